@@ -1,0 +1,74 @@
+/// A picture at an instant, with what a sender needs to know of it.
+public struct VideoFrame: Sendable {
+    /// The pixels. Nobody changes them once a frame holds them.
+    public let buffer: any VideoFrameBuffer
+    /// When the picture was taken, since the start of the monotonic clock (`CLOCK_MONOTONIC`).
+    public let timestamp: Duration
+    /// How far the picture must be turned clockwise to stand upright.
+    public let rotation: VideoRotation
+    /// What differs from the frame before, in pixels of `buffer`; nil where the source can't tell, empty where nothing.
+    public let damage: [PixelRectangle]?
+
+    /// A picture taken at `timestamp`.
+    public init(
+        buffer: any VideoFrameBuffer, timestamp: Duration, rotation: VideoRotation = .upright,
+        damage: [PixelRectangle]? = nil
+    ) {
+        self.buffer = buffer
+        self.timestamp = timestamp
+        self.rotation = rotation
+        self.damage = damage
+    }
+
+    /// Width and height in pixels, before rotation.
+    public var size: PixelSize { buffer.size }
+}
+
+/// A clockwise turn, in degrees.
+public enum VideoRotation: Int, Sendable, CaseIterable {
+    /// As it stands.
+    case upright = 0
+    /// A quarter turn clockwise.
+    case quarter = 90
+    /// Upside down.
+    case half = 180
+    /// A quarter turn counterclockwise.
+    case threeQuarters = 270
+}
+
+/// Width and height in pixels.
+public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
+    /// Columns.
+    public let width: Int
+    /// Rows.
+    public let height: Int
+
+    /// `width` columns of `height` rows.
+    public init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+    }
+
+    /// Pixels in all.
+    public var area: Int { width * height }
+
+    /// `1280x720`.
+    public var description: String { "\(width)x\(height)" }
+}
+
+/// A rectangle in pixels; `x` and `y` count from the left upper corner.
+public struct PixelRectangle: Hashable, Sendable {
+    /// Columns left of the rectangle.
+    public let x: Int
+    /// Rows above the rectangle.
+    public let y: Int
+    /// Columns and rows of the rectangle.
+    public let size: PixelSize
+
+    /// The rectangle of `size` whose left upper corner is at `x`, `y`.
+    public init(x: Int, y: Int, size: PixelSize) {
+        self.x = x
+        self.y = y
+        self.size = size
+    }
+}

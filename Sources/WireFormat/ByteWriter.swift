@@ -1,0 +1,79 @@
+/// Writes big-endian fields into memory that somebody else owns, for packets that are built in place.
+///
+/// A write past the end throws ``EndOfBytes`` and changes nothing. Messages that are rare or of unknown size are built
+/// with the `append(bigEndian:)` methods of `[UInt8]` instead.
+public struct ByteWriter: ~Copyable, ~Escapable {
+    private var bytes: MutableRawSpan
+    /// Bytes written so far.
+    public private(set) var offset = 0
+
+    /// A writer at the start of `bytes`.
+    @_lifetime(copy bytes)
+    public init(_ bytes: consuming MutableRawSpan) {
+        self.bytes = bytes
+    }
+
+    /// Bytes that still fit.
+    public var remaining: Int { bytes.byteCount - offset }
+
+    /// Writes an integer, most significant byte first.
+    @_lifetime(self: copy self)
+    public mutating func write<T: FixedWidthInteger & BitwiseCopyable>(_ value: T) throws(EndOfBytes) {
+        try require(MemoryLayout<T>.size)
+        bytes.storeBytes(of: value.bigEndian, toByteOffset: offset, as: T.self)
+        offset += MemoryLayout<T>.size
+    }
+
+    /// Writes borrowed bytes.
+    @_lifetime(self: copy self)
+    public mutating func write(_ source: RawSpan) throws(EndOfBytes) {
+        try require(source.byteCount)
+        guard source.byteCount > 0 else { return }
+        let start = offset
+        unsafe bytes.withUnsafeMutableBytes { target in
+            unsafe source.withUnsafeBytes { unsafe target.baseAddress?.advanced(by: start).copyMemory(from: $0) }
+        }
+        offset += source.byteCount
+    }
+
+    /// Writes `count` zero bytes.
+    @_lifetime(self: copy self)
+    public mutating func writeZeros(_ count: Int) throws(EndOfBytes) {
+        try require(count)
+        for _ in 0..<count { try write(UInt8(0)) }
+    }
+
+    private func require(_ count: Int) throws(EndOfBytes) {
+        guard count >= 0, remaining >= count else { throw EndOfBytes(offset: offset) }
+    }
+}
+
+extension UnsafeMutableRawPointer {
+    fileprivate func copyMemory(from source: UnsafeRawBufferPointer) {
+        guard let base = source.baseAddress else { return }
+        unsafe copyMemory(from: base, byteCount: source.count)
+    }
+}
+
+extension [UInt8] {
+    /// Appends an integer, most significant byte first.
+    public mutating func append<T: FixedWidthInteger>(bigEndian value: T) {
+        var shift = T.bitWidth
+        while shift > 0 {
+            shift -= 8
+            append(UInt8(truncatingIfNeeded: value >> T(shift)))
+        }
+    }
+
+    /// Appends the low 24 bits, most significant byte first.
+    public mutating func append(bigEndian24 value: UInt32) {
+        append(UInt8(truncatingIfNeeded: value >> 16))
+        append(bigEndian: UInt16(truncatingIfNeeded: value))
+    }
+
+    /// Replaces the two bytes at `offset`, for a length that is known only after what it counts.
+    public mutating func replace(bigEndian value: UInt16, at offset: Int) {
+        self[offset] = UInt8(truncatingIfNeeded: value >> 8)
+        self[offset + 1] = UInt8(truncatingIfNeeded: value)
+    }
+}

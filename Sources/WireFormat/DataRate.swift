@@ -1,0 +1,50 @@
+/// Bits in a time, held as bits per second.
+public struct DataRate: Comparable, Hashable, Sendable, Codable {
+    /// Bits per second.
+    public let bitsPerSecond: Int64
+
+    /// This many bits per second.
+    public static func bitsPerSecond(_ value: some BinaryInteger) -> DataRate {
+        DataRate(bitsPerSecond: Int64(clamping: value))
+    }
+
+    /// This many thousand bits per second.
+    public static func kilobitsPerSecond(_ value: Int) -> DataRate {
+        let (bits, overflow) = Int64(value).multipliedReportingOverflow(by: 1000)
+        return DataRate(bitsPerSecond: overflow ? .max : bits)
+    }
+
+    /// The rate at which `byteCount` bytes took `duration`; zero for no time at all.
+    public init(byteCount: Int, over duration: Duration) {
+        let seconds = duration.seconds
+        let bits = seconds > 0 ? Double(byteCount) * 8 / seconds : 0
+        self.init(bitsPerSecond: Int64(exactly: bits.rounded()) ?? .max)
+    }
+
+    private init(bitsPerSecond: Int64) {
+        self.bitsPerSecond = bitsPerSecond
+    }
+
+    /// Nothing.
+    public static let zero = DataRate(bitsPerSecond: 0)
+
+    /// How long `byteCount` bytes take at this rate. A rate of zero counts as one bit a second.
+    public func duration(ofBytes byteCount: Int) -> Duration {
+        .nanoseconds(Int64(Double(byteCount) * 8e9 / Double(max(1, bitsPerSecond))))
+    }
+
+    /// Bytes that this rate carries in `duration`.
+    public func bytes(in duration: Duration) -> Int {
+        Int(exactly: (Double(bitsPerSecond) / 8 * duration.seconds).rounded(.down)) ?? .max
+    }
+
+    /// Whether `left` is the lower rate.
+    public static func < (left: DataRate, right: DataRate) -> Bool {
+        left.bitsPerSecond < right.bitsPerSecond
+    }
+
+    /// A share of a rate, to the nearest bit per second.
+    public static func * (left: DataRate, right: Double) -> DataRate {
+        DataRate(bitsPerSecond: Int64(exactly: (Double(left.bitsPerSecond) * right).rounded()) ?? .max)
+    }
+}
