@@ -1,0 +1,36 @@
+import WireFormat
+
+/// Which protocol a datagram of a shared port belongs to, by its first bytes (RFC 7983 §7, RFC 5761 §4).
+public enum DatagramKind: Hashable, Sendable {
+    /// STUN: a first byte of 0 to 3.
+    case stun
+    /// ZRTP: 16 to 19.
+    case zrtp
+    /// DTLS: 20 to 63.
+    case dtls
+    /// TURN channel data: 64 to 79.
+    case turnChannel
+    /// RTP or SRTP: 128 to 191, where the second byte is not an RTCP packet type.
+    case rtp
+    /// RTCP or SRTCP: 128 to 191, where the second byte is 192 to 223.
+    case rtcp
+    /// None of these.
+    case unknown
+
+    /// The kind of a datagram.
+    public init(_ datagram: RawSpan) {
+        var reader = ByteReader(datagram)
+        do {
+            switch try reader.readUInt8() {
+            case 0...3: self = .stun
+            case 16...19: self = .zrtp
+            case 20...63: self = .dtls
+            case 64...79: self = .turnChannel
+            case 128...191: self = (192...223).contains(try reader.readUInt8()) ? .rtcp : .rtp
+            default: self = .unknown
+            }
+        } catch {
+            self = .unknown
+        }
+    }
+}

@@ -1,0 +1,133 @@
+public import WireFormat
+
+/// The header extensions of one packet, those that are known here; nil for what the packet doesn't carry.
+public struct HeaderExtensions: Hashable, Sendable {
+    /// The media identification (RFC 9143 §15): at most 16 bytes of UTF-8 in the one-byte form.
+    public var mediaIdentification: String?
+    /// The transport-wide sequence number.
+    public var transportSequenceNumber: TransportSequenceNumber?
+    /// When the packet left its sender.
+    public var absoluteSendTime: AbsoluteSendTime?
+    /// How the picture stands.
+    public var videoOrientation: VideoOrientation?
+    /// How long the receiver may keep frames.
+    public var playoutDelay: PlayoutDelay?
+    /// Whether the video is a camera's or a screen's.
+    public var videoContentType: VideoContentType?
+
+    /// No extensions.
+    public init() {}
+
+    /// The known extensions of the packet that `header` was parsed from, by the ids of `map`.
+    ///
+    /// An element whose length doesn't suit its kind is passed over. Nothing is allocated for an identification of up
+    /// to 15 bytes.
+    public init(_ header: RTPHeader, in packet: RawSpan, map: HeaderExtensionMap) {
+        var reader = HeaderExtensionReader(header, in: packet)
+        while let element = reader.next() {
+            guard let kind = map.kind(of: element.id) else { continue }
+            read(kind, packet.extracting(element.range))
+        }
+    }
+
+    private mutating func read(_ kind: HeaderExtensionKind, _ bytes: RawSpan) {
+        var reader = ByteReader(bytes)
+        do {
+            switch (kind, bytes.byteCount) {
+            case (.mediaIdentification, 1...):
+                mediaIdentification = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+            // The second version of the transport-wide extension appends two bytes about wanted feedback.
+            case (.transportSequenceNumber, 2), (.transportSequenceNumber, 4):
+                transportSequenceNumber = TransportSequenceNumber(try reader.readUInt16())
+            case (.absoluteSendTime, 3):
+                absoluteSendTime = AbsoluteSendTime(try reader.readUInt24())
+            case (.videoOrientation, 1):
+                videoOrientation = VideoOrientation(rawValue: try reader.readUInt8())
+            case (.playoutDelay, 3):
+                playoutDelay = PlayoutDelay(rawValue: try reader.readUInt24())
+            case (.videoContentType, 1):
+                videoContentType = VideoContentType(rawValue: try reader.readUInt8())
+            default:
+                break
+            }
+        } catch {
+            // The counts above are what the reads take.
+            return
+        }
+    }
+}
+
+/// When a packet left its sender: seconds modulo 64, as 6 bits with 18 bits of fraction.
+public struct AbsoluteSendTime: Hashable, Sendable {
+    /// The 24 bits on the wire.
+    public let rawValue: UInt32
+
+    /// The time with these 24 bits on the wire; higher bits are left aside.
+    public init(_ rawValue: UInt32) { self.rawValue = rawValue & 0xFF_FFFF }
+
+    /// The time that stands for an instant.
+    public init(_ instant: Instant) {
+        let (seconds, rest) = instant.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let units = (seconds & 0x3F) << 18 &+ (rest << 18) / 1_000_000_000
+        self.init(UInt32(truncatingIfNeeded: units))
+    }
+
+    /// The time from `earlier` to this one, the shorter way round: between -32 and 32 seconds.
+    public func duration(since earlier: AbsoluteSendTime) -> Duration {
+        // Shifted up by eight bits the 24-bit circle is the 32-bit one, whose signed difference is exact.
+        let difference = Int32(bitPattern: (rawValue &- earlier.rawValue) << 8) >> 8
+        return .nanoseconds(Int64(difference) * 1_000_000_000 >> 18)
+    }
+}
+
+/// How a picture stands (3GPP TS 26.114 §7.4.5): zero bits, the camera, the flip, the rotation.
+public struct VideoOrientation: RawRepresentable, Hashable, Sendable {
+    /// The byte on the wire.
+    public let rawValue: UInt8
+
+    /// The orientation with this byte on the wire; the four high bits are left aside.
+    public init(rawValue: UInt8) { self.rawValue = rawValue & 0x0F }
+
+    /// A picture that must be turned clockwise by `quarterTurns` to stand upright.
+    public init(quarterTurns: Int, isFlipped: Bool = false, isBackCamera: Bool = false) {
+        self.init(rawValue: (isBackCamera ? 8 : 0) | (isFlipped ? 4 : 0) | UInt8(quarterTurns & 3))
+    }
+
+    /// Quarter turns clockwise that make the picture stand upright, 0 to 3.
+    public var quarterTurns: Int { Int(rawValue & 3) }
+    /// Whether the picture is mirrored left to right.
+    public var isFlipped: Bool { rawValue & 4 != 0 }
+    /// Whether the camera looks away from its user.
+    public var isBackCamera: Bool { rawValue & 8 != 0 }
+}
+
+/// The least and the greatest time that a receiver may let pass between capture and display.
+public struct PlayoutDelay: RawRepresentable, Hashable, Sendable {
+    /// The 24 bits on the wire: 12 for the least and 12 for the greatest delay, each in 10 milliseconds.
+    public let rawValue: UInt32
+
+    /// The delay with these 24 bits on the wire; higher bits are left aside.
+    public init(rawValue: UInt32) { self.rawValue = rawValue & 0xFF_FFFF }
+
+    /// Delays, rounded down to 10 milliseconds and held to 40.95 seconds.
+    public init(minimum: Duration, maximum: Duration) {
+        self.init(rawValue: Self.units(minimum) << 12 | Self.units(maximum))
+    }
+
+    /// The least delay.
+    public var minimum: Duration { .milliseconds(Int(rawValue >> 12) * 10) }
+    /// The greatest delay.
+    public var maximum: Duration { .milliseconds(Int(rawValue & 0xFFF) * 10) }
+
+    private static func units(_ duration: Duration) -> UInt32 {
+        UInt32(min(0xFFF, max(0, duration.wholeNanoseconds / 10_000_000)))
+    }
+}
+
+/// What video shows, so that a receiver can choose between smooth and sharp.
+public enum VideoContentType: UInt8, Sendable {
+    /// A camera's picture, or not said.
+    case unspecified = 0
+    /// A screen.
+    case screenshare = 1
+}

@@ -1,0 +1,114 @@
+public import WireFormat
+
+/// An encoded VP8 frame cut into RTP payloads (RFC 7741), shared by every peer connection and by what they keep for
+/// retransmission.
+///
+/// The frame's bytes are held once. A payload is its descriptor and a slice of those bytes, made where it is sent; what
+/// differs between peers (source, sequence numbers, timestamp offset) is not here.
+public final class PacketizedFrame: Sendable {
+    /// The encoded frame.
+    public let bytes: [UInt8]
+    /// The descriptor of the first payload; the others differ only in that they don't start a partition.
+    public let descriptor: VP8PayloadDescriptor
+    /// Whether the frame decodes on its own.
+    public let isKeyFrame: Bool
+    /// When the picture was taken, since the start of the monotonic clock.
+    public let captureTime: Duration
+    /// Columns of the picture.
+    public let width: Int
+    /// Rows of the picture.
+    public let height: Int
+    /// How many payloads the frame is cut into, at least one.
+    public let fragmentCount: Int
+
+    private let descriptorByteCount: Int
+
+    /// Cuts a frame into payloads of nearly equal size, none above `maximumPayloadByteCount`, descriptor included; a
+    /// limit too small for the descriptor and one byte is taken as just that.
+    ///
+    /// Equal pieces keep the last packet of a frame from being tiny, and a pacer's packets alike.
+    public init(
+        vp8 bytes: [UInt8], descriptor: VP8PayloadDescriptor, isKeyFrame: Bool, captureTime: Duration, width: Int,
+        height: Int, maximumPayloadByteCount: Int
+    ) {
+        var first = descriptor
+        // The encoder makes one partition to send in order: pieces are not aligned to partitions, so PID stays 0.
+        first.startsPartition = true
+        first.partitionIndex = 0
+        self.bytes = bytes
+        self.descriptor = first
+        self.isKeyFrame = isKeyFrame
+        self.captureTime = captureTime
+        self.width = width
+        self.height = height
+        descriptorByteCount = first.byteCount
+        let room = max(1, maximumPayloadByteCount - descriptorByteCount)
+        fragmentCount = max(1, (bytes.count + room - 1) / room)
+    }
+
+    /// Which of the frame's bytes a payload carries; `index` counts from 0 to ``fragmentCount`` - 1 and is held to that.
+    public func fragment(at index: Int) -> Range<Int> {
+        let index = min(max(0, index), fragmentCount - 1)
+        let (size, larger) = bytes.count.quotientAndRemainder(dividingBy: fragmentCount)
+        // The first `larger` pieces have one byte more than the others.
+        let start = index * size + min(index, larger)
+        return start..<start + size + (index < larger ? 1 : 0)
+    }
+
+    /// Bytes of a payload, its descriptor included.
+    public func payloadByteCount(at index: Int) -> Int { descriptorByteCount + fragment(at: index).count }
+
+    /// Whether a payload is the frame's last, whose packet carries the marker bit (RFC 7741 §4.1).
+    public func isLastFragment(_ index: Int) -> Bool { index >= fragmentCount - 1 }
+
+    /// Writes a payload: its descriptor and its piece of the frame.
+    public func writePayload(at index: Int, to writer: inout ByteWriter) throws(EndOfBytes) {
+        var descriptor = descriptor
+        descriptor.startsPartition = index <= 0
+        try descriptor.write(to: &writer)
+        let bytes = bytes
+        let piece = bytes.span.extracting(fragment(at: index))
+        try writer.write(piece.bytes)
+    }
+
+    /// Bytes of all payloads together, descriptors included.
+    public var payloadByteCount: Int { bytes.count + fragmentCount * descriptorByteCount }
+
+    /// The RTP timestamp of the frame for a peer whose 90 kHz clock read `offset` at time zero (RFC 7741 §4.1).
+    public func timestamp(offset: RTPTimestamp) -> RTPTimestamp {
+        RTPTimestamp(mediaTime: captureTime, clockRate: Self.clockRate, offset: offset)
+    }
+
+    /// Ticks a second of VP8's RTP clock.
+    public static let clockRate = 90_000
+}
+
+/// The running numbers of one encoded VP8 stream: PictureID and TL0PICIDX (RFC 7741 §4.2).
+public struct VP8PictureCounters: Sendable {
+    private var pictureID: UInt16
+    private var temporalLevelZeroIndex: UInt8
+
+    /// Counters whose first picture has these numbers; both may start anywhere.
+    public init(pictureID: UInt16, temporalLevelZeroIndex: UInt8) {
+        self.pictureID = pictureID & 0x7FFF
+        self.temporalLevelZeroIndex = temporalLevelZeroIndex &- 1
+    }
+
+    /// Counters that start at random numbers.
+    public init(using generator: inout some RandomNumberGenerator) {
+        self.init(
+            pictureID: .random(in: 0...0x7FFF, using: &generator),
+            temporalLevelZeroIndex: .random(in: 0...255, using: &generator))
+    }
+
+    /// The descriptor of the next picture's first payload, with a 15-bit PictureID.
+    ///
+    /// TL0PICIDX stands beside the layer and counts the base-layer pictures; without a layer both are left out.
+    public mutating func next(isReference: Bool, layer: VP8TemporalLayer? = .base) -> VP8PayloadDescriptor {
+        defer { pictureID = (pictureID &+ 1) & 0x7FFF }
+        if layer?.index == 0 { temporalLevelZeroIndex &+= 1 }
+        return VP8PayloadDescriptor(
+            startsPartition: true, isNonReference: !isReference, pictureID: .long(pictureID),
+            temporalLevelZeroIndex: layer == nil ? nil : temporalLevelZeroIndex, temporalLayer: layer)
+    }
+}

@@ -1,0 +1,79 @@
+/// Why bytes are not the RTP or RTCP packet that they should be.
+public enum RTPError: Error, Hashable, Sendable {
+    /// The bytes ended before `field` did; `offset` is where the field begins.
+    case truncated(RTPField, offset: Int)
+    /// `field` at `offset` has a value that the format forbids.
+    case invalid(RTPField, offset: Int)
+    /// There are more of `field` than this implementation takes from one packet.
+    case tooMany(RTPField, limit: Int, offset: Int)
+}
+
+extension RTPError: CustomStringConvertible {
+    /// One line for people, with the field and the byte offset.
+    public var description: String {
+        switch self {
+        case .truncated(let field, let offset): "the packet ends within the \(field.rawValue) at byte \(offset)"
+        case .invalid(let field, let offset): "the \(field.rawValue) at byte \(offset) is not valid"
+        case .tooMany(let field, let limit, let offset):
+            "more than \(limit) of \(field.rawValue), the last at byte \(offset)"
+        }
+    }
+}
+
+/// A field of a packet, as errors name it; the raw value is its name in the RFCs' words.
+public enum RTPField: String, Sendable {
+    /// The two version bits, always 2.
+    case version
+    /// The fixed header of an RTP packet.
+    case header = "RTP header"
+    /// The list of contributing sources.
+    case contributingSources = "CSRC list"
+    /// The header extension block.
+    case headerExtension = "header extension"
+    /// The padding and the count in its last byte.
+    case padding
+    /// The VP8 payload descriptor.
+    case payloadDescriptor = "VP8 payload descriptor"
+    /// The header of a VP8 frame within its first payload.
+    case frameHeader = "VP8 frame header"
+    /// The original sequence number of a retransmission.
+    case originalSequenceNumber = "original sequence number"
+    /// The common header of an RTCP packet.
+    case commonHeader = "RTCP common header"
+    /// The length field of an RTCP packet, or the bytes that it promises.
+    case length = "RTCP length"
+    /// The packets of one compound packet.
+    case compound = "compound packet"
+    /// The synchronization source that sent a packet.
+    case senderSource = "SSRC of packet sender"
+    /// The synchronization source that feedback is about.
+    case mediaSource = "SSRC of media source"
+    /// The sender information of a sender report.
+    case senderInformation = "sender information"
+    /// A report block.
+    case reportBlock = "report block"
+    /// A chunk of a source description.
+    case sourceDescriptionChunk = "SDES chunk"
+    /// An item of a source description.
+    case sourceDescriptionItem = "SDES item"
+    /// The reason for leaving in a BYE packet.
+    case goodbyeReason = "BYE reason"
+    /// The four characters that name an application-defined packet.
+    case applicationName = "APP name"
+    /// Feedback control information.
+    case feedbackControl = "feedback control information"
+    /// The head of transport-wide feedback.
+    case transportFeedbackHeader = "transport feedback header"
+    /// The count of packets that transport-wide feedback reports.
+    case packetStatusCount = "packet status count"
+    /// A chunk of packet statuses in transport-wide feedback.
+    case packetStatusChunk = "packet status chunk"
+    /// An arrival time difference in transport-wide feedback.
+    case receiveDelta = "receive delta"
+    /// The first line of an rtpdump file.
+    case dumpSignature = "rtpdump signature line"
+    /// The binary header of an rtpdump file.
+    case dumpHeader = "rtpdump file header"
+    /// A packet of an rtpdump file.
+    case dumpPacket = "rtpdump packet"
+}

@@ -1,0 +1,136 @@
+import WireFormat
+
+/// Transport-wide feedback: which packets of a transport arrived, and when
+/// (draft-holmer-rmcat-transport-wide-cc-extensions-01 §3.1).
+public struct TransportFeedback: Hashable, Sendable {
+    /// Who received the packets.
+    public var sender: SynchronizationSource
+    /// A stream of the transport: any will do.
+    public var media: SynchronizationSource
+    /// The number of the first packet that is reported.
+    public var baseSequenceNumber: TransportSequenceNumber
+    /// The receiver's clock, in 64 milliseconds: what the first difference counts from. 24 bits, signed.
+    public var referenceTime: Int32
+    /// Counts feedback packets, so that their loss shows.
+    public var feedbackPacketCount: UInt8
+    /// For each packet from the base on: nil where it did not arrive, else the time since the arrival reported before
+    /// it (for the first, since the reference time) in 250 microseconds.
+    public var deltas: [Int16?]
+
+    /// Feedback of these values.
+    public init(
+        sender: SynchronizationSource, media: SynchronizationSource, baseSequenceNumber: TransportSequenceNumber,
+        referenceTime: Int32, feedbackPacketCount: UInt8, deltas: [Int16?]
+    ) {
+        self.sender = sender
+        self.media = media
+        self.baseSequenceNumber = baseSequenceNumber
+        self.referenceTime = referenceTime
+        self.feedbackPacketCount = feedbackPacketCount
+        self.deltas = deltas
+    }
+
+    /// One packet that feedback reports.
+    public struct PacketResult: Hashable, Sendable {
+        /// The packet.
+        public let sequenceNumber: TransportSequenceNumber
+        /// When it arrived, on the receiver's clock, which wraps each 2³⁰ seconds or so; nil where it did not arrive.
+        public let arrival: Duration?
+    }
+
+    /// The packets reported, in the order of their numbers.
+    public var results: [PacketResult] {
+        var ticks = Int64(referenceTime) * Self.ticksPerReference
+        var number = baseSequenceNumber
+        var results: [PacketResult] = []
+        results.reserveCapacity(deltas.count)
+        for delta in deltas {
+            if let delta { ticks += Int64(delta) }
+            let arrival = delta.map { _ in Duration.microseconds(ticks * 250) }
+            results.append(PacketResult(sequenceNumber: number, arrival: arrival))
+            number = number.next
+        }
+        return results
+    }
+
+    /// The time between the reference times of two feedback packets, the shorter way round their 24 bits: what to add
+    /// to arrivals of this packet to set them beside those of `earlier`.
+    public func referenceDuration(since earlier: TransportFeedback) -> Duration {
+        let difference = ((referenceTime &- earlier.referenceTime) << 8) >> 8
+        return .milliseconds(Int64(difference) * 64)
+    }
+
+    /// Most packets that one feedback packet reports. A few chunks could announce 65535; no receiver that reports every
+    /// second or oftener comes near this.
+    public static let maximumStatusCount = 16384
+
+    /// 64 milliseconds in units of 250 microseconds.
+    static let ticksPerReference: Int64 = 256
+
+    /// The two bits of a packet's status.
+    enum Symbol: UInt16 {
+        case notReceived = 0
+        case smallDelta = 1
+        case largeDelta = 2
+    }
+
+    static func symbol(of delta: Int16?) -> Symbol {
+        guard let delta else { return .notReceived }
+        return (0...255).contains(delta) ? .smallDelta : .largeDelta
+    }
+
+    init(_ reader: inout FieldReader) throws(RTPError) {
+        sender = try reader.source(.senderSource)
+        media = try reader.source(.mediaSource)
+        baseSequenceNumber = TransportSequenceNumber(try reader.uint16(.transportFeedbackHeader))
+        let countOffset = reader.offset
+        let count = Int(try reader.uint16(.packetStatusCount))
+        guard count <= Self.maximumStatusCount else {
+            throw .tooMany(.packetStatusCount, limit: Self.maximumStatusCount, offset: countOffset)
+        }
+        referenceTime = Int32(bitPattern: try reader.uint24(.transportFeedbackHeader) << 8) >> 8
+        feedbackPacketCount = try reader.uint8(.transportFeedbackHeader)
+        var symbols: [Symbol] = []
+        symbols.reserveCapacity(count)
+        while symbols.count < count {
+            let offset = reader.offset
+            let chunk = try reader.uint16(.packetStatusChunk)
+            try Self.read(chunk, at: offset, limit: count, into: &symbols)
+        }
+        var deltas: [Int16?] = []
+        deltas.reserveCapacity(count)
+        for symbol in symbols {
+            switch symbol {
+            case .notReceived: deltas.append(nil)
+            case .smallDelta: deltas.append(Int16(try reader.uint8(.receiveDelta)))
+            case .largeDelta: deltas.append(Int16(bitPattern: try reader.uint16(.receiveDelta)))
+            }
+        }
+        self.deltas = deltas
+    }
+
+    /// Appends the statuses of a chunk, up to `limit` in all (§3.1.3, §3.1.4).
+    private static func read(
+        _ chunk: UInt16, at offset: Int, limit: Int, into symbols: inout [Symbol]
+    ) throws(RTPError) {
+        if chunk & 0x8000 == 0 {
+            guard let symbol = Symbol(rawValue: chunk >> 13) else {
+                throw .invalid(.packetStatusChunk, offset: offset)
+            }
+            let count = min(Int(chunk & 0x1FFF), limit - symbols.count)
+            // A run of nothing would let a packet of nothing but such chunks take long to read.
+            guard count > 0 else { throw .invalid(.packetStatusChunk, offset: offset) }
+            symbols.append(contentsOf: repeatElement(symbol, count: count))
+            return
+        }
+        let width: UInt16 = chunk & 0x4000 == 0 ? 1 : 2
+        var shift: UInt16 = 14
+        while shift > 0, symbols.count < limit {
+            shift -= width
+            guard let symbol = Symbol(rawValue: chunk >> shift & (width == 1 ? 1 : 3)) else {
+                throw .invalid(.packetStatusChunk, offset: offset)
+            }
+            symbols.append(symbol)
+        }
+    }
+}
