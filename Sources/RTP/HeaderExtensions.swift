@@ -76,7 +76,7 @@ public struct AbsoluteSendTime: Hashable, Sendable {
     public func duration(since earlier: AbsoluteSendTime) -> Duration {
         // Shifted up by eight bits the 24-bit circle is the 32-bit one, whose signed difference is exact.
         let difference = Int32(bitPattern: (rawValue &- earlier.rawValue) << 8) >> 8
-        return .nanoseconds(Int64(difference) * 1_000_000_000 >> 18)
+        return .nanoseconds((Int64(difference) * 1_000_000_000) >> 18)
     }
 }
 

@@ -12,7 +12,7 @@ public struct NTPTimestamp: Hashable, Sendable {
         let (seconds, attoseconds) = time.components
         let wholeSeconds = attoseconds < 0 ? seconds &- 1 : seconds
         let rest = UInt64(attoseconds < 0 ? attoseconds + 1_000_000_000_000_000_000 : attoseconds)
-        let fraction = (rest / 1_000_000_000 << 32) / 1_000_000_000
+        let fraction = ((rest / 1_000_000_000) << 32) / 1_000_000_000
         self.init(UInt64(truncatingIfNeeded: wholeSeconds &+ 2_208_988_800) << 32 | fraction)
     }
 
