@@ -1,0 +1,316 @@
+internal import COpenSSL
+public import WireFormat
+
+/// A DTLS 1.2 connection that agrees on SRTP keys (RFC 5764), without input or output of its own.
+///
+/// Datagrams that the demultiplexer takes for DTLS (first byte 20 to 63, RFC 7983 §7) go in through
+/// ``handle(datagram:now:)``, time through ``handleTimeout(now:)`` at ``nextDeadline``; after each input ``state`` says
+/// where it stands and ``pollTransmit()`` gives the datagrams to send, alerts of a failure included.
+///
+///     new ──start──▶ handshaking ──peer verified──▶ connected(keys)
+///                        │                              │
+///                        ├── alert, mismatch, time ──▶ failed ◀── fatal alert
+///                        └── close ───────────────▶ closed ◀── close, close_notify
+///
+/// Keys are released only after the certificate was found to be the one that the session description promises; where
+/// the description comes later than the handshake, it stays `handshaking` until
+/// ``setExpectedFingerprints(_:now:)``.
+public final class DTLSConnection {
+    /// Where the connection stands.
+    public enum State: Hashable, Sendable {
+        /// Not started; datagrams are discarded.
+        case new
+        /// Under way, or through but with no fingerprints yet to check the peer's certificate against.
+        case handshaking
+        /// The peer is who it should be, and these are the keys for SRTP.
+        case connected(SRTPKeyingMaterial)
+        /// Over.
+        case failed(DTLSError)
+        /// Ended by this side, or by the peer's `close_notify`.
+        case closed(byPeer: Bool)
+    }
+
+    /// Which end this is.
+    public let role: DTLSRole
+    /// Where the connection stands.
+    public private(set) var state = State.new
+    /// What came, went and was dropped.
+    public private(set) var statistics = DTLSStatistics()
+
+    private let context: DTLSContext
+    private let transport: DatagramBIO
+    private let ssl: OpaquePointer
+    private var handshakeDeadline: Instant?
+    private var isHandshakeDone = false
+
+    /// A connection that has not started.
+    ///
+    /// - Parameters:
+    ///   - role: which end this is.
+    ///   - context: certificate and settings, shared by any number of connections.
+    ///   - expectedFingerprints: those of the peer's session description; nil where it is not there yet.
+    public init(role: DTLSRole, context: DTLSContext, expectedFingerprints: [Fingerprint]? = nil) throws(DTLSError) {
+        let configuration = context.configuration
+        let transport = DatagramBIO(
+            timer: RetransmissionTimer(
+                initial: configuration.initialRetransmission, maximum: configuration.maximumRetransmission))
+        transport.expectedFingerprints = expectedFingerprints
+        OpenSSLError.clear()
+        guard let ssl = SSL_new(context.pointer) else {
+            throw .libraryFailure(operation: "SSL_new", reason: OpenSSLError.takeReason())
+        }
+        guard let bio = transport.makeBIO() else {
+            SSL_free(ssl)
+            throw .libraryFailure(operation: "BIO_new", reason: OpenSSLError.takeReason())
+        }
+        SSL_set_bio(ssl, bio, bio)
+        self.role = role
+        self.context = context
+        self.transport = transport
+        self.ssl = ssl
+        guard copenssl_set_mtu(ssl, configuration.maximumDatagramByteCount) != 0 else {
+            throw .libraryFailure(operation: "SSL_set_mtu", reason: "\(configuration.maximumDatagramByteCount)")
+        }
+        switch role {
+        case .client: SSL_set_connect_state(ssl)
+        case .server: SSL_set_accept_state(ssl)
+        }
+        SSL_set_info_callback(ssl) { ssl, event, value in
+            guard event == SSL_CB_ALERT | SSL_CB_READ else { return }
+            // The level is in the upper byte, the description in the lower.
+            DatagramBIO.of(SSL_get_rbio(ssl))?.noteAlert(isFatal: value >> 8 == 2, code: UInt8(value & 0xFF))
+        }
+    }
+
+    deinit { SSL_free(ssl) }
+
+    // MARK: Input
+
+    /// Starts the handshake: the client's first flight goes out, the server waits.
+    public func start(now: Instant) {
+        guard state == .new else { return }
+        state = .handshaking
+        handshakeDeadline = now.advanced(by: context.configuration.handshakeLimit)
+        transport.timer.now = now
+        advance()
+    }
+
+    /// Takes a datagram. One that is no DTLS is counted and dropped; one that ends the connection shows in ``state``.
+    public func handle(datagram: RawSpan, now: Instant) {
+        statistics.datagramsReceived += 1
+        statistics.bytesReceived += UInt64(datagram.byteCount)
+        guard isLive, DTLSRecords.areWellFormed(datagram) else {
+            statistics.datagramsDiscarded += 1
+            return
+        }
+        transport.timer.now = now
+        datagram.withUnsafeBytes { bytes in
+            transport.lending(bytes) { advance() }
+        }
+    }
+
+    /// Sends the flight in the air again if it is due, and fails a handshake that took too long. Too early a call does
+    /// nothing.
+    public func handleTimeout(now: Instant) {
+        guard state == .handshaking, !isHandshakeDone else { return }
+        transport.timer.now = now
+        if let handshakeDeadline, handshakeDeadline <= now {
+            return fail(.timedOut(after: context.configuration.handshakeLimit))
+        }
+        guard transport.timer.expire() else { return }
+        statistics.retransmissions += 1
+        transport.expireTimer()
+        OpenSSLError.clear()
+        let result = copenssl_handle_timeout(ssl)
+        if result < 0 { examine(Int32(clamping: result)) }
+    }
+
+    /// Tells what the peer's session description promises; with a handshake that is through already, the peer's
+    /// certificate is checked now.
+    public func setExpectedFingerprints(_ fingerprints: [Fingerprint], now: Instant) {
+        guard state == .new || state == .handshaking else { return }
+        transport.timer.now = now
+        transport.expectedFingerprints = fingerprints
+        if isHandshakeDone { verifyPeer() }
+    }
+
+    /// Ends the connection; the peer is told with a `close_notify` where there is a connection to tell it over.
+    public func close() {
+        switch state {
+        case .new: state = .closed(byPeer: false)
+        case .handshaking, .connected:
+            sendCloseNotify()
+            state = .closed(byPeer: false)
+        case .failed, .closed: break
+        }
+    }
+
+    // MARK: Output
+
+    /// When ``handleTimeout(now:)`` is to be called; nil for never.
+    public var nextDeadline: Instant? {
+        guard state == .handshaking, !isHandshakeDone else { return nil }
+        guard let retransmission = transport.timer.deadline else { return handshakeDeadline }
+        return handshakeDeadline.map { min($0, retransmission) } ?? retransmission
+    }
+
+    /// The next datagram to send; nil when there is none.
+    public func pollTransmit() -> [UInt8]? {
+        guard !transport.outgoing.isEmpty else { return nil }
+        let datagram = transport.outgoing.removeFirst()
+        statistics.datagramsSent += 1
+        statistics.bytesSent += UInt64(datagram.count)
+        return datagram
+    }
+
+    // MARK: What was agreed
+
+    /// The peer's certificate in DER, once the handshake is through.
+    public private(set) var peerCertificate: [UInt8]?
+
+    /// The SHA-256 fingerprint of the peer's certificate, once the handshake is through.
+    public var peerFingerprint: Fingerprint? { peerCertificate.map { Fingerprint(ofCertificate: $0) } }
+
+    /// The profile agreed on, whether or not the keys are released yet.
+    public var profile: SRTPProfile? {
+        guard isHandshakeDone, let selected = SSL_get_selected_srtp_profile(ssl) else { return nil }
+        return UInt16(exactly: selected.pointee.id).flatMap(SRTPProfile.init)
+    }
+
+    /// The cipher suite's name in IANA's registry, as webrtc-stats' `dtlsCipher` has it.
+    public var cipherSuite: String? {
+        guard isHandshakeDone, let cipher = SSL_get_current_cipher(ssl), let name = SSL_CIPHER_standard_name(cipher)
+        else { return nil }
+        return String(cString: name)
+    }
+
+    /// The protocol version on the wire, as webrtc-stats' `tlsVersion` has it: `FEFD` for DTLS 1.2.
+    public var version: String? {
+        isHandshakeDone ? String(SSL_version(ssl), radix: 16, uppercase: true) : nil
+    }
+
+    // MARK: Inside
+
+    private var isLive: Bool {
+        switch state {
+        case .handshaking, .connected: true
+        case .new, .failed, .closed: false
+        }
+    }
+
+    /// Lets OpenSSL work on what there is.
+    private func advance() {
+        OpenSSLError.clear()
+        if !isHandshakeDone {
+            let result = SSL_do_handshake(ssl)
+            statistics.alertsReceived = transport.alertsReceived
+            guard result == 1 else { return examine(result) }
+            isHandshakeDone = true
+            handshakeDeadline = nil
+            verifyPeer()
+        }
+        if isLive { readRecords() }
+    }
+
+    /// Reads to the end of the datagram: alerts, and the peer's last flight once more, which OpenSSL answers with ours.
+    /// There is no use for application data here; it is counted.
+    private func readRecords() {
+        var result: Int32
+        repeat {
+            OpenSSLError.clear()
+            result = withUnsafeTemporaryAllocation(byteCount: 2048, alignment: 16) { memory in
+                SSL_read(ssl, memory.baseAddress, Int32(clamping: memory.count))
+            }
+            if result > 0 { statistics.applicationDataDiscarded += 1 }
+        } while result > 0
+        statistics.alertsReceived = transport.alertsReceived
+        examine(result)
+    }
+
+    /// Turns a result that is no success into what it means for the connection.
+    private func examine(_ result: Int32) {
+        let code = SSL_get_error(ssl, result)
+        guard code != SSL_ERROR_WANT_READ, code != SSL_ERROR_WANT_WRITE else { return }
+        let reason = OpenSSLError.takeReason()
+        if let rejected = transport.rejectedCertificate {
+            fail(mismatch(rejected))
+        } else if let alert = transport.fatalAlert {
+            fail(.peerAlert(code: alert, name: String(cString: SSL_alert_desc_string_long(Int32(alert)))))
+        } else if SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 {
+            if case .connected = state {
+                sendCloseNotify()
+                state = .closed(byPeer: true)
+            } else {
+                fail(.closedInHandshake)
+            }
+        } else {
+            fail(.handshakeFailed(reason: reason))
+        }
+    }
+
+    private func verifyPeer() {
+        OpenSSLError.clear()
+        if peerCertificate == nil {
+            guard let x509 = X509Handle(adopting: SSL_get1_peer_certificate(ssl)) else {
+                return fail(.handshakeFailed(reason: "the peer showed no certificate"))
+            }
+            peerCertificate = x509.derBytes
+        }
+        guard let peerCertificate, transport.expectedFingerprints != nil else { return }
+        guard transport.accepts(certificate: peerCertificate) else {
+            sendCloseNotify()
+            return fail(mismatch(peerCertificate))
+        }
+        guard let profile else {
+            sendCloseNotify()
+            return fail(.noSRTPProfile)
+        }
+        var exported = [UInt8](repeating: 0, count: SRTPKeyingMaterial.exportedByteCount(profile))
+        let label = SRTPKeyingMaterial.exporterLabel
+        guard SSL_export_keying_material(ssl, &exported, exported.count, label, label.utf8.count, nil, 0, 0) == 1,
+            let keys = try? SRTPKeyingMaterial(profile: profile, role: role, exported: exported.span.bytes)
+        else {
+            return fail(.libraryFailure(operation: "exporting keys", reason: OpenSSLError.takeReason()))
+        }
+        state = .connected(keys)
+    }
+
+    /// The mismatch in the hash function that decided, so that both sides of it can be compared by eye.
+    private func mismatch(_ derBytes: [UInt8]) -> DTLSError {
+        let expected = transport.expectedFingerprints ?? []
+        let algorithm = expected.map(\.algorithm).max() ?? .sha256
+        return .fingerprintMismatch(
+            expected: expected, actual: Fingerprint(ofCertificate: derBytes, algorithm: algorithm))
+    }
+
+    private func sendCloseNotify() {
+        guard isHandshakeDone else { return }
+        OpenSSLError.clear()
+        SSL_shutdown(ssl)
+        OpenSSLError.clear()
+    }
+
+    private func fail(_ error: DTLSError) {
+        state = .failed(error)
+    }
+}
+
+/// What a DTLS connection has seen.
+public struct DTLSStatistics: Hashable, Sendable {
+    /// Datagrams handed in.
+    public internal(set) var datagramsReceived: UInt64 = 0
+    /// Their bytes.
+    public internal(set) var bytesReceived: UInt64 = 0
+    /// Of them, those that were no DTLS records, or came before the start or after the end.
+    public internal(set) var datagramsDiscarded: UInt64 = 0
+    /// Datagrams taken out for sending.
+    public internal(set) var datagramsSent: UInt64 = 0
+    /// Their bytes.
+    public internal(set) var bytesSent: UInt64 = 0
+    /// Flights sent again because no answer came in time.
+    public internal(set) var retransmissions: UInt64 = 0
+    /// Alerts of the peer, warnings and `close_notify` included.
+    public internal(set) var alertsReceived: UInt64 = 0
+    /// Pieces of application data, of which this library makes no use.
+    public internal(set) var applicationDataDiscarded: UInt64 = 0
+}

@@ -1,0 +1,62 @@
+internal import COpenSSL
+internal import CSRTP
+
+/// How SRTP encrypts and authenticates: a DTLS-SRTP protection profile (RFC 5764 §4.1.2, RFC 7714 §14.2).
+public enum SRTPProfile: UInt16, CaseIterable, Sendable, Codable {
+    /// AES-128 in Galois/counter mode, a tag of 16 bytes.
+    case aeadAES128GCM = 0x0007
+    /// AES-128 in counter mode with HMAC-SHA1, a tag of 10 bytes; every WebRTC peer has it (RFC 8827 §6.5).
+    case aes128CMHMACSHA1Tag80 = 0x0001
+    /// AES-256 in Galois/counter mode, a tag of 16 bytes.
+    case aeadAES256GCM = 0x0008
+
+    /// What is offered, the preferred one first: GCM costs a fifth of counter mode with HMAC.
+    public static let preferred: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1Tag80]
+
+    /// Length of a master key in bytes.
+    public var masterKeyByteCount: Int { self == .aeadAES256GCM ? 32 : 16 }
+
+    /// Length of a master salt in bytes: 14 (RFC 3711 §8.2), for GCM 12 (RFC 7714 §12).
+    public var masterSaltByteCount: Int { self == .aes128CMHMACSHA1Tag80 ? 14 : 12 }
+
+    /// Bytes that protection adds to an RTP packet.
+    public var rtpOverhead: Int { self == .aes128CMHMACSHA1Tag80 ? 10 : 16 }
+
+    /// Bytes that protection adds to a compound RTCP packet: the tag, and the index with the encryption flag.
+    public var rtcpOverhead: Int { rtpOverhead + 4 }
+
+    /// The most that protection adds, in any profile.
+    public static let maximumOverhead = 20
+
+    /// OpenSSL's name for it.
+    var opensslName: String {
+        switch self {
+        case .aeadAES128GCM: "SRTP_AEAD_AES_128_GCM"
+        case .aes128CMHMACSHA1Tag80: "SRTP_AES128_CM_SHA1_80"
+        case .aeadAES256GCM: "SRTP_AEAD_AES_256_GCM"
+        }
+    }
+
+    /// Sets the policy for RTP and RTCP; false where libsrtp2 was built without the cipher.
+    func apply(to policy: inout srtp_policy_t) -> Bool {
+        let profile =
+            switch self {
+            case .aeadAES128GCM: srtp_profile_aead_aes_128_gcm
+            case .aes128CMHMACSHA1Tag80: srtp_profile_aes128_cm_sha1_80
+            case .aeadAES256GCM: srtp_profile_aead_aes_256_gcm
+            }
+        return srtp_crypto_policy_set_from_profile_for_rtp(&policy.rtp, profile) == srtp_err_status_ok
+            && srtp_crypto_policy_set_from_profile_for_rtcp(&policy.rtcp, profile) == srtp_err_status_ok
+    }
+}
+
+extension SRTPProfile: CustomStringConvertible {
+    /// The name in IANA's registry of DTLS-SRTP protection profiles, as webrtc-stats' `srtpCipher` has it.
+    public var description: String {
+        switch self {
+        case .aeadAES128GCM: "SRTP_AEAD_AES_128_GCM"
+        case .aes128CMHMACSHA1Tag80: "SRTP_AES128_CM_HMAC_SHA1_80"
+        case .aeadAES256GCM: "SRTP_AEAD_AES_256_GCM"
+        }
+    }
+}

@@ -1,0 +1,186 @@
+internal import CSRTP
+
+/// Protects what this side sends, in place (RFC 3711 §3.3). One per direction and transport; any number of sources.
+///
+/// A value of one owner: it is used by one thread at a time. Nothing is allocated per packet here; the first packet of
+/// a synchronization source makes its stream.
+public final class SRTPSender {
+    /// The profile in use.
+    public let profile: SRTPProfile
+    private let handle: SRTPHandle
+
+    /// A sender with its keys.
+    ///
+    /// - Parameters:
+    ///   - profile: how packets are protected.
+    ///   - masterKey: key and salt for this direction, ``SRTPKeyingMaterial/local``.
+    ///   - allowsRepeatedTransmission: whether a sequence number may be protected twice, for a retransmission without
+    ///     RTX. Such a packet must be the same to the byte, header extensions included: the index is the nonce, and two
+    ///     different packets under one nonce give away the authentication key of GCM (RFC 7714 §8.1). Where a header
+    ///     extension changes per transmission, resend the bytes that were protected first.
+    public init(
+        profile: SRTPProfile, masterKey: SRTPMasterKey, allowsRepeatedTransmission: Bool = false
+    ) throws(SRTPError) {
+        self.profile = profile
+        handle = try SRTPHandle(
+            profile: profile, masterKey: masterKey, direction: ssrc_any_outbound,
+            allowsRepeatedTransmission: allowsRepeatedTransmission)
+    }
+
+    /// Protects the RTP packet in the first `count` bytes of `memory`, which must have room for
+    /// ``SRTPProfile/rtpOverhead`` more; the length afterwards.
+    public func protectRTP(_ memory: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
+        try handle.protect(memory, count: count, minimum: 12, overhead: profile.rtpOverhead, with: srtp_protect)
+    }
+
+    /// Protects the compound RTCP packet in the first `count` bytes of `memory`, which must have room for
+    /// ``SRTPProfile/rtcpOverhead`` more; the length afterwards.
+    public func protectRTCP(_ memory: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
+        try handle.protect(memory, count: count, minimum: 8, overhead: profile.rtcpOverhead, with: srtp_protect_rtcp)
+    }
+
+    /// Protects an RTP packet in an array, which grows; with the capacity reserved nothing is allocated.
+    public func protectRTP(_ packet: inout [UInt8]) throws(SRTPError) {
+        try protect(&packet, overhead: profile.rtpOverhead, protectRTP)
+    }
+
+    /// Protects a compound RTCP packet in an array, which grows.
+    public func protectRTCP(_ packet: inout [UInt8]) throws(SRTPError) {
+        try protect(&packet, overhead: profile.rtcpOverhead, protectRTCP)
+    }
+
+    private func protect(
+        _ packet: inout [UInt8], overhead: Int,
+        _ body: (UnsafeMutableRawBufferPointer, Int) throws(SRTPError) -> Int
+    ) throws(SRTPError) {
+        let count = packet.count
+        for _ in 0..<overhead { packet.append(0) }
+        let result = packet.withUnsafeMutableBytes { memory in
+            Result { () throws(SRTPError) in try body(memory, count) }
+        }
+        packet.removeLast(packet.count - ((try? result.get()) ?? count))
+        _ = try result.get()
+    }
+}
+
+/// Checks and decrypts what the peer sends, in place (RFC 3711 §3.3), with replay protection. One per direction and
+/// transport; any number of sources.
+///
+/// A value of one owner: it is used by one thread at a time. No input traps, whatever its length; a packet that is not
+/// accepted throws, and is for the caller to count. Its bytes are then of no use.
+public final class SRTPReceiver {
+    /// The profile in use.
+    public let profile: SRTPProfile
+    private let handle: SRTPHandle
+
+    /// A receiver with its keys, ``SRTPKeyingMaterial/remote``.
+    public init(profile: SRTPProfile, masterKey: SRTPMasterKey) throws(SRTPError) {
+        self.profile = profile
+        handle = try SRTPHandle(
+            profile: profile, masterKey: masterKey, direction: ssrc_any_inbound, allowsRepeatedTransmission: false)
+    }
+
+    /// Checks and decrypts an SRTP packet; the length of the RTP packet that `memory` then begins with.
+    public func unprotectRTP(_ memory: UnsafeMutableRawBufferPointer) throws(SRTPError) -> Int {
+        guard Self.isWholeRTP(UnsafeRawBufferPointer(memory), trailer: profile.rtpOverhead) else { throw .malformed }
+        return try handle.unprotect(memory, with: srtp_unprotect)
+    }
+
+    /// Checks and decrypts an SRTCP packet; the length of the RTCP packet that `memory` then begins with.
+    public func unprotectRTCP(_ memory: UnsafeMutableRawBufferPointer) throws(SRTPError) -> Int {
+        guard memory.count >= 8 + profile.rtcpOverhead else { throw .malformed }
+        return try handle.unprotect(memory, with: srtp_unprotect_rtcp)
+    }
+
+    /// Checks and decrypts an SRTP packet in an array, which shrinks.
+    public func unprotectRTP(_ packet: inout [UInt8]) throws(SRTPError) {
+        try unprotect(&packet, unprotectRTP)
+    }
+
+    /// Checks and decrypts an SRTCP packet in an array, which shrinks.
+    public func unprotectRTCP(_ packet: inout [UInt8]) throws(SRTPError) {
+        try unprotect(&packet, unprotectRTCP)
+    }
+
+    private func unprotect(
+        _ packet: inout [UInt8], _ body: (UnsafeMutableRawBufferPointer) throws(SRTPError) -> Int
+    ) throws(SRTPError) {
+        let result = packet.withUnsafeMutableBytes { memory in
+            Result { () throws(SRTPError) in try body(memory) }
+        }
+        let count = try result.get()
+        packet.removeLast(max(0, packet.count - count))
+    }
+
+    /// Whether the header with its CSRCs and its extension, and the tag, lie within the packet (RFC 3550 §5.1). libsrtp2
+    /// checks too; this holds whatever version is installed.
+    private static func isWholeRTP(_ packet: UnsafeRawBufferPointer, trailer: Int) -> Bool {
+        guard packet.count >= 12 + trailer, packet[0] >> 6 == 2 else { return false }
+        var header = 12 + 4 * Int(packet[0] & 0x0F)
+        guard packet[0] & 0x10 != 0 else { return packet.count >= header + trailer }
+        guard packet.count >= header + 4 + trailer else { return false }
+        header += 4 + 4 * (Int(packet[header + 2]) << 8 | Int(packet[header + 3]))
+        return packet.count >= header + trailer
+    }
+}
+
+/// Owns an `srtp_t`.
+private struct SRTPHandle: ~Copyable {
+    private let session: srtp_t
+
+    /// How far behind the newest packet one may be and still be told from a replay, in packets.
+    private static let replayWindow: UInt = 1024
+
+    /// No datagram is longer.
+    private static let maximumByteCount = 65_535
+
+    /// libsrtp2 builds its tables once in a process.
+    private static let initialized = srtp_init()
+
+    init(
+        profile: SRTPProfile, masterKey: SRTPMasterKey, direction: srtp_ssrc_type_t, allowsRepeatedTransmission: Bool
+    ) throws(SRTPError) {
+        guard Self.initialized == srtp_err_status_ok else { throw SRTPError(status: Self.initialized) }
+        guard masterKey.key.count == profile.masterKeyByteCount, masterKey.salt.count == profile.masterSaltByteCount
+        else { throw .wrongKeyLength }
+        var policy = srtp_policy_t()
+        guard profile.apply(to: &policy) else { throw SRTPError(status: srtp_err_status_no_such_op) }
+        policy.ssrc.type = direction
+        policy.window_size = Self.replayWindow
+        policy.allow_repeat_tx = allowsRepeatedTransmission ? 1 : 0
+        var secret = masterKey.key + masterKey.salt
+        var session: srtp_t?
+        let status = secret.withUnsafeMutableBufferPointer { key in
+            policy.key = key.baseAddress
+            return srtp_create(&session, &policy)
+        }
+        guard status == srtp_err_status_ok, let session else { throw SRTPError(status: status) }
+        self.session = session
+    }
+
+    deinit { srtp_dealloc(session) }
+
+    typealias Transform = (srtp_t?, UnsafeMutableRawPointer?, UnsafeMutablePointer<Int32>?) -> srtp_err_status_t
+
+    func protect(
+        _ memory: UnsafeMutableRawBufferPointer, count: Int, minimum: Int, overhead: Int, with transform: Transform
+    ) throws(SRTPError) -> Int {
+        guard count >= minimum, count <= Self.maximumByteCount - overhead else { throw .malformed }
+        guard count + overhead <= memory.count else { throw .noRoom(needed: count + overhead, capacity: memory.count) }
+        return try run(memory, count: count, transform)
+    }
+
+    func unprotect(_ memory: UnsafeMutableRawBufferPointer, with transform: Transform) throws(SRTPError) -> Int {
+        guard memory.count <= Self.maximumByteCount else { throw .malformed }
+        return try run(memory, count: memory.count, transform)
+    }
+
+    private func run(_ memory: UnsafeMutableRawBufferPointer, count: Int, _ transform: Transform) throws(SRTPError)
+        -> Int
+    {
+        var length = Int32(count)
+        let status = transform(session, memory.baseAddress, &length)
+        guard status == srtp_err_status_ok else { throw SRTPError(status: status) }
+        return Int(length)
+    }
+}
