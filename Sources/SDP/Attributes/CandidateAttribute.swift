@@ -1,0 +1,169 @@
+public import WireFormat
+
+/// An ICE candidate as `a=candidate` writes it (RFC 8839 §5.1, TCP: RFC 6544 §4.5).
+public struct CandidateAttribute: Hashable, Sendable {
+    /// Where a candidate is: an address, or a name to be resolved, such as a `.local` one of multicast DNS.
+    public enum Host: Hashable, Sendable, CustomStringConvertible {
+        /// A literal address.
+        case address(IPAddress)
+        /// A name.
+        case name(String)
+
+        /// The host of a candidate's text; a literal address where it is one.
+        public init(_ text: String) {
+            self = IPAddress(text).map(Host.address) ?? .name(text)
+        }
+
+        /// As the attribute writes it.
+        public var description: String {
+            switch self {
+            case .address(let address): "\(address)"
+            case .name(let name): name
+            }
+        }
+    }
+
+    /// How a candidate was found (RFC 8839 §5.1).
+    public enum Kind: Hashable, Sendable, CustomStringConvertible {
+        /// An address of the machine itself.
+        case host
+        /// What a STUN server saw.
+        case serverReflexive
+        /// What a peer saw.
+        case peerReflexive
+        /// An address of a TURN server.
+        case relayed
+        /// A kind that this project does not know; such candidates are passed over.
+        case other(String)
+
+        /// The kind of a word.
+        public init(_ word: String) {
+            switch word {
+            case "host": self = .host
+            case "srflx": self = .serverReflexive
+            case "prflx": self = .peerReflexive
+            case "relay": self = .relayed
+            default: self = .other(word)
+            }
+        }
+
+        /// As the attribute writes it.
+        public var description: String {
+            switch self {
+            case .host: "host"
+            case .serverReflexive: "srflx"
+            case .peerReflexive: "prflx"
+            case .relayed: "relay"
+            case .other(let word): word
+            }
+        }
+    }
+
+    /// A name and a value after the fixed fields, such as `generation 0` or `network-cost 999`.
+    public struct Extension: Hashable, Sendable {
+        /// The name.
+        public let name: String
+        /// The value.
+        public let value: String
+
+        /// A name with its value.
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Candidates with the same base, kind, protocol and server share one: 1 to 32 ice-chars.
+    public var foundation: String
+    /// 1 for RTP, or for RTP and RTCP on one port.
+    public var component: UInt16
+    /// `UDP`, `TCP` or another name, as it was written; compare with ``isUDP``.
+    public var transport: String
+    /// The higher the better.
+    public var priority: UInt32
+    /// The address or name.
+    public var host: Host
+    /// The port.
+    public var port: UInt16
+    /// How the candidate was found.
+    public var kind: Kind
+    /// The address that a reflexive or relayed candidate stands for.
+    public var relatedHost: Host?
+    /// The port that goes with ``relatedHost``.
+    public var relatedPort: UInt16?
+    /// `active`, `passive` or `so`, of TCP candidates.
+    public var tcpType: String?
+    /// What follows, in order.
+    public var extensions: [Extension]
+
+    /// A candidate of a UDP socket.
+    public init(
+        foundation: String, component: UInt16 = 1, priority: UInt32, host: Host, port: UInt16, kind: Kind,
+        relatedHost: Host? = nil, relatedPort: UInt16? = nil, extensions: [Extension] = []
+    ) {
+        self.foundation = foundation
+        self.component = component
+        transport = "udp"
+        self.priority = priority
+        self.host = host
+        self.port = port
+        self.kind = kind
+        self.relatedHost = relatedHost
+        self.relatedPort = relatedPort
+        self.extensions = extensions
+    }
+
+    /// Parses the value of an `a=candidate` line, or with `candidate:` before it, as browsers trickle it.
+    public init?(_ text: some StringProtocol) {
+        var fields = String(text.utf8.starts(with: "candidate:".utf8) ? text.dropFirst(10).description : text.description)
+            .fields[...]
+        guard fields.count >= 8, let foundation = fields.popFirst(), foundation.isICEText, foundation.utf8.count <= 32,
+            let component = fields.popFirst()?.decimal(UInt16.self), (1...256).contains(component),
+            let transport = fields.popFirst(), transport.isToken,
+            let priority = fields.popFirst()?.decimal(UInt32.self), priority > 0,
+            let host = fields.popFirst(), let port = fields.popFirst()?.decimal(UInt16.self),
+            fields.popFirst() == "typ", let kind = fields.popFirst(), kind.isToken, fields.count % 2 == 0
+        else { return nil }
+        self.foundation = String(foundation)
+        self.component = component
+        self.transport = String(transport)
+        self.priority = priority
+        self.host = Host(String(host))
+        self.port = port
+        self.kind = Kind(String(kind))
+        extensions = []
+        while let name = fields.popFirst(), let value = fields.popFirst() {
+            switch name {
+            case "raddr" where relatedHost == nil && extensions.isEmpty:
+                relatedHost = Host(String(value))
+            case "rport" where relatedPort == nil && extensions.isEmpty:
+                guard let port = value.decimal(UInt16.self) else { return nil }
+                relatedPort = port
+            case "tcptype" where tcpType == nil && extensions.isEmpty && !isUDP:
+                tcpType = String(value)
+            default:
+                extensions.append(Extension(String(name), String(value)))
+            }
+        }
+    }
+
+    /// Whether the candidate is of UDP, however it is spelled.
+    public var isUDP: Bool { transport.lowercased() == "udp" }
+
+    /// The value of a named extension.
+    public func extensionValue(_ name: String) -> String? {
+        extensions.first { $0.name == name }?.value
+    }
+}
+
+extension CandidateAttribute: CustomStringConvertible {
+    /// The value of the `a=candidate` line.
+    public var description: String {
+        var text = "\(foundation) \(component) \(transport) \(priority) \(host) \(port) typ \(kind)"
+        if let relatedHost { text += " raddr \(relatedHost)" }
+        if let relatedPort { text += " rport \(relatedPort)" }
+        if let tcpType { text += " tcptype \(tcpType)" }
+        for item in extensions { text += " \(item.name) \(item.value)" }
+        return text
+    }
+}

@@ -1,0 +1,79 @@
+/// `a=msid`: the media stream and track that a section carries (RFC 8830 §2).
+public struct MediaStreamAttribute: Hashable, Sendable, CustomStringConvertible {
+    /// The stream's id; `-` is no stream.
+    public let streamID: String
+    /// The track's id.
+    public let trackID: String?
+
+    /// A track of a stream.
+    public init(streamID: String, trackID: String?) {
+        self.streamID = streamID
+        self.trackID = trackID
+    }
+
+    init?(_ text: Substring) {
+        let fields = text.fields
+        guard (1...2).contains(fields.count), fields.allSatisfy(\.isToken) else { return nil }
+        self.init(streamID: String(fields[0]), trackID: fields.count == 2 ? String(fields[1]) : nil)
+    }
+
+    /// The value of the line.
+    public var description: String { trackID.map { "\(streamID) \($0)" } ?? streamID }
+}
+
+/// `a=ssrc`: an attribute of one synchronization source (RFC 5576 §4.1).
+public struct SourceAttribute: Hashable, Sendable, CustomStringConvertible {
+    /// The source's SSRC.
+    public let ssrc: UInt32
+    /// Such as `cname`.
+    public let name: String
+    /// What follows the colon.
+    public let value: String?
+
+    /// An attribute of a source.
+    public init(ssrc: UInt32, name: String, value: String?) {
+        self.ssrc = ssrc
+        self.name = name
+        self.value = value
+    }
+
+    init?(_ text: Substring) {
+        let fields = text.split(separator: " ", maxSplits: 1)
+        guard let first = fields.first, let ssrc = first.decimal(UInt32.self) else { return nil }
+        guard fields.count == 2 else { return nil }
+        let parts = fields[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts[0].isToken else { return nil }
+        self.init(ssrc: ssrc, name: String(parts[0]), value: parts.count == 2 ? String(parts[1]) : nil)
+    }
+
+    /// The value of the line.
+    public var description: String { "\(ssrc) \(name)" + (value.map { ":\($0)" } ?? "") }
+}
+
+/// `a=ssrc-group`: sources that belong together (RFC 5576 §4.2).
+public struct SourceGroupAttribute: Hashable, Sendable, CustomStringConvertible {
+    /// `FID` binds a source to its retransmissions.
+    public let semantics: String
+    /// The sources in the order that the semantics give a meaning to.
+    public let ssrcs: [UInt32]
+
+    /// A group of sources.
+    public init(semantics: String, ssrcs: [UInt32]) {
+        self.semantics = semantics
+        self.ssrcs = ssrcs
+    }
+
+    init?(_ text: Substring) {
+        let fields = text.fields
+        guard fields.count >= 2, fields[0].isToken else { return nil }
+        var ssrcs: [UInt32] = []
+        for field in fields.dropFirst() {
+            guard let ssrc = field.decimal(UInt32.self) else { return nil }
+            ssrcs.append(ssrc)
+        }
+        self.init(semantics: String(fields[0]), ssrcs: ssrcs)
+    }
+
+    /// The value of the line.
+    public var description: String { "\(semantics) " + ssrcs.map(String.init).joined(separator: " ") }
+}

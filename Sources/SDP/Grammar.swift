@@ -1,0 +1,42 @@
+extension StringProtocol {
+    /// What stands between spaces; runs of spaces count as one, since deployed writers leave some.
+    var fields: [SubSequence] {
+        split { $0 == " " }
+    }
+
+    /// One or more characters that RFC 8866 §9 allows in a token.
+    var isToken: Bool {
+        !isEmpty && utf8.allSatisfy(\.isTokenByte)
+    }
+
+    /// One or more decimal digits.
+    var isDigits: Bool {
+        !isEmpty && utf8.allSatisfy(\.isDigit)
+    }
+
+    /// One or more letters, digits, `+` and `/`: `ice-char` of RFC 8839 §5.4.
+    var isICEText: Bool {
+        !isEmpty
+            && utf8.allSatisfy { byte in
+                byte.isDigit || byte.isLetter || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
+            }
+    }
+
+    /// The number that this text writes in plain digits, without sign, and that fits.
+    func decimal<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
+        isDigits ? Number(self) : nil
+    }
+}
+
+extension UInt8 {
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+    var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
+
+    var isTokenByte: Bool {
+        switch self {
+        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x30...0x39, 0x41...0x5A, 0x5E...0x7E: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,142 @@
+/// Why a text is not a session description, or why one of its lines does not mean what its name says.
+///
+/// It names the line as a person counts it, the rule with its source, and what to do.
+public struct SDPError: Error, Hashable, Sendable {
+    /// The rule that a line broke.
+    public enum Rule: Hashable, Sendable {
+        /// There is nothing but white space.
+        case empty
+        /// The text is JSON, as browsers write a description with its type around it.
+        case json
+        /// The text holds bytes that are no UTF-8.
+        case notUTF8
+        /// A byte that no line may hold: NUL, or a carriage return within a line.
+        case forbiddenByte(UInt8)
+        /// The line is not a letter, `=` and a value.
+        case notALine
+        /// More of something than ``SDPLimits`` allows.
+        case limit(of: Limit, maximum: Int)
+        /// The first line is not `v=0`.
+        case version
+        /// The second line is not `o=`.
+        case originMissing
+        /// A line that may stand only once stands again.
+        case repeated(String)
+        /// A line, or an attribute, is not what the grammar of its name allows.
+        case malformed(String, expected: String, section: String)
+        /// An attribute that must be there is not.
+        case missing(String, section: String)
+    }
+
+    /// What ``SDPLimits`` bounds.
+    public enum Limit: String, Hashable, Sendable {
+        /// Bytes of the whole text.
+        case bytes
+        /// Bytes of one line.
+        case bytesInALine = "bytes in a line"
+        /// Lines of the whole text.
+        case lines
+        /// `m=` lines.
+        case mediaSections = "m= lines"
+    }
+
+    /// The line, counted from 1; 0 where no line can be named (a description that was not parsed from text).
+    public let line: Int
+    /// The line's text, shortened where it is long; passwords and keys are left out.
+    public let text: String
+    /// The rule.
+    public let rule: Rule
+
+    /// An error at a line.
+    public init(line: Int, text: String, rule: Rule) {
+        self.line = line
+        self.text = SDPError.printable(text)
+        self.rule = rule
+    }
+
+    /// An error at a line of a description.
+    public init(_ line: SDPLine, rule: Rule) {
+        self.init(line: line.number, text: line.description, rule: rule)
+    }
+}
+
+extension SDPError {
+    /// Where the rule is written.
+    public var section: String {
+        switch rule {
+        case .empty, .json, .notALine, .forbiddenByte, .repeated: "RFC 8866 §5"
+        case .notUTF8: "RFC 8866 §4.6"
+        case .limit: "a limit of this program"
+        case .version: "RFC 8866 §5.1"
+        case .originMissing: "RFC 8866 §5.2"
+        case .malformed(_, _, let section), .missing(_, let section): section
+        }
+    }
+
+    /// What is wrong, in one sentence without a full stop.
+    public var reason: String {
+        switch rule {
+        case .empty: "there is no session description, only white space"
+        case .json: "this is JSON, not a session description"
+        case .notUTF8: "the text is not UTF-8"
+        case .forbiddenByte(let byte):
+            byte == 13 ? "a carriage return stands within a line" : "a byte of value \(byte) stands in a line"
+        case .notALine: "a line must be one letter, \"=\" and a value, without spaces around the \"=\""
+        case .limit(let what, let maximum): "more than \(maximum) \(what.rawValue)"
+        case .version: "the first line must be \"v=0\""
+        case .originMissing: "the second line must be the origin, \"o=\""
+        case .repeated(let name): "\"\(name)\" stands a second time where one is allowed"
+        case .malformed(let name, let expected, _): "\"\(name)\" must be written \"\(expected)\""
+        case .missing(let name, _): "\"\(name)\" is missing"
+        }
+    }
+
+    /// What to do about it, in one sentence without a full stop.
+    public var advice: String {
+        switch rule {
+        case .empty: "copy the whole description, from \"v=0\" to its last line"
+        case .json: "hand over the value of its \"sdp\" member, with \\r\\n written out as line ends"
+        case .notUTF8: "save the file as UTF-8"
+        case .forbiddenByte: "copy the description again, as plain text"
+        case .notALine: "copy the description again; a mail or chat program may have wrapped or indented its lines"
+        case .limit: "check that this file is a session description"
+        case .version, .originMissing: "copy the whole description, from \"v=0\" to its last line"
+        case .repeated: "hand over one description, not two"
+        case .malformed: "let the other side write its description again, or correct this line"
+        case .missing: "copy the whole description, and check that the other side is a WebRTC peer"
+        }
+    }
+
+    /// Text that fits an error message: one line, no password, no key.
+    static func printable(_ text: String) -> String {
+        var shown = text
+        for secret in ["a=ice-pwd:", "a=crypto:"] where text.hasPrefix(secret) {
+            shown = secret + "(hidden)"
+        }
+        let scalars = shown.unicodeScalars.prefix(160).map { scalar in
+            scalar.value < 32 || scalar.value == 127 ? "\u{FFFD}" : String(scalar)
+        }
+        return scalars.joined() + (shown.unicodeScalars.count > 160 ? "…" : "")
+    }
+}
+
+extension SDPError: CustomStringConvertible {
+    /// `line 7, "a=setup:both": … (RFC …); do …`.
+    public var description: String {
+        let place = line > 0 ? "line \(line), \"\(text)\": " : text.isEmpty ? "" : "\"\(text)\": "
+        return "\(place)\(reason) (\(section)); \(advice)"
+    }
+}
+
+/// How much of a description is read at most. Real ones stay far below: a conference of a hundred people needs some
+/// 200 kilobytes.
+public enum SDPLimits {
+    /// Bytes of the whole text.
+    public static let bytes = 1 << 20
+    /// Bytes of one line.
+    public static let bytesInALine = 1 << 14
+    /// Lines of the whole text.
+    public static let lines = 20_000
+    /// `m=` lines.
+    public static let mediaSections = 512
+}

@@ -1,0 +1,109 @@
+public import WireFormat
+
+/// The `o=` line: who made a description, and which of that session's versions it is (RFC 8866 §5.2).
+public struct Origin: Hashable, Sendable, CustomStringConvertible {
+    /// The user's name, `-` for none.
+    public let username: String
+    /// Digits that name the session.
+    public let sessionID: String
+    /// Digits that grow with each new description of the session.
+    public let sessionVersion: String
+    /// Network type, address type and address.
+    public let connection: ConnectionData
+
+    /// An origin as WebRTC writes it: no user and no real address (RFC 9429 §5.2.1).
+    public init(sessionID: UInt64, sessionVersion: UInt64) {
+        username = "-"
+        self.sessionID = String(sessionID)
+        self.sessionVersion = String(sessionVersion)
+        connection = ConnectionData(addressType: "IP4", address: "127.0.0.1")
+    }
+
+    init?(_ value: String) {
+        let fields = value.fields
+        guard fields.count == 6, fields[1].isDigits, fields[2].isDigits,
+            let connection = ConnectionData(fields[3...].joined(separator: " "))
+        else { return nil }
+        username = String(fields[0])
+        sessionID = String(fields[1])
+        sessionVersion = String(fields[2])
+        self.connection = connection
+    }
+
+    /// The value of the line.
+    public var description: String { "\(username) \(sessionID) \(sessionVersion) \(connection)" }
+}
+
+/// The value of a `c=` line (RFC 8866 §5.7).
+public struct ConnectionData: Hashable, Sendable, CustomStringConvertible {
+    /// `IN`.
+    public let networkType: String
+    /// `IP4` or `IP6`.
+    public let addressType: String
+    /// An address or a name; for multicast with its scope.
+    public let address: String
+
+    /// Internet connection data.
+    public init(addressType: String, address: String) {
+        networkType = "IN"
+        self.addressType = addressType
+        self.address = address
+    }
+
+    /// The connection data of an address.
+    public init(_ address: IPAddress) {
+        self.init(addressType: address.isV4 ? "IP4" : "IP6", address: "\(address)")
+    }
+
+    init?(_ value: String) {
+        let fields = value.fields
+        guard fields.count == 3, fields[0].isToken, fields[1].isToken else { return nil }
+        networkType = String(fields[0])
+        addressType = String(fields[1])
+        address = String(fields[2])
+    }
+
+    /// The value of the line.
+    public var description: String { "\(networkType) \(addressType) \(address)" }
+}
+
+/// The value of a `t=` line, in seconds since 1900; 0 means unbounded (RFC 8866 §5.9).
+public struct Timing: Hashable, Sendable {
+    /// When the session begins.
+    public let start: UInt64
+    /// When it ends.
+    public let stop: UInt64
+
+    init?(_ value: String) {
+        let fields = value.fields
+        guard fields.count == 2, let start = fields[0].decimal(UInt64.self), let stop = fields[1].decimal(UInt64.self)
+        else { return nil }
+        self.start = start
+        self.stop = stop
+    }
+}
+
+/// A `b=` line (RFC 8866 §5.8).
+public struct Bandwidth: Hashable, Sendable {
+    /// `AS`, `TIAS`, `CT` or another name.
+    public let type: String
+    /// The number as written: kilobits a second, but bits a second for `TIAS` (RFC 3890 §6.2).
+    public let value: UInt64
+
+    init?(_ line: SDPLine) {
+        guard line.type == UInt8(ascii: "b") else { return nil }
+        let parts = line.value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].isToken, let value = parts[1].decimal(UInt64.self) else { return nil }
+        type = String(parts[0])
+        self.value = value
+    }
+
+    /// The rate, where the type is one of a rate that this project knows.
+    public var rate: DataRate? {
+        switch type {
+        case "TIAS": .bitsPerSecond(value)
+        case "AS", "CT": .kilobitsPerSecond(Int(clamping: min(value, UInt64(Int32.max))))
+        default: nil
+        }
+    }
+}
