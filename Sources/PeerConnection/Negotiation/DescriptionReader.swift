@@ -1,0 +1,147 @@
+internal import SDP
+internal import WireFormat
+
+/// Reads one of two descriptions, and turns what is wrong with it into an error that names it.
+struct DescriptionReader {
+    let side: NegotiationError.Side
+    let session: SessionDescription
+
+    /// The bundle's sections by their `a=mid`, in its order; nil where there is no bundle.
+    func bundle() throws(NegotiationError) -> [String]? {
+        try read { () throws(SDPError) in try session.bundle() }?.mids
+    }
+
+    var bundleLine: SDPLine? {
+        session.attributes("group").first { $0.attributeValue?.hasPrefix("BUNDLE") == true }
+    }
+
+    func mid(_ media: MediaDescription) throws(NegotiationError) -> String? {
+        try read { () throws(SDPError) in try media.mid() }
+    }
+
+    /// Runs a reader of attributes, and says in whose description one is malformed.
+    func read<Value>(_ body: () throws(SDPError) -> Value) throws(NegotiationError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw NegotiationError(side, error)
+        }
+    }
+
+    func ice(of media: MediaDescription) throws(NegotiationError) -> ICEAttributes {
+        guard let ice = try read({ () throws(SDPError) in try session.iceAttributes(of: media) }) else {
+            throw NegotiationError(side, media.line, .iceCredentialsMissing)
+        }
+        return ice
+    }
+
+    func strongFingerprints(of media: MediaDescription) throws(NegotiationError) -> [FingerprintAttribute] {
+        let all = try read { () throws(SDPError) in try session.fingerprints(of: media) }
+        guard !all.isEmpty else { throw NegotiationError(side, media.line, .fingerprintMissing) }
+        let strong = all.filter(\.isStrong)
+        guard !strong.isEmpty else {
+            let line = media.attribute("fingerprint") ?? session.attribute("fingerprint")
+            throw NegotiationError(side, line, .fingerprintWeak(all.map(\.hashFunction)))
+        }
+        return strong
+    }
+
+    func setup(of media: MediaDescription) throws(NegotiationError) -> SetupAttribute? {
+        try read { () throws(SDPError) in try session.setup(of: media) }
+    }
+
+    func setupLine(of media: MediaDescription) -> SDPLine {
+        media.attribute("setup") ?? session.attribute("setup") ?? media.line
+    }
+
+    /// Candidates of the sections that share a transport, each once.
+    func candidates(of sections: [MediaDescription]) throws(NegotiationError) -> [CandidateAttribute] {
+        var candidates: [CandidateAttribute] = []
+        for section in sections {
+            let found = try read { () throws(SDPError) in try section.candidates() }
+            for candidate in found where candidate.component == 1 && !candidates.contains(candidate) {
+                candidates.append(candidate)
+            }
+        }
+        return candidates
+    }
+
+    /// The codec of a payload type: its `a=rtpmap`, nil where there is none.
+    func codecs(of media: MediaDescription) throws(NegotiationError) -> [UInt8: RTPMapAttribute] {
+        let maps = try read { () throws(SDPError) in try media.rtpMaps() }
+        return Dictionary(maps.map { ($0.payloadType, $0) }) { first, _ in first }
+    }
+
+    /// The payload types of the `m=` line in order.
+    func payloadTypes(of media: MediaDescription) -> [UInt8] {
+        media.formats.compactMap { UInt8($0) }
+    }
+
+    /// The payload type that carries retransmissions of another (RFC 4588 §8.6).
+    func rtxPayloadType(for payloadType: UInt8, in media: MediaDescription) throws(NegotiationError) -> UInt8? {
+        let codecs = try codecs(of: media)
+        for candidate in payloadTypes(of: media) where candidate != payloadType {
+            guard codecs[candidate]?.encodingName.lowercased() == "rtx" else { continue }
+            let parameters = try read { () throws(SDPError) in try media.formatParameters(of: candidate) }
+            if parameters?["apt"] == String(payloadType) { return candidate }
+        }
+        return nil
+    }
+
+    func feedback(for payloadType: UInt8, in media: MediaDescription) throws(NegotiationError) -> Set<FeedbackKind> {
+        try read { () throws(SDPError) in try media.feedback(for: payloadType) }
+    }
+
+    /// Header extensions that this project knows, as the section maps them.
+    func extensions(
+        of media: MediaDescription
+    ) throws(NegotiationError) -> [(uri: HeaderExtensionURI, map: ExtensionMapAttribute)] {
+        try read { () throws(SDPError) in try session.extensionMaps(of: media) }.compactMap { map in
+            HeaderExtensionURI(rawValue: map.uri).map { ($0, map) }
+        }
+    }
+
+    func extensionLine(_ map: ExtensionMapAttribute, in media: MediaDescription) -> SDPLine? {
+        (media.attributes("extmap") + session.attributes("extmap")).first {
+            $0.attributeValue?.elementsEqual(map.description) == true
+        }
+    }
+
+    /// The lowest rate that a section or its session sets.
+    func maximumRate(of media: MediaDescription) -> DataRate? {
+        (media.bandwidths + session.bandwidths).compactMap(\.rate).filter { $0 > .zero }.min()
+    }
+
+    static func isSecuredRTP(_ name: String) -> Bool {
+        // RFC 9429 §5.1.2 lists what deployed peers write for the same thing.
+        [
+            "UDP/TLS/RTP/SAVPF", "TCP/DTLS/RTP/SAVPF", "TCP/TLS/RTP/SAVPF", "UDP/TLS/RTP/SAVP", "RTP/SAVPF",
+            "RTP/SAVP",
+        ].contains(name)
+    }
+}
+
+/// Numbers that must mean one thing in all of a bundle (RFC 9143 §10.1.2, §10.2).
+struct BundledNumbers {
+    private var formats: [UInt8: RTPMapAttribute] = [:]
+    private var extensions: [UInt8: HeaderExtensionURI] = [:]
+
+    mutating func claim(_ map: RTPMapAttribute, _ side: NegotiationError.Side, _ media: MediaDescription)
+        throws(NegotiationError)
+    {
+        if let other = formats[map.payloadType], !other.isSameEncoding(as: map) {
+            throw NegotiationError(side, media.line, .payloadTypeConflict(map.payloadType))
+        }
+        formats[map.payloadType] = map
+    }
+
+    mutating func claim(
+        _ uri: HeaderExtensionURI, _ map: ExtensionMapAttribute, _ reader: DescriptionReader, _ media: MediaDescription
+    ) throws(NegotiationError) -> UInt8 {
+        guard let id = UInt8(exactly: map.id), extensions[id] ?? uri == uri else {
+            throw NegotiationError(reader.side, reader.extensionLine(map, in: media), .extensionID(map.id))
+        }
+        extensions[id] = uri
+        return id
+    }
+}

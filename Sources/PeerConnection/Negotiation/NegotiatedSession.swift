@@ -1,0 +1,102 @@
+public import SDP
+public import WireFormat
+
+/// What an offer and its answer agree on, seen from this end: of either role.
+public struct NegotiatedSession: Hashable, Sendable {
+    /// The peer's ICE credentials.
+    public var remoteICE: ICEAttributes
+    /// Whether the peer only answers checks (RFC 8445 §2.5).
+    public var remoteIsICELite: Bool
+    /// The peer's ICE options, such as `trickle` and `ice2`.
+    public var remoteICEOptions: Set<String>
+    /// The peer's candidates of component 1: of UDP and others, with addresses and names.
+    public var remoteCandidates: [CandidateAttribute]
+    /// Whether the peer has no more candidates to tell.
+    public var remoteHasAllCandidates: Bool
+    /// The peer's fingerprints of sha-256 and stronger, at least one. The certificate must match one of them.
+    public var remoteFingerprints: [FingerprintAttribute]
+    /// This end's part in DTLS: active is the client, passive the server. No other value occurs.
+    public var localSetup: SetupAttribute
+    /// The sections in the order of the descriptions.
+    public var sections: [NegotiatedSection]
+
+    /// The media of the accepted sections.
+    public var acceptedMedia: [NegotiatedMedia] { sections.compactMap(\.media) }
+}
+
+/// What became of one media section.
+public struct NegotiatedSection: Hashable, Sendable {
+    /// The section's `a=mid`, as the offer says.
+    public var mid: String?
+    /// `video`, `audio` or another kind.
+    public var kind: String
+    /// What was agreed; nil where the section is rejected.
+    public var media: NegotiatedMedia?
+}
+
+/// What was agreed for an accepted section.
+public struct NegotiatedMedia: Hashable, Sendable {
+    /// The section's `a=mid`, as the offer says.
+    public var mid: String?
+    /// Which way media flows, seen from this end.
+    public var direction: DirectionAttribute
+    /// The codec under the payload type that packets carry.
+    public var codec: RTPMapAttribute
+    /// The parameters that the peer wants of the codec.
+    public var codecParameters: FormatParametersAttribute?
+    /// The payload type of retransmissions (RFC 4588); nil where they were not agreed.
+    public var rtxPayloadType: UInt8?
+    /// The feedback that both ends understand.
+    public var feedback: Set<FeedbackKind>
+    /// The ids of the header extensions that packets may carry.
+    public var extensionIDs: [HeaderExtensionURI: UInt8]
+    /// Whether RTCP packets need not begin with a report (RFC 5506).
+    public var hasReducedSizeRTCP: Bool
+    /// The lowest of the peer's `b=` lines; nil where it sets no bound.
+    public var maximumRate: DataRate?
+    /// What this end sends.
+    public var local: MediaSources
+    /// What the peer sends.
+    public var remote: MediaSources
+
+    /// The payload type of the codec.
+    public var payloadType: UInt8 { codec.payloadType }
+}
+
+/// The sources that one end announces for a section.
+public struct MediaSources: Hashable, Sendable {
+    /// The media streams with the track; empty where none is announced.
+    public var streams: [MediaStreamAttribute]
+    /// The SSRC of the media.
+    public var ssrc: UInt32?
+    /// The SSRC of retransmissions.
+    public var rtxSSRC: UInt32?
+    /// The canonical name.
+    public var cname: String?
+    /// Whether the section shows a presentation: `a=content:slides`.
+    public var isSlides: Bool
+
+    /// Nothing announced.
+    static let none = MediaSources(streams: [], isSlides: false)
+}
+
+extension MediaSources {
+    /// Reads what a section announces.
+    init(_ section: MediaDescription) throws(SDPError) {
+        let sources = try section.sources()
+        let retransmission = try section.sourceGroups().first { $0.semantics == "FID" && $0.ssrcs.count == 2 }
+        ssrc = retransmission?.ssrcs.first ?? sources.first?.ssrc
+        rtxSSRC = retransmission?.ssrcs.last
+        cname = sources.first { $0.name == "cname" }?.value
+        streams = try section.mediaStreams()
+        isSlides = try section.content().contains("slides")
+        // Before RFC 8830, streams were told with their sources.
+        if streams.isEmpty, let old = sources.first(where: { $0.name == "msid" })?.value {
+            let words = old.split(separator: " ")
+            if let stream = words.first {
+                let track = words.count > 1 ? String(words[1]) : nil
+                streams = [MediaStreamAttribute(streamID: String(stream), trackID: track)]
+            }
+        }
+    }
+}

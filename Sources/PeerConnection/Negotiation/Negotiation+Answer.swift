@@ -1,0 +1,230 @@
+public import SDP
+
+extension Negotiation {
+    /// What our offer and the peer's answer agree on.
+    ///
+    /// Any legal answer is taken: with other payload types and extension ids, with rejected sections, without
+    /// retransmission, from an ICE-lite peer, with attributes in the session.
+    public static func negotiate(
+        offer: SessionDescription, answer: SessionDescription
+    ) throws(NegotiationError) -> NegotiatedSession {
+        let matching = AnswerMatching(
+            ours: DescriptionReader(side: .offer, session: offer),
+            theirs: DescriptionReader(side: .answer, session: answer))
+        try matching.checkThatThisIsAnAnswer()
+        try matching.checkSections()
+        return try matching.session()
+    }
+}
+
+/// An answer held against its offer.
+private struct AnswerMatching {
+    let ours: DescriptionReader
+    let theirs: DescriptionReader
+
+    private var offer: SessionDescription { ours.session }
+    private var answer: SessionDescription { theirs.session }
+
+    /// Finds the offer, and any other offer, handed in for an answer: the commonest slip, and worth plain words.
+    func checkThatThisIsAnAnswer() throws(NegotiationError) {
+        guard let first = answer.media.first else {
+            throw NegotiationError(.answer, answer.lines.last, .noMedia)
+        }
+        let sameFragment = first.attribute("ice-ufrag") == offer.media.first?.attribute("ice-ufrag")
+        if offer.origin?.sessionID == answer.origin?.sessionID, sameFragment, first.has("ice-ufrag") {
+            throw NegotiationError(.answer, answer.line(at: 1), .ownOffer)
+        }
+        for media in answer.media where media.port != 0 {
+            if try theirs.setup(of: media) == .actpass {
+                throw NegotiationError(.answer, theirs.setupLine(of: media), .offerInsteadOfAnswer)
+            }
+        }
+    }
+
+    func checkSections() throws(NegotiationError) {
+        let offered = offer.media
+        let answered = answer.media
+        guard offered.count == answered.count else {
+            let stray = answered.count > offered.count ? answered[offered.count].line : answered.last?.line
+            throw NegotiationError(
+                .answer, stray, .sectionCount(offered: offered.count, answered: answered.count))
+        }
+        for (ours, theirs) in zip(offered, answered) {
+            guard ours.kind == theirs.kind else {
+                throw NegotiationError(.answer, theirs.line, .sectionKind(offered: ours.kind, answered: theirs.kind))
+            }
+            guard let offeredMid = try self.ours.mid(ours), let mid = try self.theirs.mid(theirs) else { continue }
+            guard offeredMid == mid else {
+                throw NegotiationError(
+                    .answer, theirs.attribute("mid"), .mid(offered: offeredMid, answered: mid))
+            }
+        }
+    }
+
+    func session() throws(NegotiationError) -> NegotiatedSession {
+        let accepted = answer.media.indices.filter { answer.media[$0].port != 0 }
+        guard let first = accepted.first else {
+            throw NegotiationError(.answer, answer.media.first?.line, .allRejected)
+        }
+        let tagged = try taggedSection(accepted: accepted) ?? first
+        let transport = answer.media[tagged]
+        for index in accepted {
+            let name = answer.media[index].protocol
+            guard DescriptionReader.isSecuredRTP(name) else {
+                throw NegotiationError(.answer, answer.media[index].line, .mediaProtocol(name))
+            }
+        }
+        let setup = try localSetup(of: transport)
+        let sharing = [transport] + accepted.filter { $0 != tagged }.map { answer.media[$0] }
+        var numbers = BundledNumbers()
+        var sections: [NegotiatedSection] = []
+        for index in answer.media.indices {
+            sections.append(try section(at: index, &numbers))
+        }
+        return NegotiatedSession(
+            remoteICE: try theirs.ice(of: transport),
+            remoteIsICELite: answer.isICELite,
+            remoteICEOptions: Set(answer.iceOptions() + transport.iceOptions()),
+            remoteCandidates: try theirs.candidates(of: sharing),
+            remoteHasAllCandidates: transport.hasEndOfCandidates || answer.has("end-of-candidates"),
+            remoteFingerprints: try theirs.strongFingerprints(of: transport),
+            localSetup: setup,
+            sections: sections)
+    }
+
+    /// The section whose transport attributes hold for the bundle (RFC 9143 §7.3.1); nil where nothing is bundled.
+    private func taggedSection(accepted: [Int]) throws(NegotiationError) -> Int? {
+        let line = theirs.bundleLine
+        let bundle = try theirs.bundle()
+        let offered = try ours.bundle() ?? []
+        var members: [Int] = []
+        for mid in bundle ?? [] {
+            guard offered.contains(mid), let index = try index(ofOffered: mid) else {
+                throw NegotiationError(.answer, line, .bundleStranger(mid))
+            }
+            guard accepted.contains(index) else { throw NegotiationError(.answer, line, .bundleRejected(mid)) }
+            members.append(index)
+        }
+        // One section alone needs no bundle; of several, all share the one transport that was offered.
+        if accepted.count > 1, let outside = accepted.first(where: { !members.contains($0) }) {
+            let media = answer.media[outside]
+            let mid = try ours.mid(offer.media[outside]) ?? String(outside)
+            throw NegotiationError(.answer, media.line, .outsideBundle(mid))
+        }
+        return members.first
+    }
+
+    private func index(ofOffered mid: String) throws(NegotiationError) -> Int? {
+        for (index, media) in offer.media.enumerated() where try ours.mid(media) == mid { return index }
+        return nil
+    }
+
+    private func localSetup(of media: MediaDescription) throws(NegotiationError) -> SetupAttribute {
+        let line = theirs.setupLine(of: media)
+        return switch try theirs.setup(of: media) {
+        case .active: .passive
+        case .passive: .active
+        case .actpass: throw NegotiationError(.answer, line, .offerInsteadOfAnswer)
+        case .holdconn: throw NegotiationError(.answer, line, .setupHeld)
+        case nil: throw NegotiationError(.answer, line, .setupMissing)
+        }
+    }
+
+    private func section(at index: Int, _ numbers: inout BundledNumbers) throws(NegotiationError) -> NegotiatedSection {
+        let offered = offer.media[index]
+        let answered = answer.media[index]
+        let mid = try ours.mid(offered)
+        guard answered.port != 0 else { return NegotiatedSection(mid: mid, kind: answered.kind, media: nil) }
+        guard answered.hasRTCPMux else { throw NegotiationError(.answer, answered.line, .rtcpMuxMissing) }
+        let direction = try localDirection(offered, answered)
+        let (own, codec) = try commonCodec(offered, answered)
+        try numbers.claim(codec, .answer, answered)
+        var rtx: UInt8?
+        if try ours.rtxPayloadType(for: own.payloadType, in: offered) != nil {
+            rtx = try theirs.rtxPayloadType(for: codec.payloadType, in: answered)
+        }
+        if let rtx {
+            let map = RTPMapAttribute(payloadType: rtx, encodingName: "rtx", clockRate: codec.clockRate)
+            try numbers.claim(map, .answer, answered)
+        }
+        let offeredFeedback = try ours.feedback(for: own.payloadType, in: offered)
+        return NegotiatedSection(
+            mid: mid, kind: answered.kind,
+            media: NegotiatedMedia(
+                mid: mid, direction: direction, codec: codec,
+                codecParameters: try theirs.read { () throws(SDPError) in
+                    try answered.formatParameters(of: codec.payloadType)
+                },
+                rtxPayloadType: rtx,
+                feedback: try theirs.feedback(for: codec.payloadType, in: answered).intersection(offeredFeedback),
+                extensionIDs: try extensionIDs(offered, answered, direction, &numbers),
+                hasReducedSizeRTCP: offered.hasReducedSizeRTCP && answered.hasReducedSizeRTCP,
+                maximumRate: theirs.maximumRate(of: answered),
+                local: try ours.read { () throws(SDPError) in try MediaSources(offered) },
+                remote: direction.receives
+                    ? try theirs.read { () throws(SDPError) in try MediaSources(answered) } : .none))
+    }
+
+    /// RFC 3264 §6.1: who is not offered to must not send, and who is not sent to can't receive.
+    ///
+    /// Where the answer says nothing, it is taken for what fits, although that would stand for sendrecv: nothing is
+    /// lost by it.
+    private func localDirection(
+        _ offered: MediaDescription, _ answered: MediaDescription
+    ) throws(NegotiationError) -> DirectionAttribute {
+        let own = offer.direction(of: offered) ?? .sendReceive
+        let said = answer.direction(of: answered)
+        let theirs = said ?? .sendReceive
+        if let said, (said.sends && !own.receives) || (said.receives && !own.sends) {
+            let lines = answered.lines + answer.lines
+            let line = lines.first { $0 == SDPLine(attribute: said.rawValue) }
+            throw NegotiationError(.answer, line, .direction(offered: own, answered: said))
+        }
+        return switch (own.sends && theirs.receives, own.receives && theirs.sends) {
+        case (true, true): .sendReceive
+        case (true, false): .sendOnly
+        case (false, true): .receiveOnly
+        case (false, false): .inactive
+        }
+    }
+
+    /// The first of the answer's codecs that was offered: as the offer maps it, and as the answer does. Packets carry
+    /// the answer's payload type (RFC 3264 §5.1).
+    private func commonCodec(
+        _ offered: MediaDescription, _ answered: MediaDescription
+    ) throws(NegotiationError) -> (offered: RTPMapAttribute, answered: RTPMapAttribute) {
+        let offeredCodecs = try ours.codecs(of: offered)
+        let answeredCodecs = try theirs.codecs(of: answered)
+        let candidates = ours.payloadTypes(of: offered).compactMap { offeredCodecs[$0] }
+            .filter { $0.encodingName.lowercased() != "rtx" }
+        for payloadType in theirs.payloadTypes(of: answered) {
+            // Without its own mapping, a payload type means what the offer said.
+            guard let map = answeredCodecs[payloadType] ?? offeredCodecs[payloadType] else { continue }
+            if let own = candidates.first(where: { $0.isSameEncoding(as: map) }) { return (own, map) }
+        }
+        throw NegotiationError(
+            .answer, answered.line, .noCommonCodec(offered: candidates.map(\.encodingName)))
+    }
+
+    private func extensionIDs(
+        _ offered: MediaDescription, _ answered: MediaDescription, _ direction: DirectionAttribute,
+        _ numbers: inout BundledNumbers
+    ) throws(NegotiationError) -> [HeaderExtensionURI: UInt8] {
+        let wanted = Set(try ours.extensions(of: offered).map(\.uri))
+        var ids: [HeaderExtensionURI: UInt8] = [:]
+        for (uri, map) in try theirs.extensions(of: answered) where wanted.contains(uri) && ids[uri] == nil {
+            // The answer's direction is the answerer's: what it only sends, or neither way, is not for us to send.
+            let peer = map.direction ?? .sendReceive
+            guard (direction.sends && peer.receives) || (direction.receives && peer.sends) || direction == .inactive
+            else { continue }
+            ids[uri] = try numbers.claim(uri, map, theirs, answered)
+        }
+        return ids
+    }
+}
+
+extension SessionDescription {
+    fileprivate func line(at index: Int) -> SDPLine? {
+        lines.indices.contains(index) ? lines[index] : nil
+    }
+}

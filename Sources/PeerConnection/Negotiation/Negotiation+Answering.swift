@@ -1,0 +1,190 @@
+public import SDP
+
+extension Negotiation {
+    /// Answers a peer's offer as a receiver: takes the sections that send what can be received, and rejects the rest.
+    ///
+    /// Sections beside the first that is taken are taken where the offer bundles them with it, since there is one
+    /// transport. DTLS is opened from here (`a=setup:active`), unless the offer will do so.
+    public static func makeAnswer(
+        to offer: SessionDescription, _ parameters: AnswerParameters
+    ) throws(NegotiationError) -> (answer: SessionDescription, session: NegotiatedSession) {
+        guard !offer.media.isEmpty else { throw NegotiationError(.offer, offer.lines.last, .noMedia) }
+        var answering = Answering(
+            theirs: DescriptionReader(side: .offer, session: offer), parameters: parameters)
+        return try answering.run()
+    }
+}
+
+/// An answer in the making.
+private struct Answering {
+    let theirs: DescriptionReader
+    let parameters: AnswerParameters
+    private var numbers = BundledNumbers()
+
+    init(theirs: DescriptionReader, parameters: AnswerParameters) {
+        self.theirs = theirs
+        self.parameters = parameters
+    }
+
+    private var offer: SessionDescription { theirs.session }
+
+    /// A section to accept.
+    private struct Choice {
+        let index: Int
+        let mid: String?
+        let codec: NegotiableCodec
+        let map: RTPMapAttribute
+    }
+
+    mutating func run() throws(NegotiationError) -> (SessionDescription, NegotiatedSession) {
+        let choices = try choose()
+        guard let first = choices.first else {
+            throw NegotiationError(
+                .offer, offer.media.first?.line, .nothingToReceive(codecs: parameters.codecs.map(\.map.encodingName)))
+        }
+        let transport = try transportSection(for: first)
+        let setup = try localSetup(of: transport)
+
+        let origin = Origin(sessionID: parameters.sessionID, sessionVersion: parameters.sessionVersion)
+        var answer = SessionDescription(origin: origin)
+        if try theirs.bundle() != nil {
+            let mids = choices.compactMap(\.mid)
+            answer.append(
+                attribute: "group", GroupAttribute(semantics: "BUNDLE", mids: mids).description)
+        }
+        answer.append(options: parameters.transport)
+        var sections: [NegotiatedSection] = []
+        for (index, media) in offer.media.enumerated() {
+            let mid = try theirs.mid(media)
+            if let choice = choices.first(where: { $0.index == index }) {
+                let agreed = try accept(choice)
+                answer.media.append(section(for: agreed, choice, setup, isTagged: choice.index == first.index))
+                sections.append(NegotiatedSection(mid: mid, kind: media.kind, media: agreed))
+            } else {
+                answer.media.append(rejected(media, mid))
+                sections.append(NegotiatedSection(mid: mid, kind: media.kind, media: nil))
+            }
+        }
+        let sharing = [transport] + choices.map { offer.media[$0.index] }
+        let session = NegotiatedSession(
+            remoteICE: try theirs.ice(of: transport),
+            remoteIsICELite: offer.isICELite,
+            remoteICEOptions: Set(offer.iceOptions() + transport.iceOptions()),
+            remoteCandidates: try theirs.candidates(of: sharing),
+            remoteHasAllCandidates: transport.hasEndOfCandidates || offer.has("end-of-candidates"),
+            remoteFingerprints: try theirs.strongFingerprints(of: transport),
+            localSetup: setup,
+            sections: sections)
+        return (answer, session)
+    }
+
+    private func choose() throws(NegotiationError) -> [Choice] {
+        let bundle = try theirs.bundle() ?? []
+        var choices: [Choice] = []
+        for (index, media) in offer.media.enumerated() {
+            guard !media.isRejected, DescriptionReader.isSecuredRTP(media.protocol),
+                (offer.direction(of: media) ?? .sendReceive).sends
+            else { continue }
+            let mid = try theirs.mid(media)
+            let isBundled = mid.map(bundle.contains) ?? false
+            guard isBundled || !media.has("bundle-only") else { continue }
+            if let first = choices.first {
+                let fits = isBundled && (first.mid.map(bundle.contains) ?? false)
+                guard fits else { continue }
+            }
+            guard let (codec, map) = try commonCodec(media) else { continue }
+            guard media.hasRTCPMux else { throw NegotiationError(.offer, media.line, .rtcpMuxMissing) }
+            choices.append(Choice(index: index, mid: mid, codec: codec, map: map))
+        }
+        return choices
+    }
+
+    private func commonCodec(
+        _ media: MediaDescription
+    ) throws(NegotiationError) -> (codec: NegotiableCodec, map: RTPMapAttribute)? {
+        let kinds = parameters.codecs.filter { $0.kind == media.kind }
+        guard !kinds.isEmpty else { return nil }
+        let maps = try theirs.codecs(of: media)
+        for payloadType in theirs.payloadTypes(of: media) {
+            guard let map = maps[payloadType] else { continue }
+            if let codec = kinds.first(where: { $0.map.isSameEncoding(as: map) }) { return (codec, map) }
+        }
+        return nil
+    }
+
+    /// The section whose transport attributes hold: that of the choice, unless it leaves them to its bundle.
+    private func transportSection(for choice: Choice) throws(NegotiationError) -> MediaDescription {
+        let own = offer.media[choice.index]
+        guard own.has("bundle-only"), !own.has("ice-ufrag"), let tag = try theirs.bundle()?.first else { return own }
+        for media in offer.media where try theirs.mid(media) == tag { return media }
+        return own
+    }
+
+    private func localSetup(of media: MediaDescription) throws(NegotiationError) -> SetupAttribute {
+        switch try theirs.setup(of: media) {
+        case .active: .passive
+        case .holdconn: throw NegotiationError(.offer, theirs.setupLine(of: media), .setupHeld)
+        // RFC 4145 §4.1: an offer that says nothing is active, but deployed ones mean actpass.
+        case .passive, .actpass, nil: .active
+        }
+    }
+
+    private mutating func accept(_ choice: Choice) throws(NegotiationError) -> NegotiatedMedia {
+        let media = offer.media[choice.index]
+        let theirs = self.theirs
+        try numbers.claim(choice.map, .offer, media)
+        var rtx: UInt8?
+        if choice.codec.rtxPayloadType != nil {
+            rtx = try theirs.rtxPayloadType(for: choice.map.payloadType, in: media)
+        }
+        if let rtx {
+            let map = RTPMapAttribute(payloadType: rtx, encodingName: "rtx", clockRate: choice.map.clockRate)
+            try numbers.claim(map, .offer, media)
+        }
+        var ids: [HeaderExtensionURI: UInt8] = [:]
+        for (uri, map) in try theirs.extensions(of: media) where parameters.extensions.contains(uri) {
+            // Ids from 4096 on ask for a number that the offer had no room for (RFC 8285 §7); doing without is allowed.
+            guard map.id < 256, ids[uri] == nil, (map.direction ?? .sendReceive).sends else { continue }
+            ids[uri] = try numbers.claim(uri, map, theirs, media)
+        }
+        let offered = try theirs.feedback(for: choice.map.payloadType, in: media)
+        return NegotiatedMedia(
+            mid: choice.mid, direction: .receiveOnly, codec: choice.map,
+            codecParameters: try theirs.read { () throws(SDPError) in
+                try media.formatParameters(of: choice.map.payloadType)
+            },
+            rtxPayloadType: rtx, feedback: offered.intersection(choice.codec.feedback), extensionIDs: ids,
+            hasReducedSizeRTCP: media.hasReducedSizeRTCP, maximumRate: theirs.maximumRate(of: media),
+            local: .none, remote: try theirs.read { () throws(SDPError) in try MediaSources(media) })
+    }
+
+    private func section(
+        for agreed: NegotiatedMedia, _ choice: Choice, _ setup: SetupAttribute, isTagged: Bool
+    ) -> MediaDescription {
+        let formats = [agreed.payloadType, agreed.rtxPayloadType].compactMap { $0.map(String.init) }
+        var media = MediaDescription(
+            kind: choice.codec.kind, transport: isTagged ? parameters.transport : nil, formats: formats)
+        if let mid = choice.mid { media.append(attribute: "mid", mid) }
+        media.append(attribute: agreed.direction.rawValue)
+        media.append(attribute: "rtcp-mux")
+        if agreed.hasReducedSizeRTCP { media.append(attribute: "rtcp-rsize") }
+        media.append(parameters.transport, setup: setup, withCandidates: isTagged)
+        for (uri, id) in agreed.extensionIDs.sorted(by: { $0.value < $1.value }) {
+            media.append(attribute: "extmap", ExtensionMapAttribute(id: UInt16(id), uri: uri.rawValue).description)
+        }
+        media.append(
+            choice.codec, as: agreed.codec, feedback: choice.codec.feedback.filter(agreed.feedback.contains),
+            rtx: agreed.rtxPayloadType)
+        return media
+    }
+
+    /// A rejected section has port 0 and the offer's formats, which then mean nothing (RFC 3264 §6).
+    private func rejected(_ offered: MediaDescription, _ mid: String?) -> MediaDescription {
+        var media = MediaDescription(
+            kind: offered.kind, port: 0, protocol: offered.protocol, formats: offered.formats)
+        media.lines.append(SDPLine("c", "IN IP4 0.0.0.0"))
+        if let mid { media.append(attribute: "mid", mid) }
+        media.append(attribute: "inactive")
+        return media
+    }
+}

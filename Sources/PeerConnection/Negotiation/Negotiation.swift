@@ -1,0 +1,133 @@
+public import SDP
+internal import WireFormat
+
+/// Offer and answer (RFC 3264, RFC 9429) over one bundled transport.
+public enum Negotiation {
+    /// Writes an offer.
+    ///
+    /// Every section repeats the transport's credentials and fingerprint, for peers that look for them there; the
+    /// candidates stand in the first, whose port and `c=` line hold the default candidate.
+    /// - Throws: where a text has characters that may not stand where it goes.
+    public static func makeOffer(_ parameters: OfferParameters) throws(NegotiationError) -> SessionDescription {
+        let origin = Origin(sessionID: parameters.sessionID, sessionVersion: parameters.sessionVersion)
+        var offer = SessionDescription(origin: origin)
+        let bundle = GroupAttribute(semantics: "BUNDLE", mids: parameters.sections.map(\.mid))
+        offer.append(attribute: "group", bundle.description)
+        offer.append(options: parameters.transport)
+        for (index, section) in parameters.sections.enumerated() {
+            offer.media.append(try makeSection(section, parameters.transport, isTagged: index == 0))
+        }
+        return offer
+    }
+
+    private static func makeSection(
+        _ section: OfferedSection, _ transport: TransportParameters, isTagged: Bool
+    ) throws(NegotiationError) -> MediaDescription {
+        for text in [section.mid, section.stream.streamID, section.stream.trackID ?? "-", section.cname] {
+            guard isToken(text) else { throw NegotiationError(.offer, nil, .notAToken(text)) }
+        }
+        let formats = section.codecs.flatMap { codec in
+            [codec.map.payloadType, codec.rtxPayloadType].compactMap { $0.map(String.init) }
+        }
+        var media = MediaDescription(
+            kind: section.codecs.first?.kind ?? "video", transport: isTagged ? transport : nil, formats: formats)
+        media.append(attribute: "mid", section.mid)
+        media.append(attribute: section.direction.rawValue)
+        if section.isSlides { media.append(attribute: "content", "slides") }
+        media.append(attribute: "msid", section.stream.description)
+        media.append(attribute: "rtcp-mux")
+        media.append(attribute: "rtcp-mux-only")
+        media.append(attribute: "rtcp-rsize")
+        media.append(transport, setup: .actpass, withCandidates: isTagged)
+        for map in section.extensions { media.append(attribute: "extmap", map.description) }
+        for codec in section.codecs {
+            media.append(codec, as: codec.map, feedback: codec.feedback, rtx: codec.rtxPayloadType)
+        }
+        if section.direction.sends { media.append(sourcesOf: section) }
+        return media
+    }
+
+    /// RFC 8866 §9.
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x30...0x39, 0x41...0x5A, 0x5E...0x7E: true
+                default: false
+                }
+            }
+    }
+}
+
+extension SessionDescription {
+    mutating func append(options transport: TransportParameters) {
+        guard !transport.iceOptions.isEmpty else { return }
+        append(attribute: "ice-options", transport.iceOptions.joined(separator: " "))
+    }
+}
+
+extension MediaDescription {
+    /// A section of RTP over DTLS, at the transport's default candidate; at port 9 where there is none to tell.
+    init(kind: String, transport: TransportParameters?, formats: [String]) {
+        let address = transport?.defaultAddress
+        self.init(kind: kind, port: address?.port ?? 9, protocol: "UDP/TLS/RTP/SAVPF", formats: formats)
+        lines.append(SDPLine("c", ConnectionData(address?.ip ?? .v4(0)).description))
+    }
+
+    mutating func append(_ transport: TransportParameters, setup: SetupAttribute, withCandidates: Bool) {
+        append(attribute: "ice-ufrag", transport.ice.usernameFragment)
+        append(attribute: "ice-pwd", transport.ice.password)
+        for fingerprint in transport.fingerprints {
+            append(attribute: "fingerprint", fingerprint.description)
+        }
+        append(attribute: "setup", setup.rawValue)
+        guard withCandidates else { return }
+        for candidate in transport.candidates {
+            append(attribute: "candidate", candidate.description)
+        }
+        if transport.hasAllCandidates { append(attribute: "end-of-candidates") }
+    }
+
+    mutating func append(_ codec: NegotiableCodec, as map: RTPMapAttribute, feedback: [FeedbackKind], rtx: UInt8?) {
+        append(attribute: "rtpmap", map.description)
+        if let parameters = codec.formatParameters { append(attribute: "fmtp", "\(map.payloadType) \(parameters)") }
+        for kind in feedback { append(attribute: "rtcp-fb", "\(map.payloadType) \(kind)") }
+        guard let rtx else { return }
+        append(attribute: "rtpmap", "\(rtx) rtx/\(map.clockRate)")
+        append(attribute: "fmtp", "\(rtx) apt=\(map.payloadType)")
+    }
+
+    /// Sources are told although RFC 9429 does without: conference servers tell streams apart by them.
+    fileprivate mutating func append(sourcesOf section: OfferedSection) {
+        let rtxSSRC = section.codecs.contains { $0.rtxPayloadType != nil } ? section.rtxSSRC : nil
+        if let rtxSSRC {
+            let group = SourceGroupAttribute(semantics: "FID", ssrcs: [section.ssrc, rtxSSRC])
+            append(attribute: "ssrc-group", group.description)
+        }
+        for ssrc in [section.ssrc, rtxSSRC].compactMap({ $0 }) {
+            append(attribute: "ssrc", SourceAttribute(ssrc: ssrc, name: "cname", value: section.cname).description)
+            append(
+                attribute: "ssrc",
+                SourceAttribute(ssrc: ssrc, name: "msid", value: section.stream.description).description)
+        }
+    }
+}
+
+extension TransportParameters {
+    /// The candidate for peers without ICE: the one most likely to be reached (RFC 8445 §5.1.4), IPv4 before IPv6.
+    var defaultAddress: TransportAddress? {
+        var best: (rank: Int, address: TransportAddress)?
+        for candidate in candidates where candidate.component == 1 && candidate.isUDP {
+            guard case .address(let ip) = candidate.host else { continue }
+            let reach =
+                switch candidate.kind {
+                case .relayed: 4
+                case .serverReflexive: 2
+                default: 0
+                }
+            let rank = reach + (ip.isV4 ? 1 : 0)
+            if rank > best?.rank ?? -1 { best = (rank, TransportAddress(ip: ip, port: candidate.port)) }
+        }
+        return best?.address
+    }
+}

@@ -1,0 +1,177 @@
+public import SDP
+
+/// Why an offer and an answer do not make a session: the line, the rule with its source, and what to do.
+public struct NegotiationError: Error, Hashable, Sendable {
+    /// Which of the two descriptions is at fault.
+    public enum Side: String, Hashable, Sendable {
+        /// The offer.
+        case offer
+        /// The answer.
+        case answer
+    }
+
+    /// The rule that was broken.
+    public enum Rule: Hashable, Sendable {
+        /// An attribute is not written as its grammar wants.
+        case malformed(SDPError)
+        /// The answer is the very offer.
+        case ownOffer
+        /// The answer says `a=setup:actpass`, as only offers may.
+        case offerInsteadOfAnswer
+        /// There is no `m=` line.
+        case noMedia
+        /// The answer has not as many `m=` lines as the offer.
+        case sectionCount(offered: Int, answered: Int)
+        /// An `m=` line is of another kind than the offer's at its place.
+        case sectionKind(offered: String, answered: String)
+        /// An `m=` line's protocol is not RTP secured by DTLS with feedback.
+        case mediaProtocol(String)
+        /// None of the section's codecs was offered.
+        case noCommonCodec(offered: [String])
+        /// The answer rejects every section.
+        case allRejected
+        /// The offer sends nothing that can be received.
+        case nothingToReceive(codecs: [String])
+        /// `ice-ufrag` or `ice-pwd` is missing.
+        case iceCredentialsMissing
+        /// There is no fingerprint.
+        case fingerprintMissing
+        /// There are only fingerprints by functions that no longer hold.
+        case fingerprintWeak([String])
+        /// There is no `a=setup`.
+        case setupMissing
+        /// `a=setup:holdconn` opens nothing.
+        case setupHeld
+        /// `a=rtcp-mux` is missing.
+        case rtcpMuxMissing
+        /// The answer's direction does not fit the offer's.
+        case direction(offered: DirectionAttribute, answered: DirectionAttribute)
+        /// A section's `a=mid` is not the offer's at its place.
+        case mid(offered: String, answered: String)
+        /// The bundle names a section that was not offered in it.
+        case bundleStranger(String)
+        /// The bundle names a section that is rejected.
+        case bundleRejected(String)
+        /// A section is accepted outside the bundle, where there is no transport for it.
+        case outsideBundle(String)
+        /// In one bundle, a payload type stands for two formats.
+        case payloadTypeConflict(UInt8)
+        /// In one bundle, a header extension's id stands for two extensions, or is none that packets can carry.
+        case extensionID(UInt16)
+        /// A text that is to stand in the offer has characters that may not.
+        case notAToken(String)
+    }
+
+    /// Which description is at fault.
+    public let side: Side
+    /// The line, counted from 1; 0 where the description was not parsed from text.
+    public let line: Int
+    /// The line's text.
+    public let text: String
+    /// The rule.
+    public let rule: Rule
+
+    init(_ side: Side, _ line: SDPLine?, _ rule: Rule) {
+        let place = line.map { SDPError($0, rule: .notALine) }
+        self.side = side
+        self.line = place?.line ?? 0
+        self.text = place?.text ?? ""
+        self.rule = rule
+    }
+
+    init(_ side: Side, _ error: SDPError) {
+        self.side = side
+        line = error.line
+        text = error.text
+        rule = .malformed(error)
+    }
+}
+
+extension NegotiationError {
+    /// Where the rule is written.
+    public var section: String {
+        switch rule {
+        case .malformed(let error): error.section
+        case .ownOffer, .sectionCount, .allRejected, .noMedia: "RFC 3264 §6"
+        case .sectionKind, .noCommonCodec, .direction, .nothingToReceive: "RFC 3264 §6.1"
+        case .offerInsteadOfAnswer, .setupMissing, .setupHeld: "RFC 8842 §5"
+        case .mediaProtocol: "RFC 9429 §5.1.2"
+        case .iceCredentialsMissing: "RFC 8839 §5.4"
+        case .fingerprintMissing, .fingerprintWeak: "RFC 8122 §5"
+        case .rtcpMuxMissing: "RFC 8858 §4"
+        case .mid: "RFC 5888 §4"
+        case .bundleStranger, .bundleRejected, .outsideBundle: "RFC 9143 §7.3"
+        case .payloadTypeConflict: "RFC 9143 §10.1.2"
+        case .extensionID: "RFC 8285 §5"
+        case .notAToken: "RFC 8830 §2"
+        }
+    }
+
+    /// What is wrong, in one sentence without a full stop.
+    public var reason: String {
+        switch rule {
+        case .malformed(let error): error.reason
+        case .ownOffer: "this is the offer itself, not an answer to it"
+        case .offerInsteadOfAnswer: "this is an offer: an answer must say \"a=setup:active\" or \"a=setup:passive\""
+        case .noMedia: "there is no m= line"
+        case .sectionCount(let offered, let answered):
+            "the offer has \(offered) m= lines and the answer \(answered), but they must be as many"
+        case .sectionKind(let offered, let answered):
+            "the offer has \(offered) at this place, and the answer \(answered)"
+        case .mediaProtocol(let name): "the protocol is \(name), but UDP/TLS/RTP/SAVPF is needed"
+        case .noCommonCodec(let offered): "none of this section's codecs was offered (\(offered.joined(separator: ", ")))"
+        case .allRejected: "every m= line has port 0: the answer rejects all that was offered"
+        case .nothingToReceive(let codecs):
+            "no section sends what can be received here (\(codecs.joined(separator: ", ")))"
+        case .iceCredentialsMissing: "a=ice-ufrag or a=ice-pwd is missing, in this section and in the session"
+        case .fingerprintMissing: "a=fingerprint is missing, in this section and in the session"
+        case .fingerprintWeak(let names):
+            "the only fingerprints are by \(names.joined(separator: ", ")), but sha-256 or stronger is needed"
+        case .setupMissing: "a=setup is missing, in this section and in the session"
+        case .setupHeld: "a=setup:holdconn opens no connection"
+        case .rtcpMuxMissing: "a=rtcp-mux is missing, but RTP and RTCP must share a port"
+        case .direction(let offered, let answered):
+            "the direction is \(answered.rawValue), which is no answer to \(offered.rawValue)"
+        case .mid(let offered, let answered): "a=mid is \(answered), but \(offered) was offered at this place"
+        case .bundleStranger(let mid): "the BUNDLE group names \(mid), which the offer's group does not"
+        case .bundleRejected(let mid): "the BUNDLE group names \(mid), whose m= line is rejected"
+        case .outsideBundle(let mid): "section \(mid) is accepted, but is not in the BUNDLE group"
+        case .payloadTypeConflict(let payloadType):
+            "payload type \(payloadType) stands for two formats in one bundle"
+        case .extensionID(let id):
+            "header extension id \(id) stands for two extensions in one bundle, or is not within 1 to 255"
+        case .notAToken(let text): "\"\(text)\" has characters that may not stand in an id"
+        }
+    }
+
+    /// What to do about it, in one sentence without a full stop.
+    public var advice: String {
+        switch rule {
+        case .malformed(let error): error.advice
+        case .ownOffer, .offerInsteadOfAnswer:
+            "give the offer to the other side, and hand over what it replies"
+        case .noMedia, .sectionCount, .sectionKind, .mid:
+            "check that this is the whole answer, and to this very offer"
+        case .mediaProtocol, .iceCredentialsMissing, .fingerprintMissing, .setupMissing, .setupHeld:
+            "check that the other side is a WebRTC peer and that the description is whole"
+        case .noCommonCodec: "let the other side accept one of the codecs that were offered"
+        case .allRejected: "let the other side accept the video; it may lack the codec, or the wish to receive"
+        case .nothingToReceive: "hand over an offer that sends one of these codecs"
+        case .fingerprintWeak: "let the other side use a certificate hashed with sha-256"
+        case .rtcpMuxMissing: "let the other side turn on RTCP multiplexing"
+        case .direction: "let the other side answer recvonly to sendonly"
+        case .bundleStranger, .bundleRejected, .outsideBundle:
+            "let the other side bundle exactly the sections that it accepts"
+        case .payloadTypeConflict, .extensionID: "let the other side give each number one meaning"
+        case .notAToken: "use letters, digits and the signs !#$%&'*+-.^_`{|}~ only"
+        }
+    }
+}
+
+extension NegotiationError: CustomStringConvertible {
+    /// `answer, line 7, "m=video …": … (RFC …); do …`.
+    public var description: String {
+        let place = line > 0 ? "\(side.rawValue), line \(line), \"\(text)\": " : "\(side.rawValue): "
+        return "\(place)\(reason) (\(section)); \(advice)"
+    }
+}
