@@ -1,0 +1,107 @@
+public import RTP
+public import WireFormat
+
+/// The newest packets of a stream, kept for receivers that ask for them again (RFC 4585 §6.2.1).
+///
+/// A ring with a place for each of the last `capacity` sequence numbers; what is older than ``maximumAge`` is let go as
+/// new packets come. Packets are descriptors as in ``Pacer``, whose bytes every peer of a share may have in common.
+/// Nothing is allocated after `init`.
+public struct RetransmissionHistory<Packet: Sendable>: Sendable {
+    private struct Entry: Sendable {
+        var packet: Packet
+        var number: SequenceNumber
+        var size: Int
+        var sent: Instant
+        var lastRetransmission: Instant?
+    }
+
+    /// The most packets that a history can hold: a quarter of the circle of sequence numbers is never ambiguous.
+    public static var maximumCapacity: Int { 16384 }
+
+    /// How long a packet is kept.
+    public let maximumAge: Duration
+    /// Packets returned by ``lookup(_:now:roundTripTime:)``.
+    public private(set) var packetsRetransmitted = 0
+    /// The bytes of those packets.
+    public private(set) var bytesRetransmitted = 0
+    /// Requests refused because the answer to an earlier one may still be under way.
+    public private(set) var requestsTooSoon = 0
+    /// Requests for packets that are no longer, or never were, in the history.
+    public private(set) var requestsUnknown = 0
+
+    private var slots: [Entry?]
+    private var newest: SequenceNumber?
+    private var oldest: SequenceNumber?
+
+    /// A history of at least `capacity` packets, rounded up to a power of two and held at ``maximumCapacity``.
+    public init(capacity: Int = 4096, maximumAge: Duration = .seconds(3)) {
+        var size = 16
+        while size < min(capacity, Self.maximumCapacity) { size *= 2 }
+        slots = Array(repeating: nil, count: size)
+        self.maximumAge = maximumAge
+    }
+
+    /// The packets that fit.
+    public var capacity: Int { slots.count }
+
+    /// Takes note of a packet of `size` bytes that is sent at `now`. Sequence numbers are to rise, with or without gaps.
+    public mutating func insert(_ number: SequenceNumber, _ packet: Packet, size: Int, now: Instant) {
+        if let newest, !number.isNewer(than: newest) || number.distance(from: newest) >= slots.count {
+            // A numbering that begins anew: nobody can ask for the old one unambiguously.
+            removeAll()
+        }
+        if oldest == nil { oldest = number }
+        newest = number
+        expire(now: now)
+        slots[index(of: number)] = Entry(packet: packet, number: number, size: size, sent: now)
+    }
+
+    /// The packet to send again, or nil where it is gone, or where it was sent again less than a round trip ago, for then
+    /// the request has crossed the answer. Returning a packet counts as sending it at `now`.
+    public mutating func lookup(_ number: SequenceNumber, now: Instant, roundTripTime: Duration) -> Packet? {
+        let index = index(of: number)
+        guard let entry = slots[index], entry.number == number, now - entry.sent <= maximumAge else {
+            requestsUnknown += 1
+            return nil
+        }
+        if let last = entry.lastRetransmission, now - last < roundTripTime {
+            requestsTooSoon += 1
+            return nil
+        }
+        slots[index]?.lastRetransmission = now
+        packetsRetransmitted += 1
+        bytesRetransmitted += entry.size
+        return entry.packet
+    }
+
+    /// Whether the packet is still there, without counting a request.
+    public func contains(_ number: SequenceNumber, now: Instant) -> Bool {
+        guard let entry = slots[index(of: number)] else { return false }
+        return entry.number == number && now - entry.sent <= maximumAge
+    }
+
+    /// Lets go of every packet.
+    public mutating func removeAll() {
+        for index in slots.indices { slots[index] = nil }
+        newest = nil
+        oldest = nil
+    }
+
+    private mutating func expire(now: Instant) {
+        guard var number = oldest, let newest else { return }
+        while newest.isNewer(than: number) {
+            let index = index(of: number)
+            if let entry = slots[index], entry.number == number {
+                // Within the ring and young enough to stay; what the ring has turned over goes whatever its age.
+                guard newest.distance(from: number) >= slots.count || now - entry.sent > maximumAge else { break }
+                slots[index] = nil
+            }
+            number = number.next
+        }
+        oldest = number
+    }
+
+    private func index(of number: SequenceNumber) -> Int {
+        Int(number.rawValue) & (slots.count - 1)
+    }
+}

@@ -1,0 +1,46 @@
+/// First in, first out, in memory that is used again: it grows to what was once needed and then allocates no more.
+struct RingQueue<Element> {
+    private var slots: [Element?]
+    private var head = 0
+    private(set) var count = 0
+
+    init(minimumCapacity: Int = 16) {
+        var capacity = 16
+        while capacity < minimumCapacity { capacity *= 2 }
+        slots = Array(repeating: nil, count: capacity)
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    var first: Element? { isEmpty ? nil : slots[head] }
+
+    mutating func append(_ element: Element) {
+        if count == slots.count { grow() }
+        slots[(head + count) & (slots.count - 1)] = element
+        count += 1
+    }
+
+    mutating func popFirst() -> Element? {
+        guard count > 0 else { return nil }
+        let element = slots[head].take()
+        head = (head + 1) & (slots.count - 1)
+        count -= 1
+        return element
+    }
+
+    mutating func removeAll() {
+        while popFirst() != nil {}
+        head = 0
+    }
+
+    private mutating func grow() {
+        var larger: [Element?] = []
+        larger.reserveCapacity(slots.count * 2)
+        for index in 0..<count { larger.append(slots[(head + index) & (slots.count - 1)]) }
+        larger.append(contentsOf: repeatElement(nil, count: slots.count * 2 - count))
+        slots = larger
+        head = 0
+    }
+}
+
+extension RingQueue: Sendable where Element: Sendable {}

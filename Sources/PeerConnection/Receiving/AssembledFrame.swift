@@ -1,0 +1,30 @@
+public import RTP
+public import WireFormat
+
+/// A whole VP8 frame as a decoder takes it.
+public struct AssembledFrame: Hashable, Sendable {
+    /// The frame's bytes, all partitions.
+    public let data: [UInt8]
+    /// What the first bytes say: whether it is a key frame, and then its size.
+    public let header: VP8FrameHeader
+    /// The media clock at the frame, the same in all of its packets.
+    public let timestamp: RTPTimestamp
+    /// The sender's number of the picture, where it gives one.
+    public let pictureID: VP8PictureID?
+    /// The temporal layer, where the sender uses them.
+    public let temporalLayer: VP8TemporalLayer?
+    /// How many packets it came in.
+    public let packetCount: Int
+    /// When the first of its packets arrived.
+    public let firstArrival: Instant
+    /// When the last packet arrived that it needed.
+    public let completion: Instant
+
+    /// Whether the frame decodes on its own.
+    public var isKeyFrame: Bool { header.isKeyFrame }
+
+    /// Width and height in pixels of a key frame; nil for others.
+    public var size: (width: Int, height: Int)? {
+        header.isKeyFrame ? (header.width, header.height) : nil
+    }
+}

@@ -1,0 +1,134 @@
+public import RTP
+public import WireFormat
+
+/// Finds the packets that a stream lacks and says when to ask for which (RFC 4585 §6.2.1).
+///
+/// A packet that a later one overtook is asked for after ``Configuration/reorderingDelay``, again after each round trip,
+/// and given up after ``Configuration/maximumTries``. More gaps than ``Configuration/maximumMissing`` are not worth
+/// repairing one by one: then the list is emptied and a key frame asked for.
+public struct NACKGenerator: Sendable {
+    /// The constants of the requests.
+    public struct Configuration: Hashable, Sendable {
+        /// How long a gap may be mere reordering.
+        public var reorderingDelay = Duration.milliseconds(10)
+        /// The shortest time between two requests for a packet.
+        public var minimumRepeat = Duration.milliseconds(20)
+        /// The longest time between two requests for a packet, and what is used while the round trip is unknown.
+        public var maximumRepeat = Duration.milliseconds(100)
+        /// Requests for one packet before it is given up.
+        public var maximumTries = 10
+        /// Gaps known at one time before a key frame is the better answer.
+        public var maximumMissing = 1000
+
+        /// The values that suit video.
+        public init() {}
+    }
+
+    /// What a call of ``NACKGenerator/receive(_:now:)`` found out.
+    public enum Arrival: Hashable, Sendable {
+        /// The packet is the newest one; it may have left gaps behind it.
+        case newest
+        /// The packet fills a gap, asked for `tries` times.
+        case filledGap(tries: Int)
+        /// The packet was there already, or given up, or came before the first one.
+        case old
+        /// The packet is the newest one, and leaves more gaps than are worth repairing: a key frame is needed.
+        case tooManyGaps
+    }
+
+    private struct Gap: Sendable {
+        var number: Int64
+        var due: Instant
+        var tries = 0
+    }
+
+    /// Sequence numbers asked for so far, each try counted.
+    public private(set) var numbersRequested = 0
+    /// Packets given up after the last try.
+    public private(set) var packetsGivenUp = 0
+
+    private let configuration: Configuration
+    /// In rising order, which is also the order of discovery.
+    private var gaps: [Gap] = []
+    private var unwrapper = SerialNumberUnwrapper<SequenceNumber>()
+    private var newest: Int64?
+    private var roundTripTime: Duration?
+
+    /// A generator that has seen no packet.
+    public init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+    }
+
+    /// Packets that are missing and not given up.
+    public var missingCount: Int { gaps.count }
+
+    /// Sets the round trip time that repeats go by.
+    public mutating func setRoundTripTime(_ time: Duration) {
+        roundTripTime = time
+    }
+
+    /// Takes note of a packet; recovered ones by their original number.
+    public mutating func receive(_ number: SequenceNumber, now: Instant) -> Arrival {
+        let unwrapped = unwrapper.unwrap(number)
+        guard let newest else {
+            self.newest = unwrapped
+            return .newest
+        }
+        guard unwrapped > newest else {
+            guard let index = index(of: unwrapped) else { return .old }
+            return .filledGap(tries: gaps.remove(at: index).tries)
+        }
+        self.newest = unwrapped
+        guard Int(unwrapped - newest) - 1 + gaps.count <= configuration.maximumMissing else {
+            gaps.removeAll(keepingCapacity: true)
+            return .tooManyGaps
+        }
+        let due = now.advanced(by: configuration.reorderingDelay)
+        for missing in newest + 1..<unwrapped { gaps.append(Gap(number: missing, due: due)) }
+        return .newest
+    }
+
+    /// Drops the requests for what comes before `number`: a key frame has made it worthless.
+    public mutating func forget(before number: SequenceNumber) {
+        let limit = unwrapper.peek(number)
+        gaps.removeAll { $0.number < limit }
+    }
+
+    /// The packets to ask for now, in rising order; empty where nothing is due.
+    public mutating func poll(now: Instant) -> [SequenceNumber] {
+        guard let deadline = nextDeadline, deadline <= now else { return [] }
+        var numbers: [SequenceNumber] = []
+        let wait = repeatInterval
+        let before = gaps.count
+        gaps.removeAll { $0.due <= now && $0.tries >= configuration.maximumTries }
+        packetsGivenUp += before - gaps.count
+        for index in gaps.indices where gaps[index].due <= now {
+            gaps[index].tries += 1
+            gaps[index].due = now.advanced(by: wait)
+            numbers.append(SequenceNumber(UInt16(truncatingIfNeeded: gaps[index].number)))
+        }
+        numbersRequested += numbers.count
+        return numbers
+    }
+
+    /// When ``poll(now:)`` next has something to do; nil while nothing is missing.
+    public var nextDeadline: Instant? {
+        gaps.lazy.map(\.due).min()
+    }
+
+    /// The time between two requests for the same packet.
+    var repeatInterval: Duration {
+        guard let roundTripTime else { return configuration.maximumRepeat }
+        return min(max(roundTripTime, configuration.minimumRepeat), configuration.maximumRepeat)
+    }
+
+    private func index(of number: Int64) -> Int? {
+        var low = 0
+        var high = gaps.count
+        while low < high {
+            let middle = (low + high) / 2
+            if gaps[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low < gaps.count && gaps[low].number == number ? low : nil
+    }
+}

@@ -1,0 +1,313 @@
+public import RTP
+public import WireFormat
+
+/// Makes whole frames in decoding order of the packets of a VP8 stream (RFC 7741), which may come in any order, twice,
+/// late, or not at all.
+///
+///     awaiting key frame ──a key frame is complete──▶ following
+///            ▲                                           │
+///            └── a gap outlasts maximumWait, a malformed ┘
+///                frame, no room, or the decoder asks
+///
+/// While following, every frame begins where the one before it ended, by sequence number. A gap holds the frames after
+/// it back. After ``Configuration/skipDelay`` a later frame goes on without the gap if it can be decoded so: a key frame,
+/// or by picture id and TL0PICIDX one whose references are all there. What is thrown away is counted.
+public struct VP8FrameAssembler: Sendable {
+    /// The limits of waiting and of memory.
+    public struct Configuration: Hashable, Sendable {
+        /// How long missing packets are waited for before a key frame is asked for.
+        public var maximumWait = Duration.milliseconds(500)
+        /// How long a gap is waited for while a later frame could be decoded without it.
+        public var skipDelay = Duration.milliseconds(50)
+        /// How long a stream of which nothing decodable has come yet may take before a key frame is asked for.
+        public var startDelay = Duration.milliseconds(100)
+        /// The packets that can wait, a power of two.
+        public var packetCapacity = 2048
+        /// The bytes that can wait.
+        public var byteCapacity = 8 << 20
+
+        /// The values that suit a shared screen.
+        public init() {}
+    }
+
+    /// What became of a packet.
+    public enum Insertion: Hashable, Sendable {
+        /// It was taken.
+        case accepted
+        /// It had come already.
+        case duplicate
+        /// Its frame is past.
+        case late
+    }
+
+    private enum State: Sendable {
+        /// Nothing can be decoded. `isCertain`: packets show that a key frame has to be asked for.
+        case awaitingKeyFrame(since: Instant, isCertain: Bool)
+        /// The next frame begins at `next`; `cursor` is how far its packets were followed.
+        case following(next: Int64, cursor: Int64)
+    }
+
+    /// A key frame that has begun, `cursor` as in `State`.
+    private struct KeyFrameStart: Sendable {
+        var number: Int64
+        var cursor: Int64
+        var arrival: Instant
+    }
+
+    /// Frames of which packets came and that will not be returned (`framesDropped`).
+    public private(set) var framesDropped = 0
+    /// Frames returned by ``pollFrame()``.
+    public private(set) var framesAssembled = 0
+    /// Packets that came after their frame was given up (`packetsDiscarded`).
+    public private(set) var packetsDiscarded = 0
+    /// Second copies of packets.
+    public private(set) var packetsDuplicated = 0
+
+    private let configuration: Configuration
+    private var buffer: VP8PacketBuffer
+    private var unwrapper = SerialNumberUnwrapper<SequenceNumber>()
+    private var state: State?
+    private var keyFrameStarts: [KeyFrameStart] = []
+    private var ready: [AssembledFrame] = []
+    private var continuity: VP8Continuity?
+    private var blockedSince: Instant?
+    /// No number below this is taken any more.
+    private var floor = Int64.min
+    /// The timestamp of the frame counted last as dropped, whose packets may be dropped one by one.
+    private var lastDropped: RTPTimestamp?
+
+    /// An assembler that has seen no packet.
+    public init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+        buffer = VP8PacketBuffer(capacity: configuration.packetCapacity)
+    }
+
+    /// Packets that wait for others.
+    public var bufferedPackets: Int { buffer.packetCount }
+    /// The bytes of those packets.
+    public var bufferedBytes: Int { buffer.byteCount }
+
+    /// Whether nothing decodes before the next key frame.
+    public var isAwaitingKeyFrame: Bool {
+        if case .following = state { false } else { state != nil }
+    }
+
+    /// The next whole frame, in decoding order.
+    public mutating func pollFrame() -> AssembledFrame? {
+        ready.isEmpty ? nil : ready.removeFirst()
+    }
+
+    /// Takes the parts of a packet: `payload` is what stands after the descriptor.
+    @discardableResult
+    public mutating func insert(
+        _ number: SequenceNumber, timestamp: RTPTimestamp, marker: Bool, descriptor: VP8PayloadDescriptor,
+        payload: [UInt8], now: Instant
+    ) -> Insertion {
+        store(
+            VP8PacketBuffer.Slot(
+                number: unwrapper.unwrap(number), timestamp: timestamp, marker: marker, descriptor: descriptor,
+                payload: payload, arrival: now), now: now)
+    }
+
+    /// Takes note of a packet without media (padding): its number is not missing.
+    @discardableResult
+    public mutating func insertPadding(_ number: SequenceNumber, timestamp: RTPTimestamp, now: Instant) -> Insertion {
+        store(
+            VP8PacketBuffer.Slot(
+                number: unwrapper.unwrap(number), timestamp: timestamp, marker: false, descriptor: nil, payload: [],
+                arrival: now), now: now)
+    }
+
+    /// Gives up what can't be completed in time; call at ``nextDeadline(now:)``.
+    public mutating func poll(now: Instant) {
+        guard let since = blockedSince, case .following = state, now - since >= configuration.skipDelay else { return }
+        if skipGap(now: now) { advance(now: now) }
+        if let since = blockedSince, now - since >= configuration.maximumWait { awaitKeyFrame(now: now) }
+    }
+
+    /// When ``poll(now:)`` or ``needsKeyFrame(now:)`` may next change something, after a poll at `now`; nil while nothing
+    /// is waited for.
+    public func nextDeadline(now: Instant) -> Instant? {
+        switch state {
+        case .following:
+            guard let blockedSince else { return nil }
+            let skip = blockedSince.advanced(by: configuration.skipDelay)
+            return now < skip ? skip : blockedSince.advanced(by: configuration.maximumWait)
+        case .awaitingKeyFrame: return needsKeyFrame(now: now) ? nil : keyFrameDeadline
+        case nil: return nil
+        }
+    }
+
+    /// Whether the sender is to be asked for a key frame: nothing can be decoded, and no key frame is on its way in.
+    public func needsKeyFrame(now: Instant) -> Bool {
+        keyFrameDeadline.map { now >= $0 } ?? false
+    }
+
+    /// Lets go of everything until the next key frame, because the decoder lost its state, or the numbering began anew.
+    public mutating func awaitKeyFrame(now: Instant) {
+        framesDropped += ready.count
+        ready.removeAll()
+        blockedSince = nil
+        continuity = nil
+        drop(before: keyFrameStarts.first?.number ?? (buffer.newest ?? floor) + 1)
+        state = .awaitingKeyFrame(since: now, isCertain: true)
+        advance(now: now)
+    }
+
+    /// As ``awaitKeyFrame(now:)``, for a stream whose sequence numbers begin anew.
+    public mutating func restart(now: Instant) {
+        keyFrameStarts.removeAll()
+        awaitKeyFrame(now: now)
+        buffer = VP8PacketBuffer(capacity: configuration.packetCapacity)
+        unwrapper = SerialNumberUnwrapper()
+        floor = .min
+    }
+
+    private var keyFrameDeadline: Instant? {
+        guard case .awaitingKeyFrame(let since, let isCertain) = state else { return nil }
+        if let start = keyFrameStarts.last { return start.arrival.advanced(by: configuration.maximumWait) }
+        return isCertain ? since : since.advanced(by: configuration.startDelay)
+    }
+
+    private mutating func store(_ slot: VP8PacketBuffer.Slot, now: Instant) -> Insertion {
+        guard !buffer.hasSeen(slot.number) else {
+            packetsDuplicated += 1
+            return .duplicate
+        }
+        guard slot.number >= floor else {
+            packetsDiscarded += 1
+            return .late
+        }
+        makeRoom(for: slot, now: now)
+        buffer.insert(slot)
+        if slot.startsKeyFrame {
+            let start = KeyFrameStart(number: slot.number, cursor: slot.number, arrival: now)
+            let place = keyFrameStarts.firstIndex { $0.number > start.number } ?? keyFrameStarts.count
+            keyFrameStarts.insert(start, at: place)
+        }
+        switch state {
+        case nil: state = .awaitingKeyFrame(since: now, isCertain: slot.startsFrame && !slot.startsKeyFrame)
+        case .awaitingKeyFrame(let since, false) where slot.startsFrame && !slot.startsKeyFrame && keyFrameStarts.isEmpty:
+            state = .awaitingKeyFrame(since: since, isCertain: true)
+        default: break
+        }
+        advance(now: now)
+        if let since = blockedSince, now - since >= configuration.skipDelay, skipGap(now: now) { advance(now: now) }
+        return .accepted
+    }
+
+    /// Keeps the packets within the ring and their bytes within the limit.
+    private mutating func makeRoom(for slot: VP8PacketBuffer.Slot, now: Instant) {
+        let lowest = slot.number - Int64(buffer.capacity) + 1
+        if case .following(let next, _) = state, next < lowest { awaitKeyFrame(now: now) }
+        if let newest = buffer.newest, newest - Int64(buffer.capacity) < lowest { drop(before: lowest) }
+        if buffer.byteCount + slot.payload.count > configuration.byteCapacity {
+            keyFrameStarts.removeAll()
+            awaitKeyFrame(now: now)
+        }
+    }
+
+    /// Returns every frame that can be returned, and finds out what holds back the next.
+    private mutating func advance(now: Instant) {
+        while true {
+            switch state {
+            case nil: return
+            case .awaitingKeyFrame:
+                guard let (start, last) = completeKeyFrame() else { return }
+                drop(before: start)
+                guard deliver(start...last, now: now) else { continue }
+            case .following(var next, var cursor):
+                while let slot = buffer[next], slot.descriptor == nil {
+                    next += 1
+                    drop(before: next)
+                }
+                let run = buffer.run(from: next, cursor: &cursor)
+                state = .following(next: next, cursor: cursor)
+                switch run {
+                case .complete(let last): guard deliver(next...last, now: now) else { continue }
+                case .missing(let number):
+                    blockedSince = buffer.arrival(after: number)
+                    return
+                case .broken:
+                    awaitKeyFrame(now: now)
+                    return
+                }
+            }
+        }
+    }
+
+    private mutating func completeKeyFrame() -> (start: Int64, last: Int64)? {
+        for index in keyFrameStarts.indices {
+            let start = keyFrameStarts[index].number
+            if case .complete(let last) = buffer.run(from: start, cursor: &keyFrameStarts[index].cursor) {
+                return (start, last)
+            }
+        }
+        return nil
+    }
+
+    /// Goes on behind a gap, with the first whole frame that needs nothing of it.
+    private mutating func skipGap(now: Instant) -> Bool {
+        guard case .following(let next, let cursor) = state, let continuity, let newest = buffer.newest else { return false }
+        var start = cursor + 1
+        while start <= newest {
+            if let slot = buffer[start], slot.startsFrame, let descriptor = slot.descriptor {
+                var end = start
+                if case .complete = buffer.run(from: start, cursor: &end),
+                    slot.startsKeyFrame || continuity.canSkip(to: descriptor, gap: next..<start, buffer: buffer)
+                {
+                    drop(before: start)
+                    state = .following(next: start, cursor: end)
+                    return true
+                }
+                start = max(start, end)
+            }
+            start += 1
+        }
+        return false
+    }
+
+    /// Makes a frame of whole packets; false where they turn out to be none, and a key frame has to follow.
+    private mutating func deliver(_ range: ClosedRange<Int64>, now: Instant) -> Bool {
+        var data: [UInt8] = []
+        var count = 0
+        var firstArrival = now
+        var completion = Instant(nanoseconds: .min)
+        for number in range {
+            guard let slot = buffer[number], slot.descriptor != nil else { continue }
+            data.append(contentsOf: slot.payload)
+            count += 1
+            firstArrival = min(firstArrival, slot.arrival)
+            completion = max(completion, slot.arrival)
+        }
+        let first = buffer[range.lowerBound]
+        var unused = first?.timestamp
+        _ = buffer.remove(floor..<range.upperBound + 1, after: &unused)
+        floor = range.upperBound + 1
+        keyFrameStarts.removeAll { $0.number < floor }
+        blockedSince = nil
+        guard let first, let descriptor = first.descriptor,
+            let header = try? data.withRawSpan({ (span) throws(RTPError) in try VP8FrameHeader(parsing: span) })
+        else {
+            framesDropped += 1
+            state = .awaitingKeyFrame(since: now, isCertain: true)
+            return false
+        }
+        ready.append(
+            AssembledFrame(
+                data: data, header: header, timestamp: first.timestamp, pictureID: descriptor.pictureID,
+                temporalLayer: descriptor.temporalLayer, packetCount: count, firstArrival: firstArrival,
+                completion: completion))
+        framesAssembled += 1
+        continuity = VP8Continuity(descriptor)
+        state = .following(next: floor, cursor: floor)
+        return true
+    }
+
+    private mutating func drop(before number: Int64) {
+        guard number > floor else { return }
+        framesDropped += buffer.remove(floor..<number, after: &lastDropped)
+        floor = number
+        keyFrameStarts.removeAll { $0.number < number }
+    }
+}

@@ -1,0 +1,44 @@
+/// Random numbers that a seed repeats exactly (xoshiro256**, its state filled by SplitMix64).
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: (UInt64, UInt64, UInt64, UInt64)
+
+    /// The generator of this seed.
+    public init(seed: UInt64) {
+        var mix = seed
+        func next() -> UInt64 {
+            mix &+= 0x9E37_79B9_7F4A_7C15
+            var value = mix
+            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+            return value ^ (value >> 31)
+        }
+        state = (next(), next(), next(), next())
+    }
+
+    /// 64 random bits.
+    public mutating func next() -> UInt64 {
+        let result = Self.rotate(state.1 &* 5, by: 7) &* 9
+        let shifted = state.1 << 17
+        state.2 ^= state.0
+        state.3 ^= state.1
+        state.1 ^= state.2
+        state.0 ^= state.3
+        state.2 ^= shifted
+        state.3 = Self.rotate(state.3, by: 45)
+        return result
+    }
+
+    /// A number in 0..<1, of 53 random bits.
+    public mutating func fraction() -> Double {
+        Double(next() >> 11) * 0x1p-53
+    }
+
+    /// True with this probability.
+    public mutating func chance(_ probability: Double) -> Bool {
+        fraction() < probability
+    }
+
+    private static func rotate(_ value: UInt64, by count: UInt64) -> UInt64 {
+        value << count | value >> (64 - count)
+    }
+}

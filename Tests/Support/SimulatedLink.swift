@@ -1,0 +1,200 @@
+public import WireFormat
+
+/// What a link does to the packets that cross it.
+public struct LinkConditions: Hashable, Sendable {
+    /// The share of packets that vanish, 0...1.
+    public var loss: Double
+    /// How long an undisturbed packet is under way.
+    public var delay: Duration
+    /// The most that is added to `delay`, evenly spread. Jitter alone reorders nothing.
+    public var jitter: Duration
+    /// The share of packets held back by `reorderingDelay`, so that later ones overtake them, 0...1.
+    public var reordering: Double
+    /// How long a reordered packet is held back.
+    public var reorderingDelay: Duration
+    /// The share of packets that arrive twice, 0...1.
+    public var duplication: Double
+    /// What the bottleneck carries; nil for no bottleneck.
+    public var rate: DataRate?
+    /// The bytes that wait before the bottleneck; a packet that does not fit is dropped.
+    public var queueLimit: Int
+    /// The longest wait before the bottleneck; a packet that would wait longer is dropped.
+    public var queueTimeLimit: Duration
+
+    /// Conditions; a perfect link where nothing is said.
+    public init(
+        loss: Double = 0, delay: Duration = .zero, jitter: Duration = .zero, reordering: Double = 0,
+        reorderingDelay: Duration = .milliseconds(15), duplication: Double = 0, rate: DataRate? = nil,
+        queueLimit: Int = .max, queueTimeLimit: Duration = .seconds(3600)
+    ) {
+        self.loss = loss
+        self.delay = delay
+        self.jitter = jitter
+        self.reordering = reordering
+        self.reorderingDelay = reorderingDelay
+        self.duplication = duplication
+        self.rate = rate
+        self.queueLimit = queueLimit
+        self.queueTimeLimit = queueTimeLimit
+    }
+}
+
+/// One direction of a network in virtual time. The same seed and the same sends give the same deliveries.
+///
+/// Every packet draws the same count of random numbers whatever becomes of it, so that conditions changed between two
+/// runs disturb no other decision.
+public struct SimulatedLink<Payload: Sendable>: Sendable {
+    /// What became of the packets so far.
+    public struct Counters: Hashable, Sendable {
+        /// Packets given to ``SimulatedLink/send(_:size:now:)``.
+        public var sent = 0
+        /// Packets taken from ``SimulatedLink/poll(now:)``, second copies among them.
+        public var delivered = 0
+        /// Packets that vanished by chance.
+        public var lost = 0
+        /// Packets that the bottleneck's queue had no room for.
+        public var overflowed = 0
+        /// Packets held back for others to overtake.
+        public var reordered = 0
+        /// Second copies made.
+        public var duplicated = 0
+        /// Bytes given to ``SimulatedLink/send(_:size:now:)``.
+        public var bytesSent = 0
+        /// Bytes taken from ``SimulatedLink/poll(now:)``.
+        public var bytesDelivered = 0
+    }
+
+    private struct Transit: Sendable {
+        var arrival: Instant
+        var order: Int
+        var size: Int
+        var payload: Payload
+
+        func isEarlier(than other: Transit) -> Bool {
+            (arrival, order) < (other.arrival, other.order)
+        }
+    }
+
+    /// What the link does to packets sent from now on.
+    public var conditions: LinkConditions
+    /// What became of the packets so far.
+    public private(set) var counters = Counters()
+    private var generator: SeededGenerator
+    private var transits: [Transit] = []
+    private var nextOrder = 0
+    private var bottleneckFree: Instant?
+    private var lastInOrder: Instant?
+
+    /// A link with these conditions whose chances come from `seed`.
+    public init(_ conditions: LinkConditions = LinkConditions(), seed: UInt64) {
+        self.conditions = conditions
+        generator = SeededGenerator(seed: seed)
+    }
+
+    /// Gives the link a packet of `size` bytes.
+    public mutating func send(_ payload: Payload, size: Int, now: Instant) {
+        let isLost = generator.chance(conditions.loss)
+        let isReordered = generator.chance(conditions.reordering)
+        let isDuplicated = generator.chance(conditions.duplication)
+        let jitter = conditions.jitter * generator.fraction()
+        let secondJitter = conditions.jitter * generator.fraction()
+        counters.sent += 1
+        counters.bytesSent += size
+
+        // The queue stands before the lossy part of the path: a lost packet has used the bottleneck too.
+        guard let departure = passBottleneck(size: size, now: now) else {
+            counters.overflowed += 1
+            return
+        }
+        guard !isLost else {
+            counters.lost += 1
+            return
+        }
+        var arrival = departure.advanced(by: conditions.delay + jitter)
+        if isReordered {
+            counters.reordered += 1
+            arrival = arrival.advanced(by: conditions.reorderingDelay)
+        } else {
+            arrival = max(arrival, lastInOrder ?? arrival)
+            lastInOrder = arrival
+        }
+        push(payload, size: size, arrival: arrival)
+        if isDuplicated {
+            counters.duplicated += 1
+            push(payload, size: size, arrival: arrival.advanced(by: secondJitter))
+        }
+    }
+
+    /// When the next packet arrives; nil while none is under way.
+    public var nextArrival: Instant? { transits.first?.arrival }
+
+    /// Packets under way.
+    public var packetsInFlight: Int { transits.count }
+
+    /// The packets that have arrived by `now`, in the order of arrival.
+    public mutating func poll(now: Instant) -> [Payload] {
+        var arrived: [Payload] = []
+        while let next = pollFirst(now: now) { arrived.append(next) }
+        return arrived
+    }
+
+    /// The packet that arrived first, if one has by `now`.
+    public mutating func pollFirst(now: Instant) -> Payload? {
+        guard let first = transits.first, first.arrival <= now else { return nil }
+        removeFirst()
+        counters.delivered += 1
+        counters.bytesDelivered += first.size
+        return first.payload
+    }
+
+    private mutating func passBottleneck(size: Int, now: Instant) -> Instant? {
+        guard let rate = conditions.rate else { return now }
+        let start = max(now, bottleneckFree ?? now)
+        let wait = start - now
+        // Rounded up: a queue that is drained to the bit has to show as empty.
+        let queued = wait > .zero ? rate.bytes(in: wait) + 1 : 0
+        guard wait <= conditions.queueTimeLimit, size <= conditions.queueLimit, queued <= conditions.queueLimit - size
+        else { return nil }
+        let departure = start.advanced(by: rate.duration(ofBytes: size))
+        bottleneckFree = departure
+        return departure
+    }
+
+    private mutating func push(_ payload: Payload, size: Int, arrival: Instant) {
+        transits.append(Transit(arrival: arrival, order: nextOrder, size: size, payload: payload))
+        nextOrder += 1
+        var child = transits.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard transits[child].isEarlier(than: transits[parent]) else { return }
+            transits.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    private mutating func removeFirst() {
+        transits.swapAt(0, transits.count - 1)
+        transits.removeLast()
+        var parent = 0
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2]
+            where child < transits.count && transits[child].isEarlier(than: transits[least]) {
+                least = child
+            }
+            guard least != parent else { return }
+            transits.swapAt(parent, least)
+            parent = least
+        }
+    }
+}
+
+extension SimulatedLink where Payload == Datagram {
+    /// The bytes of an IPv4 and a UDP header, which the bottleneck carries as well.
+    public static var headerOverhead: Int { 28 }
+
+    /// Gives the link a datagram; it weighs its bytes and the headers of IPv4 and UDP.
+    public mutating func send(_ datagram: Datagram, now: Instant) {
+        send(datagram, size: datagram.bytes.count + Self.headerOverhead, now: now)
+    }
+}
