@@ -1,0 +1,74 @@
+import CongestionControl
+import RTP
+import Testing
+import WireFormat
+
+private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
+
+@Suite struct RetransmissionHistoryTests {
+    private let roundTrip = Duration.milliseconds(50)
+
+    @Test("A packet is found by its number, across the wrap")
+    func findsPackets() {
+        var history = RetransmissionHistory<Int>(capacity: 64)
+        for index in 0..<40 { history.insert(SequenceNumber(65_520).advanced(by: index), index, size: 100, now: at(index)) }
+        for index in 0..<40 {
+            let number = SequenceNumber(65_520).advanced(by: index)
+            #expect(history.lookup(number, now: at(100), roundTripTime: roundTrip) == index)
+        }
+        #expect(history.lookup(SequenceNumber(65_519), now: at(100), roundTripTime: roundTrip) == nil)
+        #expect(history.packetsRetransmitted == 40)
+        #expect(history.bytesRetransmitted == 4000)
+        #expect(history.requestsUnknown == 1)
+    }
+
+    @Test("A packet is not sent again within a round trip of being sent again")
+    func refusesWithinRoundTrip() {
+        var history = RetransmissionHistory<Int>(capacity: 64)
+        history.insert(SequenceNumber(1), 1, size: 10, now: at(0))
+        #expect(history.lookup(SequenceNumber(1), now: at(1), roundTripTime: roundTrip) == 1)
+        #expect(history.lookup(SequenceNumber(1), now: at(50), roundTripTime: roundTrip) == nil)
+        #expect(history.lookup(SequenceNumber(1), now: at(51), roundTripTime: roundTrip) == 1)
+        #expect(history.requestsTooSoon == 1)
+        #expect(history.packetsRetransmitted == 2)
+    }
+
+    @Test("The ring keeps the newest packets only")
+    func boundsByCount() {
+        var history = RetransmissionHistory<Int>(capacity: 100)
+        #expect(history.capacity == 128)
+        for index in 0..<1000 { history.insert(SequenceNumber(UInt16(index)), index, size: 10, now: at(0)) }
+        #expect(history.lookup(SequenceNumber(871), now: at(0), roundTripTime: roundTrip) == nil)
+        #expect(history.lookup(SequenceNumber(872), now: at(0), roundTripTime: roundTrip) == 872)
+        #expect(RetransmissionHistory<Int>(capacity: .max).capacity == 16_384)
+    }
+
+    @Test("Old packets are let go as new ones come")
+    func boundsByAge() {
+        final class Token: Sendable {}
+        var history = RetransmissionHistory<Token>(capacity: 64, maximumAge: .milliseconds(1000))
+        weak var released: Token?
+        do {
+            let token = Token()
+            released = token
+            history.insert(SequenceNumber(1), token, size: 10, now: at(0))
+        }
+        history.insert(SequenceNumber(5), Token(), size: 10, now: at(1000))
+        #expect(released != nil)
+        history.insert(SequenceNumber(6), Token(), size: 10, now: at(1001))
+        #expect(released == nil)
+        #expect(history.contains(SequenceNumber(5), now: at(2000)))
+        #expect(!history.contains(SequenceNumber(5), now: at(2001)))
+    }
+
+    @Test("A numbering that begins anew forgets the old one")
+    func restarts() {
+        var history = RetransmissionHistory<Int>(capacity: 64)
+        history.insert(SequenceNumber(1000), 1, size: 10, now: at(0))
+        history.insert(SequenceNumber(500), 2, size: 10, now: at(0))
+        #expect(!history.contains(SequenceNumber(1000), now: at(0)))
+        #expect(history.contains(SequenceNumber(500), now: at(0)))
+        history.insert(SequenceNumber(30_000), 3, size: 10, now: at(0))
+        #expect(!history.contains(SequenceNumber(500), now: at(0)))
+    }
+}
