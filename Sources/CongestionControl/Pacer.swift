@@ -9,7 +9,8 @@ public import WireFormat
 ///
 /// The pacing rate is the target times ``Configuration/pacingFactor``, and raised as far as it takes for every packet
 /// to leave within ``Configuration/maximumQueueTime`` of being queued: a key frame that is large for its rate goes out
-/// above the rate instead of holding up the picture for seconds. The raised rate holds until the queue is empty.
+/// above the rate instead of holding up the picture for seconds. The raised rate holds until the queue is empty. Only
+/// packets of a higher priority that are queued later can make one wait longer, by the time that they take.
 ///
 /// Sound never waits. It is small and regular, and what it uses is taken from what the others may send next.
 public struct Pacer<Packet: Sendable>: Sendable {
@@ -115,8 +116,8 @@ public struct Pacer<Packet: Sendable>: Sendable {
         }
         queuedBytes += entry.size
         queuedPackets += 1
-        // Whatever is ahead of this packet, or comes between, is counted when it is queued: with the highest of these
-        // rates held until nothing waits, each packet meets its time.
+        // With the highest of these rates held until nothing waits, what is ahead of this packet and the packet itself
+        // are gone in time.
         drainRate = max(drainRate, DataRate(byteCount: queuedBytes, over: configuration.maximumQueueTime))
     }
 

@@ -59,6 +59,19 @@ public struct NACKGenerator: Sendable {
         self.configuration = configuration
     }
 
+    /// A generator for a stream whose numbering begins anew; the counts and the round trip time go on.
+    init(resuming old: NACKGenerator) {
+        self = old
+        gaps.removeAll()
+        unwrapper = SerialNumberUnwrapper()
+        newest = nil
+    }
+
+    /// How often this packet has been asked for; zero where it is not missing.
+    public func tries(of number: SequenceNumber) -> Int {
+        index(of: unwrapper.peek(number)).map { gaps[$0].tries } ?? 0
+    }
+
     /// Packets that are missing and not given up.
     public var missingCount: Int { gaps.count }
 
@@ -91,6 +104,7 @@ public struct NACKGenerator: Sendable {
     /// Drops the requests for what comes before `number`: a key frame has made it worthless.
     public mutating func forget(before number: SequenceNumber) {
         let limit = unwrapper.peek(number)
+        guard let first = gaps.first, first.number < limit else { return }
         gaps.removeAll { $0.number < limit }
     }
 

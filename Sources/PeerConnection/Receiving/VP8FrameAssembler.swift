@@ -92,6 +92,12 @@ public struct VP8FrameAssembler: Sendable {
         if case .following = state { false } else { state != nil }
     }
 
+    /// The number from which packets are still of use; what is missing before it need not be asked for. Nil before the
+    /// first frame.
+    public var firstUsefulNumber: SequenceNumber? {
+        floor == .min ? nil : SequenceNumber(UInt16(truncatingIfNeeded: floor))
+    }
+
     /// The next whole frame, in decoding order.
     public mutating func pollFrame() -> AssembledFrame? {
         ready.isEmpty ? nil : ready.removeFirst()

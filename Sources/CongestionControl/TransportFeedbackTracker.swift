@@ -1,0 +1,136 @@
+public import RTP
+public import WireFormat
+
+/// Joins the packets that a transport sent with what transport-wide feedback says of them
+/// (draft-holmer-rmcat-transport-wide-cc-extensions-01). Bookkeeping only: estimators build on the results.
+public struct TransportFeedbackTracker: Sendable {
+    /// What became of one packet.
+    public struct PacketResult: Hashable, Sendable {
+        /// The packet.
+        public let number: TransportSequenceNumber
+        /// Its size as it was given.
+        public let size: Int
+        /// When it was sent.
+        public let sent: Instant
+        /// When it arrived, on the receiver's clock from an arbitrary beginning; nil for lost.
+        public let arrival: Duration?
+    }
+
+    private enum Fate: Sendable {
+        case inFlight
+        case lost
+        case acknowledged
+    }
+
+    private struct Entry: Sendable {
+        var number: Int64
+        var size: Int
+        var sent: Instant
+        var fate = Fate.inFlight
+    }
+
+    /// Packets of which feedback can still be joined.
+    public static var capacity: Int { 8192 }
+
+    /// Packets that arrived, and their bytes.
+    public private(set) var packetsAcknowledged = 0
+    /// Bytes that arrived.
+    public private(set) var bytesAcknowledged = 0
+    /// Packets reported as missing, less those that were reported as received later.
+    public private(set) var packetsLost = 0
+    /// Packets that no feedback told of before their place was needed.
+    public private(set) var packetsUnresolved = 0
+    /// Packets sent of which nothing is known yet.
+    public private(set) var packetsInFlight = 0
+    /// The bytes of those packets.
+    public private(set) var bytesInFlight = 0
+    /// Feedback packets processed.
+    public private(set) var feedbackReceived = 0
+    /// Feedback packets missing by their count.
+    public private(set) var feedbackLost = 0
+
+    private var slots = [Entry?](repeating: nil, count: capacity)
+    private var unwrapper = SerialNumberUnwrapper<TransportSequenceNumber>()
+    /// The newest feedback without its packets: its count and its reference time.
+    private var newest: TransportFeedback?
+    /// Where the reference time of `newest` is since the first one.
+    private var reference = Duration.zero
+
+    /// A tracker that knows of no packet.
+    public init() {}
+
+    /// Takes note of a packet of `size` bytes that is sent at `now`.
+    public mutating func packetSent(_ number: TransportSequenceNumber, size: Int, now: Instant) {
+        let number = unwrapper.unwrap(number)
+        let index = Self.index(of: number)
+        if let old = slots[index], old.fate == .inFlight {
+            packetsUnresolved += 1
+            packetsInFlight -= 1
+            bytesInFlight -= old.size
+        }
+        slots[index] = Entry(number: number, size: size, sent: now)
+        packetsInFlight += 1
+        bytesInFlight += size
+    }
+
+    /// What `feedback` says that was not known: a packet that arrived, once; one that is missing, once, and again if
+    /// it arrives after all. In the order of the numbers.
+    public mutating func receive(_ feedback: TransportFeedback) -> [PacketResult] {
+        feedbackReceived += 1
+        let base = updateReference(feedback)
+        var results: [PacketResult] = []
+        results.reserveCapacity(feedback.deltas.count)
+        var number = unwrapper.peek(feedback.baseSequenceNumber)
+        var arrival = base
+        for delta in feedback.deltas {
+            if let delta { arrival += .microseconds(Int64(delta) * 250) }
+            if let result = resolve(number, arrival: delta == nil ? nil : arrival) { results.append(result) }
+            number += 1
+        }
+        return results
+    }
+
+    private mutating func resolve(_ number: Int64, arrival: Duration?) -> PacketResult? {
+        let index = Self.index(of: number)
+        guard let entry = slots[index], entry.number == number, entry.fate != .acknowledged else { return nil }
+        switch (entry.fate, arrival) {
+        case (.lost, nil): return nil
+        case (.lost, _): packetsLost -= 1
+        default:
+            packetsInFlight -= 1
+            bytesInFlight -= entry.size
+        }
+        if arrival != nil {
+            packetsAcknowledged += 1
+            bytesAcknowledged += entry.size
+        } else {
+            packetsLost += 1
+        }
+        slots[index]?.fate = arrival == nil ? .lost : .acknowledged
+        return PacketResult(
+            number: TransportSequenceNumber(UInt16(truncatingIfNeeded: number)), size: entry.size, sent: entry.sent,
+            arrival: arrival)
+    }
+
+    /// Where the feedback's reference time is since the first one, its wraps undone.
+    private mutating func updateReference(_ feedback: TransportFeedback) -> Duration {
+        var head = feedback
+        head.deltas = []
+        guard let newest else {
+            self.newest = head
+            return reference
+        }
+        let base = reference + feedback.referenceDuration(since: newest)
+        let step = feedback.feedbackPacketCount &- newest.feedbackPacketCount
+        // Feedback that was overtaken moves nothing on.
+        guard step > 0, step < 128 else { return base }
+        feedbackLost += Int(step) - 1
+        self.newest = head
+        reference = base
+        return base
+    }
+
+    private static func index(of number: Int64) -> Int {
+        Int(truncatingIfNeeded: number & Int64(capacity - 1))
+    }
+}

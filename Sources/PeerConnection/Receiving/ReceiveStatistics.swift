@@ -1,0 +1,163 @@
+public import RTP
+public import WireFormat
+
+/// What a receiver counts of one source for its reports (RFC 3550 §A.1, §A.3, §A.8).
+public struct ReceiveStatistics: Sendable {
+    /// What a sequence number says of its packet (§A.1).
+    public enum Validity: Hashable, Sendable {
+        /// The packet belongs to the stream.
+        case valid
+        /// The packet is the first one in a new numbering; what came before it says nothing of it.
+        case restarted
+        /// The source has not sent enough packets in sequence yet.
+        case probation
+        /// The number is far from where the stream is; the packet is not to be used.
+        case implausible
+    }
+
+    /// The furthest that a number may be ahead.
+    public static var maximumDropout: Int { 3000 }
+    private static let cycle: UInt32 = 1 << 16
+
+    /// Valid packets, second copies among them.
+    public private(set) var packetsReceived = 0
+    /// Packets counted in no statistics: on probation or implausible.
+    public private(set) var packetsInvalid = 0
+
+    private let clockRate: Int
+    private let maximumMisorder: Int
+    private let minimumSequential: Int
+    private var probation: Int
+    private var baseNumber: UInt32?
+    private var newest = SequenceNumber(0)
+    private var cycles: UInt32 = 0
+    private var badNumber: SequenceNumber?
+    private var lastOfProbation: SequenceNumber?
+    private var received = 0
+    private var expectedPrior = 0
+    private var receivedPrior = 0
+    private var transit: UInt32?
+    /// In 1/16 ticks, as §A.8 keeps it.
+    private var scaledJitter: UInt32 = 0
+    private var lastSenderReport: (middle: NTPShortTime, arrival: Instant)?
+
+    /// Counts of a source whose clock has `clockRate` Hz. `minimumSequential` packets in sequence make it valid: 2 in
+    /// RFC 3550; 1 suits sources that were signaled and are authenticated, for whom the first packet counts.
+    /// A packet may be up to `maximumMisorder` behind the newest: more than RFC 3550's 100 where retransmissions come
+    /// under their original number.
+    public init(clockRate: Int, minimumSequential: Int = 2, maximumMisorder: Int = 100) {
+        self.maximumMisorder = maximumMisorder
+        self.clockRate = max(1, clockRate)
+        self.minimumSequential = max(1, minimumSequential)
+        probation = self.minimumSequential
+    }
+
+    /// Takes note of a packet that arrived at `now`. Jitter is left as it is for a packet known to be retransmitted.
+    public mutating func receive(
+        _ number: SequenceNumber, timestamp: RTPTimestamp, now: Instant, isRetransmission: Bool = false
+    ) -> Validity {
+        let validity = update(number)
+        guard validity == .valid || validity == .restarted else {
+            packetsInvalid += 1
+            return validity
+        }
+        packetsReceived += 1
+        if !isRetransmission { updateJitter(timestamp: timestamp, now: now) }
+        return validity
+    }
+
+    /// Takes note of a sender report of this source.
+    public mutating func receive(_ report: SenderReport, now: Instant) {
+        lastSenderReport = (report.ntpTimestamp.middle32, now)
+    }
+
+    /// The highest number received, its wraps counted in the high half; zero before the first packet.
+    public var extendedHighestSequenceNumber: UInt32 {
+        baseNumber == nil ? 0 : cycles &+ UInt32(newest.rawValue)
+    }
+
+    /// Packets from the first to the newest one, received or not.
+    public var packetsExpected: Int {
+        guard let baseNumber else { return 0 }
+        return Int(extendedHighestSequenceNumber &- baseNumber) + 1
+    }
+
+    /// Packets expected and not received; negative where second copies outnumber them (§A.3).
+    public var packetsLost: Int { packetsExpected - received }
+
+    /// The interarrival jitter in ticks (§A.8).
+    public var jitterTicks: UInt32 { scaledJitter >> 4 }
+
+    /// The interarrival jitter.
+    public var jitter: Duration {
+        .nanoseconds(Int64(scaledJitter >> 4) * 1_000_000_000 / Int64(clockRate))
+    }
+
+    /// The report block on `source`, which is then the one that the next fraction lost counts from.
+    public mutating func reportBlock(on source: SynchronizationSource, now: Instant) -> ReportBlock {
+        let expectedInterval = packetsExpected - expectedPrior
+        let lostInterval = expectedInterval - (received - receivedPrior)
+        expectedPrior = packetsExpected
+        receivedPrior = received
+        let fraction = expectedInterval <= 0 || lostInterval <= 0 ? 0 : min(255, (lostInterval << 8) / expectedInterval)
+        let delay = lastSenderReport.map { NTPShortTime(now - $0.arrival) }
+        return ReportBlock(
+            source: source, fractionLost: UInt8(fraction),
+            cumulativeLost: Int32(max(-0x80_0000, min(0x7F_FFFF, packetsLost))),
+            extendedHighestSequenceNumber: extendedHighestSequenceNumber, jitter: jitterTicks,
+            lastSenderReport: lastSenderReport?.middle ?? NTPShortTime(0),
+            delaySinceLastSenderReport: delay ?? NTPShortTime(0))
+    }
+
+    private mutating func update(_ number: SequenceNumber) -> Validity {
+        guard baseNumber != nil else { return updateProbation(number) }
+        let step = Int(number.rawValue &- newest.rawValue)
+        if step < Self.maximumDropout {
+            if number.rawValue < newest.rawValue { cycles &+= Self.cycle }
+            newest = number
+        } else if step <= 0x10000 - maximumMisorder {
+            // Two packets in sequence far off: the sender has begun anew.
+            guard number == badNumber else {
+                badNumber = number.next
+                return .implausible
+            }
+            restart(at: number)
+            received = 1
+            return .restarted
+        }
+        received += 1
+        return .valid
+    }
+
+    private mutating func updateProbation(_ number: SequenceNumber) -> Validity {
+        let isNext = lastOfProbation.map { $0.next == number } ?? true
+        lastOfProbation = number
+        // A gap begins the count anew, with this packet as its first.
+        probation = (isNext ? probation : minimumSequential) - 1
+        guard probation <= 0 else { return .probation }
+        restart(at: number)
+        received = 1
+        return .valid
+    }
+
+    private mutating func restart(at number: SequenceNumber) {
+        baseNumber = UInt32(number.rawValue)
+        newest = number
+        cycles = 0
+        badNumber = nil
+        expectedPrior = 0
+        receivedPrior = 0
+        transit = nil
+    }
+
+    private mutating func updateJitter(timestamp: RTPTimestamp, now: Instant) {
+        let (seconds, rest) = now.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let ticks = seconds &* Int64(clockRate) &+ rest &* Int64(clockRate) / 1_000_000_000
+        let newTransit = UInt32(truncatingIfNeeded: ticks) &- timestamp.rawValue
+        defer { transit = newTransit }
+        guard let transit else { return }
+        let difference = Int32(bitPattern: newTransit &- transit).magnitude
+        // J += (|D| - J) / 16, rounded, in sixteenths: the optimized form of §A.8.
+        scaledJitter = scaledJitter &- (scaledJitter &+ 8) >> 4 &+ difference
+    }
+}

@@ -1,0 +1,266 @@
+public import RTP
+public import WireFormat
+
+/// One incoming VP8 stream: takes its packets, returns whole frames and what is to be said to the sender.
+///
+/// After each input take ``pollFrame()`` until nil and ``pollFeedback(now:)``; call both again at
+/// ``nextDeadline(now:)``.
+public struct VideoReceiver: Sendable {
+    /// How a key frame is asked for.
+    public enum KeyFrameRequest: Hashable, Sendable {
+        /// PLI (`a=rtcp-fb:* nack pli`).
+        case pictureLossIndication
+        /// FIR (`a=rtcp-fb:* ccm fir`).
+        case fullIntraRequest
+        /// Not at all.
+        case none
+    }
+
+    /// What was negotiated for the stream.
+    public struct Configuration: Hashable, Sendable {
+        /// The stream.
+        public var source: SynchronizationSource
+        /// VP8's payload type.
+        public var payloadType: PayloadType
+        /// The stream of retransmissions and its payload type; nil where there is none.
+        public var retransmission: (source: SynchronizationSource, payloadType: PayloadType)? {
+            get { retransmissionPair.map { ($0.source, $0.payloadType) } }
+            set { retransmissionPair = newValue.map { Pair(source: $0.source, payloadType: $0.payloadType) } }
+        }
+        /// Who reports: the source of our RTCP packets.
+        public var localSource: SynchronizationSource
+        /// Whether packets may be asked for (`a=rtcp-fb:* nack`).
+        public var sendsNACK = true
+        /// How a key frame is asked for.
+        public var keyFrameRequest = KeyFrameRequest.pictureLossIndication
+        /// Whether feedback may go without a report before it (`a=rtcp-rsize`, RFC 5506).
+        public var reducedSize = true
+        /// The time between two receiver reports.
+        public var reportInterval = Duration.seconds(1)
+        /// The shortest time between two requests for a key frame.
+        public var keyFrameRequestInterval = Duration.milliseconds(300)
+        /// The limits of frame assembly.
+        public var assembler = VP8FrameAssembler.Configuration()
+        /// The schedule of NACK.
+        public var nack = NACKGenerator.Configuration()
+
+        private struct Pair: Hashable, Sendable {
+            var source: SynchronizationSource
+            var payloadType: PayloadType
+        }
+        private var retransmissionPair: Pair?
+
+        /// A stream without retransmissions in a stream of their own.
+        public init(source: SynchronizationSource, payloadType: PayloadType, localSource: SynchronizationSource) {
+            self.source = source
+            self.payloadType = payloadType
+            self.localSource = localSource
+        }
+    }
+
+    private static let clockRate = 90_000
+    /// Plain retransmissions may be this far behind.
+    private static let maximumMisorder = 3000
+
+    private let configuration: Configuration
+    private var retransmissions = RetransmissionUnwrapper()
+    private var reception = ReceiveStatistics(clockRate: clockRate, minimumSequential: 1, maximumMisorder: maximumMisorder)
+    private var nack: NACKGenerator
+    private var assembler: VP8FrameAssembler
+    private var counts = InboundVideoStatistics()
+    private var nextReport: Instant?
+    private var lastKeyFrameRequest: Instant?
+    private var fullIntraRequestNumber: UInt8 = 0
+
+    /// A receiver that has heard nothing.
+    public init(configuration: Configuration) {
+        self.configuration = configuration
+        nack = NACKGenerator(configuration: configuration.nack)
+        assembler = VP8FrameAssembler(configuration: configuration.assembler)
+        if let retransmission = configuration.retransmission {
+            retransmissions.add(source: retransmission.source, for: configuration.source)
+            retransmissions.add(payloadType: retransmission.payloadType, for: configuration.payloadType)
+        }
+    }
+
+    /// Whether packets of this source are for this receiver.
+    public func receives(_ source: SynchronizationSource) -> Bool {
+        source == configuration.source || source == configuration.retransmission?.source
+    }
+
+    /// Takes a packet of the stream or of its retransmissions; `payload` is its payload without padding.
+    public mutating func receive(_ header: RTPHeader, payload: RawSpan, now: Instant) {
+        counts.lastPacketReceivedTimestamp = now
+        counts.packetsReceived += 1
+        counts.bytesReceived += payload.byteCount
+        counts.headerBytesReceived += header.byteCount + header.paddingByteCount
+        if nextReport == nil { nextReport = now.advanced(by: configuration.reportInterval) }
+        if header.source == configuration.source, header.payloadType == configuration.payloadType {
+            receiveMedia(header, payload: payload, now: now)
+            return
+        }
+        switch retransmissions.content(source: header.source, payloadType: header.payloadType, payload: payload) {
+        case .notRetransmission, .malformed: counts.packetsRejected += 1
+        case .padding: break
+        case .original(let original):
+            counts.retransmittedPacketsReceived += 1
+            counts.retransmittedBytesReceived += payload.byteCount
+            guard isPlausible(original.sequenceNumber) else {
+                counts.packetsRejected += 1
+                return
+            }
+            noteArrival(original.sequenceNumber, now: now)
+            assemble(
+                original.sequenceNumber, header: header, payload: payload.extracting(original.payloadRange), now: now)
+        }
+    }
+
+    /// Takes a sender report of the stream; others are left aside.
+    public mutating func receive(_ report: SenderReport, now: Instant) {
+        guard report.source == configuration.source else { return }
+        reception.receive(report, now: now)
+    }
+
+    /// Sets the round trip time, as the connection knows it: NACKs are repeated by it.
+    public mutating func setRoundTripTime(_ time: Duration) {
+        nack.setRoundTripTime(time)
+    }
+
+    /// Drops everything until the next key frame and asks for one: the decoder lost its state.
+    public mutating func requestKeyFrame(now: Instant) {
+        assembler.awaitKeyFrame(now: now)
+    }
+
+    /// The next whole frame, in decoding order.
+    public mutating func pollFrame() -> AssembledFrame? {
+        guard let frame = assembler.pollFrame() else { return nil }
+        counts.framesReceived += 1
+        if frame.packetCount > 1 {
+            counts.framesAssembledFromMultiplePackets += 1
+            counts.totalAssemblyTime += frame.completion - frame.firstArrival
+        }
+        return frame
+    }
+
+    /// What is to be sent now, in this order in one datagram: a receiver report where it is due (or needed in front, where
+    /// reduced-size RTCP was not negotiated), NACK, a key frame request.
+    public mutating func pollFeedback(now: Instant) -> [RTCPPacket] {
+        assembler.poll(now: now)
+        forgetUseless()
+        var packets: [RTCPPacket] = []
+        let lost = nack.poll(now: now)
+        if !lost.isEmpty {
+            counts.nackCount += 1
+            packets.append(
+                .genericNACK(GenericNACK(sender: configuration.localSource, media: configuration.source, lost: lost)))
+        }
+        if let request = pollKeyFrameRequest(now: now) { packets.append(request) }
+        let isReportDue = nextReport.map { now >= $0 } ?? false
+        if isReportDue || (!packets.isEmpty && !configuration.reducedSize) {
+            let block = reception.reportBlock(on: configuration.source, now: now)
+            packets.insert(
+                .receiverReport(ReceiverReport(source: configuration.localSource, reportBlocks: [block])), at: 0)
+            nextReport = now.advanced(by: configuration.reportInterval)
+        }
+        return packets
+    }
+
+    /// When ``pollFeedback(now:)`` and ``pollFrame()`` are next worth calling, after both were called at `now`; nil before
+    /// the first packet.
+    public func nextDeadline(now: Instant) -> Instant? {
+        var deadline = nextReport
+        func consider(_ other: Instant?) {
+            guard let other else { return }
+            deadline = min(deadline ?? other, other)
+        }
+        consider(nack.nextDeadline)
+        consider(assembler.nextDeadline(now: now))
+        if assembler.needsKeyFrame(now: now), configuration.keyFrameRequest != .none {
+            consider(lastKeyFrameRequest?.advanced(by: configuration.keyFrameRequestInterval) ?? now)
+        }
+        return deadline
+    }
+
+    /// The counts as they are now.
+    public var statistics: InboundVideoStatistics {
+        var statistics = counts
+        statistics.packetsLost = reception.packetsLost
+        statistics.jitter = reception.jitter
+        statistics.packetsDiscarded = assembler.packetsDiscarded
+        statistics.packetsDuplicated = assembler.packetsDuplicated
+        statistics.framesDropped = assembler.framesDropped
+        return statistics
+    }
+
+    private mutating func receiveMedia(_ header: RTPHeader, payload: RawSpan, now: Instant) {
+        // A number that was asked for comes back under its own number where rtx was not negotiated.
+        let isRepeated = configuration.retransmission == nil && nack.tries(of: header.sequenceNumber) > 0
+        switch reception.receive(
+            header.sequenceNumber, timestamp: header.timestamp, now: now, isRetransmission: isRepeated)
+        {
+        case .valid: break
+        case .restarted:
+            nack = NACKGenerator(resuming: nack)
+            assembler.restart(now: now)
+        case .probation, .implausible:
+            counts.packetsRejected += 1
+            return
+        }
+        if isRepeated {
+            counts.retransmittedPacketsReceived += 1
+            counts.retransmittedBytesReceived += payload.byteCount
+        }
+        noteArrival(header.sequenceNumber, now: now)
+        assemble(header.sequenceNumber, header: header, payload: payload, now: now)
+    }
+
+    private mutating func noteArrival(_ number: SequenceNumber, now: Instant) {
+        guard configuration.sendsNACK else { return }
+        if nack.receive(number, now: now) == .tooManyGaps { assembler.awaitKeyFrame(now: now) }
+    }
+
+    private mutating func assemble(_ number: SequenceNumber, header: RTPHeader, payload: RawSpan, now: Instant) {
+        defer { forgetUseless() }
+        guard payload.byteCount > 0 else {
+            assembler.insertPadding(number, timestamp: header.timestamp, now: now)
+            return
+        }
+        do {
+            let (descriptor, count) = try VP8PayloadDescriptor.parse(payload)
+            let piece = [UInt8](payload.extracting(count..<payload.byteCount))
+            assembler.insert(
+                number, timestamp: header.timestamp, marker: header.marker, descriptor: descriptor, payload: piece,
+                now: now)
+        } catch {
+            counts.packetsRejected += 1
+        }
+    }
+
+    /// Whether a retransmission can be of this stream as it stands: it may not move the stream far off.
+    private func isPlausible(_ number: SequenceNumber) -> Bool {
+        guard reception.packetsExpected > 0 else { return true }
+        let newest = SequenceNumber(UInt16(truncatingIfNeeded: reception.extendedHighestSequenceNumber))
+        return (-Self.maximumMisorder...ReceiveStatistics.maximumDropout).contains(number.distance(from: newest))
+    }
+
+    private mutating func forgetUseless() {
+        if let number = assembler.firstUsefulNumber { nack.forget(before: number) }
+    }
+
+    private mutating func pollKeyFrameRequest(now: Instant) -> RTCPPacket? {
+        guard configuration.keyFrameRequest != .none, assembler.needsKeyFrame(now: now) else { return nil }
+        if let last = lastKeyFrameRequest, now - last < configuration.keyFrameRequestInterval { return nil }
+        lastKeyFrameRequest = now
+        if configuration.keyFrameRequest == .pictureLossIndication {
+            counts.pliCount += 1
+            return .pictureLossIndication(
+                PictureLossIndication(sender: configuration.localSource, media: configuration.source))
+        }
+        counts.firCount += 1
+        fullIntraRequestNumber &+= 1
+        return .fullIntraRequest(
+            FullIntraRequest(
+                sender: configuration.localSource,
+                entries: [.init(source: configuration.source, sequenceNumber: fullIntraRequestNumber)]))
+    }
+}
