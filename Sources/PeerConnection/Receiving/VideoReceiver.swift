@@ -76,7 +76,10 @@ public struct VideoReceiver: Sendable {
     public init(configuration: Configuration) {
         self.configuration = configuration
         nack = NACKGenerator(configuration: configuration.nack)
-        assembler = VP8FrameAssembler(configuration: configuration.assembler)
+        var limits = configuration.assembler
+        // Where nothing can be asked for, only reordering is worth waiting for.
+        if !configuration.sendsNACK { limits.maximumWait = min(limits.maximumWait, .milliseconds(100)) }
+        assembler = VP8FrameAssembler(configuration: limits)
         if let retransmission = configuration.retransmission {
             retransmissions.add(source: retransmission.source, for: configuration.source)
             retransmissions.add(payloadType: retransmission.payloadType, for: configuration.payloadType)

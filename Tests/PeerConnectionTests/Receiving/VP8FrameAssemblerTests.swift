@@ -1,0 +1,294 @@
+import PeerConnection
+import RTP
+import Testing
+import TestSupport
+import WireFormat
+
+private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
+
+extension VP8FrameAssembler {
+    fileprivate mutating func insert(_ packet: VP8TestStream.Packet, now: Instant) {
+        insert(
+            packet.number, timestamp: packet.timestamp, marker: packet.marker, descriptor: packet.descriptor,
+            payload: packet.payload, now: now)
+    }
+
+    fileprivate mutating func pollFrames() -> [[UInt8]] {
+        var frames: [[UInt8]] = []
+        while let frame = pollFrame() { frames.append(frame.data) }
+        return frames
+    }
+}
+
+private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatMap(\.payload) }
+
+@Suite struct VP8FrameAssemblerTests {
+    @Test("Any order within a window, with second copies, gives the same frames", arguments: 0..<40)
+    func anyOrder(seed: UInt64) {
+        var stream = VP8TestStream(seed: seed)
+        var generator = SeededGenerator(seed: seed)
+        let frames = (0..<30).map { index in
+            stream.frame(isKeyFrame: index % 10 == 0, packetCount: Int.random(in: 1...12, using: &generator))
+        }
+        // The position of each packet is shifted by up to eight places.
+        var order = frames.flatMap { $0 }.enumerated().map { (Double($0) + 8 * generator.fraction(), $1) }
+        for entry in order where generator.chance(0.1) { order.append((entry.0 + 8 * generator.fraction(), entry.1)) }
+        order.sort { $0.0 < $1.0 }
+        var assembler = VP8FrameAssembler()
+        var assembled: [[UInt8]] = []
+        for (index, entry) in order.enumerated() {
+            assembler.insert(entry.1, now: at(index))
+            assembler.poll(now: at(index))
+            assembled += assembler.pollFrames()
+        }
+        #expect(assembled == frames.map(bytes))
+        #expect(assembler.framesDropped == 0)
+        #expect(assembler.bufferedPackets == 0)
+        #expect(assembler.bufferedBytes == 0)
+        #expect(assembler.packetsDuplicated == order.count - frames.map(\.count).reduce(0, +))
+        #expect(!assembler.needsKeyFrame(now: at(10_000)))
+    }
+
+    @Test("Every order of the packets of a small key frame gives the frame")
+    func everyOrder() {
+        var stream = VP8TestStream(seed: 1)
+        let packets = stream.frame(isKeyFrame: true, packetCount: 5)
+        func permute(_ rest: [VP8TestStream.Packet], _ taken: [VP8TestStream.Packet]) {
+            if rest.isEmpty {
+                var assembler = VP8FrameAssembler()
+                for (index, packet) in taken.enumerated() {
+                    #expect(assembler.pollFrame() == nil)
+                    assembler.insert(packet, now: at(index))
+                }
+                let frame = assembler.pollFrame()
+                #expect(frame?.data == bytes(packets))
+                #expect(frame?.isKeyFrame == true)
+                #expect(frame?.size?.width == 1280 && frame?.size?.height == 720)
+                #expect(frame?.firstArrival == at(0) && frame?.completion == at(4))
+                #expect(frame?.packetCount == 5)
+            }
+            for index in rest.indices {
+                var left = rest
+                let packet = left.remove(at: index)
+                permute(left, taken + [packet])
+            }
+        }
+        permute(packets, [])
+    }
+
+    @Test("Frames before the first key frame are dropped, and one is asked for at once")
+    func startsAtKeyFrame() {
+        var stream = VP8TestStream(seed: 1)
+        var assembler = VP8FrameAssembler()
+        #expect(!assembler.needsKeyFrame(now: at(0)))
+        for _ in 0..<3 { for packet in stream.frame(isKeyFrame: false, packetCount: 2) { assembler.insert(packet, now: at(0)) } }
+        #expect(assembler.needsKeyFrame(now: at(0)))
+        let key = stream.frame(isKeyFrame: true, packetCount: 3)
+        for packet in key { assembler.insert(packet, now: at(5)) }
+        #expect(assembler.pollFrames() == [bytes(key)])
+        #expect(assembler.framesDropped == 3)
+        #expect(!assembler.needsKeyFrame(now: at(1000)))
+    }
+
+    @Test("A key frame that has begun is waited for before another is asked for")
+    func waitsForBegunKeyFrame() {
+        var stream = VP8TestStream(seed: 1)
+        var assembler = VP8FrameAssembler()
+        for packet in stream.frame(isKeyFrame: true, packetCount: 3).dropLast() { assembler.insert(packet, now: at(10)) }
+        #expect(assembler.nextDeadline(now: at(10)) == at(510))
+        #expect(!assembler.needsKeyFrame(now: at(509)))
+        #expect(assembler.needsKeyFrame(now: at(510)))
+    }
+
+    @Test("A gap holds later frames back, is given up in time, and a key frame goes on")
+    func givesUpGap() {
+        var stream = VP8TestStream(seed: 1)
+        var assembler = VP8FrameAssembler()
+        let key = stream.frame(isKeyFrame: true, packetCount: 2)
+        let lossy = stream.frame(isKeyFrame: false, packetCount: 3)
+        let held = stream.frame(isKeyFrame: false, packetCount: 1)
+        for packet in key + [lossy[0], lossy[2]] + held { assembler.insert(packet, now: at(0)) }
+        #expect(assembler.pollFrames() == [bytes(key)])
+        #expect(assembler.nextDeadline(now: at(0)) == at(50))
+        assembler.poll(now: at(50))
+        #expect(assembler.nextDeadline(now: at(50)) == at(500))
+        assembler.poll(now: at(499))
+        #expect(!assembler.isAwaitingKeyFrame)
+        assembler.poll(now: at(500))
+        #expect(assembler.isAwaitingKeyFrame && assembler.needsKeyFrame(now: at(500)))
+        #expect(assembler.framesDropped == 2)
+        assembler.insert(lossy[1], now: at(501))
+        #expect(assembler.packetsDiscarded == 1)
+        #expect(assembler.pollFrame() == nil)
+        let next = stream.frame(isKeyFrame: true, packetCount: 4)
+        for packet in next { assembler.insert(packet, now: at(600)) }
+        #expect(assembler.pollFrames() == [bytes(next)])
+    }
+
+    @Test("A packet repaired in time lets all that waited go on")
+    func repairsGap() {
+        var stream = VP8TestStream(seed: 1)
+        var assembler = VP8FrameAssembler()
+        let frames = (0..<6).map { stream.frame(isKeyFrame: $0 == 0, packetCount: 2) }
+        let lost = frames[1][0]
+        for packet in frames.flatMap({ $0 }) where packet != lost { assembler.insert(packet, now: at(0)) }
+        #expect(assembler.pollFrames().count == 1)
+        assembler.insert(lost, now: at(300))
+        #expect(assembler.pollFrames() == frames.dropFirst().map(bytes))
+        #expect(assembler.nextDeadline(now: at(300)) == nil)
+        #expect(assembler.framesDropped == 0)
+    }
+
+    @Test("Padding takes numbers and no frames")
+    func padding() {
+        var stream = VP8TestStream(seed: 1)
+        var assembler = VP8FrameAssembler()
+        let key = stream.frame(isKeyFrame: true, packetCount: 1)
+        for _ in 0..<3 {
+            assembler.insertPadding(stream.nextNumber, timestamp: RTPTimestamp(0), now: at(0))
+            stream.nextNumber = stream.nextNumber.next
+        }
+        let delta = stream.frame(isKeyFrame: false, packetCount: 2)
+        for packet in key + delta { assembler.insert(packet, now: at(0)) }
+        #expect(assembler.pollFrames() == [bytes(key), bytes(delta)])
+        #expect(assembler.bufferedPackets == 0)
+    }
+
+    @Test("The start of the next frame ends one whose marker is missing")
+    func missingMarker() {
+        var stream = VP8TestStream(seed: 1)
+        var assembler = VP8FrameAssembler()
+        var key = stream.frame(isKeyFrame: true, packetCount: 2)
+        key[1].marker = false
+        let delta = stream.frame(isKeyFrame: false, packetCount: 1)
+        for packet in key { assembler.insert(packet, now: at(0)) }
+        #expect(assembler.pollFrame() == nil)
+        for packet in delta { assembler.insert(packet, now: at(0)) }
+        #expect(assembler.pollFrames() == [bytes(key), bytes(delta)])
+    }
+
+    @Test(
+        "After a lost frame, a frame goes on that needs nothing of it",
+        arguments: [
+            // The lost frame, the frame after it, whether that can be decoded without.
+            (VP8TemporalLayer(index: 1), VP8TemporalLayer.base, true),
+            (VP8TemporalLayer(index: 1), VP8TemporalLayer(index: 1), false),
+            (VP8TemporalLayer(index: 2), VP8TemporalLayer(index: 1, dependsOnBaseOnly: true), true),
+            (VP8TemporalLayer.base, VP8TemporalLayer.base, false),
+            (VP8TemporalLayer.base, VP8TemporalLayer(index: 1, dependsOnBaseOnly: true), false),
+        ])
+    func skipsHigherLayers(lost: VP8TemporalLayer, after: VP8TemporalLayer, decodes: Bool) {
+        var stream = VP8TestStream(seed: 1)
+        var assembler = VP8FrameAssembler()
+        let key = stream.frame(isKeyFrame: true, packetCount: 1, layer: .base)
+        _ = stream.frame(isKeyFrame: false, packetCount: 2, layer: lost)
+        let next = stream.frame(isKeyFrame: false, packetCount: 2, layer: after)
+        for packet in key + next { assembler.insert(packet, now: at(0)) }
+        assembler.poll(now: at(49))
+        #expect(assembler.pollFrames() == [bytes(key)])
+        assembler.poll(now: at(50))
+        #expect(assembler.pollFrames() == (decodes ? [bytes(next)] : []))
+    }
+
+    @Test("A lost frame that none refers to is gone over, and counted")
+    func skipsNonReference() {
+        var stream = VP8TestStream(seed: 1)
+        var assembler = VP8FrameAssembler()
+        let key = stream.frame(isKeyFrame: true, packetCount: 1)
+        let lost = stream.frame(isKeyFrame: false, packetCount: 2, isNonReference: true)
+        let next = stream.frame(isKeyFrame: false, packetCount: 1)
+        for packet in key + [lost[1]] + next { assembler.insert(packet, now: at(0)) }
+        assembler.poll(now: at(50))
+        #expect(assembler.pollFrames() == [bytes(key), bytes(next)])
+        #expect(assembler.framesDropped == 1)
+    }
+
+    @Test("A whole key frame behind a gap goes on after the skip delay")
+    func skipsToKeyFrame() {
+        var stream = VP8TestStream(seed: 1)
+        var assembler = VP8FrameAssembler()
+        let key = stream.frame(isKeyFrame: true, packetCount: 1)
+        _ = stream.frame(isKeyFrame: false, packetCount: 2)
+        let held = stream.frame(isKeyFrame: false, packetCount: 2)
+        let next = stream.frame(isKeyFrame: true, packetCount: 3)
+        for packet in key + held { assembler.insert(packet, now: at(0)) }
+        for packet in next { assembler.insert(packet, now: at(60)) }
+        #expect(assembler.pollFrames() == [bytes(key), bytes(next)])
+        #expect(assembler.framesDropped == 1)
+    }
+
+    @Test("What is no VP8 frame is dropped, and a key frame asked for")
+    func malformed() {
+        var stream = VP8TestStream(seed: 1)
+        var assembler = VP8FrameAssembler()
+        var key = stream.frame(isKeyFrame: true, packetCount: 1)
+        key[0].payload = [0x10, 0, 0, 1, 2, 3, 0, 0, 0, 0]
+        assembler.insert(key[0], now: at(0))
+        #expect(assembler.pollFrame() == nil)
+        #expect(assembler.framesDropped == 1)
+        #expect(assembler.needsKeyFrame(now: at(0)))
+    }
+
+    @Test("A frame cut short at any length is no frame and no trap")
+    func truncated() {
+        for length in 0..<10 {
+            var stream = VP8TestStream(seed: 1)
+            var assembler = VP8FrameAssembler()
+            var key = stream.frame(isKeyFrame: true, packetCount: 1)
+            key[0].payload = Array(key[0].payload.prefix(length))
+            assembler.insert(key[0], now: at(0))
+            #expect(assembler.pollFrame() == nil)
+            #expect(assembler.needsKeyFrame(now: at(600)))
+        }
+    }
+
+    @Test("Memory stays within its limits whatever comes", arguments: 0..<8)
+    func boundedMemory(seed: UInt64) {
+        var configuration = VP8FrameAssembler.Configuration()
+        configuration.packetCapacity = 64
+        configuration.byteCapacity = 20_000
+        var assembler = VP8FrameAssembler(configuration: configuration)
+        var generator = SeededGenerator(seed: seed)
+        for step in 0..<5000 {
+            let number = SequenceNumber(UInt16(truncatingIfNeeded: step * 2 + Int.random(in: -50...50, using: &generator)))
+            let jump = generator.chance(0.01) ? UInt16.random(in: 0...65_535, using: &generator) : 0
+            let first = UInt8.random(in: 0...255, using: &generator)
+            assembler.insert(
+                SequenceNumber(number.rawValue &+ jump), timestamp: RTPTimestamp(UInt32(step / 4)),
+                marker: generator.chance(0.2),
+                descriptor: VP8PayloadDescriptor(startsPartition: generator.chance(0.4)),
+                payload: Array(repeating: first, count: Int.random(in: 0...1200, using: &generator)), now: at(step))
+            assembler.poll(now: at(step))
+            _ = assembler.pollFrames()
+            #expect(assembler.bufferedPackets <= 64)
+            #expect(assembler.bufferedBytes <= 20_000)
+        }
+    }
+
+    @Test("Loss without repair: what comes out is what went in, each frame's references there", arguments: 0..<20)
+    func lossWithoutRepair(seed: UInt64) {
+        var stream = VP8TestStream(seed: seed)
+        var generator = SeededGenerator(seed: seed ^ 0xABCD)
+        var assembler = VP8FrameAssembler()
+        var frames: [(data: [UInt8], isKeyFrame: Bool)] = []
+        var assembled: [Int] = []
+        var wantsKeyFrame = true
+        for index in 0..<300 {
+            let now = at(index * 33)
+            let packets = stream.frame(isKeyFrame: wantsKeyFrame, packetCount: Int.random(in: 1...6, using: &generator))
+            frames.append((bytes(packets), wantsKeyFrame))
+            for packet in packets where !generator.chance(0.02) { assembler.insert(packet, now: now) }
+            assembler.poll(now: now)
+            while let frame = assembler.pollFrame() {
+                assembled.append(frames.lastIndex { $0.data == frame.data } ?? -1)
+            }
+            wantsKeyFrame = assembler.needsKeyFrame(now: now)
+        }
+        #expect(assembled.count > 50)
+        #expect(assembled == assembled.sorted())
+        for (previous, next) in zip(assembled, assembled.dropFirst()) {
+            #expect(next == previous + 1 || frames[next].isKeyFrame)
+        }
+        #expect(!assembled.contains(-1))
+    }
+}

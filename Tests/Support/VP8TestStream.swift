@@ -1,0 +1,59 @@
+public import RTP
+import WireFormat
+
+/// A VP8 stream whose frames mean nothing to a decoder but are packetized as RFC 7741 has it.
+public struct VP8TestStream: Sendable {
+    /// The parts of one packet.
+    public struct Packet: Hashable, Sendable {
+        /// The packet's number.
+        public var number: SequenceNumber
+        /// The frame's timestamp.
+        public var timestamp: RTPTimestamp
+        /// Whether it ends the frame.
+        public var marker: Bool
+        /// What stands before the piece.
+        public var descriptor: VP8PayloadDescriptor
+        /// The piece.
+        public var payload: [UInt8]
+    }
+
+    /// The number of the next packet.
+    public var nextNumber: SequenceNumber
+    private var timestamp: RTPTimestamp
+    private var pictureID: VP8PictureID
+    private var temporalLevelZeroIndex: UInt8
+    private var generator: SeededGenerator
+
+    /// A stream that begins at `first`, near the wraps of everything that wraps.
+    public init(first: SequenceNumber = SequenceNumber(65_500), seed: UInt64) {
+        nextNumber = first
+        timestamp = RTPTimestamp(.max - 5000)
+        pictureID = .long(0x7FFA)
+        temporalLevelZeroIndex = 250
+        generator = SeededGenerator(seed: seed)
+    }
+
+    /// The packets of the next frame, `packetCount` of them, each of `size` bytes after the descriptor.
+    public mutating func frame(
+        isKeyFrame: Bool, packetCount: Int, size: Int = 50, layer: VP8TemporalLayer? = nil, isNonReference: Bool = false
+    ) -> [Packet] {
+        timestamp = timestamp.advanced(by: 3000)
+        pictureID = pictureID.next
+        if (layer?.index ?? 0) == 0 { temporalLevelZeroIndex &+= 1 }
+        return (0..<packetCount).map { index in
+            defer { nextNumber = nextNumber.next }
+            var payload = (0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            if index == 0 {
+                // RFC 6386 §9.1: the tag, and for a key frame start code and a size of 1280×720.
+                let start: [UInt8] = isKeyFrame ? [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02] : [0x11, 0, 0]
+                payload.replaceSubrange(0..<start.count, with: start)
+            }
+            let descriptor = VP8PayloadDescriptor(
+                startsPartition: index == 0, isNonReference: isNonReference, pictureID: pictureID,
+                temporalLevelZeroIndex: layer == nil ? nil : temporalLevelZeroIndex, temporalLayer: layer)
+            return Packet(
+                number: nextNumber, timestamp: timestamp, marker: index == packetCount - 1, descriptor: descriptor,
+                payload: payload)
+        }
+    }
+}
