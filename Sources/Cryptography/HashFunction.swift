@@ -1,0 +1,98 @@
+private import COpenSSL
+
+/// A failure inside libcrypto; it means that this build of the library lacks or forbids the algorithm.
+public enum CryptographyError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The hash function cannot be had, as MD5 cannot under a FIPS policy.
+    case unavailable(HashFunction)
+
+    /// What failed and what would help.
+    public var description: String {
+        switch self {
+        case .unavailable(let function):
+            "OpenSSL does not offer \(function.rawValue); check the system's cryptographic policy"
+        }
+    }
+}
+
+/// A hash function that the protocols of this project name.
+public enum HashFunction: String, Hashable, Sendable, CaseIterable {
+    /// MD5, only for the long-term keys of STUN (RFC 8489 §9.2.2).
+    case md5 = "MD5"
+    /// SHA-1, only inside the MESSAGE-INTEGRITY of STUN (RFC 8489 §14.5).
+    case sha1 = "SHA-1"
+    /// SHA-256.
+    case sha256 = "SHA-256"
+
+    /// Bytes in a digest.
+    public var digestByteCount: Int {
+        switch self {
+        case .md5: 16
+        case .sha1: 20
+        case .sha256: 32
+        }
+    }
+
+    /// The digest of `bytes`.
+    public func digest(of bytes: RawSpan) throws(CryptographyError) -> [UInt8] {
+        let (result, digest) = fill { target, count in
+            unsafe bytes.withUnsafeBytes { source in
+                unsafe EVP_Digest(source.baseAddress, source.count, target, &count, implementation, nil) == 1
+            }
+        }
+        guard result else { throw .unavailable(self) }
+        return digest
+    }
+
+    /// The keyed digest of `message` (HMAC, RFC 2104).
+    public func authenticationCode(key: RawSpan, message: RawSpan) throws(CryptographyError) -> [UInt8] {
+        guard let keyByteCount = Int32(exactly: key.byteCount) else { throw .unavailable(self) }
+        let (result, digest) = fill { target, count in
+            unsafe key.withUnsafeBytes { key in
+                unsafe message.withUnsafeBytes { message in
+                    // HMAC takes a null key for "the key of the call before", so that an empty key needs an address.
+                    let address = unsafe key.baseAddress ?? UnsafeRawPointer(target)
+                    let bytes = unsafe message.bindMemory(to: UInt8.self)
+                    return unsafe HMAC(
+                        implementation, address, keyByteCount, bytes.baseAddress, bytes.count, target, &count) != nil
+                }
+            }
+        }
+        guard result else { throw .unavailable(self) }
+        return digest
+    }
+
+    /// Lends memory for one digest and keeps what was written there.
+    private func fill(
+        _ body: (_ target: UnsafeMutablePointer<UInt8>, _ count: inout UInt32) -> Bool
+    ) -> (succeeded: Bool, digest: [UInt8]) {
+        var succeeded = false
+        let digest = unsafe [UInt8](unsafeUninitializedCapacity: digestByteCount) { buffer, initialized in
+            guard let target = buffer.baseAddress else { return }
+            unsafe target.initialize(repeating: 0, count: digestByteCount)
+            initialized = digestByteCount
+            var count: UInt32 = 0
+            succeeded = unsafe body(target, &count) && Int(count) == digestByteCount
+        }
+        return (succeeded, digest)
+    }
+
+    /// Owned by libcrypto and never freed.
+    private var implementation: OpaquePointer? {
+        switch self {
+        case .md5: unsafe EVP_md5()
+        case .sha1: unsafe EVP_sha1()
+        case .sha256: unsafe EVP_sha256()
+        }
+    }
+}
+
+/// Whether two byte strings are equal, in a time that depends on their lengths alone: for tags, passwords and tokens.
+public func isEqualInConstantTime(_ left: RawSpan, _ right: RawSpan) -> Bool {
+    guard left.byteCount == right.byteCount else { return false }
+    guard left.byteCount > 0 else { return true }
+    return unsafe left.withUnsafeBytes { left in
+        unsafe right.withUnsafeBytes { right in
+            unsafe CRYPTO_memcmp(left.baseAddress, right.baseAddress, left.count) == 0
+        }
+    }
+}

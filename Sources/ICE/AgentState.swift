@@ -1,0 +1,77 @@
+public import WireFormat
+
+/// ```
+///                      first valid pair       answers stay away
+///   new ──▶ checking ─────────────────▶ connected ⇄ disconnected
+///              │ limit, or all pairs failed           │ consent expired
+///              └───────────────▶ failed ◀─────────────┘
+/// ```
+/// and `closed` from everywhere.
+public enum AgentState: String, Hashable, Sendable {
+    /// The peer's credentials are not known.
+    case new
+    /// Checks are under way.
+    case checking
+    /// There is a pair to send on.
+    case connected
+    /// The selected pair has stopped answering; sending is still allowed until consent expires.
+    case disconnected
+    /// No pair works, or consent has expired: nothing may be sent.
+    case failed
+    /// The owner ended it.
+    case closed
+}
+
+/// The pair to send on.
+public struct SelectedPair: Hashable, Sendable {
+    /// The ``PairReport/id`` of the pair.
+    public let id: Int
+    /// Our candidate; media goes out from its base.
+    public let local: Candidate
+    /// The peer's candidate; media goes to its address.
+    public let remote: Candidate
+    /// Whether the controlling agent has chosen it; before that it is the best one that works.
+    public let isNominated: Bool
+}
+
+/// What an agent tells its owner.
+public enum AgentEvent: Hashable, Sendable {
+    /// The state changed.
+    case stateChanged(AgentState)
+    /// Media goes over this pair from now on.
+    case selectedPair(SelectedPair)
+    /// A candidate for the peer.
+    case candidateGathered(Candidate)
+    /// No more candidates will come.
+    case gatheringComplete
+    /// A conflict changed our role (RFC 8445 §7.3.1.1).
+    case roleChanged(Role)
+}
+
+/// A datagram to send.
+public struct Transmit: Hashable, Sendable {
+    /// The base to send from.
+    public let base: TransportAddress
+    /// Where to.
+    public let destination: TransportAddress
+    /// What.
+    public let bytes: [UInt8]
+}
+
+/// What the agent let fall, by reason.
+public struct AgentStatistics: Hashable, Sendable {
+    /// Datagrams that were no STUN message.
+    public internal(set) var malformedMessages = 0
+    /// Requests refused for a wrong user name or integrity.
+    public internal(set) var unauthenticatedRequests = 0
+    /// Responses without a request of ours, or with wrong integrity.
+    public internal(set) var unexpectedResponses = 0
+    /// Indications, and requests of other methods than Binding.
+    public internal(set) var ignoredMessages = 0
+    /// Candidates of the peer that were of no use here.
+    public internal(set) var remoteCandidatesIgnored = 0
+    /// Names among the peer's candidates that nobody resolved.
+    public internal(set) var remoteNamesUnresolved = 0
+    /// Candidates, pairs, early checks and datagrams over a limit of ``Limits``.
+    public internal(set) var overLimit = 0
+}

@@ -1,0 +1,153 @@
+import STUN
+public import WireFormat
+
+/// Where a pair is in its checks (RFC 8445 §6.1.2.6, under the names of webrtc-stats).
+public enum PairState: String, Hashable, Sendable {
+    /// Waits for another pair of its foundation.
+    case frozen
+    /// Will be checked.
+    case waiting
+    /// Is being checked.
+    case inProgress = "in-progress"
+    /// A check was answered.
+    case succeeded
+    /// No check was answered, or not as it must be.
+    case failed
+}
+
+/// How a pair came to its end, for an error message.
+public enum PairFate: Hashable, Sendable, CustomStringConvertible {
+    /// No check was sent.
+    case notTried
+    /// Checks are under way.
+    case trying(checks: Int)
+    /// A check was answered.
+    case answered
+    /// Checks were answered, and no more.
+    case fellSilent
+    /// No check was answered.
+    case noAnswer(checks: Int)
+    /// The last answer was an error.
+    case refused(code: Int, reason: String)
+    /// The answer came from elsewhere than the check went to (RFC 8445 §7.2.5.2.1).
+    case answeredFromElsewhere(TransportAddress)
+    /// The system could not send there.
+    case unreachable
+
+    /// Words for a person.
+    public var description: String {
+        switch self {
+        case .notTried: "not tried"
+        case .trying(let checks): "no answer yet to \(checks) \(checks == 1 ? "check" : "checks")"
+        case .answered: "answered"
+        case .fellSilent: "answered, then fell silent"
+        case .noAnswer(let checks): "no answer to \(checks) \(checks == 1 ? "check" : "checks")"
+        case .refused(let code, let reason): "refused with error \(code) \(reason)"
+        case .answeredFromElsewhere(let address): "answered from \(address) instead"
+        case .unreachable: "the system has no way there"
+        }
+    }
+}
+
+/// One pair as statistics and error messages show it; the counts carry the names of webrtc-stats.
+public struct PairReport: Sendable, CustomStringConvertible {
+    /// Stays the same for the life of the pair.
+    public let id: Int
+    /// Our candidate; once a check was answered, the one that the peer saw.
+    public let local: Candidate
+    /// The peer's candidate.
+    public let remote: Candidate
+    /// Where the pair is in its checks.
+    public let state: PairState
+    /// Whether the controlling agent chose it.
+    public let nominated: Bool
+    /// RFC 8445 §6.1.2.3.
+    public let priority: UInt64
+    /// How it ended, or where it stands.
+    public let fate: PairFate
+    /// What was counted.
+    public let statistics: PairStatistics
+
+    /// `host 192.0.2.1:9 → host 192.0.2.2:9: no answer to 7 checks`.
+    public var description: String { "\(local) → \(remote): \(fate)" }
+}
+
+/// The counts of a pair under the names of webrtc-stats' RTCIceCandidatePairStats.
+public struct PairStatistics: Hashable, Sendable {
+    /// Checks sent, retransmissions included, consent checks too.
+    public internal(set) var requestsSent = 0
+    /// Authentic requests received.
+    public internal(set) var requestsReceived = 0
+    /// Responses sent to those.
+    public internal(set) var responsesSent = 0
+    /// Authentic responses received.
+    public internal(set) var responsesReceived = 0
+    /// Of the requests sent, those that asked for consent.
+    public internal(set) var consentRequestsSent = 0
+    /// The newest round trip of a request that was sent once.
+    public internal(set) var currentRoundTripTime: Duration?
+    /// All round trips together.
+    public internal(set) var totalRoundTripTime: Duration = .zero
+}
+
+/// A pair on the checklist. As candidates that share a base are checked once (RFC 8445 §6.1.2.4), the base and the
+/// remote address identify it; the local candidate is the base's until an answer says what the peer saw.
+struct CandidatePair: Sendable {
+    let id: Int
+    let base: TransportAddress
+    var local: Candidate
+    var remote: Candidate
+    var state: PairState
+    var priority: UInt64
+    /// The controlling agent chose it, and a check succeeded.
+    var isNominated = false
+    /// The peer nominated it before our own check succeeded (RFC 8445 §7.3.1.5).
+    var awaitsNomination = false
+    /// Whether the newest request on it carried USE-CANDIDATE.
+    var latestRequestNominates = false
+    var latestRequest: Instant?
+    var latestResponse: Instant?
+    var failure: PairFate?
+    var statistics = PairStatistics()
+
+    var foundation: String { "\(local.foundation) \(remote.foundation)" }
+
+    var fate: PairFate {
+        switch state {
+        case .succeeded: .answered
+        case .failed where statistics.responsesReceived > 0: failure ?? .fellSilent
+        case .failed: failure ?? .noAnswer(checks: statistics.requestsSent)
+        case .frozen, .waiting, .inProgress:
+            statistics.requestsSent == 0 ? .notTried : failure ?? .trying(checks: statistics.requestsSent)
+        }
+    }
+
+    /// RFC 8445 §6.1.2.3, from the priorities of both candidates and our role.
+    static func priority(local: UInt32, remote: UInt32, role: Role) -> UInt64 {
+        let controlling = UInt64(role == .controlling ? local : remote)
+        let controlled = UInt64(role == .controlling ? remote : local)
+        return min(controlling, controlled) << 32 + 2 * max(controlling, controlled)
+            + (controlling > controlled ? 1 : 0)
+    }
+}
+
+/// A request under way.
+struct Transaction: Sendable {
+    enum Purpose: Sendable {
+        case check(pair: Int, role: Role, nominates: Bool, priority: UInt32)
+        case consent(pair: Int)
+        case gather(order: Int)
+    }
+
+    let id: TransactionID
+    let purpose: Purpose
+    let base: TransportAddress
+    let destination: TransportAddress
+    let bytes: [UInt8]
+    var transmissions = 0
+    var latestTransmission: Instant
+    /// When it is sent again, or given up.
+    var due: Instant
+    /// How long to wait after the next transmission.
+    var wait: Duration
+}

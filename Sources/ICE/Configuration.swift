@@ -1,0 +1,82 @@
+/// Which agent nominates (RFC 8445 §6.1.1).
+public enum Role: Hashable, Sendable {
+    /// The agent that nominates; the offerer, as a rule.
+    case controlling
+    /// The agent that follows.
+    case controlled
+
+    var opposite: Role { self == .controlling ? .controlled : .controlling }
+}
+
+/// Bounds on what a peer can make an agent remember.
+public struct Limits: Hashable, Sendable {
+    /// Candidates of the peer, reflexive ones included.
+    public var remoteCandidates = 100
+    /// Our candidates, those that only the peer sees included.
+    public var localCandidates = 100
+    /// Pairs on the checklist (RFC 8445 §6.1.2.5).
+    public var pairs = 100
+    /// Requests that came before the peer's credentials, kept until those come.
+    public var earlyChecks = 20
+    /// Datagrams waiting to be taken out.
+    public var transmits = 256
+
+    /// The defaults.
+    public init() {}
+}
+
+/// The agent's times. RFC 8445 §14 recommends slower checks than these defaults, which follow what browsers do: an
+/// interactive share has a second to show its first frame.
+public struct Timing: Hashable, Sendable {
+    /// Ta, between two new checks (RFC 8445 §14.2).
+    public var pace: Duration = .milliseconds(20)
+    /// Until a check is sent again for the first time; doubles each time.
+    public var checkRetransmission: Duration = .milliseconds(200)
+    /// What the doubling stops at.
+    public var longestCheckRetransmission: Duration = .seconds(4)
+    /// How often a check is sent before the pair fails (Rc, RFC 8489 §6.2.1).
+    public var checkTransmissions = 7
+    /// RTO toward STUN servers (RFC 8489 §6.2.1).
+    public var gatherRetransmission: Duration = .milliseconds(500)
+    /// Rc toward STUN servers.
+    public var gatherTransmissions = 7
+    /// How long gathering takes at most, answers or not.
+    public var gatherLimit: Duration = .seconds(3)
+    /// How often the bindings that a STUN server made are kept alive until a pair is selected (RFC 8445 §11).
+    public var bindingKeepalive: Duration = .seconds(15)
+    /// How long the controlling agent waits for a better pair after the first valid one.
+    public var nominationSettle: Duration = .milliseconds(50)
+    /// How long checking goes on without any valid pair before the agent fails.
+    public var connectivityLimit: Duration = .seconds(30)
+    /// Between two consent checks, times a random 0.8 to 1.2 (RFC 7675 §5.1).
+    public var consentInterval: Duration = .seconds(5)
+    /// Between consent checks while one is unanswered, or twice the round trip where that is longer.
+    public var consentRetry: Duration = .milliseconds(400)
+    /// How many consent checks in a row go unanswered before the agent is disconnected.
+    public var consentMisses = 4
+    /// How long consent lasts without an answer (RFC 7675 §5.1).
+    public var consentExpiry: Duration = .seconds(30)
+
+    /// The defaults.
+    public init() {}
+}
+
+/// What an agent is made from.
+public struct Configuration: Sendable {
+    /// The role to begin with; a conflict may change it.
+    public var role: Role
+    /// Our own user name fragment and password.
+    public var credentials: Credentials
+    /// SOFTWARE in what is sent, if any.
+    public var software: String?
+    /// The times.
+    public var timing = Timing()
+    /// The bounds.
+    public var limits = Limits()
+
+    /// A configuration with default times and bounds.
+    public init(role: Role, credentials: Credentials) {
+        self.role = role
+        self.credentials = credentials
+    }
+}

@@ -1,0 +1,111 @@
+import WireFormat
+
+extension Attribute {
+    /// Reads the value of an attribute; `offset` is where the attribute began, for errors.
+    init(type: AttributeType, value: RawSpan, transactionID: TransactionID, offset: Int) throws(STUNError) {
+        do throws(EndOfBytes) {
+            var reader = ByteReader(value)
+            let parsed: Attribute? =
+                switch type {
+                case .mappedAddress:
+                    try Self.readAddress(&reader, mask: nil).map { .mappedAddress($0) }
+                case .xorMappedAddress:
+                    try Self.readAddress(&reader, mask: transactionID).map { .xorMappedAddress($0) }
+                case .username: Self.readText(&reader, limit: 508).map { .username($0) }
+                case .realm: Self.readText(&reader, limit: 763).map { .realm($0) }
+                case .software: Self.readText(&reader, limit: 763).map { .software($0) }
+                case .nonce: value.byteCount <= 763 ? .nonce([UInt8](reader.readRemaining())) : nil
+                case .errorCode: try Self.readErrorCode(&reader).map { .errorCode($0) }
+                case .unknownAttributes: .unknownAttributes(try Self.readTypes(&reader))
+                case .priority: .priority(try reader.readUInt32())
+                case .useCandidate: .useCandidate
+                case .iceControlled: .iceControlled(try reader.readUInt64())
+                case .iceControlling: .iceControlling(try reader.readUInt64())
+                default: .unknown(type, [UInt8](reader.readRemaining()))
+                }
+            guard let parsed, reader.remaining == 0 else { throw EndOfBytes(offset: 0) }
+            self = parsed
+        } catch {
+            throw .malformedAttribute(type, offset: offset)
+        }
+    }
+
+    /// Appends the attribute's value, without its header and padding.
+    func appendValue(to bytes: inout [UInt8], transactionID: TransactionID) {
+        switch self {
+        case .mappedAddress(let address): Self.append(address, mask: nil, to: &bytes)
+        case .xorMappedAddress(let address): Self.append(address, mask: transactionID, to: &bytes)
+        case .username(let text), .realm(let text), .software(let text): bytes.append(contentsOf: text.utf8)
+        case .nonce(let value), .unknown(_, let value): bytes.append(contentsOf: value)
+        case .errorCode(let error):
+            bytes.append(bigEndian: UInt16(0))
+            bytes.append(UInt8(clamping: error.code / 100 & 7))
+            bytes.append(UInt8(clamping: error.code % 100))
+            bytes.append(contentsOf: error.reason.utf8)
+        case .unknownAttributes(let types):
+            for type in types { bytes.append(bigEndian: type.rawValue) }
+        case .priority(let value): bytes.append(bigEndian: value)
+        case .useCandidate: break
+        case .iceControlled(let value), .iceControlling(let value): bytes.append(bigEndian: value)
+        }
+    }
+
+    private static func readText(_ reader: inout ByteReader, limit: Int) -> String? {
+        guard reader.remaining <= limit else { return nil }
+        return String(validating: [UInt8](reader.readRemaining()), as: UTF8.self)
+    }
+
+    private static func readErrorCode(_ reader: inout ByteReader) throws(EndOfBytes) -> ErrorCode? {
+        try reader.skip(2)
+        let hundreds = Int(try reader.readUInt8() & 7)
+        let number = Int(try reader.readUInt8())
+        guard (3...6).contains(hundreds), number < 100 else { return nil }
+        // The words are for people: what is not UTF-8 in them is no reason to lose the code.
+        let reason = String(decoding: [UInt8](reader.readRemaining()), as: UTF8.self)
+        return ErrorCode(code: hundreds * 100 + number, reason: reason)
+    }
+
+    private static func readTypes(_ reader: inout ByteReader) throws(EndOfBytes) -> [AttributeType] {
+        var types: [AttributeType] = []
+        while reader.remaining > 0 { types.append(AttributeType(rawValue: try reader.readUInt16())) }
+        return types
+    }
+
+    /// An address, with the cookie and `mask` taken off where it is the XOR form (RFC 8489 §14.2).
+    private static func readAddress(
+        _ reader: inout ByteReader, mask: TransactionID?
+    ) throws(EndOfBytes) -> TransportAddress? {
+        try reader.skip(1)
+        let family = try reader.readUInt8()
+        let port = try reader.readUInt16() ^ (mask == nil ? 0 : UInt16(STUNMessage.magicCookie >> 16))
+        switch family {
+        case 1:
+            let value = try reader.readUInt32() ^ (mask == nil ? 0 : STUNMessage.magicCookie)
+            return TransportAddress(ip: .v4(value), port: port)
+        case 2:
+            let high = try reader.readUInt64() ^ (mask?.highMask ?? 0)
+            let low = try reader.readUInt64() ^ (mask?.low ?? 0)
+            return TransportAddress(ip: .v6(high, low), port: port)
+        default:
+            return nil
+        }
+    }
+
+    private static func append(_ address: TransportAddress, mask: TransactionID?, to bytes: inout [UInt8]) {
+        bytes.append(0)
+        bytes.append(address.ip.isV4 ? 1 : 2)
+        bytes.append(bigEndian: address.port ^ (mask == nil ? 0 : UInt16(STUNMessage.magicCookie >> 16)))
+        switch address.ip {
+        case .v4(let value):
+            bytes.append(bigEndian: value ^ (mask == nil ? 0 : STUNMessage.magicCookie))
+        case .v6(let high, let low):
+            bytes.append(bigEndian: high ^ (mask?.highMask ?? 0))
+            bytes.append(bigEndian: low ^ (mask?.low ?? 0))
+        }
+    }
+}
+
+extension TransactionID {
+    /// What the first half of an IPv6 address is combined with: the cookie, then the identifier's first four bytes.
+    fileprivate var highMask: UInt64 { UInt64(STUNMessage.magicCookie) << 32 | UInt64(high) }
+}

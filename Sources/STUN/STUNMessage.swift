@@ -1,0 +1,251 @@
+import Cryptography
+import WireFormat
+
+/// What a message is in its transaction (RFC 8489 §5).
+public enum MessageClass: UInt16, Hashable, Sendable {
+    /// Asks for a response.
+    case request = 0x000
+    /// Asks for none.
+    case indication = 0x010
+    /// Grants a request.
+    case successResponse = 0x100
+    /// Refuses a request.
+    case errorResponse = 0x110
+}
+
+/// What a message is about: Binding, or one of the methods of TURN.
+public struct Method: RawRepresentable, Hashable, Sendable {
+    /// The 12-bit number.
+    public let rawValue: UInt16
+
+    /// The method with this number.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue & 0xFFF
+    }
+
+    /// Binding, RFC 8489 §3.
+    public static let binding = Method(rawValue: 0x001)
+}
+
+/// A STUN message (RFC 8489).
+///
+/// A parsed message remembers what its MESSAGE-INTEGRITY covers, so that ``isAuthentic(key:)`` can be asked once the
+/// user name has said which key applies.
+public struct STUNMessage: Sendable {
+    /// What it is in its transaction.
+    public let messageClass: MessageClass
+    /// What it is about.
+    public let method: Method
+    /// Its transaction.
+    public let transactionID: TransactionID
+    /// Its attributes in their order, but for MESSAGE-INTEGRITY, what follows that, and FINGERPRINT.
+    public var attributes: [Attribute]
+    /// Whether the message came with a FINGERPRINT, which then was right.
+    public private(set) var hasFingerprint = false
+
+    private var integrity: Integrity?
+
+    /// Bytes 4 to 7 of every message.
+    public static let magicCookie: UInt32 = 0x2112_A442
+    /// Bytes in a header.
+    public static let headerByteCount = 20
+    /// A message with more attributes is refused.
+    public static let attributeLimit = 64
+
+    private static let integrityByteCount = 20
+    private static let fingerprintMask: UInt32 = 0x5354_554E
+
+    /// What a received MESSAGE-INTEGRITY covers, its length field as the sender had it, and the value that came.
+    private struct Integrity: Sendable {
+        let covered: [UInt8]
+        let value: [UInt8]
+    }
+
+    /// A message to be sent.
+    public init(
+        _ messageClass: MessageClass, method: Method = .binding, transactionID: TransactionID,
+        attributes: [Attribute] = []
+    ) {
+        self.messageClass = messageClass
+        self.method = method
+        self.transactionID = transactionID
+        self.attributes = attributes
+    }
+
+    /// Whether bytes that came over a shared port are STUN (RFC 7983 §7, RFC 8489 §6.3): first byte 0 to 3, the
+    /// cookie, at least a header.
+    public static func isSTUN(_ bytes: RawSpan) -> Bool {
+        guard bytes.byteCount >= headerByteCount else { return false }
+        var reader = ByteReader(bytes)
+        guard let type = try? reader.readUInt32(), let cookie = try? reader.readUInt32() else { return false }
+        return type >> 24 <= 3 && cookie == magicCookie
+    }
+
+    /// Reads one message that fills `bytes`; a FINGERPRINT is checked, MESSAGE-INTEGRITY is kept for later.
+    public init(parsing bytes: RawSpan) throws(STUNError) {
+        guard bytes.byteCount >= Self.headerByteCount else { throw .truncatedHeader(byteCount: bytes.byteCount) }
+        guard Self.isSTUN(bytes) else { throw .notSTUN }
+        let header: (type: UInt16, length: Int, transactionID: TransactionID)
+        do throws(EndOfBytes) {
+            header = try Self.readHeader(bytes)
+        } catch {
+            throw .truncatedHeader(byteCount: bytes.byteCount)
+        }
+        guard header.length == bytes.byteCount - Self.headerByteCount, header.length % 4 == 0 else {
+            throw .wrongLength(announced: header.length, actual: bytes.byteCount - Self.headerByteCount)
+        }
+        // The two class bits sit between the bits of the method (RFC 8489 figure 3).
+        guard let messageClass = MessageClass(rawValue: header.type & 0x110) else { throw .notSTUN }
+        let type = header.type
+        self.init(
+            messageClass,
+            method: Method(rawValue: type & 0xF | type >> 1 & 0x70 | type >> 2 & 0xF80),
+            transactionID: header.transactionID)
+        try readAttributes(bytes)
+    }
+
+    private static func readHeader(
+        _ bytes: RawSpan
+    ) throws(EndOfBytes) -> (type: UInt16, length: Int, transactionID: TransactionID) {
+        var reader = ByteReader(bytes)
+        let type = try reader.readUInt16()
+        let length = Int(try reader.readUInt16())
+        try reader.skip(4)
+        let high = try reader.readUInt32()
+        return (type, length, TransactionID(high: high, low: try reader.readUInt64()))
+    }
+
+    private mutating func readAttributes(_ bytes: RawSpan) throws(STUNError) {
+        var offset = Self.headerByteCount
+        var count = 0
+        while offset < bytes.byteCount {
+            count += 1
+            guard count <= Self.attributeLimit else { throw .tooManyAttributes(offset: offset) }
+            var type = AttributeType(rawValue: 0)
+            let length: Int
+            do throws(EndOfBytes) {
+                var reader = ByteReader(bytes.extracting(offset..<bytes.byteCount))
+                type = AttributeType(rawValue: try reader.readUInt16())
+                length = Int(try reader.readUInt16())
+                try reader.skip((length + 3) / 4 * 4)
+            } catch {
+                throw .truncatedAttribute(type, offset: offset)
+            }
+            try readAttribute(type, at: offset, byteCount: length, of: bytes)
+            offset += 4 + (length + 3) / 4 * 4
+        }
+    }
+
+    private mutating func readAttribute(
+        _ type: AttributeType, at offset: Int, byteCount: Int, of bytes: RawSpan
+    ) throws(STUNError) {
+        // Nothing may follow FINGERPRINT (RFC 8489 §14.7), and what follows MESSAGE-INTEGRITY is not covered by it
+        // and so is passed over (§14.5), FINGERPRINT excepted.
+        guard !hasFingerprint else { throw .malformedAttribute(.fingerprint, offset: offset) }
+        let value = bytes.extracting(offset + 4..<offset + 4 + byteCount)
+        switch type {
+        case .fingerprint:
+            guard byteCount == 4 else { throw .malformedAttribute(type, offset: offset) }
+            var crc = CRC32()
+            crc.update(bytes.extracting(0..<offset))
+            var reader = ByteReader(value)
+            guard (try? reader.readUInt32()) == crc.value ^ Self.fingerprintMask else {
+                throw .wrongFingerprint(offset: offset)
+            }
+            hasFingerprint = true
+        case .messageIntegrity where integrity == nil:
+            guard byteCount == Self.integrityByteCount else { throw .malformedAttribute(type, offset: offset) }
+            var covered = [UInt8](bytes.extracting(0..<offset))
+            let length = offset + 4 + Self.integrityByteCount - Self.headerByteCount
+            covered.replace(bigEndian: UInt16(truncatingIfNeeded: length), at: 2)
+            integrity = Integrity(covered: covered, value: [UInt8](value))
+        default:
+            guard integrity == nil else { return }
+            attributes.append(
+                try Attribute(type: type, value: value, transactionID: transactionID, offset: offset))
+        }
+    }
+}
+
+extension STUNMessage {
+    /// Whether the message came with MESSAGE-INTEGRITY.
+    public var hasIntegrity: Bool { integrity != nil }
+
+    /// Whether the message came with a MESSAGE-INTEGRITY that was made with `key`: the password's UTF-8 for short-term
+    /// credentials, else ``longTermKey(username:realm:password:)`` (RFC 8489 §14.5).
+    public func isAuthentic(key: [UInt8]) -> Bool {
+        guard let integrity,
+            let code = try? HashFunction.sha1.authenticationCode(
+                key: key.span.bytes, message: integrity.covered.span.bytes)
+        else { return false }
+        return isEqualInConstantTime(code.span.bytes, integrity.value.span.bytes)
+    }
+
+    /// The key of long-term credentials (RFC 8489 §9.2.2): MD5 of the three, joined by colons.
+    public static func longTermKey(username: String, realm: String, password: String) throws(STUNError) -> [UInt8] {
+        do {
+            return try HashFunction.md5.digest(of: Array("\(username):\(realm):\(password)".utf8).span.bytes)
+        } catch {
+            throw .integrityUnavailable
+        }
+    }
+
+    /// The message's bytes, with MESSAGE-INTEGRITY where a key is given, and with FINGERPRINT where asked for.
+    public func encoded(integrityKey: [UInt8]? = nil, fingerprint: Bool = true) throws(STUNError) -> [UInt8] {
+        try encoded(integrityKey: integrityKey, fingerprint: fingerprint, padding: 0)
+    }
+
+    /// The published vectors pad with spaces, which RFC 5389 allowed and RFC 8489 does not.
+    func encoded(integrityKey: [UInt8]?, fingerprint: Bool, padding: UInt8) throws(STUNError) -> [UInt8] {
+        let method = method.rawValue
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(192)
+        bytes.append(bigEndian: messageClass.rawValue | method & 0xF | (method & 0x70) << 1 | (method & 0xF80) << 2)
+        bytes.append(bigEndian: UInt16(0))
+        bytes.append(bigEndian: Self.magicCookie)
+        bytes.append(bigEndian: transactionID.high)
+        bytes.append(bigEndian: transactionID.low)
+        for attribute in attributes {
+            try Self.append(attribute.type, to: &bytes, padding: padding) { bytes in
+                attribute.appendValue(to: &bytes, transactionID: transactionID)
+            }
+        }
+        if let integrityKey {
+            try Self.setLength(of: &bytes, adding: 4 + Self.integrityByteCount)
+            let code: [UInt8]
+            do {
+                code = try HashFunction.sha1.authenticationCode(key: integrityKey.span.bytes, message: bytes.span.bytes)
+            } catch {
+                throw .integrityUnavailable
+            }
+            try Self.append(.messageIntegrity, to: &bytes) { $0.append(contentsOf: code) }
+        }
+        if fingerprint {
+            try Self.setLength(of: &bytes, adding: 8)
+            var crc = CRC32()
+            crc.update(bytes.span.bytes)
+            try Self.append(.fingerprint, to: &bytes) { $0.append(bigEndian: crc.value ^ Self.fingerprintMask) }
+        }
+        try Self.setLength(of: &bytes, adding: 0)
+        return bytes
+    }
+
+    private static func append(
+        _ type: AttributeType, to bytes: inout [UInt8], padding: UInt8 = 0, _ value: (inout [UInt8]) -> Void
+    ) throws(STUNError) {
+        let start = bytes.count
+        bytes.append(bigEndian: type.rawValue)
+        bytes.append(bigEndian: UInt16(0))
+        value(&bytes)
+        guard let length = UInt16(exactly: bytes.count - start - 4) else { throw .tooLong(type) }
+        bytes.replace(bigEndian: length, at: start + 2)
+        bytes.append(contentsOf: repeatElement(padding, count: (4 - Int(length) % 4) % 4))
+    }
+
+    private static func setLength(of bytes: inout [UInt8], adding: Int) throws(STUNError) {
+        guard let length = UInt16(exactly: bytes.count - headerByteCount + adding) else {
+            throw .tooLong(.messageIntegrity)
+        }
+        bytes.replace(bigEndian: length, at: 2)
+    }
+}
