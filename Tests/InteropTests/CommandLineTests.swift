@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// What the command line promises at its edges: exit codes, sessions, signals.
+    @Suite(.serialized)
+    struct CommandLineTests {
+        static let testPattern = ["--source", "test:640x360@15"]
+        /// Where a session is looked for if none is named; a test's own folder keeps the user's state out.
+        static func environment(_ folder: TemporaryFolder) -> [String: String] {
+            ["DISPLAY": "", "XDG_STATE_HOME": folder.file("state").path]
+        }
+
+        @Test func `A certificate that is not the answer's ends with 76 and both fingerprints`() async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            try await share.offer(Self.testPattern)
+            let viewer = try await share.view(["--duration", "20"])
+            defer { viewer.stop() }
+            let (forged, genuine, wrong) = Self.forgeFingerprints(in: viewer.standardOutput)
+            _ = try folder.write(forged, to: "answer.sdp")
+            try #require(!genuine.isEmpty, "the answer has no fingerprint")
+
+            let outcome = try await share.send(["--duration", "15"]).outcome(timeout: .seconds(40))
+            #expect(outcome.status == 76, "\(outcome.standardError)")
+            let said = outcome.standardError.uppercased()
+            #expect(genuine.contains { said.contains($0) }, "what the peer has: \(outcome.standardError)")
+            #expect(wrong.contains { said.contains($0) }, "what the answer says: \(outcome.standardError)")
+        }
+
+        @Test(arguments: [
+            ("hello, world\n", 1),
+            ("<!DOCTYPE html>\n<html></html>\n", 1),
+            ("v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\nthis is no line\r\n", 3),
+            ("v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=video nine UDP/TLS/RTP/SAVPF 96\r\n", 5),
+        ])
+        func `An answer that does not parse ends with 65 and names the line`(answer: String, line: Int) async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            try await share.offer(Self.testPattern)
+            _ = try folder.write(answer, to: "answer.sdp")
+            let outcome = try await share.send().outcome(timeout: .seconds(30))
+            #expect(outcome.status == 65, "\(outcome.standardError)")
+            #expect(outcome.standardError.lowercased().contains("line \(line)"), "\(outcome.standardError)")
+        }
+
+        @Test func `An answer that is not there ends with 66`() async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            try await share.offer(Self.testPattern)
+            let outcome = try await share.send().outcome(timeout: .seconds(30))
+            #expect(outcome.status == 66, "\(outcome.standardError)")
+            #expect(outcome.standardError.contains("answer.sdp"), "\(outcome.standardError)")
+        }
+
+        @Test func `An unknown option ends with 64`() async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            #expect(try await share.run(["offer", "--no-such-option"]).status == 64)
+        }
+
+        @Test func `The demo meets a viewer over loopback and leaves a picture, without a display`() async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            let outcome = try await share.run(["demo"], timeout: .seconds(120))
+            #expect(outcome.status == 0, "\(outcome.standardError)")
+            let said = outcome.standardOutput + outcome.standardError
+            #expect(said.uppercased().contains("SSIM"), "\(said)")
+            let pictures = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+                .filter { $0.hasSuffix(".png") }
+            let picture = try #require(pictures.first, "no PNG in the working folder; the demo said: \(said)")
+            let signature = try Data(contentsOf: folder.file(picture)).prefix(8)
+            #expect([UInt8](signature) == [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+        }
+
+        @Test func `The session holds secrets, so nobody else may read it`() async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            try await share.offer(Self.testPattern)
+            let attributes = try FileManager.default.attributesOfItem(atPath: share.session.path)
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        }
+
+        @Test func `SIGINT ends a share with 0, and the session can't be used again`() async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            try await share.offer(Self.testPattern)
+            let viewer = try await share.view(["--duration", "60"])
+            defer { viewer.stop() }
+            let sending = try share.send()
+            defer { sending.stop() }
+            try await viewer.wait(for: "a tile named alice", timeout: .seconds(30)) {
+                viewer.standardError.contains("alice")
+            }
+            sending.interrupt()
+            let outcome = try await sending.outcome(timeout: .seconds(10))
+            #expect(outcome.status == 0 && !outcome.timedOut, "\(outcome.standardError)")
+
+            let again = try await share.send().outcome(timeout: .seconds(30))
+            #expect(again.status == 65 || again.status == 66, "\(again.standardError)")
+            #expect(again.standardError.lowercased().contains("session"), "\(again.standardError)")
+        }
+
+        /// The answer with the first byte of each fingerprint changed; what the fingerprints were, and what they are now.
+        private static func forgeFingerprints(in answer: String) -> (String, genuine: [String], forged: [String]) {
+            var genuine: [String] = []
+            var forged: [String] = []
+            let lines = answer.split(separator: "\r\n", omittingEmptySubsequences: false).map { line in
+                guard line.hasPrefix("a=fingerprint:"), let space = line.firstIndex(of: " ") else {
+                    return String(line)
+                }
+                let value = line[line.index(after: space)...].uppercased()
+                let other = (value.hasPrefix("00") ? "FF" : "00") + value.dropFirst(2)
+                genuine.append(value)
+                forged.append(other)
+                return line[...space] + other
+            }
+            return (lines.joined(separator: "\r\n"), genuine, forged)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+/// The programs that a test needs, found on this machine. What is missing is named, so that a skipped test says why.
+enum Peers {
+    /// The command line under test: `RTCSHARE_EXECUTABLE`, or what the build put beside the test bundle.
+    static let rtcshare: URL? = {
+        if let path = ProcessInfo.processInfo.environment["RTCSHARE_EXECUTABLE"] {
+            return URL(fileURLWithPath: path)
+        }
+        let bundles = [CommandLine.arguments.first.map(URL.init(fileURLWithPath:)), Bundle.main.executableURL]
+        let beside = bundles.compactMap { $0?.deletingLastPathComponent().appendingPathComponent("rtcshare") }
+        let built = repository.appendingPathComponent(".build/debug/rtcshare")
+        return (beside + [built]).first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }()
+
+    /// A Python with aiortc, NumPy and Pillow: `RTCSHARE_PYTHON`, the one that `.ci/run` makes, or `python3` in PATH.
+    static let python: URL? = {
+        let named = ProcessInfo.processInfo.environment["RTCSHARE_PYTHON"].map(URL.init(fileURLWithPath:))
+        let ours = repository.appendingPathComponent(".build-peers/bin/python")
+        let candidates = named.map { [$0] } ?? ([ours, RunningProgram.find("python3")].compactMap { $0 })
+        return candidates.first { python in
+            guard FileManager.default.isExecutableFile(atPath: python.path) else { return false }
+            let process = Process()
+            process.executableURL = python
+            process.arguments = ["-c", "import aiortc, numpy, PIL"]
+            process.standardError = FileHandle.nullDevice
+            guard (try? process.run()) != nil else { return false }
+            process.waitUntilExit()
+            return process.terminationStatus == 0
+        }
+    }()
+
+    static var hasCommandLine: Bool { rtcshare != nil }
+    static var hasDisplayAndPython: Bool { hasCommandLine && XvfbDisplay.missing == nil && python != nil }
+
+    static func has(_ viewer: Viewer) -> Bool {
+        switch viewer {
+        case .aiortc: python != nil
+        case .chromium: RunningProgram.find("chromium") != nil
+        case .firefox: RunningProgram.find("firefox-esr") ?? RunningProgram.find("firefox") != nil
+        case .gstreamer: Viewer.systemPythonHasGStreamer
+        }
+    }
+
+    static let repository = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// A script of the folder `Peers`.
+    static func script(_ name: String) -> String {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Peers/\(name)").path
+    }
+
+    /// The structural similarity of two PNG files of one size, 1 for equal ones.
+    static func similarity(_ a: URL, _ b: URL, in folder: TemporaryFolder) async throws -> Double {
+        let outcome = try await RunningProgram.run(
+            try #require(python), [script("ssim.py"), a.path, b.path], in: folder, timeout: .seconds(60))
+        let text = outcome.standardOutput.trimmingCharacters(in: .whitespacesAndNewlines)
+        return try #require(Double(text), "ssim.py: \(outcome.standardError)")
+    }
+}

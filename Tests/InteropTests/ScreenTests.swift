@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// A real screen, through the command line, to receivers that other people wrote.
+    ///
+    /// The bounds are loose where they depend on how busy the machine is; the figures are printed.
+    @Suite(.serialized)
+    struct ScreenTests {
+        static let display: ConditionTrait = .enabled(
+            if: Peers.hasDisplayAndPython,
+            "needs Xvfb, xterm, xclock, ImageMagick, and a Python with aiortc, numpy and pillow (RTCSHARE_PYTHON)")
+
+        @Test(display, .enabled(if: Peers.has(.chromium), "chromium is not installed"))
+        func `Chromium shows a moving screen as alice's content, at its size and speed`() async throws {
+            try await showMovingScreen(to: .chromium)
+        }
+
+        @Test(display, .enabled(if: Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
+        func `aiortc shows a moving screen as alice's content, at its size and speed`() async throws {
+            try await showMovingScreen(to: .aiortc)
+        }
+
+        @Test(display, .enabled(if: Peers.has(.firefox), "firefox-esr is not installed"))
+        func `Firefox shows a moving screen as alice's content, at its size and speed`() async throws {
+            try await showMovingScreen(to: .firefox)
+        }
+
+        @Test(display, .enabled(if: Peers.has(.gstreamer), "/usr/bin/python3 has no GStreamer with webrtcbin"))
+        func `GStreamer shows a moving screen as alice's content, at its size and speed`() async throws {
+            try await showMovingScreen(to: .gstreamer)
+        }
+
+        @Test(display, .enabled(if: Peers.has(.chromium), "chromium is not installed"))
+        func `Chromium's picture of still text is like the screen after two seconds`() async throws {
+            try await showStillScreen(to: .chromium)
+        }
+
+        @Test(display, .enabled(if: Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
+        func `aiortc's picture of still text is like the screen after two seconds`() async throws {
+            try await showStillScreen(to: .aiortc)
+        }
+
+        private func showMovingScreen(to viewer: Viewer) async throws {
+            let folder = try TemporaryFolder()
+            let display = try await XvfbDisplay(width: 1280, height: 720, in: folder)
+            try await display.showMovingText()
+            let share = try Share(environment: display.environment, in: folder)
+            let (report, firstFrame) = try await share.show(to: viewer, seconds: 8, source: ["--source", "display"])
+            let fps = try #require(report.steadyFps)
+            print("\(report.viewer): first frame \(Int(firstFrame)) ms after send, \(fps) frames a second")
+            #expect(report.tracks.filter { $0.kind == "video" }.map(\.streams) == [["alice#content"]])
+            #expect(report.width == 1280 && report.height == 720)
+            #expect(fps >= 10, "a screen that changes all the time")
+            #expect(firstFrame < 10_000)
+        }
+
+        private func showStillScreen(to viewer: Viewer) async throws {
+            let folder = try TemporaryFolder()
+            let display = try await XvfbDisplay(width: 1280, height: 720, in: folder)
+            try await display.showStillText()
+            try await display.screenshot("screen.png")
+            let share = try Share(environment: display.environment, in: folder)
+            let (report, firstFrame) = try await share.show(to: viewer, seconds: 4, source: ["--source", "display"])
+            let picture = try #require(report.snapshots.first)
+            let similarity = try await Peers.similarity(
+                folder.file("screen.png"), folder.file("\(viewer.rawValue)/\(picture.file)"), in: folder)
+            print("\(report.viewer): SSIM \(similarity), first frame \(Int(firstFrame)) ms after send")
+            #expect(similarity >= 0.95)
+        }
+    }
+}
