@@ -31,10 +31,17 @@ enum Peers {
         }
     }()
 
-    static var hasCommandLine: Bool { rtcshare != nil }
-    static var hasDisplayAndPython: Bool { hasCommandLine && XvfbDisplay.missing == nil && python != nil }
+    /// Where everything is meant to be installed, `RTCSHARE_REQUIRE_PEERS` makes what is missing fail, not skip.
+    static let mustRun = ProcessInfo.processInfo.environment["RTCSHARE_REQUIRE_PEERS"] != nil
+
+    static var hasCommandLine: Bool { mustRun || rtcshare != nil }
+    static var hasDisplayAndPython: Bool { mustRun || XvfbDisplay.missing == nil && python != nil }
 
     static func has(_ viewer: Viewer) -> Bool {
+        mustRun || isInstalled(viewer)
+    }
+
+    private static func isInstalled(_ viewer: Viewer) -> Bool {
         switch viewer {
         case .aiortc: python != nil
         case .chromium: RunningProgram.find("chromium") != nil

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Answers an offer with GStreamer's webrtcbin, and reports what it decoded. See viewer_report for the report.
+
+`--check` alone says by its status whether this Python has all that is needed.
+"""
+
+import os
+import signal
+import struct
+import sys
+import threading
+import time
+import zlib
+
+from viewer_report import (
+    count_frames,
+    empty_report,
+    finish,
+    now_ms,
+    parse_arguments,
+    read_offer,
+    streams_by_mid,
+    write_atomically,
+)
+
+ELEMENTS = ("webrtcbin", "nicesrc", "dtlsdec", "srtpdec", "rtpvp8depay", "vp8dec", "videoconvert", "appsink")
+
+
+def load():
+    import gi
+
+    for name, version in (("Gst", "1.0"), ("GstSdp", "1.0"), ("GstWebRTC", "1.0")):
+        gi.require_version(name, version)
+    from gi.repository import GLib, Gst, GstSdp, GstWebRTC
+
+    Gst.init(None)
+    missing = [name for name in ELEMENTS if not Gst.ElementFactory.find(name)]
+    if missing:
+        raise ImportError(f"GStreamer has no {', '.join(missing)}")
+    return GLib, Gst, GstSdp, GstWebRTC
+
+
+def png(width, height, stride, pixels):
+    """An RGB picture as PNG, for Debian's Python without Pillow."""
+    rows = b"".join(b"\0" + pixels[y * stride : y * stride + 3 * width] for y in range(height))
+
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b"")
+
+
+class Viewing:
+    def __init__(self, options, report, modules):
+        self.GLib, self.Gst, self.GstSdp, self.GstWebRTC = modules
+        self.options = options
+        self.report = report
+        self.offer = read_offer(options.offer)
+        self.times = []
+        self.last = None
+        self.pipeline = self.Gst.Pipeline.new("viewer")
+        self.peer = self.Gst.ElementFactory.make("webrtcbin")
+        self.peer.set_property("bundle-policy", self.GstWebRTC.WebRTCBundlePolicy.MAX_BUNDLE)
+        self.pipeline.add(self.peer)
+        self.peer.connect("pad-added", self.pad_added)
+        self.peer.connect("on-new-transceiver", self.transceiver_added)
+        self.peer.connect("notify::connection-state", self.state_changed, "connection-state", "connection_states")
+        self.peer.connect("notify::ice-connection-state", self.state_changed, "ice-connection-state", "ice_states")
+
+    def state_changed(self, peer, _, name, key):
+        self.report[key].append({"state": peer.get_property(name).value_nick, "at_ms": now_ms()})
+
+    def transceiver_added(self, _, transceiver):
+        transceiver.set_property("do-nack", True)
+
+    def pad_added(self, _, pad):
+        if pad.get_direction() != self.Gst.PadDirection.SRC:
+            return
+        caps = pad.get_current_caps() or pad.query_caps(None)
+        structure = caps.get_structure(0)
+        transceiver = pad.get_property("transceiver")
+        mid = transceiver.get_property("mid")
+        streams = streams_by_mid(self.offer).get(mid, [])
+        kind = structure.get_string("media")
+        track = {"kind": kind, "id": pad.get_property("msid"), "mid": mid, "streams": streams}
+        self.report["tracks"].append(track)
+        shown = kind == "video" and structure.get_string("encoding-name") == "VP8"
+        description = (
+            "rtpvp8depay request-keyframe=true wait-for-keyframe=true ! vp8dec ! videoconvert ! video/x-raw,format=RGB"
+            " ! appsink name=sink sync=false max-buffers=4 emit-signals=true"
+            if shown
+            else "fakesink sync=false"
+        )
+        chain = self.Gst.parse_bin_from_description(description, True)
+        if shown:
+            chain.get_by_name("sink").connect("new-sample", self.frame_decoded)
+        self.pipeline.add(chain)
+        chain.sync_state_with_parent()
+        pad.link(chain.get_static_pad("sink"))
+
+    def frame_decoded(self, sink):
+        sample = sink.emit("pull-sample")
+        structure = sample.get_caps().get_structure(0)
+        self.report["width"] = structure.get_value("width")
+        self.report["height"] = structure.get_value("height")
+        self.last = sample
+        self.times.append(now_ms())
+        return self.Gst.FlowReturn.OK
+
+    def save(self, index, asked):
+        sample, at = self.last, now_ms()
+        structure = sample.get_caps().get_structure(0)
+        width, height = structure.get_value("width"), structure.get_value("height")
+        buffer = sample.get_buffer()
+        stride = (3 * width + 3) // 4 * 4
+        name = f"frame-{index}.png"
+        picture = png(width, height, stride, buffer.extract_dup(0, buffer.get_size()))
+        write_atomically(os.path.join(self.options.out, name), picture)
+        self.report["snapshots"].append(
+            {"file": name, "asked_s": asked, "at_ms": at, "width": width, "height": height}
+        )
+
+    def promised(self, signal_name, *arguments):
+        """The reply to an action of webrtcbin, which comes on a thread of its own."""
+        promise = self.Gst.Promise.new()
+        self.peer.emit(signal_name, *arguments, promise)
+        if promise.wait() != self.Gst.PromiseResult.REPLIED:
+            raise RuntimeError(f"webrtcbin did not reply to {signal_name}")
+        reply = promise.get_reply()
+        if reply is not None and reply.has_field("error"):
+            raise RuntimeError(f"{signal_name}: {reply.get_value('error').message}")
+        return promise, reply
+
+    def answer(self):
+        result, message = self.GstSdp.SDPMessage.new_from_text(self.offer)
+        if result != self.GstSdp.SDPResult.OK:
+            raise RuntimeError("GStreamer can't parse the offer")
+        kind = self.GstWebRTC.WebRTCSDPType
+        description = self.GstWebRTC.WebRTCSessionDescription.new(kind.OFFER, message)
+        self.promised("set-remote-description", description)
+        # The reply owns the answer in it, and its promise the reply: both live until the answer is taken over.
+        promise, reply = self.promised("create-answer", None)
+        self.promised("set-local-description", reply.get_value("answer"))
+        del reply, promise
+        deadline = time.monotonic() + 20
+        while self.peer.get_property("ice-gathering-state") != self.GstWebRTC.WebRTCICEGatheringState.COMPLETE:
+            if time.monotonic() > deadline:
+                raise RuntimeError("webrtcbin never finished gathering candidates")
+            time.sleep(0.02)
+        text = self.peer.get_property("local-description").sdp.as_text()
+        write_atomically(self.options.answer, text)
+        self.report["answer_written_ms"] = now_ms()
+
+    def bus_error(self):
+        message = self.pipeline.get_bus().pop_filtered(self.Gst.MessageType.ERROR)
+        if message:
+            error, detail = message.parse_error()
+            raise RuntimeError(f"GStreamer: {error.message} ({detail})")
+
+    def watch(self):
+        options, report = self.options, self.report
+        answered = now_ms()
+        due = list(enumerate(options.snapshots))
+        while True:
+            time.sleep(0.02)
+            self.bus_error()
+            now = now_ms()
+            first = self.times[0] if self.times else None
+            while first and due and now >= first + due[0][1] * 1000:
+                self.save(*due.pop(0))
+            if first and now >= first + options.duration * 1000:
+                break
+            state = self.peer.get_property("connection-state").value_nick
+            if state in ("failed", "closed"):
+                if not first:
+                    report["error"] = f"the connection is {state}, before a frame was decoded"
+                break
+            if not first and now >= answered + options.connect_timeout * 1000:
+                ice = self.peer.get_property("ice-connection-state").value_nick
+                report["error"] = (
+                    f"no frame within {options.connect_timeout} s of the answer; connection: {state}, ICE: {ice}"
+                )
+                break
+        count_frames(report, list(self.times), now_ms())
+
+    def run(self):
+        loop = self.GLib.MainLoop()
+        threading.Thread(target=loop.run, daemon=True).start()
+        self.pipeline.set_state(self.Gst.State.PLAYING)
+        try:
+            self.answer()
+            self.watch()
+        finally:
+            self.pipeline.set_state(self.Gst.State.NULL)
+            loop.quit()
+
+
+def main():
+    if sys.argv[1:] == ["--check"]:
+        try:
+            load()
+        except (ImportError, ValueError) as error:
+            sys.exit(f"{error}")
+        return
+    options = parse_arguments(__doc__.splitlines()[0])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    report = empty_report("GStreamer")
+    try:
+        modules = load()
+        report["viewer"] = modules[1].version_string()
+        Viewing(options, report, modules).run()
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        report["error"] = f"{type(error).__name__}: {error}"
+    finish(options, report)
+
+
+if __name__ == "__main__":
+    main()
