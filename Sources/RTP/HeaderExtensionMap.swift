@@ -2,10 +2,10 @@
 public enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
     /// The media identification of RFC 9143 §15: which m-line a packet belongs to.
     case mediaIdentification
-    /// The transport-wide sequence number (draft-holmer-rmcat-transport-wide-cc-extensions-01).
-    case transportSequenceNumber
     /// When the packet left its sender, 24 bits.
     case absoluteSendTime
+    /// The transport-wide sequence number (draft-holmer-rmcat-transport-wide-cc-extensions-01).
+    case transportSequenceNumber
     /// Coordination of video orientation (3GPP TS 26.114 §7.4.5).
     case videoOrientation
     /// How long a receiver may keep frames before it shows them.
@@ -25,6 +25,9 @@ public enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
         case .videoContentType: "http://www.webrtc.org/experiments/rtp-hdrext/video-content-type"
         }
     }
+
+    /// All kinds, in the order that they are written in; held once, because `allCases` may make an array at each call.
+    static let all = allCases
 
     /// The kind with this URI; nil for one that is not known here.
     public init?(uri: some StringProtocol) {
@@ -58,7 +61,7 @@ public struct HeaderExtensionMap: Hashable, Sendable {
     /// The kind that an id stands for; nil for an id that was not negotiated.
     public func kind(of id: UInt8) -> HeaderExtensionKind? {
         guard id != 0 else { return nil }
-        for kind in HeaderExtensionKind.allCases where self[kind] == id { return kind }
+        for kind in HeaderExtensionKind.all where self[kind] == id { return kind }
         return nil
     }
 

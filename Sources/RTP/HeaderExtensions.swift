@@ -46,7 +46,8 @@ public struct HeaderExtensions: Hashable, Sendable {
             case (.playoutDelay, 3):
                 playoutDelay = PlayoutDelay(rawValue: try reader.readUInt24())
             case (.videoContentType, 1):
-                videoContentType = VideoContentType(rawValue: try reader.readUInt8())
+                // The higher bits number a sender's experiments.
+                videoContentType = VideoContentType(rawValue: try reader.readUInt8() & 1)
             default:
                 break
             }

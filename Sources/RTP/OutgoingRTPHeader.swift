@@ -69,7 +69,7 @@ private struct ExtensionBlock {
         self.map = map
         var elements = 0
         var values = 0
-        for kind in HeaderExtensionKind.allCases {
+        for kind in HeaderExtensionKind.all {
             guard let id = map[kind], let count = valueByteCount(of: kind) else { continue }
             elements += 1
             values += count
@@ -82,7 +82,7 @@ private struct ExtensionBlock {
     var paddedByteCount: Int { (elementByteCount + 3) & ~3 }
 
     func writeElements(to writer: inout ByteWriter) throws(EndOfBytes) {
-        for kind in HeaderExtensionKind.allCases {
+        for kind in HeaderExtensionKind.all {
             guard let id = map[kind], let count = valueByteCount(of: kind) else { continue }
             if isTwoByte {
                 try writer.write(id)

@@ -30,7 +30,7 @@ public struct OpaqueRTCPPacket: Hashable, Sendable {
     public var packetType: UInt8
     /// The five bits after the padding bit: a count, a subtype or a feedback message type.
     public var count: UInt8
-    /// What follows the first four bytes, padding left aside: a multiple of four bytes.
+    /// What follows the first four bytes, padding left aside. Zeros fill its last word where it is written.
     public var body: [UInt8]
     /// Why the content could not be read; nil for a type that is not known here.
     public var error: RTPError?
@@ -111,8 +111,8 @@ struct RTCPFrame {
         if first & 0x20 != 0 {
             guard length > 0 else { throw .truncated(.padding, offset: bodyStart) }
             padding = Int(compound.unsafeLoadUnaligned(fromByteOffset: end - 1, as: UInt8.self))
-            // RTCP padding is a multiple of four (RFC 3550 §6.4.1).
-            guard padding > 0, padding <= length, padding % 4 == 0 else { throw .invalid(.padding, offset: end - 1) }
+            // RFC 3550 §6.4.1 wants a multiple of four; transport-wide feedback of browsers is padded by 1 to 3 bytes.
+            guard padding > 0, padding <= length else { throw .invalid(.padding, offset: end - 1) }
         }
         body = bodyStart..<end - padding
     }

@@ -45,12 +45,12 @@ extension TransportFeedback {
         return end - start
     }
 
-    /// How many statuses from `start` on one-bit symbols can say, at most 14.
+    /// How many statuses from `start` on a chunk of one-bit symbols can say: 14, or those that are left if fewer; zero
+    /// where a large difference stands among them, because a chunk is always read to its end.
     private func oneBitReach(at start: Int) -> Int {
-        let limit = min(deltas.count, start + 14)
-        var end = start
-        while end < limit, Self.symbol(of: deltas[end]) != .largeDelta { end += 1 }
-        return end - start
+        let end = min(deltas.count, start + 14)
+        let fits = deltas[start..<end].allSatisfy { Self.symbol(of: $0) != .largeDelta }
+        return fits ? end - start : 0
     }
 
     /// The symbols from `start` on, the first in the highest of 14 bits, zeros after the last.

@@ -1,0 +1,277 @@
+import RTP
+import Testing
+import WireFormat
+
+private let one = SynchronizationSource(1)
+private let two = SynchronizationSource(2)
+
+struct RTCPPacketTests {
+    private static let block = ReportBlock(
+        source: SynchronizationSource(1234), fractionLost: 7, cumulativeLost: -5,
+        extendedHighestSequenceNumber: 0x0001_1234, jitter: 77, lastSenderReport: NTPShortTime(0x1122_3344),
+        delaySinceLastSenderReport: NTPShortTime(0x10000))
+
+    /// Bytes that aiortc serialized, but for the lines marked otherwise, and what they say.
+    static let vectors: [(String, RTCPPacket)] = [
+        (
+            "81c9000700000063000004d207fffffb000112340000004d1122334400010000",
+            .receiverReport(ReceiverReport(source: SynchronizationSource(99), reportBlocks: [block]))
+        ),
+        (
+            "81c8000c00000063e12345678000000000015f900000000a00002ee0000004d207fffffb000112340000004d1122334400010000",
+            .senderReport(
+                SenderReport(
+                    source: SynchronizationSource(99), ntpTimestamp: NTPTimestamp(0xE123_4567_8000_0000),
+                    rtpTimestamp: RTPTimestamp(90000), packetCount: 10, octetCount: 12000, reportBlocks: [block]))
+        ),
+        // By hand, RFC 3550 §6.5: each chunk ends on a multiple of four bytes.
+        (
+            "82ca0008 00000063 0109 7b6120636e616d657d 00 00000064 0102 7879 0604 746f6f6c 0000",
+            .sourceDescription(
+                SourceDescription(chunks: [
+                    .init(
+                        source: SynchronizationSource(99), items: [.init(type: 1, value: Array("{a cname}".utf8))]),
+                    .init(
+                        source: SynchronizationSource(100),
+                        items: [
+                            .init(type: 1, value: Array("xy".utf8)), .init(type: 6, value: Array("tool".utf8)),
+                        ]),
+                ]))
+        ),
+        (
+            "82cb00020000006300000064",
+            .goodbye(Goodbye(sources: [SynchronizationSource(99), SynchronizationSource(100)]))
+        ),
+        // By hand, RFC 3550 §6.6.
+        ("81cb0003 00000001 04 676f6e65 000000", .goodbye(Goodbye(sources: [one], reason: "gone"))),
+        // By hand, RFC 3550 §6.7.
+        (
+            "85cc0003 00000001 6e616d65 01020304",
+            .application(ApplicationPacket(subtype: 5, source: one, name: 0x6E61_6D65, data: [1, 2, 3, 4]))
+        ),
+        (
+            "81cd00050000000100000002000a8005001b000000640000",
+            .genericNACK(
+                GenericNACK(sender: one, media: two, lost: [10, 11, 13, 26, 27, 100].map { SequenceNumber($0) }))
+        ),
+        // By hand: numbers around the wrap.
+        (
+            "81cd0003 00000001 00000002 fffe 0023",
+            .genericNACK(GenericNACK(sender: one, media: two, lost: [65534, 65535, 0, 4].map { SequenceNumber($0) }))
+        ),
+        ("81ce00020000000100000002", .pictureLossIndication(PictureLossIndication(sender: one, media: two))),
+        // By hand, RFC 5104 §4.3.1.1.
+        (
+            "84ce0004 00000001 00000000 00000002 07000000",
+            .fullIntraRequest(FullIntraRequest(sender: one, entries: [.init(source: two, sequenceNumber: 7)]))
+        ),
+        ("8fce0006000000010000000052454d42020000000000000200000003", remb(0)),
+        ("8fce0006000000010000000052454d42020000010000000200000003", remb(1)),
+        ("8fce0006000000010000000052454d420203ffff0000000200000003", remb(262_143)),
+        ("8fce0006000000010000000052454d42020600000000000200000003", remb(262_144)),
+        ("8fce0006000000010000000052454d420212625a0000000200000003", remb(2_500_000)),
+        // By hand: what is not read here stays as it is.
+        (
+            "80cf0002 00000001 01020304",
+            .opaque(OpaqueRTCPPacket(packetType: 207, count: 0, body: hex("0000000101020304")))
+        ),
+        (
+            "82ce0003 00000001 00000002 00070203",
+            .opaque(
+                OpaqueRTCPPacket(packetType: 206, count: 2, body: hex("000000010000000200070203")))
+        ),
+        (
+            "8fce0003 00000001 00000002 01020304",
+            .opaque(
+                OpaqueRTCPPacket(packetType: 206, count: 15, body: hex("000000010000000201020304")))
+        ),
+        // By hand after the draft's §3.1: received at 0, +1, lost, +300 and -1 quarter milliseconds.
+        (
+            "8fcd0006 00000001 00000002 fffe0005 00000a03 d4a0 00 01 012c ffff",
+            .transportFeedback(
+                TransportFeedback(
+                    sender: one, media: two, baseSequenceNumber: TransportSequenceNumber(65534), referenceTime: 10,
+                    feedbackPacketCount: 3, deltas: [0, 1, nil, 300, -1]))
+        ),
+    ]
+
+    private static func remb(_ bits: Int) -> RTCPPacket {
+        .receiverEstimatedMaximumBitrate(
+            ReceiverEstimatedMaximumBitrate(
+                sender: one, bitrate: .bitsPerSecond(bits), sources: [two, SynchronizationSource(3)]))
+    }
+
+    @Test(arguments: vectors)
+    func packetsAreReadAndWrittenByTheByte(_ text: String, _ packet: RTCPPacket) throws {
+        let bytes = hex(text)
+        #expect(try RTCPPacket.parse(compound: bytes.span.bytes) == [packet])
+        #expect(packet.bytes == bytes)
+    }
+
+    @Test(arguments: vectors.map(\.0))
+    func noTruncationOrDamageTraps(_ text: String) {
+        forEachDamage(of: hex(text), readEverything)
+    }
+
+    @Test(arguments: vectors.map(\.0))
+    func everyTruncationIsRefused(_ text: String) {
+        let bytes = hex(text)
+        for count in 0..<bytes.count {
+            #expect(throws: RTPError.self) { try RTCPPacket.parse(compound: Array(bytes.prefix(count)).span.bytes) }
+        }
+    }
+
+    @Test func aCompoundHoldsItsPacketsInOrder() throws {
+        let all = Self.vectors.flatMap { hex($0.0) }
+        #expect(try RTCPPacket.parse(compound: all.span.bytes) == Self.vectors.map(\.1))
+    }
+
+    @Test func contentThatCannotBeReadLeavesTheOthersStanding() throws {
+        // A receiver report that announces a block it doesn't hold, then a PLI.
+        let packets = try RTCPPacket.parse(compound: hex("81c90001 00000001 81ce0002 00000001 00000002").span.bytes)
+        #expect(packets.count == 2)
+        let expected = OpaqueRTCPPacket(
+            packetType: 201, count: 1, body: hex("00000001"), error: .truncated(.reportBlock, offset: 8))
+        #expect(packets.first == .opaque(expected))
+        #expect(packets.last == .pictureLossIndication(PictureLossIndication(sender: one, media: two)))
+    }
+
+    @Test func framesThatAreWrongSpoilTheCompound() {
+        func error(_ text: String) -> RTPError? {
+            let bytes = hex(text)
+            do throws(RTPError) {
+                _ = try RTCPPacket.parse(compound: bytes.span.bytes)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(error("") == .truncated(.commonHeader, offset: 0))
+        #expect(error("80c9") == .truncated(.commonHeader, offset: 0))
+        #expect(error("40c90001 00000001") == .invalid(.version, offset: 0))
+        #expect(error("80c90001 00000001 00") == .truncated(.commonHeader, offset: 8))
+        #expect(error("80c90001 00000001 80c90002 00000001") == .truncated(.length, offset: 10))
+        #expect(error("a0c90000") == .truncated(.padding, offset: 4))
+        #expect(error("a0c90001 00000000") == .invalid(.padding, offset: 7))
+        #expect(error("a0c90001 00000005") == .invalid(.padding, offset: 7))
+        let many = [UInt8](repeatElement(hex("80cb0000"), count: RTCPPacket.maximumPacketCount + 1).joined())
+        #expect(throws: RTPError.tooMany(.compound, limit: 128, offset: 512)) {
+            try RTCPPacket.parse(compound: many.span.bytes)
+        }
+    }
+
+    @Test func paddingIsLeftAside() throws {
+        let packets = try RTCPPacket.parse(compound: hex("a1ce0003 00000001 00000002 00000004").span.bytes)
+        #expect(packets == [.pictureLossIndication(PictureLossIndication(sender: one, media: two))])
+    }
+
+    @Test func aDescriptionWithZerosTooManyIsRead() throws {
+        // aiortc ends a chunk with two zeros at least, where one would do.
+        let bytes = hex("81ca0005 00000063 0109 7b6120636e616d657d 00 00000000")
+        guard case .sourceDescription(let read)? = try RTCPPacket.parse(compound: bytes.span.bytes).first else {
+            Issue.record("not a description")
+            return
+        }
+        #expect(read == SourceDescription(source: SynchronizationSource(99), canonicalName: "{a cname}"))
+        #expect(read.canonicalName(of: SynchronizationSource(99)) == "{a cname}")
+        #expect(read.canonicalName(of: one) == nil)
+    }
+
+    @Test func estimatesBeyondTheMantissaAreRoundedDown() throws {
+        // aiortc: 1 234 567 890 123 bit/s.
+        let bytes = hex("8fce0006000000010000000052454d42025e3ee30000000200000003")
+        #expect(Self.remb(1_234_567_890_123).bytes == bytes)
+        guard case .receiverEstimatedMaximumBitrate(let read)? = try RTCPPacket.parse(compound: bytes.span.bytes).first
+        else {
+            Issue.record("not an estimate")
+            return
+        }
+        #expect(read.bitrate.bitsPerSecond == 0x23EE3 << 23)
+        // The largest exponent and mantissa exceed 64 bits.
+        let huge = try RTCPPacket.parse(
+            compound: hex("8fce0005 00000001 00000000 52454d42 01ffffff 00000002").span.bytes)
+        guard case .receiverEstimatedMaximumBitrate(let most)? = huge.first else {
+            Issue.record("not an estimate")
+            return
+        }
+        #expect(most.bitrate.bitsPerSecond == .max)
+    }
+
+    @Test func whatOnePacketCannotCountGoesIntoMore() throws {
+        let blocks = [ReportBlock](repeating: Self.block, count: 70)
+        let report = RTCPPacket.senderReport(
+            SenderReport(
+                source: one, ntpTimestamp: NTPTimestamp(1), rtpTimestamp: RTPTimestamp(2), packetCount: 3,
+                octetCount: 4, reportBlocks: blocks))
+        let packets = try RTCPPacket.parse(compound: report.bytes.span.bytes)
+        let counts = packets.map { packet in
+            switch packet {
+            case .senderReport(let report): report.reportBlocks.count
+            case .receiverReport(let report): report.reportBlocks.count + 1000
+            default: 0
+            }
+        }
+        #expect(counts == [31, 1031, 1008])
+    }
+
+    @Test func theRoundTripTimeIsWhatIsLeftAfterTheDelay() {
+        // RFC 3550 §6.4.1, figure 2.
+        var block = Self.block
+        block.lastSenderReport = NTPShortTime(0xB705_2000)
+        block.delaySinceLastSenderReport = NTPShortTime(0x0005_4000)
+        let now = NTPTimestamp(0xB44D_B70A_A000_0000)
+        #expect(block.roundTripTime(at: NTPTimestamp(0xB44D_B710_8000_0000)) == .milliseconds(6125))
+        #expect(block.roundTripTime(at: now) == .milliseconds(250))
+        #expect(block.roundTripTime(at: NTPTimestamp(0xB44D_B705_2000_0000)) == nil)
+        block.lastSenderReport = NTPShortTime(0)
+        #expect(block.roundTripTime(at: now) == nil)
+    }
+}
+
+struct RTCPBundleWriterTests {
+    private let pli = RTCPPacket.pictureLossIndication(PictureLossIndication(sender: one, media: two))
+
+    private func kinds(_ datagram: [UInt8]) throws -> [UInt8] {
+        try RTCPPacket.parse(compound: datagram.span.bytes).map { $0.bytes[1] }
+    }
+
+    @Test func aCompoundBeginsWithAReportAndTheName() throws {
+        let writer = RTCPBundleWriter(source: one, canonicalName: "name", allowsReducedSize: false)
+        #expect(try writer.datagrams(feedback: [pli]).map(kinds) == [[201, 202, 206]])
+        let report = RTCPPacket.senderReport(
+            SenderReport(
+                source: one, ntpTimestamp: NTPTimestamp(1), rtpTimestamp: RTPTimestamp(2), packetCount: 3, octetCount: 4
+            ))
+        let goodbye = RTCPPacket.goodbye(Goodbye(sources: [one]))
+        #expect(try writer.datagrams(report: report, feedback: [pli, goodbye]).map(kinds) == [[200, 202, 206, 203]])
+        #expect(try writer.datagrams(report: report).map(kinds) == [[200, 202]])
+        #expect(writer.datagrams() == [])
+    }
+
+    @Test func feedbackOfReducedSizeGoesAlone() throws {
+        let writer = RTCPBundleWriter(source: one, canonicalName: "name", allowsReducedSize: true)
+        #expect(writer.datagrams(feedback: [pli]) == [pli.bytes])
+    }
+
+    @Test(arguments: [true, false])
+    func noDatagramIsLongerThanAllowed(_ allowsReducedSize: Bool) throws {
+        let writer = RTCPBundleWriter(
+            source: one, canonicalName: "name", allowsReducedSize: allowsReducedSize, maximumByteCount: 600)
+        let lost = stride(from: 0, to: 60000, by: 20).map { SequenceNumber(UInt16($0)) }
+        let nack = GenericNACK(sender: one, media: two, lost: lost)
+        #expect(nack.entries.count == 3000)
+        let datagrams = writer.datagrams(feedback: [pli, .genericNACK(nack), pli])
+        var read: [SequenceNumber] = []
+        var plis = 0
+        for datagram in datagrams {
+            #expect(datagram.count <= 600)
+            for packet in try RTCPPacket.parse(compound: datagram.span.bytes) {
+                if case .genericNACK(let nack) = packet { read += nack.lost }
+                if packet == pli { plis += 1 }
+            }
+            #expect(try kinds(datagram).first == (allowsReducedSize ? kinds(datagram).first : 201))
+        }
+        #expect(read == lost)
+        #expect(plis == 2)
+    }
+}

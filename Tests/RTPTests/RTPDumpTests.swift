@@ -1,0 +1,105 @@
+import RTP
+import Testing
+import WireFormat
+
+struct RTPDumpTests {
+    private static let head = Array("#!rtpplay1.0 192.0.2.1/5004\n".utf8) + hex("00000064 0007a120 c0000201 138c 0000")
+    private static let packet = hex("806000010000000200000003 90800a 100000 9d012a 8002e001")
+    private static let control = hex("81ce00020000000100000002")
+    private static let file =
+        head + hex("0021 0019 0000000a") + packet + hex("0014 0000 00000014") + control
+
+    private func read(_ bytes: [UInt8]) throws(RTPError) -> [RTPDumpPacket] {
+        var reader = try RTPDumpReader(bytes)
+        var packets: [RTPDumpPacket] = []
+        while let packet = try reader.next() { packets.append(packet) }
+        return packets
+    }
+
+    @Test func packetsComeWithTheirTimes() throws {
+        let reader = try RTPDumpReader(Self.file)
+        #expect(reader.source == "192.0.2.1/5004")
+        #expect(reader.start == .milliseconds(100_500))
+        let packets = try read(Self.file)
+        #expect(packets.map(\.time) == [.milliseconds(10), .milliseconds(20)])
+        #expect(packets.map(\.isControl) == [false, true])
+        #expect(packets.map(\.bytes) == [Self.packet, Self.control])
+    }
+
+    @Test func whatIsNoDumpIsRefusedWithItsPlace() {
+        #expect(throws: RTPError.invalid(.dumpSignature, offset: 0)) { try read(Array("#!rtpplay2.0 x\n".utf8)) }
+        #expect(throws: RTPError.truncated(.dumpSignature, offset: 13)) { try read(Array("#!rtpplay1.0 x".utf8)) }
+        #expect(throws: RTPError.invalid(.dumpPacket, offset: 44)) { try read(Self.head + hex("0007 0000 00000000")) }
+    }
+
+    @Test func noTruncationOrDamageTraps() {
+        forEachDamage(of: Self.file) { _ = try? read($0) }
+    }
+
+    @Test func packetsAreExplainedInOneLine() throws {
+        let explanation = PacketExplanation(vp8PayloadTypes: Set([PayloadType(96)].compactMap { $0 }))
+        #expect(
+            explanation.explain(Self.packet.span.bytes)
+                == "RTP pt=96 seq=1 ts=2 ssrc=3 payload=13 VP8 S=1 PID=0 picture=10 key frame 640x480")
+        #expect(explanation.explain(Self.control.span.bytes) == "RTCP PLI media=2")
+        let goodbye = RTCPPacket.goodbye(Goodbye(sources: [SynchronizationSource(1)], reason: "a\nb\u{1B}[31m"))
+        #expect(explanation.explain(goodbye.bytes.span.bytes) == "RTCP BYE ssrc=1 reason=a\u{FFFD}b\u{FFFD}[31m")
+        #expect(explanation.explain(hex("0001").span.bytes) == "neither RTP nor RTCP (stun), 2 bytes")
+        #expect(
+            explanation.explain(hex("8060").span.bytes)
+                == "not readable: the packet ends within the RTP header at byte 0")
+    }
+}
+
+struct CorpusTests {
+    @Test(.enabled(if: corpus("rtp-corpus") != nil), arguments: ["rtp-corpus", "rtcp-corpus"])
+    func noFileOfACorpusTraps(_ name: String) throws {
+        for file in try corpusFiles(name) {
+            readEverything(file.bytes)
+            guard file.bytes.count < 256 else { continue }
+            forEachDamage(of: file.bytes, allValues: false, readEverything)
+        }
+    }
+
+    @Test(.enabled(if: corpus("rtcp-corpus") != nil))
+    func whatIsReadOfRTCPIsWrittenAsItWas() throws {
+        var compared = 0
+        for file in try corpusFiles("rtcp-corpus") {
+            guard let packets = try? RTCPPacket.parse(compound: file.bytes.span.bytes) else { continue }
+            let again = packets.flatMap(\.bytes)
+            // Reading what was written gives the same values, whatever reserved bits and padding the file had.
+            let reread = try RTCPPacket.parse(compound: again.span.bytes)
+            #expect(reread.count == packets.count, "\(file.name)")
+            if again == file.bytes { compared += 1 }
+        }
+        #expect(compared > 30)
+    }
+
+    @Test(.enabled(if: corpus("rtpdump-corpus") != nil))
+    func aRecordedStreamHoldsWholeFrames() throws {
+        let file = try #require(try corpusFiles("rtpdump-corpus").first { $0.name.hasSuffix(".rtpdump") })
+        var reader = try RTPDumpReader(file.bytes)
+        var packets = 0
+        var keyFrames = 0
+        var sizes: Set<[Int]> = []
+        while let packet = try reader.next() {
+            guard packet.wireByteCount == packet.bytes.count else { continue }
+            let span = packet.bytes.span.bytes
+            let header = try RTPHeader(parsing: span)
+            packets += 1
+            let payload = header.payload(of: span)
+            let (descriptor, count) = try VP8PayloadDescriptor.parse(payload)
+            guard descriptor.startsFrame else { continue }
+            let frame = try VP8FrameHeader(parsing: payload.extracting(count..<payload.byteCount))
+            if frame.isKeyFrame {
+                keyFrames += 1
+                sizes.insert([frame.width, frame.height])
+            }
+            let explanation = PacketExplanation(vp8PayloadTypes: [header.payloadType]).explain(span)
+            #expect(explanation.contains("VP8 S=1 PID=0"))
+        }
+        #expect(packets > 100)
+        #expect(keyFrames > 0)
+        #expect(sizes == [[640, 480]])
+    }
+}

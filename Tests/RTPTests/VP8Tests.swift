@@ -1,0 +1,174 @@
+import RTP
+import Testing
+import WireFormat
+
+struct VP8PayloadDescriptorTests {
+    /// Bytes and fields: the first eight were serialized by aiortc, the others follow RFC 7741 §4.6 and §4.2 by hand.
+    static let vectors: [(String, VP8PayloadDescriptor)] = [
+        ("10", VP8PayloadDescriptor(startsPartition: true)),
+        ("03", VP8PayloadDescriptor(startsPartition: false, partitionIndex: 3)),
+        ("9080 7f", VP8PayloadDescriptor(startsPartition: true, pictureID: .short(127))),
+        ("9080 8080", VP8PayloadDescriptor(startsPartition: true, pictureID: .long(128))),
+        ("9080 ffff", VP8PayloadDescriptor(startsPartition: true, pictureID: .long(32767))),
+        (
+            "90e0 9234 fe a0",
+            VP8PayloadDescriptor(
+                startsPartition: true, pictureID: .long(4660), temporalLevelZeroIndex: 254,
+                temporalLayer: VP8TemporalLayer(index: 2, dependsOnBaseOnly: true))
+        ),
+        (
+            "80f0 9234 07 1f",
+            VP8PayloadDescriptor(
+                startsPartition: false, pictureID: .long(4660), temporalLevelZeroIndex: 7,
+                temporalLayer: .base, keyFrameIndex: 31)
+        ),
+        ("9010 03", VP8PayloadDescriptor(startsPartition: true, keyFrameIndex: 3)),
+        ("9080 11", VP8PayloadDescriptor(startsPartition: true, pictureID: .short(17))),
+        ("b080 92 34", VP8PayloadDescriptor(startsPartition: true, isNonReference: true, pictureID: .long(0x1234))),
+        ("9020 40", VP8PayloadDescriptor(startsPartition: true, temporalLayer: VP8TemporalLayer(index: 1))),
+    ]
+
+    @Test(arguments: vectors)
+    func fieldsAreReadAndWritten(_ text: String, _ descriptor: VP8PayloadDescriptor) throws {
+        let bytes = hex(text)
+        let (read, count) = try VP8PayloadDescriptor.parse((bytes + [0xAA]).span.bytes)
+        #expect(read == descriptor)
+        #expect(count == bytes.count)
+        #expect(descriptor.byteCount == bytes.count)
+        #expect(try written { writer in try descriptor.write(to: &writer) } == bytes)
+        for count in 0..<bytes.count {
+            #expect(throws: RTPError.self) { try VP8PayloadDescriptor.parse(Array(bytes.prefix(count)).span.bytes) }
+        }
+    }
+
+    @Test func reservedBitsAreIgnored() throws {
+        let read = try VP8PayloadDescriptor.parse(hex("d88f7f").span.bytes)
+        #expect(read.descriptor == VP8PayloadDescriptor(startsPartition: true, pictureID: .short(127)))
+    }
+
+    @Test func everyDescriptorOfFourBytesReadsWithoutATrap() {
+        for first in 0...255 {
+            for second in 0...255 {
+                for rest: [UInt8] in [[], [0x80], [0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0]] {
+                    let payload = [UInt8(first), UInt8(second)] + rest
+                    if let (_, count) = try? VP8PayloadDescriptor.parse(payload.span.bytes) {
+                        #expect(count <= payload.count)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func pictureNumbersWrapAtTheirWidth() {
+        #expect(VP8PictureID.long(0x7FFF).next == .long(0))
+        #expect(VP8PictureID.short(127).next == .short(0))
+        #expect(VP8PictureID.long(1).distance(from: .long(0x7FFF)) == 2)
+        #expect(VP8PictureID.short(120).distance(from: .short(2)) == -10)
+    }
+
+    @Test func countersNumberPicturesAndBaseLayers() {
+        var counters = VP8PictureCounters(pictureID: 0x7FFF, temporalLevelZeroIndex: 255)
+        let first = counters.next(isReference: true)
+        #expect(first.pictureID == .long(0x7FFF))
+        #expect(first.temporalLevelZeroIndex == 255)
+        let second = counters.next(isReference: false, layer: VP8TemporalLayer(index: 1, dependsOnBaseOnly: true))
+        #expect(second.pictureID == .long(0))
+        #expect(second.temporalLevelZeroIndex == 255)
+        #expect(second.isNonReference)
+        let third = counters.next(isReference: true)
+        #expect(third.temporalLevelZeroIndex == 0)
+        #expect(counters.next(isReference: true, layer: nil).temporalLevelZeroIndex == nil)
+    }
+}
+
+struct VP8FrameHeaderTests {
+    @Test func aKeyFrameStatesItsSize() throws {
+        // The first bytes of a 640x480 key frame recorded from a browser.
+        let header = try VP8FrameHeader(parsing: hex("b06400 9d012a 8002e001").span.bytes)
+        #expect(header.isKeyFrame)
+        #expect(header.isShown)
+        #expect(header.version == 0)
+        #expect(header.width == 640 && header.height == 480)
+        #expect(header.firstPartitionByteCount == 0x64 << 3 | 5)
+    }
+
+    @Test func scalingBitsAreNoPartOfTheSize() throws {
+        let header = try VP8FrameHeader(parsing: hex("100000 9d012a 0045d082").span.bytes)
+        #expect(header.width == 0x500 && header.height == 0x2D0)
+    }
+
+    @Test func anotherFrameIsNoKeyFrame() throws {
+        let header = try VP8FrameHeader(parsing: hex("b10100").span.bytes)
+        #expect(!header.isKeyFrame)
+        #expect(header.width == 0)
+    }
+
+    @Test func aKeyFrameWithoutItsStartCodeIsRefused() {
+        #expect(throws: RTPError.invalid(.frameHeader, offset: 3)) {
+            try VP8FrameHeader(parsing: hex("b06400 9d012b 8002e001").span.bytes)
+        }
+        #expect(throws: RTPError.invalid(.frameHeader, offset: 6)) {
+            try VP8FrameHeader(parsing: hex("b06400 9d012a 0000e001").span.bytes)
+        }
+        for count in 0..<10 {
+            let cut = Array(hex("b06400 9d012a 8002e001").prefix(count))
+            #expect(throws: RTPError.self) { try VP8FrameHeader(parsing: cut.span.bytes) }
+        }
+    }
+}
+
+struct PacketizedFrameTests {
+    private func frame(_ count: Int, limit: Int) -> PacketizedFrame {
+        var counters = VP8PictureCounters(pictureID: 7, temporalLevelZeroIndex: 9)
+        return PacketizedFrame(
+            vp8: (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) }, descriptor: counters.next(isReference: true),
+            isKeyFrame: true, captureTime: .seconds(2), width: 640, height: 480, maximumPayloadByteCount: limit)
+    }
+
+    @Test(arguments: [0, 1, 5, 94, 95, 188, 189, 1000, 12345])
+    func piecesAreNearlyEqualAndMakeTheFrame(_ count: Int) throws {
+        let frame = frame(count, limit: 100)
+        var joined: [UInt8] = []
+        var sizes: Set<Int> = []
+        for index in 0..<frame.fragmentCount {
+            let payload = try written { writer in try frame.writePayload(at: index, to: &writer) }
+            #expect(payload.count == frame.payloadByteCount(at: index))
+            #expect(payload.count <= 100)
+            let (descriptor, descriptorCount) = try VP8PayloadDescriptor.parse(payload.span.bytes)
+            #expect(descriptor.startsPartition == (index == 0))
+            #expect(descriptor.partitionIndex == 0)
+            #expect(descriptor.pictureID == .long(7))
+            #expect(frame.isLastFragment(index) == (index == frame.fragmentCount - 1))
+            joined += payload.dropFirst(descriptorCount)
+            sizes.insert(payload.count)
+        }
+        #expect(joined == frame.bytes)
+        #expect(frame.fragmentCount == max(1, (count + 93) / 94))
+        #expect((sizes.max() ?? 0) - (sizes.min() ?? 0) <= 1)
+        #expect(frame.payloadByteCount == count + frame.fragmentCount * 6)
+    }
+
+    @Test func aLimitBelowTheDescriptorStillMovesOn() throws {
+        let frame = frame(3, limit: 2)
+        #expect(frame.fragmentCount == 3)
+    }
+
+    @Test func anIndexOutsideTheFrameIsHeldToIt() throws {
+        let frame = frame(200, limit: 100)
+        #expect(frame.fragment(at: -1) == frame.fragment(at: 0))
+        #expect(frame.fragment(at: 99) == frame.fragment(at: frame.fragmentCount - 1))
+    }
+
+    @Test func eachPeerHasItsOwnTimestamp() {
+        #expect(frame(1, limit: 100).timestamp(offset: RTPTimestamp(1000)) == RTPTimestamp(181_000))
+    }
+
+    @Test func aPayloadThatDoesNotFitThrows() {
+        let frame = frame(50, limit: 100)
+        for capacity in 0..<56 {
+            #expect(throws: EndOfBytes.self) {
+                try written(capacity: capacity) { writer in try frame.writePayload(at: 0, to: &writer) }
+            }
+        }
+    }
+}
