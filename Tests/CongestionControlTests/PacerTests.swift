@@ -107,7 +107,9 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(pacer.pacingRate == max(.kilobitsPerSecond(300), .kilobitsPerSecond(kilobits) * 2.5))
     }
 
-    @Test("Every packet of a backlog that grows meets the longest queue time, but for what overtakes it", arguments: [0, 0.2])
+    @Test(
+        "Every packet of a backlog that grows meets the longest queue time, but for what overtakes it",
+        arguments: [0, 0.2])
     func growingBacklogLeavesInTime(overtaking: Double) {
         var pacer = Pacer<Int>(targetRate: .kilobitsPerSecond(100))
         var generator = SeededGenerator(seed: 7)

@@ -11,7 +11,9 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
     @Test("A packet is found by its number, across the wrap")
     func findsPackets() {
         var history = RetransmissionHistory<Int>(capacity: 64)
-        for index in 0..<40 { history.insert(SequenceNumber(65_520).advanced(by: index), index, size: 100, now: at(index)) }
+        for index in 0..<40 {
+            history.insert(SequenceNumber(65_520).advanced(by: index), index, size: 100, now: at(index))
+        }
         for index in 0..<40 {
             let number = SequenceNumber(65_520).advanced(by: index)
             #expect(history.lookup(number, now: at(100), roundTripTime: roundTrip) == index)

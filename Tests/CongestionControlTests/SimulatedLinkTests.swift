@@ -5,7 +5,9 @@ import WireFormat
 private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
 
 /// All deliveries of a thousand packets of 1000 bytes, one each millisecond.
-private func deliveries(_ conditions: LinkConditions, seed: UInt64) -> (packets: [Int], times: [Instant], SimulatedLink<Int>) {
+private func deliveries(_ conditions: LinkConditions, seed: UInt64) -> (
+    packets: [Int], times: [Instant], SimulatedLink<Int>
+) {
     var link = SimulatedLink<Int>(conditions, seed: seed)
     var packets: [Int] = []
     var times: [Instant] = []
@@ -44,7 +46,10 @@ private func deliveries(_ conditions: LinkConditions, seed: UInt64) -> (packets:
     func generatorVectors() {
         // SplitMix64 and xoshiro256** from seed 0, as their authors' programs print them.
         var generator = SeededGenerator(seed: 0)
-        #expect((0..<3).map { _ in generator.next() } == [0x99EC_5F36_CB75_F2B4, 0xBF6E_1F78_4956_452A, 0x1A5F_849D_4933_E6E0])
+        #expect(
+            (0..<3).map { _ in generator.next() } == [
+                0x99EC_5F36_CB75_F2B4, 0xBF6E_1F78_4956_452A, 0x1A5F_849D_4933_E6E0,
+            ])
     }
 
     @Test("A perfect link delivers all, in order, after its delay")

@@ -45,7 +45,8 @@ public struct VP8TestStream: Sendable {
             var payload = (0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) }
             if index == 0 {
                 // RFC 6386 §9.1: the tag, and for a key frame start code and a size of 1280×720.
-                let start: [UInt8] = isKeyFrame ? [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02] : [0x11, 0, 0]
+                let start: [UInt8] =
+                    isKeyFrame ? [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02] : [0x11, 0, 0]
                 payload.replaceSubrange(0..<start.count, with: start)
             }
             let descriptor = VP8PayloadDescriptor(

@@ -101,6 +101,19 @@ public struct NACKGenerator: Sendable {
         return .newest
     }
 
+    /// Whether ``expect(_:now:)`` would ask for this number.
+    func canExpect(_ number: SequenceNumber) -> Bool {
+        newest.map { unwrapper.peek(number) == $0 + 1 } ?? false
+    }
+
+    /// Asks for the number after the newest one at once, though nothing newer shows that it is missing.
+    mutating func expect(_ number: SequenceNumber, now: Instant) {
+        guard canExpect(number) else { return }
+        let unwrapped = unwrapper.unwrap(number)
+        newest = unwrapped
+        gaps.append(Gap(number: unwrapped, due: now))
+    }
+
     /// Drops the requests for what comes before `number`: a key frame has made it worthless.
     public mutating func forget(before number: SequenceNumber) {
         let limit = unwrapper.peek(number)

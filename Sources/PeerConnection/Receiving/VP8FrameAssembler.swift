@@ -98,6 +98,20 @@ public struct VP8FrameAssembler: Sendable {
         floor == .min ? nil : SequenceNumber(UInt16(truncatingIfNeeded: floor))
     }
 
+    /// A frame whose last packets have not come, with nothing newer to show whether they are lost: the number that is
+    /// wanted next, and when the packet before it came.
+    public var openTail: (next: SequenceNumber, since: Instant)? {
+        guard let newest = buffer.newest, let last = buffer[newest], last.descriptor != nil else { return nil }
+        let cursor: Int64? =
+            switch state {
+            case .following(_, let cursor): cursor
+            case .awaitingKeyFrame: keyFrameStarts.last?.cursor
+            case nil: nil
+            }
+        guard cursor == newest + 1 else { return nil }
+        return (SequenceNumber(UInt16(truncatingIfNeeded: newest + 1)), last.arrival)
+    }
+
     /// The next whole frame, in decoding order.
     public mutating func pollFrame() -> AssembledFrame? {
         ready.isEmpty ? nil : ready.removeFirst()
@@ -193,7 +207,8 @@ public struct VP8FrameAssembler: Sendable {
         }
         switch state {
         case nil: state = .awaitingKeyFrame(since: now, isCertain: slot.startsFrame && !slot.startsKeyFrame)
-        case .awaitingKeyFrame(let since, false) where slot.startsFrame && !slot.startsKeyFrame && keyFrameStarts.isEmpty:
+        case .awaitingKeyFrame(let since, false)
+        where slot.startsFrame && !slot.startsKeyFrame && keyFrameStarts.isEmpty:
             state = .awaitingKeyFrame(since: since, isCertain: true)
         default: break
         }
@@ -254,7 +269,9 @@ public struct VP8FrameAssembler: Sendable {
 
     /// Goes on behind a gap, with the first whole frame that needs nothing of it.
     private mutating func skipGap(now: Instant) -> Bool {
-        guard case .following(let next, let cursor) = state, let continuity, let newest = buffer.newest else { return false }
+        guard case .following(let next, let cursor) = state, let continuity, let newest = buffer.newest else {
+            return false
+        }
         var start = cursor + 1
         while start <= newest {
             if let slot = buffer[start], slot.startsFrame, let descriptor = slot.descriptor {

@@ -3,8 +3,8 @@ public import WireFormat
 
 /// One incoming VP8 stream: takes its packets, returns whole frames and what is to be said to the sender.
 ///
-/// After each input take ``pollFrame()`` until nil and ``pollFeedback(now:)``; call both again at
-/// ``nextDeadline(now:)``.
+/// After each input call ``pollFeedback(now:)``, ``pollReportBlock(now:)`` and ``pollFrame()``, the last until nil; call
+/// them again at ``nextDeadline(now:)``.
 public struct VideoReceiver: Sendable {
     /// How a key frame is asked for.
     public enum KeyFrameRequest: Hashable, Sendable {
@@ -33,12 +33,13 @@ public struct VideoReceiver: Sendable {
         public var sendsNACK = true
         /// How a key frame is asked for.
         public var keyFrameRequest = KeyFrameRequest.pictureLossIndication
-        /// Whether feedback may go without a report before it (`a=rtcp-rsize`, RFC 5506).
-        public var reducedSize = true
         /// The time between two receiver reports.
         public var reportInterval = Duration.seconds(1)
         /// The shortest time between two requests for a key frame.
         public var keyFrameRequestInterval = Duration.milliseconds(300)
+        /// How long a frame may stand without its last packets before they are asked for. On a still screen no later
+        /// packet shows that they are lost; a sender that paces a frame leaves less time than this between two packets.
+        public var tailDelay = Duration.milliseconds(100)
         /// The limits of frame assembly.
         public var assembler = VP8FrameAssembler.Configuration()
         /// The schedule of NACK.
@@ -64,7 +65,8 @@ public struct VideoReceiver: Sendable {
 
     private let configuration: Configuration
     private var retransmissions = RetransmissionUnwrapper()
-    private var reception = ReceiveStatistics(clockRate: clockRate, minimumSequential: 1, maximumMisorder: maximumMisorder)
+    private var reception = ReceiveStatistics(
+        clockRate: clockRate, minimumSequential: 1, maximumMisorder: maximumMisorder)
     private var nack: NACKGenerator
     private var assembler: VP8FrameAssembler
     private var counts = InboundVideoStatistics()
@@ -145,11 +147,11 @@ public struct VideoReceiver: Sendable {
         return frame
     }
 
-    /// What is to be sent now, in this order in one datagram: a receiver report where it is due (or needed in front, where
-    /// reduced-size RTCP was not negotiated), NACK, a key frame request.
+    /// The feedback that is to be sent now: NACK, then a key frame request.
     public mutating func pollFeedback(now: Instant) -> [RTCPPacket] {
         assembler.poll(now: now)
         forgetUseless()
+        if let deadline = tailDeadline, deadline.due <= now { nack.expect(deadline.number, now: now) }
         var packets: [RTCPPacket] = []
         let lost = nack.poll(now: now)
         if !lost.isEmpty {
@@ -158,18 +160,17 @@ public struct VideoReceiver: Sendable {
                 .genericNACK(GenericNACK(sender: configuration.localSource, media: configuration.source, lost: lost)))
         }
         if let request = pollKeyFrameRequest(now: now) { packets.append(request) }
-        let isReportDue = nextReport.map { now >= $0 } ?? false
-        if isReportDue || (!packets.isEmpty && !configuration.reducedSize) {
-            let block = reception.reportBlock(on: configuration.source, now: now)
-            packets.insert(
-                .receiverReport(ReceiverReport(source: configuration.localSource, reportBlocks: [block])), at: 0)
-            nextReport = now.advanced(by: configuration.reportInterval)
-        }
         return packets
     }
 
-    /// When ``pollFeedback(now:)`` and ``pollFrame()`` are next worth calling, after both were called at `now`; nil before
-    /// the first packet.
+    /// The report block on the stream, where one is due; for a receiver report of all streams of the connection.
+    public mutating func pollReportBlock(now: Instant) -> ReportBlock? {
+        guard let nextReport, nextReport <= now else { return nil }
+        self.nextReport = now.advanced(by: configuration.reportInterval)
+        return reception.reportBlock(on: configuration.source, now: now)
+    }
+
+    /// When polling is next worth it, after all was polled at `now`; nil before the first packet.
     public func nextDeadline(now: Instant) -> Instant? {
         var deadline = nextReport
         func consider(_ other: Instant?) {
@@ -177,6 +178,7 @@ public struct VideoReceiver: Sendable {
             deadline = min(deadline ?? other, other)
         }
         consider(nack.nextDeadline)
+        consider(tailDeadline?.due)
         consider(assembler.nextDeadline(now: now))
         if assembler.needsKeyFrame(now: now), configuration.keyFrameRequest != .none {
             consider(lastKeyFrameRequest?.advanced(by: configuration.keyFrameRequestInterval) ?? now)
@@ -244,6 +246,11 @@ public struct VideoReceiver: Sendable {
         guard reception.packetsExpected > 0 else { return true }
         let newest = SequenceNumber(UInt16(truncatingIfNeeded: reception.extendedHighestSequenceNumber))
         return (-Self.maximumMisorder...ReceiveStatistics.maximumDropout).contains(number.distance(from: newest))
+    }
+
+    private var tailDeadline: (number: SequenceNumber, due: Instant)? {
+        guard configuration.sendsNACK, let tail = assembler.openTail, nack.canExpect(tail.next) else { return nil }
+        return (tail.next, tail.since.advanced(by: configuration.tailDelay))
     }
 
     private mutating func forgetUseless() {

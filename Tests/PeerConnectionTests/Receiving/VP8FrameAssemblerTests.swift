@@ -81,7 +81,9 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         var stream = VP8TestStream(seed: 1)
         var assembler = VP8FrameAssembler()
         #expect(!assembler.needsKeyFrame(now: at(0)))
-        for _ in 0..<3 { for packet in stream.frame(isKeyFrame: false, packetCount: 2) { assembler.insert(packet, now: at(0)) } }
+        for _ in 0..<3 {
+            for packet in stream.frame(isKeyFrame: false, packetCount: 2) { assembler.insert(packet, now: at(0)) }
+        }
         #expect(assembler.needsKeyFrame(now: at(0)))
         let key = stream.frame(isKeyFrame: true, packetCount: 3)
         for packet in key { assembler.insert(packet, now: at(5)) }
@@ -94,7 +96,9 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
     func waitsForBegunKeyFrame() {
         var stream = VP8TestStream(seed: 1)
         var assembler = VP8FrameAssembler()
-        for packet in stream.frame(isKeyFrame: true, packetCount: 3).dropLast() { assembler.insert(packet, now: at(10)) }
+        for packet in stream.frame(isKeyFrame: true, packetCount: 3).dropLast() {
+            assembler.insert(packet, now: at(10))
+        }
         #expect(assembler.nextDeadline(now: at(10)) == at(510))
         #expect(!assembler.needsKeyFrame(now: at(509)))
         #expect(assembler.needsKeyFrame(now: at(510)))
@@ -250,7 +254,8 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         var assembler = VP8FrameAssembler(configuration: configuration)
         var generator = SeededGenerator(seed: seed)
         for step in 0..<5000 {
-            let number = SequenceNumber(UInt16(truncatingIfNeeded: step * 2 + Int.random(in: -50...50, using: &generator)))
+            let number = SequenceNumber(
+                UInt16(truncatingIfNeeded: step * 2 + Int.random(in: -50...50, using: &generator)))
             let jump = generator.chance(0.01) ? UInt16.random(in: 0...65_535, using: &generator) : 0
             let first = UInt8.random(in: 0...255, using: &generator)
             assembler.insert(

@@ -1,0 +1,53 @@
+import CongestionControl
+import RTP
+import Testing
+import WireFormat
+
+@Suite struct ReportTests {
+    private func block(fraction: UInt8 = 0, last: UInt32, delay: UInt32) -> ReportBlock {
+        ReportBlock(
+            source: SynchronizationSource(1), fractionLost: fraction, cumulativeLost: -3,
+            extendedHighestSequenceNumber: 70_000, jitter: 900, lastSenderReport: NTPShortTime(last),
+            delaySinceLastSenderReport: NTPShortTime(delay))
+    }
+
+    @Test("The round trip is the arrival less LSR and DLSR (RFC 3550 6.4.1, figure 2)")
+    func roundTrip() {
+        var tracker = ReceiverReportTracker(clockRate: 90_000)
+        let arrival = NTPTimestamp(0xB44D_B710_8000_0000)
+        let report = tracker.receive(block(fraction: 64, last: 0xB705_2000, delay: 0x0005_4000), arrival: arrival)
+        #expect(report.roundTripTime == .milliseconds(6125))
+        #expect(report.fractionLost == 0.25)
+        #expect(report.packetsLost == -3)
+        #expect(report.jitter == .milliseconds(10))
+        #expect(tracker.smoothedRoundTripTime == .milliseconds(6125))
+    }
+
+    @Test("A report that answers none measures none; measurements add up and smooth")
+    func accumulates() {
+        var tracker = ReceiverReportTracker(clockRate: 90_000)
+        let arrival = NTPTimestamp(0x0000_0010_0000_0000)
+        #expect(tracker.receive(block(last: 0, delay: 0), arrival: arrival).roundTripTime == nil)
+        tracker.receive(block(last: 0x000F_0000, delay: 0), arrival: arrival)
+        tracker.receive(block(last: 0x000F_0000, delay: 0x8000), arrival: arrival)
+        #expect(tracker.reportsReceived == 3)
+        #expect(tracker.roundTripTimeMeasurements == 2)
+        #expect(tracker.totalRoundTripTime == .milliseconds(1500))
+        #expect(tracker.smoothedRoundTripTime == .microseconds(937_500))
+    }
+
+    @Test("The newest REMB holds for a while")
+    func estimate() {
+        var holder = RemoteBitrateEstimateHolder(maximumAge: .seconds(5))
+        let start = Instant(nanoseconds: 0)
+        #expect(holder.estimate(now: start) == nil)
+        for kilobits in [500, 800] {
+            holder.receive(
+                ReceiverEstimatedMaximumBitrate(
+                    sender: SynchronizationSource(1), bitrate: .kilobitsPerSecond(kilobits), sources: []), now: start)
+        }
+        #expect(holder.estimate(now: start.advanced(by: .seconds(5))) == .kilobitsPerSecond(800))
+        #expect(holder.estimate(now: start.advanced(by: .milliseconds(5001))) == nil)
+        #expect(holder.messagesReceived == 2)
+    }
+}
