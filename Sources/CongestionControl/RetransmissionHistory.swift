@@ -44,7 +44,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// The packets that fit.
     public var capacity: Int { slots.count }
 
-    /// Takes note of a packet of `size` bytes that is sent at `now`. Sequence numbers are to rise, with or without gaps.
+    /// Takes note of a packet of `size` bytes that is sent at `now`. Sequence numbers are to rise; gaps do no harm.
     public mutating func insert(_ number: SequenceNumber, _ packet: Packet, size: Int, now: Instant) {
         if let newest, !number.isNewer(than: newest) || number.distance(from: newest) >= slots.count {
             // A numbering that begins anew: nobody can ask for the old one unambiguously.
@@ -56,8 +56,8 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         slots[index(of: number)] = Entry(packet: packet, number: number, size: size, sent: now)
     }
 
-    /// The packet to send again, or nil where it is gone, or where it was sent again less than a round trip ago, for then
-    /// the request has crossed the answer. Returning a packet counts as sending it at `now`.
+    /// The packet to send again, or nil where it is gone, or where it was sent again less than a round trip ago, for
+    /// then the request has crossed the answer. Returning a packet counts as sending it at `now`.
     public mutating func lookup(_ number: SequenceNumber, now: Instant, roundTripTime: Duration) -> Packet? {
         let index = index(of: number)
         guard let entry = slots[index], entry.number == number, now - entry.sent <= maximumAge else {

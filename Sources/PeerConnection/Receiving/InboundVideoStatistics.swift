@@ -21,7 +21,7 @@ public struct InboundVideoStatistics: Hashable, Sendable {
     public var packetsDiscarded = 0
     /// Packets that were there already. Not a W3C name: `packetsDiscarded` leaves them out.
     public var packetsDuplicated = 0
-    /// Packets that could not be used: of an unknown payload type, of an implausible number, or malformed. Not a W3C name.
+    /// Packets that could not be used: of an unknown payload type, an implausible number, or malformed. No W3C name.
     public var packetsRejected = 0
     /// NACK messages sent.
     public var nackCount = 0

@@ -10,8 +10,8 @@ public import WireFormat
 ///                frame, no room, or the decoder asks
 ///
 /// While following, every frame begins where the one before it ended, by sequence number. A gap holds the frames after
-/// it back. After ``Configuration/skipDelay`` a later frame goes on without the gap if it can be decoded so: a key frame,
-/// or by picture id and TL0PICIDX one whose references are all there. What is thrown away is counted.
+/// it back. After ``Configuration/skipDelay`` a later frame goes on without the gap if it can be decoded so: a key
+/// frame, or by picture id and TL0PICIDX one whose references are all there. What is thrown away is counted.
 public struct VP8FrameAssembler: Sendable {
     /// The limits of waiting and of memory.
     public struct Configuration: Hashable, Sendable {
@@ -145,8 +145,8 @@ public struct VP8FrameAssembler: Sendable {
         if let since = blockedSince, now - since >= configuration.maximumWait { awaitKeyFrame(now: now) }
     }
 
-    /// When ``poll(now:)`` or ``needsKeyFrame(now:)`` may next change something, after a poll at `now`; nil while nothing
-    /// is waited for.
+    /// When ``poll(now:)`` or ``needsKeyFrame(now:)`` may next change something, after a poll at `now`; nil while
+    /// nothing is waited for.
     public func nextDeadline(now: Instant) -> Instant? {
         switch state {
         case .following:

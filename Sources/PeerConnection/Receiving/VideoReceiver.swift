@@ -3,8 +3,8 @@ public import WireFormat
 
 /// One incoming VP8 stream: takes its packets, returns whole frames and what is to be said to the sender.
 ///
-/// After each input call ``pollFeedback(now:)``, ``pollReportBlock(now:)`` and ``pollFrame()``, the last until nil; call
-/// them again at ``nextDeadline(now:)``.
+/// After each input call ``pollFeedback(now:)``, ``pollReportBlock(now:)`` and ``pollFrame()``, the last until nil;
+/// call them again at ``nextDeadline(now:)``.
 public struct VideoReceiver: Sendable {
     /// How a key frame is asked for.
     public enum KeyFrameRequest: Hashable, Sendable {
