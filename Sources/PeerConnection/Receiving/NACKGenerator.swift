@@ -4,8 +4,8 @@ public import WireFormat
 /// Finds the packets that a stream lacks and says when to ask for which (RFC 4585 §6.2.1).
 ///
 /// A packet that a later one overtook is asked for after ``Configuration/reorderingDelay``, again after each round
-/// trip, and given up after ``Configuration/maximumTries``. More gaps than ``Configuration/maximumMissing`` are not worth
-/// repairing one by one: then the list is emptied and a key frame asked for.
+/// trip, and given up after ``Configuration/maximumTries``. More gaps than ``Configuration/maximumMissing`` are not
+/// worth repairing one by one: then the list is emptied and a key frame asked for.
 public struct NACKGenerator: Sendable {
     /// The constants of the requests.
     public struct Configuration: Hashable, Sendable {
