@@ -23,22 +23,29 @@ extension SDPLine {
         guard bytes.count <= SDPLimits.bytes else {
             throw SDPError(line: 0, text: "", rule: .limit(of: .bytes, maximum: SDPLimits.bytes))
         }
-        let end = bytes.lastIndex { !isWhiteSpace($0) }
-        guard let end else { throw SDPError(line: 0, text: "", rule: .empty) }
-        // Spaces may belong to the last line; only line ends and what follows them are cut.
-        let tail = bytes[(end + 1)...].firstIndex { $0 == 10 || $0 == 13 } ?? bytes.endIndex
+        let raw = splitRaw(bytes)
+        guard !raw.isEmpty else { throw SDPError(line: 0, text: "", rule: .empty) }
         var lines: [SDPLine] = []
-        for raw in bytes[..<tail].split(separator: 10, omittingEmptySubsequences: false) {
+        for bytes in raw {
             let number = lines.count + 1
             guard number <= SDPLimits.lines else {
                 throw SDPError(line: number, text: "", rule: .limit(of: .lines, maximum: SDPLimits.lines))
             }
-            lines.append(try SDPLine(raw.last == 13 ? raw.dropLast() : raw, number: number))
+            lines.append(try SDPLine(bytes, number: number))
         }
         return lines
     }
 
-    private init(_ bytes: ArraySlice<UInt8>, number: Int) throws(SDPError) {
+    /// The bytes of each line without its end, up to the last line that is not blank.
+    static func splitRaw(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        guard let end = bytes.lastIndex(where: { !isWhiteSpace($0) }) else { return [] }
+        // Spaces may belong to the last line; only line ends and what follows them are cut.
+        let tail = bytes[(end + 1)...].firstIndex { $0 == 10 || $0 == 13 } ?? bytes.endIndex
+        return bytes[..<tail].split(separator: 10, omittingEmptySubsequences: false)
+            .map { $0.last == 13 ? $0.dropLast() : $0 }
+    }
+
+    init(_ bytes: ArraySlice<UInt8>, number: Int) throws(SDPError) {
         let shown = String(decoding: bytes.prefix(200), as: UTF8.self)
         func broken(_ rule: SDPError.Rule) -> SDPError { SDPError(line: number, text: shown, rule: rule) }
         guard bytes.count <= SDPLimits.bytesInALine else {

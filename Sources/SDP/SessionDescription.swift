@@ -81,7 +81,8 @@ public struct MediaDescription: Hashable, Sendable, SDPSection {
     init(parsing line: SDPLine) throws(SDPError) {
         let malformed = SDPError(
             line,
-            rule: .malformed("m=", expected: "<kind> <port>[/<number>] <protocol> <format> …", section: "RFC 8866 §5.14"))
+            rule: .malformed(
+                "m=", expected: "<kind> <port>[/<number>] <protocol> <format> …", section: "RFC 8866 §5.14"))
         let fields = line.value.fields
         guard fields.count >= 4, fields[0].isToken else { throw malformed }
         let ports = fields[1].split(separator: "/", omittingEmptySubsequences: false)

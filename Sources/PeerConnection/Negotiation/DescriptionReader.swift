@@ -57,9 +57,10 @@ struct DescriptionReader {
     /// Candidates of the sections that share a transport, each once.
     func candidates(of sections: [MediaDescription]) throws(NegotiationError) -> [CandidateAttribute] {
         var candidates: [CandidateAttribute] = []
+        var seen: Set<CandidateAttribute> = []
         for section in sections {
             let found = try read { () throws(SDPError) in try section.candidates() }
-            for candidate in found where candidate.component == 1 && !candidates.contains(candidate) {
+            for candidate in found where candidate.component == 1 && seen.insert(candidate).inserted {
                 candidates.append(candidate)
             }
         }
@@ -80,12 +81,12 @@ struct DescriptionReader {
     /// The payload type that carries retransmissions of another (RFC 4588 §8.6).
     func rtxPayloadType(for payloadType: UInt8, in media: MediaDescription) throws(NegotiationError) -> UInt8? {
         let codecs = try codecs(of: media)
-        for candidate in payloadTypes(of: media) where candidate != payloadType {
-            guard codecs[candidate]?.encodingName.lowercased() == "rtx" else { continue }
-            let parameters = try read { () throws(SDPError) in try media.formatParameters(of: candidate) }
-            if parameters?["apt"] == String(payloadType) { return candidate }
+        let parameters = try read { () throws(SDPError) in try media.formatParameters() }
+        let associated = Set(parameters.filter { $0["apt"] == String(payloadType) }.map(\.format))
+        return payloadTypes(of: media).first { candidate in
+            candidate != payloadType && codecs[candidate]?.encodingName.lowercased() == "rtx"
+                && associated.contains(String(candidate))
         }
-        return nil
     }
 
     func feedback(for payloadType: UInt8, in media: MediaDescription) throws(NegotiationError) -> Set<FeedbackKind> {

@@ -119,7 +119,8 @@ extension NegotiationError {
         case .sectionKind(let offered, let answered):
             "the offer has \(offered) at this place, and the answer \(answered)"
         case .mediaProtocol(let name): "the protocol is \(name), but UDP/TLS/RTP/SAVPF is needed"
-        case .noCommonCodec(let offered): "none of this section's codecs was offered (\(offered.joined(separator: ", ")))"
+        case .noCommonCodec(let offered):
+            "none of this section's codecs was offered (\(offered.joined(separator: ", ")))"
         case .allRejected: "every m= line has port 0: the answer rejects all that was offered"
         case .nothingToReceive(let codecs):
             "no section sends what can be received here (\(codecs.joined(separator: ", ")))"

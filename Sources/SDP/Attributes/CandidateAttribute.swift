@@ -115,8 +115,10 @@ public struct CandidateAttribute: Hashable, Sendable {
 
     /// Parses the value of an `a=candidate` line, or with `candidate:` before it, as browsers trickle it.
     public init?(_ text: some StringProtocol) {
-        var fields = String(text.utf8.starts(with: "candidate:".utf8) ? text.dropFirst(10).description : text.description)
-            .fields[...]
+        var fields = String(
+            text.utf8.starts(with: "candidate:".utf8) ? text.dropFirst(10).description : text.description
+        )
+        .fields[...]
         guard fields.count >= 8, let foundation = fields.popFirst(), foundation.isICEText, foundation.utf8.count <= 32,
             let component = fields.popFirst()?.decimal(UInt16.self), (1...256).contains(component),
             let transport = fields.popFirst(), transport.isToken,

@@ -1,0 +1,73 @@
+/// A line of a description beside what it means.
+public struct ExplainedLine: Hashable, Sendable {
+    /// The line's number, counted from 1.
+    public let number: Int
+    /// The line; passwords and keys are left out, since explanations get passed around.
+    public let text: String
+    /// What it means, in plain English; empty where nothing is known of it.
+    public let explanation: String
+    /// What is wrong with it and what to do, where something is.
+    public let problem: String?
+}
+
+extension SessionDescription {
+    /// Explains a text line by line, whether it is a description or not: what breaks it is told at its line.
+    public static func explain(_ text: String) -> [ExplainedLine] {
+        let bytes = Array(text.utf8)
+        let raw = SDPLine.splitRaw(bytes)
+        var failure: SDPError?
+        var problems: [Int: String] = [:]
+        do {
+            problems = try parse(utf8: bytes).sectionProblems()
+        } catch {
+            failure = error
+        }
+        if let failure, failure.line == 0 || raw.count > SDPLimits.lines {
+            return [ExplainedLine(number: 1, text: failure.text, explanation: "", problem: failure.complaint)]
+        }
+        let lines = raw.enumerated().map { try? SDPLine($1, number: $0 + 1) }
+        var context = ExplanationContext(lines)
+        return raw.indices.map { index in
+            let number = index + 1
+            guard let line = lines[index] else {
+                let shown = SDPError.printable(String(decoding: raw[index].prefix(400), as: UTF8.self))
+                return ExplainedLine(
+                    number: number, text: shown, explanation: "",
+                    problem: failure?.line == number ? failure?.complaint : "this is no line of a description")
+            }
+            let (explanation, error) = context.explain(line)
+            let problem = failure?.line == number ? failure : error
+            return ExplainedLine(
+                number: number, text: SDPError.printable(line.description), explanation: explanation,
+                problem: problem?.complaint ?? problems[number])
+        }
+    }
+
+    /// What a WebRTC peer needs of each section and does not find, by the line to tell it at.
+    private func sectionProblems() -> [Int: String] {
+        var problems: [Int: String] = [:]
+        for section in media where !section.isRejected && section.protocol.contains("TLS") {
+            var missing: [String] = []
+            if !carries("ice-ufrag", section) || !carries("ice-pwd", section) {
+                missing.append("ICE credentials (RFC 8839 §5.4)")
+            }
+            if !carries("fingerprint", section) { missing.append("a fingerprint (RFC 8122 §5)") }
+            if !carries("setup", section) { missing.append("a=setup (RFC 8842 §5)") }
+            if section.protocol.contains("RTP"), !section.hasRTCPMux { missing.append("a=rtcp-mux (RFC 8858 §4)") }
+            if !missing.isEmpty {
+                problems[section.line.number] = "this section lacks " + missing.joined(separator: ", ")
+            }
+        }
+        return problems
+    }
+
+    /// Whether an attribute stands in a section, in the session, or, for one that leaves that to its bundle, elsewhere.
+    private func carries(_ name: String, _ section: MediaDescription) -> Bool {
+        section.has(name) || has(name) || (section.has("bundle-only") && media.contains { $0.has(name) })
+    }
+}
+
+extension SDPError {
+    /// The reason, its source and the advice, without the line that it is shown beside.
+    var complaint: String { "\(reason) (\(section)); \(advice)" }
+}

@@ -1,0 +1,147 @@
+import SDP
+import Testing
+import WireFormat
+
+@Suite("WebRTC attributes")
+struct AttributeTests {
+    private func video() throws -> MediaDescription {
+        try SessionDescription.parse(Fixtures.chromiumOffer).media[1]
+    }
+
+    @Test("Every attribute of a browser's offer is read")
+    func chromium() throws {
+        let session = try SessionDescription.parse(Fixtures.chromiumOffer)
+        let video = try video()
+        #expect(try session.bundle()?.mids == ["0", "1"])
+        #expect(try video.mid() == "1")
+        #expect(video.hasRTCPMux && video.hasReducedSizeRTCP && !video.hasRTCPMuxOnly && !session.isICELite)
+        #expect(session.direction(of: video) == .sendOnly)
+        #expect(try session.setup(of: video) == .actpass)
+        #expect(try session.iceAttributes(of: video)?.usernameFragment == "Zx9/")
+        #expect(try session.fingerprints(of: video).first?.bytes.count == 32)
+        #expect(
+            try video.mediaStreams() == [
+                MediaStreamAttribute(streamID: "bob#content", trackID: "9e2a7b10-aaaa-4bbb-8ccc-ddddeeeeffff")
+            ])
+        #expect(try video.content() == ["slides"])
+        #expect(try video.rtpMaps().map(\.encodingName) == ["H264", "rtx", "VP8", "rtx", "red", "ulpfec"])
+        #expect(try video.formatParameters(of: 97)?["APT"] == "96")
+        #expect(try video.formatParameters(of: 102)?["packetization-mode"] == "1")
+        #expect(
+            try video.feedback(for: 96) == [
+                .nack, .pictureLoss, .fullIntraRequest, .receiverEstimatedBitrate, .transportWide,
+            ])
+        #expect(try video.extensionMaps().map(\.id) == [2, 13, 3, 5, 6, 7, 4])
+        #expect(
+            try video.sourceGroups() == [SourceGroupAttribute(semantics: "FID", ssrcs: [2_231_627_014, 632_943_048])])
+        #expect(try video.sources().first?.value == "nXq0yTz1oPp2Kk3s")
+        #expect(try video.rtcp()?.connection?.address == "0.0.0.0")
+        let tcp = try video.candidates()[1]
+        #expect(tcp.tcpType == "active" && !tcp.isUDP)
+        #expect(tcp.extensionValue("network-id") == "1")
+    }
+
+    static let candidates = [
+        "1467250027 1 udp 2122260223 192.168.1.5 46154 typ host generation 0 ufrag Zx9/ network-id 1",
+        "435653019 1 tcp 1845501695 2001:db8::5 9 typ host tcptype passive generation 0",
+        "3 1 UDP 1694498815 192.0.2.3 45664 typ srflx raddr 10.0.1.1 rport 8998",
+        "H192 2 udp 41885439 198.51.100.2 50000 typ relay raddr 203.0.113.1 rport 54400 generation 0 network-cost 999",
+        "2214018427 1 udp 2113937151 6c1f0d0a-7f2e-4a8e-9d0d-0a2b4c6d8e10.local 57842 typ host",
+        "+/a 1 udp 1 host.example.com 1 typ prflx raddr 0.0.0.0 rport 0",
+        "1 1 sctp 1 192.0.2.1 1 typ novel x y",
+    ]
+
+    @Test("Candidates are written as they were read", arguments: candidates)
+    func candidateRoundTrip(_ text: String) throws {
+        let candidate = try #require(CandidateAttribute(text))
+        #expect(candidate.description == text)
+        #expect(CandidateAttribute("candidate:" + text) == candidate)
+    }
+
+    @Test("Candidates' fields")
+    func candidateFields() throws {
+        let relay = try #require(CandidateAttribute(Self.candidates[3]))
+        #expect(relay.kind == .relayed)
+        #expect(relay.component == 2)
+        #expect(relay.priority == 41_885_439)
+        #expect(relay.relatedHost == .address(.v4(0xCB00_7101)) && relay.relatedPort == 54400)
+        #expect(relay.extensionValue("network-cost") == "999")
+        let local = try #require(CandidateAttribute(Self.candidates[4]))
+        #expect(local.host == .name("6c1f0d0a-7f2e-4a8e-9d0d-0a2b4c6d8e10.local"))
+    }
+
+    @Test(
+        "A candidate that the grammar forbids is refused",
+        arguments: [
+            "", "1", "1 1 udp 1 192.0.2.1 1 typ", "1 0 udp 1 192.0.2.1 1 typ host", "1 257 udp 1 192.0.2.1 1 typ host",
+            "1 1 udp 0 192.0.2.1 1 typ host", "1 1 udp 4294967296 192.0.2.1 1 typ host",
+            "1 1 udp 1 192.0.2.1 65536 typ host", "1 1 udp 1 192.0.2.1 -1 typ host",
+            "1 1 udp 1 192.0.2.1 1 type host", "1 1 udp 1 192.0.2.1 1 typ host odd",
+            "1 1 udp 1 192.0.2.1 1 typ srflx raddr 192.0.2.2 rport x", "a! 1 udp 1 192.0.2.1 1 typ host",
+            "123456789012345678901234567890123 1 udp 1 192.0.2.1 1 typ host",
+        ])
+    func candidateRefusal(_ text: String) {
+        #expect(CandidateAttribute(text) == nil)
+    }
+
+    @Test(
+        "An attribute against its grammar is refused at its line when it is read",
+        arguments: [
+            "fingerprint:sha-256 00:11", "fingerprint:sha-256 0:11", "fingerprint:sha-256", "setup:both",
+            "ice-ufrag:abc", "ice-ufrag:ab cd", "ice-pwd:short", "candidate:1 1 udp", "mid:", "mid", "msid:a b c",
+            "rtpmap:128 VP8/90000", "rtpmap:96 VP8", "rtpmap:96 VP8/0", "extmap:0 urn:x", "extmap:256 urn:x",
+            "extmap:1/both urn:x", "extmap:1", "ssrc:x cname:y", "ssrc:1", "ssrc-group:FID", "ssrc-group:FID x",
+            "rtcp-fb:96", "rtcp-fb:x nack", "rtcp:x", "content:a,,b", "group:", "fmtp:",
+        ])
+    func malformedAttribute(_ attribute: String) throws {
+        let text =
+            "v=0\no=- 1 1 IN IP4 127.0.0.1\n\(attribute.hasPrefix("group") ? "a=\(attribute)\n" : "")"
+            + "m=video 9 UDP/TLS/RTP/SAVPF 96\na=\(attribute)\n"
+        let session = try SessionDescription.parse(text)
+        let error = #expect(throws: SDPError.self) { try Self.readAll(session) }
+        #expect(error?.line == (attribute.hasPrefix("group") ? 3 : 4))
+        guard case .malformed = error?.rule else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        let flagged = SessionDescription.explain(text).filter { $0.problem != nil && $0.text.hasPrefix("a=") }
+        #expect(flagged.first?.number == error?.line)
+    }
+
+    @Test("A section's own ICE and DTLS attributes come before the session's, which hold where it has none")
+    func fallback() throws {
+        let hash = Array(repeating: "AB", count: 32).joined(separator: ":")
+        let session = try SessionDescription.parse(
+            """
+            v=0
+            o=- 1 1 IN IP4 127.0.0.1
+            a=setup:active
+            a=ice-ufrag:sess
+            a=ice-pwd:0123456789012345678901
+            a=fingerprint:SHA-256 \(hash.lowercased())
+            a=recvonly
+            m=video 9 UDP/TLS/RTP/SAVPF 96
+            m=video 9 UDP/TLS/RTP/SAVPF 96
+            a=setup:passive
+            a=ice-ufrag:own1
+            a=inactive
+            """)
+        #expect(try session.setup(of: session.media[0]) == .active)
+        #expect(try session.setup(of: session.media[1]) == .passive)
+        #expect(try session.iceAttributes(of: session.media[0])?.usernameFragment == "sess")
+        #expect(try session.iceAttributes(of: session.media[1])?.usernameFragment == "own1")
+        #expect(try session.fingerprints(of: session.media[1]).first?.description == "sha-256 \(hash)")
+        #expect(session.direction(of: session.media[0]) == .receiveOnly)
+        #expect(session.direction(of: session.media[1]) == .inactive)
+    }
+
+    static func readAll(_ session: SessionDescription) throws(SDPError) {
+        _ = try session.groups()
+        for media in session.media {
+            _ = try (session.iceAttributes(of: media), session.fingerprints(of: media), session.setup(of: media))
+            _ = try (media.mid(), media.mediaStreams(), media.rtcp(), media.candidates(), media.rtpMaps())
+            _ = try (media.formatParameters().map { $0["apt"] }, media.feedback(), media.content())
+            _ = try (session.extensionMaps(of: media), media.sources(), media.sourceGroups())
+        }
+    }
+}
