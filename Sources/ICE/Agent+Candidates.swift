@@ -1,0 +1,168 @@
+public import WireFormat
+
+extension Agent {
+    /// Adds a socket: its address is a host candidate and the base of what is found through it.
+    ///
+    /// `interfaceOrder` counts interfaces from the one that the system prefers; it decides between addresses of one
+    /// kind (RFC 8445 §5.1.2.2).
+    public mutating func addLocalHost(_ base: TransportAddress, interfaceOrder: Int = 0, now: Instant) {
+        guard isActive, !bases.contains(where: { $0.address == base }) else { return }
+        guard localCandidates.count < limits.localCandidates else {
+            statistics.overLimit += 1
+            return
+        }
+        var preference = Candidate.localPreference(of: base.ip, interfaceOrder: interfaceOrder)
+        while preference > 0, bases.contains(where: { $0.localPreference == preference }) { preference -= 1 }
+        bases.append(Base(address: base, localPreference: preference))
+        let candidate = Candidate(
+            foundation: foundation(type: .host, base: base.ip, server: nil),
+            priority: Candidate.priority(type: .host, localPreference: preference), address: base, type: .host)
+        localCandidates.append(candidate)
+        emit(.candidateGathered(candidate))
+        for remote in remoteCandidates where Self.isWorthChecking(candidate, remote) {
+            addPair(candidate, remote)
+        }
+        advance(now: now)
+    }
+
+    /// Adds a candidate that the peer announced, in the words of its line (RFC 8839 §5.1). A name in place of the
+    /// address is for the caller to resolve first; ``noteUnresolvedRemoteName()`` says that it could not.
+    @discardableResult
+    public mutating func addRemoteCandidate(
+        foundation: String, component: Int, transport: String, priority: UInt32, address: TransportAddress,
+        type: String, now: Instant
+    ) -> RemoteCandidateOutcome {
+        let outcome = takeRemoteCandidate(
+            foundation: foundation, component: component, transport: transport, priority: priority, address: address,
+            type: type)
+        switch outcome {
+        case .added, .known: break
+        case .overLimit: statistics.overLimit += 1
+        case .ignoredTransport, .ignoredComponent, .ignoredType, .ignoredAddress:
+            statistics.remoteCandidatesIgnored += 1
+        }
+        advance(now: now)
+        return outcome
+    }
+
+    /// Says that the peer announced a name that could not be resolved: the agent then waits for the peer to come
+    /// forward, until its overall limit.
+    public mutating func noteUnresolvedRemoteName() {
+        statistics.remoteNamesUnresolved += 1
+    }
+
+    /// Says that the peer will announce no more (RFC 8838 §13).
+    public mutating func endOfRemoteCandidates(now: Instant) {
+        remoteCandidatesEnded = true
+        advance(now: now)
+    }
+
+    private mutating func takeRemoteCandidate(
+        foundation: String, component: Int, transport: String, priority: UInt32, address: TransportAddress,
+        type: String
+    ) -> RemoteCandidateOutcome {
+        guard transport.lowercased() == "udp" else { return .ignoredTransport }
+        guard component == 1 else { return .ignoredComponent }
+        guard let type = CandidateType(rawValue: type) else { return .ignoredType }
+        guard address.port != 0, !address.ip.isUnspecified, !address.ip.isMulticast else { return .ignoredAddress }
+        // The foundation is the peer's text: a bound on what is kept of it.
+        let remote = Candidate(
+            foundation: String(foundation.prefix(32)), priority: priority, address: address, type: type)
+        if let index = remoteCandidates.firstIndex(where: { $0.address == address }) {
+            // Known from its own check, or announced twice: the announced type and priority hold (RFC 8838 §11.4).
+            guard remoteCandidates[index].type == .peerReflexive else { return .known }
+            remoteCandidates[index] = remote
+            for index in pairs.indices where pairs[index].remote.address == address {
+                pairs[index].remote = remote
+            }
+            updatePriorities()
+            return .known
+        }
+        guard remoteCandidates.count < limits.remoteCandidates else { return .overLimit }
+        remoteCandidates.append(remote)
+        for base in bases {
+            guard let local = hostCandidate(of: base.address), Self.isWorthChecking(local, remote) else { continue }
+            addPair(local, remote)
+        }
+        return .added
+    }
+
+    /// Families must agree; link-local IPv6 addresses reach each other only; what is sent from a loopback address
+    /// reaches only this machine.
+    private static func isWorthChecking(_ local: Candidate, _ remote: Candidate) -> Bool {
+        let (from, to) = (local.base.ip, remote.address.ip)
+        guard from.isV4 == to.isV4 else { return false }
+        if from.isLoopback { return to.isLoopback }
+        if !from.isV4 { return from.isLinkLocal == to.isLinkLocal }
+        return true
+    }
+
+    func hostCandidate(of base: TransportAddress) -> Candidate? {
+        localCandidates.first { $0.type == .host && $0.address == base }
+    }
+
+    /// Puts a pair on the checklist, waiting or frozen (RFC 8445 §6.1.2.6, RFC 8838 §12); returns where it is.
+    @discardableResult
+    mutating func addPair(_ local: Candidate, _ remote: Candidate) -> Int? {
+        if let index = pairIndex(base: local.base, remote: remote.address) { return index }
+        let priority = CandidatePair.priority(local: local.priority, remote: remote.priority, role: role)
+        if pairs.count >= limits.pairs {
+            statistics.overLimit += 1
+            let expendable = pairs.indices.filter { pairs[$0].state != .succeeded && pairs[$0].state != .inProgress }
+            guard let worst = expendable.min(by: { pairs[$0].priority < pairs[$1].priority }),
+                pairs[worst].priority < priority || pairs[worst].state == .failed
+            else { return nil }
+            let id = pairs[worst].id
+            triggered.removeAll { $0.pair == id }
+            pairs.remove(at: worst)
+        }
+        var pair = CandidatePair(
+            id: nextPairID, base: local.base, local: local, remote: remote, state: .frozen, priority: priority)
+        nextPairID += 1
+        let others = pairs.filter { $0.foundation == pair.foundation }
+        if others.isEmpty || others.contains(where: { $0.state == .succeeded }) {
+            pair.state = .waiting
+        } else if let first = others.first(where: { $0.state == .waiting }), first.priority < priority,
+            let index = pairIndex(first.id), first.statistics.requestsSent == 0
+        {
+            // The best of a foundation goes first.
+            pairs[index].state = .frozen
+            pair.state = .waiting
+        }
+        pairs.append(pair)
+        return pairs.count - 1
+    }
+
+    func pairIndex(_ id: Int) -> Int? {
+        pairs.firstIndex { $0.id == id }
+    }
+
+    func pairIndex(base: TransportAddress, remote: TransportAddress) -> Int? {
+        pairs.firstIndex { $0.base == base && $0.remote.address == remote }
+    }
+
+    mutating func updatePriorities() {
+        for index in pairs.indices {
+            let local = hostCandidate(of: pairs[index].base) ?? pairs[index].local
+            pairs[index].priority = CandidatePair.priority(
+                local: local.priority, remote: pairs[index].remote.priority, role: role)
+        }
+    }
+
+    mutating func foundation(type: CandidateType, base: IPAddress, server: IPAddress?) -> String {
+        let key = FoundationKey(type: type, base: base, server: server)
+        let number = foundations[key] ?? foundations.count + 1
+        foundations[key] = number
+        return String(number)
+    }
+}
+
+extension IPAddress {
+    /// `224.0.0.0/4` or `ff00::/8`.
+    fileprivate var isMulticast: Bool {
+        switch self {
+        case .v4(let value): value >> 28 == 0xE
+        case .v6(let high, _): high >> 56 == 0xFF
+        }
+    }
+}

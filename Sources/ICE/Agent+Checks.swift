@@ -1,0 +1,158 @@
+import STUN
+import WireFormat
+
+extension Agent {
+    /// Whether the controlling agent's choice is known, so that no more pairs are tried (RFC 8445 §8.1.1).
+    var isConcluded: Bool {
+        selected.flatMap(pairIndex).map { pairs[$0].isNominated } ?? false
+    }
+
+    var hasCheckToSend: Bool {
+        remoteCredentials != nil && (!triggered.isEmpty || nextOrdinaryPair() != nil)
+    }
+
+    /// The next pair to check without cause: the best waiting one, else the best frozen one of a foundation that
+    /// nothing is under way for (RFC 8445 §6.1.4.2).
+    private func nextOrdinaryPair() -> Int? {
+        guard !isConcluded else { return nil }
+        let waiting = pairs.indices.filter { pairs[$0].state == .waiting }
+        if let best = waiting.max(by: { pairs[$0].priority < pairs[$1].priority }) { return best }
+        let busy = Set(pairs.filter { $0.state == .inProgress }.map(\.foundation))
+        let frozen = pairs.indices.filter { pairs[$0].state == .frozen && !busy.contains(pairs[$0].foundation) }
+        return frozen.max { pairs[$0].priority < pairs[$1].priority }
+    }
+
+    /// Sends one check if the pace allows: a triggered one first.
+    mutating func sendNextCheck(now: Instant) {
+        guard remoteCredentials != nil, paceOpens.map({ $0 <= now }) ?? true else { return }
+        while !triggered.isEmpty {
+            let check = triggered.removeFirst()
+            guard let index = pairIndex(check.pair) else { continue }
+            sendCheck(index, nominates: check.nominates, now: now)
+            return
+        }
+        if let index = nextOrdinaryPair() { sendCheck(index, nominates: false, now: now) }
+    }
+
+    mutating func trigger(_ index: Int) {
+        let id = pairs[index].id
+        pairs[index].state = .waiting
+        guard !triggered.contains(where: { $0.pair == id }) else { return }
+        triggered.append(TriggeredCheck(pair: id, nominates: false))
+    }
+
+    private mutating func sendCheck(_ index: Int, nominates: Bool, now: Instant) {
+        paceOpens = now.advanced(by: timing.pace)
+        let priority = peerReflexivePriority(of: pairs[index].base)
+        let id = TransactionID(using: &generator)
+        guard let bytes = checkBytes(id, priority: priority, nominates: nominates) else { return }
+        // What is under way for the pair may still be answered, but no longer speaks for its failure.
+        for (id, transaction) in transactions {
+            if case .check(pairs[index].id, _, _, _) = transaction.purpose {
+                transactions[id]?.transmissions = .max
+            }
+        }
+        if pairs[index].state != .succeeded { pairs[index].state = .inProgress }
+        transactions[id] = Transaction(
+            id: id, purpose: .check(pair: pairs[index].id, role: role, nominates: nominates, priority: priority),
+            base: pairs[index].base, destination: pairs[index].remote.address, bytes: bytes,
+            latestTransmission: now, due: now, wait: timing.checkRetransmission)
+        transmit(id, now: now)
+    }
+
+    mutating func sendConsentCheck(_ index: Int, now: Instant) {
+        let id = TransactionID(using: &generator)
+        let priority = peerReflexivePriority(of: pairs[index].base)
+        guard let bytes = checkBytes(id, priority: priority, nominates: false) else { return }
+        transactions[id] = Transaction(
+            id: id, purpose: .consent(pair: pairs[index].id), base: pairs[index].base,
+            destination: pairs[index].remote.address, bytes: bytes, latestTransmission: now, due: now,
+            wait: timing.consentExpiry)
+        pairs[index].statistics.consentRequestsSent += 1
+        transmit(id, now: now)
+    }
+
+    private func checkBytes(_ id: TransactionID, priority: UInt32, nominates: Bool) -> [UInt8]? {
+        guard let remoteCredentials else { return nil }
+        let username = "\(remoteCredentials.usernameFragment):\(localCredentials.usernameFragment)"
+        var attributes = softwareAttributes
+        attributes.append(.username(username))
+        attributes.append(.priority(priority))
+        attributes.append(role == .controlling ? .iceControlling(tieBreaker) : .iceControlled(tieBreaker))
+        if nominates { attributes.append(.useCandidate) }
+        return try? STUNMessage(.request, transactionID: id, attributes: attributes)
+            .encoded(integrityKey: remoteCredentials.key)
+    }
+
+    /// What our candidate would be worth if the peer saw another address than the base (RFC 8445 §7.1.1).
+    private func peerReflexivePriority(of base: TransportAddress) -> UInt32 {
+        let preference = bases.first { $0.address == base }?.localPreference ?? 0
+        return Candidate.priority(type: .peerReflexive, localPreference: preference)
+    }
+
+    /// Sends a transaction's request and says when it is due again (RFC 8489 §6.2.1).
+    private mutating func transmit(_ id: TransactionID, now: Instant) {
+        guard var transaction = transactions[id] else { return }
+        send(transaction.bytes, from: transaction.base, to: transaction.destination)
+        transaction.transmissions += 1
+        transaction.latestTransmission = now
+        transaction.due = now.advanced(by: transaction.wait)
+        switch transaction.purpose {
+        case .check(let pair, _, _, _):
+            transaction.wait = min(transaction.wait * 2, timing.longestCheckRetransmission)
+            if let index = pairIndex(pair) { pairs[index].statistics.requestsSent += 1 }
+        case .consent(let pair):
+            if let index = pairIndex(pair) { pairs[index].statistics.requestsSent += 1 }
+        case .gather:
+            transaction.wait *= 2
+        }
+        transactions[id] = transaction
+    }
+
+    /// Sends again what was not answered, or gives it up.
+    mutating func expireTransactions(now: Instant) {
+        for id in transactions.values.filter({ $0.due <= now }).sorted(by: { $0.due < $1.due }).map(\.id) {
+            guard let transaction = transactions[id] else { continue }
+            switch transaction.purpose {
+            case .gather(let order):
+                if transaction.transmissions < timing.gatherTransmissions {
+                    transmit(id, now: now)
+                } else {
+                    transactions[id] = nil
+                    gathers[order].isDone = true
+                }
+            case .consent:
+                transactions[id] = nil
+            case .check(let pair, _, let nominates, _):
+                // Once the choice is made only its own check and triggered ones matter.
+                let isIdle = isConcluded && !nominates && state == .connected
+                if transaction.transmissions < timing.checkTransmissions, !isIdle {
+                    transmit(id, now: now)
+                } else {
+                    transactions[id] = nil
+                    guard transaction.transmissions != .max, let index = pairIndex(pair) else { continue }
+                    if pairs[index].state == .inProgress || nominates { fail(index) }
+                }
+            }
+        }
+    }
+
+    mutating func fail(_ index: Int, as fate: PairFate? = nil) {
+        let id = pairs[index].id
+        pairs[index].state = .failed
+        if let fate { pairs[index].failure = fate }
+        pairs[index].awaitsNomination = false
+        triggered.removeAll { $0.pair == id }
+        if nominating == id { nominating = nil }
+    }
+
+    /// Trades roles with the peer (RFC 8445 §7.3.1.1): pair priorities depend on the role, nominations belong to it.
+    mutating func switchRole() {
+        role = role.opposite
+        nominating = nil
+        triggered = triggered.map { TriggeredCheck(pair: $0.pair, nominates: false) }
+        for index in pairs.indices { pairs[index].awaitsNomination = false }
+        updatePriorities()
+        emit(.roleChanged(role))
+    }
+}

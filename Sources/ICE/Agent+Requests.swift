@@ -1,0 +1,139 @@
+import STUN
+import WireFormat
+
+extension Agent {
+    /// A request of the peer (RFC 8445 §7.3). The answer goes out at once; what it means for the pairs comes after.
+    mutating func handleRequest(_ message: STUNMessage, from source: TransportAddress, to base: Base, now: Instant) {
+        guard message.hasIntegrity, let username = message.username else {
+            statistics.unauthenticatedRequests += 1
+            refuse(message, with: .badRequest, isAuthentic: false, from: source, to: base)
+            return
+        }
+        let fragments = username.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let remoteFragment = fragments.count == 2 ? String(fragments[1]) : ""
+        // A second peer that answered the same offer has our password too, but is not the one we talk to.
+        let isExpected = remoteCredentials.map { $0.usernameFragment == remoteFragment } ?? true
+        guard fragments.first.map(String.init) == localCredentials.usernameFragment, isExpected,
+            message.isAuthentic(key: localCredentials.key)
+        else {
+            statistics.unauthenticatedRequests += 1
+            refuse(message, with: .unauthenticated, isAuthentic: false, from: source, to: base)
+            return
+        }
+        guard message.unknownRequiredAttributes.isEmpty else {
+            refuse(message, with: .unknownAttribute, isAuthentic: true, from: source, to: base)
+            return
+        }
+        guard settleRoles(message) else {
+            refuse(message, with: .roleConflict, isAuthentic: true, from: source, to: base)
+            return
+        }
+        respond(
+            to: message, .successResponse, attributes: [.xorMappedAddress(source)], isAuthentic: true, from: source,
+            to: base)
+        let check = EarlyCheck(
+            source: source, base: base.address, remoteFragment: remoteFragment,
+            priority: message.priority ?? Candidate.priority(type: .peerReflexive, localPreference: 0),
+            nominates: message.usesCandidate)
+        if remoteCredentials == nil {
+            remember(check)
+        } else {
+            process(check, now: now)
+        }
+    }
+
+    /// Resolves a role conflict (RFC 8445 §7.3.1.1); false where the peer is the one to give way.
+    private mutating func settleRoles(_ message: STUNMessage) -> Bool {
+        switch role {
+        case .controlling:
+            guard let theirs = message.iceControlling else { return true }
+            if tieBreaker >= theirs { return false }
+        case .controlled:
+            guard let theirs = message.iceControlled else { return true }
+            if tieBreaker < theirs { return false }
+        }
+        switchRole()
+        return true
+    }
+
+    private mutating func remember(_ check: EarlyCheck) {
+        if let index = earlyChecks.firstIndex(where: { $0.source == check.source && $0.base == check.base }) {
+            earlyChecks[index] = check
+        } else if earlyChecks.count < limits.earlyChecks {
+            earlyChecks.append(check)
+        } else {
+            statistics.overLimit += 1
+        }
+    }
+
+    /// What an authentic request means for its pair (RFC 8445 §7.3.1.3 to §7.3.1.5).
+    mutating func process(_ check: EarlyCheck, now: Instant) {
+        guard let remote = remoteCandidate(of: check), let local = hostCandidate(of: check.base),
+            let index = addPair(local, remote)
+        else {
+            statistics.overLimit += 1
+            return
+        }
+        pairs[index].statistics.requestsReceived += 1
+        pairs[index].statistics.responsesSent += 1
+        pairs[index].latestRequest = now
+        pairs[index].latestRequestNominates = check.nominates
+        switch pairs[index].state {
+        case .succeeded: break
+        case .inProgress: hasten(pairs[index].id, now: now)
+        case .frozen, .waiting, .failed: trigger(index)
+        }
+        guard check.nominates, role == .controlled else { return }
+        if pairs[index].state == .succeeded {
+            nominate(index, now: now)
+        } else {
+            pairs[index].awaitsNomination = true
+        }
+    }
+
+    /// The candidate that a request came from, learned from the request if need be (RFC 8445 §7.3.1.3).
+    private mutating func remoteCandidate(of check: EarlyCheck) -> Candidate? {
+        if let known = remoteCandidates.first(where: { $0.address == check.source }) { return known }
+        guard remoteCandidates.count < limits.remoteCandidates else { return nil }
+        remoteReflexiveCount += 1
+        let candidate = Candidate(
+            foundation: "prflx\(remoteReflexiveCount)", priority: check.priority, address: check.source,
+            type: .peerReflexive)
+        remoteCandidates.append(candidate)
+        return candidate
+    }
+
+    /// The peer has just shown that a way is open: the check under way is worth sending again, as from the start.
+    private mutating func hasten(_ pair: Int, now: Instant) {
+        for (id, transaction) in transactions {
+            guard case .check(pair, _, _, _) = transaction.purpose, transaction.transmissions != .max,
+                now - transaction.latestTransmission >= timing.checkRetransmission / 2
+            else { continue }
+            // Counted from one, as a round trip can no longer be told from this answer.
+            var hastened = transaction
+            hastened.transmissions = 1
+            hastened.wait = timing.checkRetransmission
+            hastened.due = now
+            transactions[id] = hastened
+        }
+    }
+
+    private mutating func refuse(
+        _ message: STUNMessage, with error: ErrorCode, isAuthentic: Bool, from source: TransportAddress, to base: Base
+    ) {
+        var attributes: [Attribute] = [.errorCode(error)]
+        if error == .unknownAttribute { attributes.append(.unknownAttributes(message.unknownRequiredAttributes)) }
+        respond(
+            to: message, .errorResponse, attributes: attributes, isAuthentic: isAuthentic, from: source, to: base)
+    }
+
+    private mutating func respond(
+        to message: STUNMessage, _ messageClass: MessageClass, attributes: [Attribute], isAuthentic: Bool,
+        from source: TransportAddress, to base: Base
+    ) {
+        let response = STUNMessage(
+            messageClass, transactionID: message.transactionID, attributes: softwareAttributes + attributes)
+        guard let bytes = try? response.encoded(integrityKey: isAuthentic ? localCredentials.key : nil) else { return }
+        send(bytes, from: base.address, to: source)
+    }
+}

@@ -1,0 +1,121 @@
+import STUN
+import WireFormat
+
+extension Agent {
+    /// A response to one of our requests (RFC 8445 §7.2.5).
+    mutating func handleResponse(_ message: STUNMessage, from source: TransportAddress, to base: Base, now: Instant) {
+        guard let transaction = transactions[message.transactionID] else {
+            statistics.unexpectedResponses += 1
+            return
+        }
+        switch transaction.purpose {
+        case .gather(let order):
+            guard source == transaction.destination, base.address == transaction.base else {
+                statistics.unexpectedResponses += 1
+                return
+            }
+            transactions[transaction.id] = nil
+            finishGather(order, transaction, with: message, now: now)
+        case .check(let pair, _, _, _), .consent(let pair):
+            guard let index = pairIndex(pair) else {
+                transactions[transaction.id] = nil
+                return
+            }
+            finishCheck(index, transaction, with: message, from: source, to: base, now: now)
+        }
+    }
+
+    private mutating func finishCheck(
+        _ index: Int, _ transaction: Transaction, with message: STUNMessage, from source: TransportAddress,
+        to base: Base, now: Instant
+    ) {
+        guard let remoteCredentials, message.isAuthentic(key: remoteCredentials.key) else {
+            // Anyone can write an error without integrity (RFC 8489 §9.1.4): it explains, but it decides nothing.
+            if let error = message.errorCode, pairs[index].state != .succeeded {
+                pairs[index].failure = .refused(code: error.code, reason: String(error.reason.prefix(64)))
+            }
+            statistics.unexpectedResponses += 1
+            return
+        }
+        transactions[transaction.id] = nil
+        pairs[index].statistics.responsesReceived += 1
+        guard source == transaction.destination, base.address == transaction.base else {
+            fail(index, as: .answeredFromElsewhere(source))
+            return
+        }
+        if let error = message.errorCode, message.messageClass == .errorResponse {
+            handle(error, of: index, transaction, now: now)
+            return
+        }
+        guard message.messageClass == .successResponse, message.unknownRequiredAttributes.isEmpty,
+            let mapped = message.mappedAddress
+        else {
+            fail(index, as: .refused(code: 0, reason: "a success response without XOR-MAPPED-ADDRESS"))
+            return
+        }
+        if transaction.transmissions == 1 {
+            let roundTrip = now - transaction.latestTransmission
+            pairs[index].statistics.currentRoundTripTime = roundTrip
+            pairs[index].statistics.totalRoundTripTime += roundTrip
+        }
+        pairs[index].latestResponse = now
+        pairs[index].failure = nil
+        switch transaction.purpose {
+        case .check(_, let role, let nominates, let priority):
+            succeed(index, mapped: mapped, priority: priority, now: now)
+            if nominates, role == .controlling, self.role == .controlling {
+                nominate(index, now: now)
+            }
+        case .consent:
+            break
+        case .gather:
+            return
+        }
+        if pairs[index].id == selected { consentAnswered(now: now) }
+    }
+
+    private mutating func handle(_ error: ErrorCode, of index: Int, _ transaction: Transaction, now: Instant) {
+        guard error.code == ErrorCode.roleConflict.code else {
+            fail(index, as: .refused(code: error.code, reason: String(error.reason.prefix(64))))
+            return
+        }
+        // RFC 8445 §7.2.5.1. A role that has changed since the request went out is not changed back.
+        if case .check(_, role, _, _) = transaction.purpose {
+            switchRole()
+            tieBreaker = generator.next()
+        }
+        if pairs[index].state != .succeeded { trigger(index) }
+    }
+
+    /// A check was answered as it should: the pair is valid, and its foundation thaws (RFC 8445 §7.2.5.3).
+    private mutating func succeed(_ index: Int, mapped: TransportAddress, priority: UInt32, now: Instant) {
+        pairs[index].state = .succeeded
+        let id = pairs[index].id
+        triggered.removeAll { $0.pair == id && !$0.nominates }
+        pairs[index].local = localCandidate(mapped, base: pairs[index].base, priority: priority) ?? pairs[index].local
+        if firstValid == nil { firstValid = now }
+        for other in pairs.indices
+        where pairs[other].state == .frozen && pairs[other].remote.foundation == pairs[index].remote.foundation {
+            if hostCandidate(of: pairs[other].base)?.foundation == hostCandidate(of: pairs[index].base)?.foundation {
+                pairs[other].state = .waiting
+            }
+        }
+        if pairs[index].awaitsNomination, role == .controlled { nominate(index, now: now) }
+    }
+
+    /// Our candidate as the peer sees it, learned from the answer if need be (RFC 8445 §7.2.5.3.1).
+    private mutating func localCandidate(
+        _ mapped: TransportAddress, base: TransportAddress, priority: UInt32
+    ) -> Candidate? {
+        if let known = localCandidates.first(where: { $0.address == mapped && $0.base == base }) { return known }
+        guard localCandidates.count < limits.localCandidates else {
+            statistics.overLimit += 1
+            return nil
+        }
+        let candidate = Candidate(
+            foundation: foundation(type: .peerReflexive, base: base.ip, server: nil), priority: priority,
+            address: mapped, type: .peerReflexive, base: base)
+        localCandidates.append(candidate)
+        return candidate
+    }
+}

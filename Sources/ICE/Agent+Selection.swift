@@ -1,0 +1,130 @@
+import WireFormat
+
+extension Agent {
+    /// A pair that the controlling agent, we or the peer, has chosen and that a check has shown to work.
+    mutating func nominate(_ index: Int, now: Instant) {
+        let pair = pairs[index]
+        pairs[index].awaitsNomination = false
+        if nominating == pair.id { nominating = nil }
+        // Browsers nominate the selected pair again with each of their checks.
+        if pair.isNominated, pair.id == selected { return }
+        if let current = selected.flatMap(pairIndex), pairs[current].isNominated, pairs[current].id != pair.id {
+            guard role == .controlling || isOutranked(pairs[current], by: pair, now: now) else { return }
+            pairs[current].isNominated = false
+        }
+        pairs[index].isNominated = true
+        select(index, now: now)
+    }
+
+    /// Which of two nominated pairs a controlled agent follows: as a rule the newest. A peer that nominates every pair
+    /// at once, as RFC 5245 let it, means the best of those.
+    private func isOutranked(_ current: CandidatePair, by other: CandidatePair, now: Instant) -> Bool {
+        if other.priority > current.priority || !current.latestRequestNominates { return true }
+        let silence = current.latestRequest.map { now - $0 } ?? timing.consentInterval
+        return silence >= timing.consentInterval / 2
+    }
+
+    /// Until there is a nomination, media goes over the best pair that works (RFC 8445 §12.1).
+    mutating func reselect(now: Instant) {
+        if let current = selected.flatMap(pairIndex), pairs[current].isNominated { return }
+        let valid = pairs.indices.filter { pairs[$0].state == .succeeded }
+        guard let best = valid.max(by: { pairs[$0].priority < pairs[$1].priority }) else { return }
+        if pairs[best].id != selected { select(best, now: now) }
+    }
+
+    private mutating func select(_ index: Int, now: Instant) {
+        let id = pairs[index].id
+        let isNew = selected != id
+        selected = id
+        if isNew {
+            consentUnanswered = 0
+            consentDue = now.advanced(by: consentPause())
+        }
+        if let pair = selectedPair { emit(.selectedPair(pair)) }
+        if isNew { setState(.connected) }
+    }
+
+    /// The controlling agent's choice: at once if no better pair can still succeed, else after a short while. A selected
+    /// pair that has stopped answering is replaced by one that answers.
+    mutating func considerNomination(now: Instant) {
+        guard role == .controlling, nominating == nil, let best = pairToNominate() else { return }
+        guard nominationOpens(best) <= now else { return }
+        nominating = pairs[best].id
+        triggered.insert(TriggeredCheck(pair: pairs[best].id, nominates: true), at: 0)
+    }
+
+    private func pairToNominate() -> Int? {
+        guard state == .disconnected || !isConcluded else { return nil }
+        let candidates = pairs.indices.filter { index in
+            guard pairs[index].state == .succeeded else { return false }
+            return state != .disconnected || pairs[index].id != selected
+        }
+        return candidates.max { pairs[$0].priority < pairs[$1].priority }
+    }
+
+    private func nominationOpens(_ best: Int) -> Instant {
+        let start = firstValid ?? .distantFuture
+        let open: Set<PairState> = [.frozen, .waiting, .inProgress]
+        let isBest = !pairs.contains { open.contains($0.state) && $0.priority > pairs[best].priority }
+        return isBest ? start : start.advanced(by: timing.nominationSettle)
+    }
+
+    var nominationDeadline: Instant? {
+        guard role == .controlling, nominating == nil else { return nil }
+        return pairToNominate().map(nominationOpens)
+    }
+
+    // Consent (RFC 7675).
+
+    private mutating func consentPause() -> Duration {
+        timing.consentInterval * Double.random(in: 0.8...1.2, using: &generator)
+    }
+
+    mutating func consentAnswered(now: Instant) {
+        consentUnanswered = 0
+        consentDue = now.advanced(by: consentPause())
+        if state == .disconnected { setState(.connected) }
+    }
+
+    var consentDeadline: Instant? {
+        guard let index = selected.flatMap(pairIndex), let consentDue else { return nil }
+        return min(consentDue, consentExpiry(of: pairs[index]))
+    }
+
+    private func consentExpiry(of pair: CandidatePair) -> Instant {
+        pair.latestResponse?.advanced(by: timing.consentExpiry) ?? .distantFuture
+    }
+
+    mutating func advanceConsent(now: Instant) {
+        guard let index = selected.flatMap(pairIndex) else { return }
+        if consentExpiry(of: pairs[index]) <= now {
+            pairs[index].state = .failed
+            stop(.failed)
+            return
+        }
+        guard let due = consentDue, due <= now else { return }
+        if consentUnanswered >= timing.consentMisses, state == .connected {
+            setState(.disconnected)
+            // Another way may still be open: everything is tried once more.
+            nominating = nil
+            for other in pairs.indices where other != index && pairs[other].state != .inProgress { trigger(other) }
+        }
+        sendConsentCheck(index, now: now)
+        consentUnanswered += 1
+        let roundTrip = min(pairs[index].statistics.currentRoundTripTime ?? .zero, .seconds(1))
+        consentDue = now.advanced(
+            by: state == .disconnected ? timing.consentInterval / 5 : max(timing.consentRetry, roundTrip * 2))
+    }
+
+    /// Gives up where nothing works. A peer that announced nothing usable may still come forward by itself, so that
+    /// only the overall limit ends the wait for it (RFC 8863).
+    mutating func concludeFailure(now: Instant) {
+        guard state == .checking, let checkingSince else { return }
+        let patience = now - checkingSince
+        let mayComeForward = statistics.remoteCandidatesIgnored + statistics.remoteNamesUnresolved > 0
+        let isExhausted =
+            remoteCandidatesEnded && !isGathering && !mayComeForward && triggered.isEmpty && !pairs.isEmpty
+            && pairs.allSatisfy { $0.state == .failed } && patience >= timing.connectivityLimit / 2
+        if patience >= timing.connectivityLimit || isExhausted { stop(.failed) }
+    }
+}
