@@ -1,54 +1,56 @@
-/// Pixels in memory of their own: written once through `init`, then shared and never changed.
+/// Pixels in memory of their own: written once by their maker, then shared and not changed while anybody holds them.
 public final class PixelBuffer: VideoFrameBuffer {
     /// Columns and rows.
     public let size: PixelSize
     /// The layout.
     public let format: PixelFormat
-    private let offsets: [Int]
     private let strides: [Int]
-    // The one owner of this memory, and nobody writes after `init`: sharing it between threads is safe.
+    // The one owner of this memory. It is written in `init`, and in `rewrite` by the pool that then holds the only
+    // reference: sharing it between threads is safe. The slices of it are kept so that lending allocates nothing.
     private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
+    private nonisolated(unsafe) let writablePlanes: [UnsafeMutableRawBufferPointer]
+    private nonisolated(unsafe) let readablePlanes: [UnsafeRawBufferPointer]
 
     /// Allocates the planes, rows aligned to 64 bytes, and has `fill` write them. The memory is not cleared first.
     public init(
         size: PixelSize, format: PixelFormat,
         fill: (_ planes: [UnsafeMutableRawBufferPointer], _ strides: [Int]) throws -> Void
     ) rethrows {
-        var offsets: [Int] = []
-        var strides: [Int] = []
-        var total = 0
-        var planeLengths: [Int] = []
-        for plane in 0..<format.planeCount {
-            let extent = format.planeExtent(plane, of: size)
-            let stride = (extent.rowBytes + 63) & ~63
-            offsets.append(total)
-            strides.append(stride)
-            planeLengths.append(stride * extent.rows)
-            total += stride * extent.rows
+        let extents = (0..<format.planeCount).map { format.planeExtent($0, of: size) }
+        let strides = extents.map { ($0.rowBytes + 63) & ~63 }
+        let lengths = zip(strides, extents).map { $0 * $1.rows }
+        let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: max(lengths.reduce(0, +), 1), alignment: 64)
+        var planes: [UnsafeMutableRawBufferPointer] = []
+        var offset = 0
+        for length in lengths {
+            planes.append(UnsafeMutableRawBufferPointer(rebasing: storage[offset..<offset + length]))
+            offset += length
         }
         self.size = size
         self.format = format
-        self.offsets = offsets
         self.strides = strides
-        let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: max(total, 1), alignment: 64)
-        unsafe self.storage = storage
+        self.storage = storage
+        self.writablePlanes = planes
+        self.readablePlanes = planes.map { UnsafeRawBufferPointer($0) }
         // Every stored property is set: should `fill` throw, `deinit` frees the memory.
-        let planes = zip(offsets, planeLengths).map { offset, length in
-            unsafe UnsafeMutableRawBufferPointer(rebasing: storage[offset..<offset + length])
-        }
         try fill(planes, strides)
     }
 
     deinit {
-        unsafe storage.deallocate()
+        storage.deallocate()
     }
 
     /// Lends each plane's memory for the time of one call.
     public func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
-        let planes = (0..<format.planeCount).map { plane in
-            let length = strides[plane] * format.planeExtent(plane, of: size).rows
-            return unsafe UnsafeRawBufferPointer(rebasing: storage[offsets[plane]..<offsets[plane] + length])
+        try withExtendedLifetime(self) {
+            try body(PlaneSet(planes: readablePlanes, strides: strides))
         }
-        return try body(PlaneSet(planes: planes, strides: strides))
+    }
+
+    /// Writes the planes anew. Only for one who holds the sole reference to this object: see ``PixelBufferPool``.
+    func rewrite(_ fill: (_ planes: [UnsafeMutableRawBufferPointer], _ strides: [Int]) throws -> Void) rethrows {
+        try withExtendedLifetime(self) {
+            try fill(writablePlanes, strides)
+        }
     }
 }

@@ -1,0 +1,66 @@
+internal import Glibc
+
+/// The owner of one C stream: what it fails with becomes an error that names the path.
+final class BufferedFile {
+    let path: String
+    private var stream: UnsafeMutablePointer<FILE>?
+
+    /// Makes the file, or empties the one that is there.
+    init(writing path: String) throws(MediaFileError) {
+        self.path = path
+        stream = fopen(path, "wbe")
+        if stream == nil { throw .cannotOpen(path: path, reason: Self.reason()) }
+    }
+
+    /// Opens a file that is there.
+    init(reading path: String) throws(MediaFileError) {
+        self.path = path
+        stream = fopen(path, "rbe")
+        if stream == nil { throw .cannotOpen(path: path, reason: Self.reason()) }
+    }
+
+    deinit {
+        if let stream { fclose(stream) }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(MediaFileError) {
+        guard bytes.count > 0 else { return }
+        guard let stream else { throw .cannotWrite(path: path, reason: "it is closed") }
+        guard fwrite(bytes.baseAddress, 1, bytes.count, stream) == bytes.count else {
+            throw .cannotWrite(path: path, reason: Self.reason())
+        }
+    }
+
+    func write(_ bytes: [UInt8]) throws(MediaFileError) {
+        let outcome = bytes.withUnsafeBytes { bytes in
+            Result { () throws(MediaFileError) in try write(bytes) }
+        }
+        try outcome.get()
+    }
+
+    func seek(to offset: Int) throws(MediaFileError) {
+        guard let stream else { throw .cannotWrite(path: path, reason: "it is closed") }
+        guard fseek(stream, offset, SEEK_SET) == 0 else { throw .cannotWrite(path: path, reason: Self.reason()) }
+    }
+
+    /// At most `count` bytes; fewer at the end of the file.
+    func read(_ count: Int) throws(MediaFileError) -> [UInt8] {
+        guard let stream else { throw .cannotRead(path: path, reason: "it is closed") }
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            initialized = fread(buffer.baseAddress, 1, count, stream)
+        }
+        if bytes.count < count, ferror(stream) != 0 { throw .cannotRead(path: path, reason: Self.reason()) }
+        return bytes
+    }
+
+    /// Writes out what is buffered, so that a full disk is noticed, and closes. Does nothing the second time.
+    func close() throws(MediaFileError) {
+        guard let stream else { return }
+        self.stream = nil
+        guard fclose(stream) == 0 else { throw .cannotWrite(path: path, reason: Self.reason()) }
+    }
+
+    private static func reason() -> String {
+        String(cString: strerror(errno))
+    }
+}

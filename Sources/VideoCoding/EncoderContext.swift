@@ -1,0 +1,93 @@
+internal import CVPX
+internal import Media
+
+/// The owner of one libvpx encoder handle: the one place where libvpx's codes become errors.
+final class EncoderContext {
+    private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
+
+    init(_ configuration: VP8Encoder.Configuration) throws(VideoCodingError) {
+        try configuration.validate()
+        var config = try configuration.makeLibraryConfiguration()
+        context = .allocate(capacity: 1)
+        context.initialize(to: vpx_codec_ctx_t())
+        let code = cvpx_enc_init(context, &config)
+        guard code == VPX_CODEC_OK else {
+            // From here on `deinit` frees the handle.
+            throw .codecFailed(operation: "making an encoder of \(configuration.size)", reason: reason(code))
+        }
+        for (name, control, value) in configuration.controls { try self.control(name, control, value) }
+    }
+
+    deinit {
+        // On a handle that was never opened this does nothing but say so.
+        vpx_codec_destroy(context)
+        context.deallocate()
+    }
+
+    /// Gives the running encoder new settings.
+    func apply(_ configuration: VP8Encoder.Configuration) throws(VideoCodingError) {
+        try configuration.validate()
+        var config = try configuration.makeLibraryConfiguration()
+        try check("changing the configuration", vpx_codec_enc_config_set(context, &config))
+        for (name, control, value) in configuration.controls { try self.control(name, control, value) }
+    }
+
+    func control(_ name: String, _ control: vp8e_enc_control_id, _ value: Int32) throws(VideoCodingError) {
+        try check("setting the \(name) to \(value)", cvpx_control_int(context, Int32(control.rawValue), value))
+    }
+
+    func setActiveMap(_ map: inout [UInt8], columns: Int, rows: Int) throws(VideoCodingError) {
+        let code = map.withUnsafeMutableBufferPointer { cells in
+            var active = vpx_active_map_t(
+                active_map: cells.baseAddress, rows: UInt32(rows), cols: UInt32(columns))
+            return cvpx_set_active_map(context, &active)
+        }
+        try check("setting the active map", code)
+    }
+
+    /// 0 to 127, as in the last frame's header.
+    func lastQuantizer() throws(VideoCodingError) -> Int {
+        var value: Int32 = 0
+        try check(
+            "reading the quantizer", cvpx_control_get_int(context, Int32(VP8E_GET_LAST_QUANTIZER.rawValue), &value))
+        return Int(value)
+    }
+
+    /// Encodes a picture; nil where the rate control dropped it.
+    func encode(
+        _ picture: any VideoFrameBuffer, time: (ticks: Int, duration: Int), flags: Int
+    ) throws(VideoCodingError) -> (data: [UInt8], isKeyFrame: Bool)? {
+        let context = context
+        let size = picture.size
+        let code = try picture.withPlanePointers { (planes) throws(VideoCodingError) -> vpx_codec_err_t in
+            var image = vpx_image_t()
+            let first = UnsafeMutablePointer(mutating: planes.first.first)
+            guard vpx_img_wrap(&image, VPX_IMG_FMT_I420, UInt32(size.width), UInt32(size.height), 1, first) != nil
+            else { throw .codecFailed(operation: "wrapping a picture of \(size)", reason: "refused") }
+            cvpx_set_plane(&image, VPX_PLANE_Y, planes.first.first, planes.first.stride)
+            cvpx_set_plane(&image, VPX_PLANE_U, planes.second.first, planes.second.stride)
+            cvpx_set_plane(&image, VPX_PLANE_V, planes.third.first, planes.third.stride)
+            return vpx_codec_encode(
+                context, &image, Int64(time.ticks), UInt(time.duration), vpx_enc_frame_flags_t(flags),
+                UInt(VPX_DL_REALTIME))
+        }
+        try check("encoding", code)
+        var iterator: vpx_codec_iter_t?
+        while let packet = vpx_codec_get_cx_data(context, &iterator) {
+            guard packet.pointee.kind == VPX_CODEC_CX_FRAME_PKT else { continue }
+            let frame = packet.pointee.data.frame
+            guard let bytes = frame.buf, frame.sz > 0 else { continue }
+            return (
+                Array(UnsafeRawBufferPointer(start: bytes, count: frame.sz)),
+                frame.flags & UInt32(VPX_FRAME_IS_KEY) != 0
+            )
+        }
+        return nil
+    }
+
+    private func check(_ operation: @autoclosure () -> String, _ code: vpx_codec_err_t) throws(VideoCodingError) {
+        guard code != VPX_CODEC_OK else { return }
+        let detail = vpx_codec_error_detail(context).map { ": " + String(cString: $0) } ?? ""
+        throw .codecFailed(operation: operation(), reason: reason(code) + detail)
+    }
+}

@@ -1,0 +1,49 @@
+internal import CPNG
+internal import CYUV
+public import Media
+
+/// Writes a picture as a PNG file, by libpng.
+public enum PNGWriter {
+    /// Writes 8-bit RGB; chroma is BT.601, limited range, as ``PixelFormat`` says. A file that can't be finished is removed.
+    public static func write(_ picture: any VideoFrameBuffer, to path: String) throws(MediaFileError) {
+        let pixels: [UInt8]
+        do throws(VideoCodingError) {
+            pixels = try rgb(picture)
+        } catch {
+            throw .unsuitablePicture(path: path, reason: "\(error)")
+        }
+        var image = png_image()
+        image.version = png_uint_32(PNG_IMAGE_VERSION)
+        image.width = png_uint_32(picture.size.width)
+        image.height = png_uint_32(picture.size.height)
+        image.format = png_uint_32(PNG_FORMAT_FLAG_COLOR)
+        defer { png_image_free(&image) }
+        guard png_image_write_to_file(&image, path, 0, pixels, 0, nil) != 0 else {
+            let reason = withUnsafeBytes(of: image.message) { message in
+                String(decoding: message.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            throw .cannotWrite(path: path, reason: reason)
+        }
+    }
+
+    /// Rows of red, green, blue with nothing between them.
+    private static func rgb(_ picture: any VideoFrameBuffer) throws(VideoCodingError) -> [UInt8] {
+        // NV12 has no way of its own to RGB's byte order.
+        let source =
+            picture.format == .nv12 ? try VideoConverter().convert(picture, to: picture.size) : picture
+        let width = Int32(clamping: source.size.width)
+        let height = Int32(clamping: source.size.height)
+        return try source.withPlanePointers { (planes) throws(VideoCodingError) in
+            var pixels = [UInt8](repeating: 0, count: source.size.area * 3)
+            let code = pixels.withUnsafeMutableBufferPointer { pixels in
+                source.format == .bgra
+                    ? ARGBToRAW(planes.first.first, planes.first.stride, pixels.baseAddress, width * 3, width, height)
+                    : I420ToRAW(
+                        planes.first.first, planes.first.stride, planes.second.first, planes.second.stride,
+                        planes.third.first, planes.third.stride, pixels.baseAddress, width * 3, width, height)
+            }
+            try checkYUV("conversion to RGB", code)
+            return pixels
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import CYUV
+internal import Media
+
+/// A plane's first byte and stride as the C libraries take them.
+struct PlanePointer {
+    let first: UnsafePointer<UInt8>
+    let stride: Int32
+}
+
+/// A plane that is written.
+struct WritablePlanePointer {
+    let first: UnsafeMutablePointer<UInt8>
+    let stride: Int32
+
+    init(_ plane: UnsafeMutableRawBufferPointer, stride: Int) throws(VideoCodingError) {
+        guard let base = plane.baseAddress, let stride = Int32(exactly: stride) else { throw .emptyPicture }
+        self.first = base.assumingMemoryBound(to: UInt8.self)
+        self.stride = stride
+    }
+}
+
+extension VideoFrameBuffer {
+    /// Lends the planes after a check that each is as long as its size and format say. A `VideoFrameBuffer` can come
+    /// from outside, and C would read past the end of one that lies about its size.
+    func withPlanePointers<Result>(
+        _ body: (_ planes: PlanePointers) throws(VideoCodingError) -> Result
+    ) throws(VideoCodingError) -> Result {
+        guard size.width > 0, size.height > 0 else { throw .emptyPicture }
+        let size = size
+        let format = format
+        let outcome = withPlanes { set -> Swift.Result<Result, VideoCodingError> in
+            do throws(VideoCodingError) {
+                return .success(try body(try PlanePointers(set, size: size, format: format)))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try outcome.get()
+    }
+}
+
+/// Up to three planes that are lent for one call.
+struct PlanePointers {
+    let first: PlanePointer
+    let second: PlanePointer
+    let third: PlanePointer
+
+    /// Formats of fewer than three planes repeat their last one.
+    init(_ set: borrowing PlaneSet, size: PixelSize, format: PixelFormat) throws(VideoCodingError) {
+        let count = format.planeCount
+        guard set.planes.count >= count, set.strides.count >= count else {
+            throw .planesTooShort(size: size, format: format)
+        }
+        func plane(_ wanted: Int) throws(VideoCodingError) -> PlanePointer {
+            let index = min(wanted, count - 1)
+            let extent = format.planeExtent(index, of: size)
+            guard let base = set.planes[index].baseAddress, let stride = Int32(exactly: set.strides[index]),
+                Int(stride) >= extent.rowBytes,
+                set.planes[index].count >= Int(stride) * (extent.rows - 1) + extent.rowBytes
+            else { throw .planesTooShort(size: size, format: format) }
+            return PlanePointer(first: base.assumingMemoryBound(to: UInt8.self), stride: stride)
+        }
+        first = try plane(0)
+        second = try plane(1)
+        third = try plane(2)
+    }
+}
+
+extension PixelBufferPool {
+    /// An I420 buffer that `fill` has written.
+    func makeI420(
+        size: PixelSize,
+        _ fill: (
+            _ luma: WritablePlanePointer, _ blue: WritablePlanePointer, _ red: WritablePlanePointer
+        ) throws(VideoCodingError) -> Void
+    ) throws(VideoCodingError) -> PixelBuffer {
+        var failure: VideoCodingError?
+        let buffer = makeBuffer(size: size, format: .i420) { planes, strides in
+            do throws(VideoCodingError) {
+                try fill(
+                    WritablePlanePointer(planes[0], stride: strides[0]),
+                    WritablePlanePointer(planes[1], stride: strides[1]),
+                    WritablePlanePointer(planes[2], stride: strides[2]))
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return buffer
+    }
+}
+
+/// libyuv's codes as errors.
+func checkYUV(_ operation: String, _ code: Int32) throws(VideoCodingError) {
+    guard code == 0 else { throw .conversionFailed(operation: operation, code: Int(code)) }
+}

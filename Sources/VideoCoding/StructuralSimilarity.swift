@@ -1,0 +1,43 @@
+internal import CYUV
+public import Media
+
+/// How alike two I420 pictures are, by libyuv.
+public enum StructuralSimilarity {
+    /// The smallest side that can be compared: one window and a step.
+    public static let smallestSide = 9
+
+    /// SSIM of the luma planes, 1 for equal pictures: the mean over 8 by 8 windows, one each 4 pixels in both
+    /// directions, with the customary constants K1 = 0.01 and K2 = 0.03 (libyuv's `CalcFrameSsim`).
+    public static func luma(
+        _ one: any VideoFrameBuffer, _ other: any VideoFrameBuffer
+    ) throws(VideoCodingError) -> Double {
+        guard one.size.width >= smallestSide, one.size.height >= smallestSide else { throw .emptyPicture }
+        return try compare(one, other, by: CalcFrameSsim)
+    }
+
+    /// PSNR of the luma planes in decibels; libyuv gives 128 for equal pictures.
+    public static func peakSignalToNoiseRatio(
+        _ one: any VideoFrameBuffer, _ other: any VideoFrameBuffer
+    ) throws(VideoCodingError) -> Double {
+        try compare(one, other, by: CalcFramePsnr)
+    }
+
+    private static func compare(
+        _ one: any VideoFrameBuffer, _ other: any VideoFrameBuffer,
+        by measure: (UnsafePointer<UInt8>?, Int32, UnsafePointer<UInt8>?, Int32, Int32, Int32) -> Double
+    ) throws(VideoCodingError) -> Double {
+        guard one.size == other.size else { throw .sizesDiffer(one.size, other.size) }
+        for picture in [one, other] where picture.format != .i420 {
+            throw .unexpectedPicture(size: picture.size, format: picture.format, expected: one.size)
+        }
+        let size = one.size
+        return try one.withPlanePointers { (planes) throws(VideoCodingError) -> Double in
+            let first = planes.first
+            return try other.withPlanePointers { (planes) throws(VideoCodingError) -> Double in
+                measure(
+                    first.first, first.stride, planes.first.first, planes.first.stride, Int32(clamping: size.width),
+                    Int32(clamping: size.height))
+            }
+        }
+    }
+}

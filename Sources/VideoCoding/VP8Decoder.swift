@@ -1,0 +1,113 @@
+internal import CVPX
+internal import CYUV
+public import Media
+
+/// libvpx's VP8 decoder: frames in, I420 pictures out. Used from one thread at a time.
+///
+/// What a peer sends can't harm it: a damaged frame is an error that says so, and the next key frame mends it.
+public final class VP8Decoder {
+    /// Larger pictures are refused before memory is taken for them.
+    public let largestSize: PixelSize
+    private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
+    private let pool = PixelBufferPool(capacity: 4)
+    private var hasPicture = false
+
+    /// Makes the decoder. A key frame's header can ask for 400 MB (16383 by 16383), so there is a limit to it.
+    public init(
+        largestSize: PixelSize = PixelSize(width: 8192, height: 8192), threads: Int = 1
+    ) throws(VideoCodingError) {
+        self.largestSize = largestSize
+        context = .allocate(capacity: 1)
+        context.initialize(to: vpx_codec_ctx_t())
+        var config = vpx_codec_dec_cfg_t(threads: UInt32(clamping: max(threads, 1)), w: 0, h: 0)
+        // Should this fail, every property is set and `deinit` frees the memory.
+        try check("making a decoder", cvpx_dec_init(context, &config))
+    }
+
+    deinit {
+        vpx_codec_destroy(context)
+        context.deallocate()
+    }
+
+    /// Decodes one frame. Nil where the frame is one that is not to be shown.
+    ///
+    /// After an error pictures go on only with a key frame; until then frames are refused with `keyFrameNeeded`.
+    public func decode(_ frame: Span<UInt8>) throws(VideoCodingError) -> PixelBuffer? {
+        guard frame.count > 0 else { throw .emptyFrame }
+        // RFC 6386 §9.1: the lowest bit of the first byte is 0 in a key frame, where the size follows at byte 6.
+        if frame[0] & 1 == 0 {
+            try checkSize(frame)
+        } else if !hasPicture {
+            throw .keyFrameNeeded
+        }
+        do throws(VideoCodingError) {
+            let picture = try decodeChecked(frame)
+            hasPicture = true
+            return picture
+        } catch {
+            hasPicture = false
+            throw error
+        }
+    }
+
+    /// The quantizer index of the last frame's header, 0 to 127; nil before the first.
+    public var lastQuantizer: Int? {
+        var value: Int32 = 0
+        guard cvpx_control_get_int(context, Int32(VPXD_GET_LAST_QUANTIZER.rawValue), &value) == VPX_CODEC_OK else {
+            return nil
+        }
+        return Int(value)
+    }
+
+    private func checkSize(_ frame: Span<UInt8>) throws(VideoCodingError) {
+        guard frame.count >= 10 else { throw .corruptedFrame(reason: "a key frame's header is cut off") }
+        let size = PixelSize(
+            width: (Int(frame[6]) | Int(frame[7]) << 8) & 0x3FFF, height: (Int(frame[8]) | Int(frame[9]) << 8) & 0x3FFF)
+        guard size.width > 0, size.height > 0 else { throw .corruptedFrame(reason: "a picture of \(size)") }
+        guard size.width <= largestSize.width, size.height <= largestSize.height else {
+            throw .pictureTooLarge(size: size, limit: largestSize)
+        }
+    }
+
+    private func decodeChecked(_ frame: Span<UInt8>) throws(VideoCodingError) -> PixelBuffer? {
+        let code = frame.withUnsafeBufferPointer { bytes in
+            vpx_codec_decode(context, bytes.baseAddress, UInt32(clamping: bytes.count), nil, 0)
+        }
+        try check("decoding", code)
+        var corrupted: Int32 = 0
+        try check(
+            "reading the state",
+            cvpx_control_get_int(context, Int32(VP8D_GET_FRAME_CORRUPTED.rawValue), &corrupted))
+        guard corrupted == 0 else { throw .corruptedFrame(reason: "its data ends early or builds on damage") }
+        var iterator: vpx_codec_iter_t?
+        guard let image = vpx_codec_get_frame(context, &iterator)?.pointee else { return nil }
+        return try copy(image)
+    }
+
+    /// The decoder writes its pictures anew with each frame, so what goes out is a copy.
+    private func copy(_ image: vpx_image_t) throws(VideoCodingError) -> PixelBuffer {
+        let size = PixelSize(width: Int(image.d_w), height: Int(image.d_h))
+        guard image.fmt == VPX_IMG_FMT_I420, let sourceLuma = image.planes.0, let sourceBlue = image.planes.1,
+            let sourceRed = image.planes.2, size.width > 0, size.height > 0
+        else { throw .corruptedFrame(reason: "the decoder gave no I420 picture") }
+        return try pool.makeI420(size: size) { (luma, blue, red) throws(VideoCodingError) in
+            try checkYUV(
+                "I420Copy",
+                I420Copy(
+                    sourceLuma, image.stride.0, sourceBlue, image.stride.1, sourceRed, image.stride.2, luma.first,
+                    luma.stride, blue.first, blue.stride, red.first, red.stride, Int32(clamping: size.width),
+                    Int32(clamping: size.height)))
+        }
+    }
+
+    private func check(_ operation: String, _ code: vpx_codec_err_t) throws(VideoCodingError) {
+        guard code != VPX_CODEC_OK else { return }
+        let detail = vpx_codec_error_detail(context).map { ": " + String(cString: $0) } ?? ""
+        switch code {
+        case VPX_CODEC_CORRUPT_FRAME, VPX_CODEC_UNSUP_BITSTREAM, VPX_CODEC_UNSUP_FEATURE:
+            throw .corruptedFrame(reason: reason(code) + detail)
+        default:
+            throw .codecFailed(operation: operation, reason: reason(code) + detail)
+        }
+    }
+}

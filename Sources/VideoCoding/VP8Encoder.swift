@@ -1,0 +1,131 @@
+internal import CVPX
+public import Media
+
+/// libvpx's VP8 encoder in real-time mode, set up for screens. Used from one thread at a time.
+///
+/// One encoder lives as long as its stream. A new bitrate, frame rate, hint or number of layers is a setting of the
+/// running encoder and costs no key frame. A new size costs the key frame that VP8 needs for it; the encoder is kept
+/// for every size that is no wider and no higher than its first, and made anew only for a larger one, as libvpx
+/// allocates for its first size.
+public final class VP8Encoder {
+    /// What became of a picture.
+    public enum Outcome: Sendable {
+        /// It is encoded.
+        case encoded(EncodedVideoFrame)
+        /// The rate control left it out. What follows builds on what came before: nothing is missing to the viewer.
+        case dropped
+    }
+
+    /// What it makes now.
+    public private(set) var configuration: Configuration
+    private var context: EncoderContext
+    /// What the encoder's memory is for.
+    private var allocatedSize: PixelSize
+    private var pattern: TemporalPattern
+    private var clock = PresentationClock()
+    /// The index before the first frame of the base layer, which is 0.
+    private var baseLayerIndex = UInt8.max
+    private var keyFrameIsDue = true
+    private var hasActiveMap = false
+    private var activeMap: [UInt8] = []
+
+    /// Makes the encoder.
+    public init(configuration: Configuration) throws(VideoCodingError) {
+        context = try EncoderContext(configuration)
+        allocatedSize = configuration.size
+        pattern = TemporalPattern(layerCount: configuration.temporalLayers)
+        self.configuration = configuration
+    }
+
+    /// Changes what it makes, from the next picture on. On an error everything stays as it was.
+    ///
+    /// `threads` is not looked at: libvpx can't change it in a running encoder.
+    public func reconfigure(_ new: Configuration) throws(VideoCodingError) {
+        var new = new
+        new.threads = configuration.threads
+        guard new != configuration else { return }
+        if new.size.width <= allocatedSize.width, new.size.height <= allocatedSize.height {
+            do throws(VideoCodingError) {
+                try context.apply(new)
+            } catch {
+                // Half of it may have been taken.
+                try context.apply(configuration)
+                throw error
+            }
+        } else {
+            context = try EncoderContext(new)
+            allocatedSize = new.size
+            clock = PresentationClock()
+            hasActiveMap = false
+            keyFrameIsDue = true
+        }
+        if new.size != configuration.size { keyFrameIsDue = true }
+        if new.temporalLayers != configuration.temporalLayers {
+            pattern = TemporalPattern(layerCount: new.temporalLayers)
+        }
+        configuration = new
+    }
+
+    /// Encodes a picture, which has to be I420 of the configured size.
+    ///
+    /// The first picture is a key frame, and after it those for which `asKeyFrame` asks, and one where the size
+    /// changed: none else. `activeRegions`, in pixels of the picture, says where it may differ from the one before;
+    /// what lies outside is not looked at and keeps its quality as it is. `nil` is everywhere. Key frames ignore it.
+    public func encode(
+        _ picture: any VideoFrameBuffer, timestamp: Duration, rotation: VideoRotation = .upright,
+        asKeyFrame: Bool = false, activeRegions: [PixelRectangle]? = nil
+    ) throws(VideoCodingError) -> Outcome {
+        guard picture.format == .i420, picture.size == configuration.size else {
+            throw .unexpectedPicture(size: picture.size, format: picture.format, expected: configuration.size)
+        }
+        let wantsKeyFrame = asKeyFrame || keyFrameIsDue
+        try setActiveMap(wantsKeyFrame ? nil : activeRegions)
+        let step = pattern.next(isKeyFrame: wantsKeyFrame)
+        if configuration.temporalLayers > 1 {
+            try context.control("temporal layer", VP8E_SET_TEMPORAL_LAYER_ID, Int32(step.layer))
+        }
+        let time = clock.next(timestamp: timestamp, framesPerSecond: configuration.framesPerSecond)
+        guard let packet = try context.encode(picture, time: time, flags: step.flags) else { return .dropped }
+        pattern.advance()
+        keyFrameIsDue = false
+        if step.layer == 0 { baseLayerIndex &+= 1 }
+        return .encoded(
+            EncodedVideoFrame(
+                data: packet.data, isKeyFrame: packet.isKeyFrame, size: configuration.size, timestamp: timestamp,
+                rotation: rotation,
+                temporalLayer: TemporalLayer(
+                    id: step.layer, isSync: step.isSync, baseLayerIndex: baseLayerIndex,
+                    count: configuration.temporalLayers),
+                isReference: step.isReference, quantizer: try context.lastQuantizer(),
+                contentHint: configuration.hint))
+    }
+
+    private func setActiveMap(_ regions: [PixelRectangle]?) throws(VideoCodingError) {
+        guard regions != nil || hasActiveMap else { return }
+        let columns = (configuration.size.width + 15) / 16
+        let rows = (configuration.size.height + 15) / 16
+        activeMap.removeAll(keepingCapacity: true)
+        activeMap.append(contentsOf: repeatElement(regions == nil ? 1 : 0, count: columns * rows))
+        for region in regions ?? [] {
+            // Clipped to the picture: a region may stick out.
+            let left = max(region.x, 0) / 16
+            let top = max(region.y, 0) / 16
+            let right = min(columns, (region.x.addingClamped(region.size.width) + 15) / 16)
+            let bottom = min(rows, (region.y.addingClamped(region.size.height) + 15) / 16)
+            guard left < right, top < bottom else { continue }
+            for row in top..<bottom {
+                for column in left..<right { activeMap[row * columns + column] = 1 }
+            }
+        }
+        try context.setActiveMap(&activeMap, columns: columns, rows: rows)
+        hasActiveMap = regions != nil
+    }
+}
+
+extension Int {
+    /// The sum, kept well inside the type's range.
+    fileprivate func addingClamped(_ other: Int) -> Int {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? Int.max / 2 : Swift.min(sum, Int.max / 2)
+    }
+}

@@ -1,0 +1,141 @@
+internal import CVPX
+public import Media
+
+extension VP8Encoder {
+    /// What the encoder makes. Everything but `threads` can be changed while it runs.
+    public struct Configuration: Sendable, Hashable {
+        /// Columns and rows of the pictures, 1 to 16383 each (RFC 6386 §9.1).
+        public var size: PixelSize
+        /// What the whole stream may take, in bits a second.
+        public var bitsPerSecond: Int
+        /// How many frames a second come at most: a frame's fair share of the bitrate is by this.
+        public var framesPerSecond: Double
+        /// What the pictures are.
+        public var hint: ContentHint
+        /// 1 to 3.
+        public var temporalLayers: Int
+        /// libvpx's cpu-used, -16 to -1: the lower, the faster and the coarser.
+        public var speed: Int
+        /// Threads of libvpx's own. The number is that of the encoder's creation for as long as it lives.
+        public var threads: Int
+        /// The finest quantizer, 0 to 63.
+        public var minimumQuantizer: Int
+        /// The coarsest quantizer, 0 to 63.
+        public var maximumQuantizer: Int
+
+        /// What suits a screen.
+        public init(
+            size: PixelSize, bitsPerSecond: Int, framesPerSecond: Double = 30, hint: ContentHint = .detail,
+            temporalLayers: Int = 1, speed: Int = -8, threads: Int = 1, minimumQuantizer: Int = 4,
+            maximumQuantizer: Int = 56
+        ) {
+            self.size = size
+            self.bitsPerSecond = bitsPerSecond
+            self.framesPerSecond = framesPerSecond
+            self.hint = hint
+            self.temporalLayers = temporalLayers
+            self.speed = speed
+            self.threads = threads
+            self.minimumQuantizer = minimumQuantizer
+            self.maximumQuantizer = maximumQuantizer
+        }
+    }
+}
+
+extension VP8Encoder.Configuration {
+    /// The sides that VP8's key frame header can say: 14 bits.
+    static let largestSide = 16_383
+    /// libvpx counts in kilobits and in 32-bit integers of bits.
+    static let largestBitsPerSecond = 1_000_000_000
+    /// More are no use to a screen.
+    static let largestFramesPerSecond = 240.0
+
+    func validate() throws(VideoCodingError) {
+        func check(
+            _ name: String, _ value: Int, _ allowed: ClosedRange<Int>
+        ) throws(VideoCodingError) {
+            guard allowed.contains(value) else {
+                throw .invalidSetting(
+                    name: name, value: "\(value)", allowed: "\(allowed.lowerBound) to \(allowed.upperBound)")
+            }
+        }
+        try check("width", size.width, 1...Self.largestSide)
+        try check("height", size.height, 1...Self.largestSide)
+        try check("bits per second", bitsPerSecond, 1...Self.largestBitsPerSecond)
+        try check("temporal layers", temporalLayers, 1...3)
+        try check("speed", speed, -16...(-1))
+        try check("threads", threads, 1...16)
+        try check("minimum quantizer", minimumQuantizer, 0...63)
+        try check("maximum quantizer", maximumQuantizer, minimumQuantizer...63)
+        guard framesPerSecond > 0, framesPerSecond <= Self.largestFramesPerSecond else {
+            throw .invalidSetting(
+                name: "frames per second", value: "\(framesPerSecond)",
+                allowed: "more than 0, at most \(Int(Self.largestFramesPerSecond))")
+        }
+    }
+
+    /// The same in libvpx's words.
+    func makeLibraryConfiguration() throws(VideoCodingError) -> vpx_codec_enc_cfg_t {
+        var config = vpx_codec_enc_cfg_t()
+        let code = vpx_codec_enc_config_default(vpx_codec_vp8_cx(), &config, 0)
+        guard code == VPX_CODEC_OK else { throw .codecFailed(operation: "default configuration", reason: reason(code)) }
+        config.g_w = UInt32(size.width)
+        config.g_h = UInt32(size.height)
+        config.g_timebase = vpx_rational(num: 1, den: Int32(PresentationClock.timebase))
+        config.g_threads = UInt32(threads)
+        config.g_pass = VPX_RC_ONE_PASS
+        config.g_lag_in_frames = 0
+        // Layers are dropped on the way, so that a frame's probabilities can't rest on those of a frame before.
+        config.g_error_resilient = temporalLayers > 1 ? UInt32(VPX_ERROR_RESILIENT_DEFAULT) : 0
+        let kilobits = UInt32(max(bitsPerSecond / 1000, 1))
+        config.rc_end_usage = VPX_CBR
+        config.rc_target_bitrate = kilobits
+        config.rc_min_quantizer = UInt32(minimumQuantizer)
+        config.rc_max_quantizer = UInt32(maximumQuantizer)
+        config.rc_resize_allowed = 0
+        // A screen's picture is wanted even where it costs: what it takes too much is saved on those that follow.
+        // Motion is better served by an honest gap.
+        config.rc_dropframe_thresh = hint == .motion ? 30 : 0
+        config.rc_undershoot_pct = 100
+        config.rc_overshoot_pct = 15
+        // Milliseconds of the bitrate: more would be delay, as the pacer holds back what the network does not take.
+        config.rc_buf_initial_sz = 400
+        config.rc_buf_optimal_sz = 500
+        config.rc_buf_sz = 600
+        // Key frames come on request only.
+        config.kf_mode = VPX_KF_DISABLED
+        let pattern = TemporalPattern(layerCount: temporalLayers)
+        config.ts_number_layers = UInt32(temporalLayers)
+        config.ts_periodicity = UInt32(pattern.steps.count)
+        for layer in 0..<temporalLayers {
+            let share = max(kilobits * UInt32(pattern.cumulativeShares[layer]) / 100, 1)
+            cvpx_set_layer(&config, Int32(layer), share, UInt32(pattern.decimators[layer]))
+        }
+        for (position, step) in pattern.steps.enumerated() {
+            cvpx_set_layer_pattern(&config, Int32(position), UInt32(step.layer))
+        }
+        return config
+    }
+
+    /// The encoder's controls that stand beside its configuration.
+    var controls: [(name: String, control: vp8e_enc_control_id, value: Int32)] {
+        // In percent of a frame's share: a key frame may take a quarter of a second's bits, so that it neither
+        // bursts nor, being too coarse, costs as much again in repairs.
+        let keyFramePercent = max(300, framesPerSecond * 25)
+        return [
+            ("speed", VP8E_SET_CPUUSED, Int32(speed)),
+            // 2: after an overshoot, drop the frame and code the next at the coarsest quantizer. A new slide then costs
+            // one frame's time, not half a second of queue.
+            ("screen content mode", VP8E_SET_SCREEN_CONTENT_MODE, hint == .motion ? 0 : 2),
+            ("static threshold", VP8E_SET_STATIC_THRESHOLD, hint == .motion ? 1 : 100),
+            ("noise sensitivity", VP8E_SET_NOISE_SENSITIVITY, 0),
+            ("token partitions", VP8E_SET_TOKEN_PARTITIONS, threads > 1 ? 1 : 0),
+            ("key frame limit", VP8E_SET_MAX_INTRA_BITRATE_PCT, Int32(keyFramePercent)),
+        ]
+    }
+}
+
+/// libvpx's words for a code.
+func reason(_ code: vpx_codec_err_t) -> String {
+    String(cString: vpx_codec_err_to_string(code))
+}

@@ -1,0 +1,104 @@
+internal import CYUV
+public import Media
+
+/// Brings any picture to I420 at the encoder's size, by libyuv (BT.601, limited range).
+///
+/// A picture that is I420 and of that size already is passed on as it is. Everything else is written to memory from a
+/// pool, so that a steady flow of equal pictures allocates nothing. Used from one thread at a time.
+public final class VideoConverter {
+    private let pool: PixelBufferPool
+
+    /// A converter with a pool of its own.
+    public init() {
+        // The picture at its source's size, the scaled one, the turned one, and the last one that an encoder keeps.
+        pool = PixelBufferPool(capacity: 4)
+    }
+
+    /// The picture as I420 of `size`, after a clockwise turn by `rotation`.
+    ///
+    /// `size` is that of the result. Downscaling uses libyuv's box filter, which averages all source pixels and keeps
+    /// small text legible; nothing is scaled where the size is right.
+    public func convert(
+        _ picture: any VideoFrameBuffer, to size: PixelSize, rotation: VideoRotation = .upright
+    ) throws(VideoCodingError) -> any VideoFrameBuffer {
+        guard size.width > 0, size.height > 0 else { throw .emptyPicture }
+        // Turning is done last, on the fewest pixels.
+        let sizeBeforeTurn = rotation.swapsSides ? PixelSize(width: size.height, height: size.width) : size
+        var result = picture.format == .i420 ? picture : try convertToI420(picture)
+        if result.size != sizeBeforeTurn { result = try scale(result, to: sizeBeforeTurn) }
+        if rotation != .upright { result = try turn(result, by: rotation, to: size) }
+        return result
+    }
+
+    private func convertToI420(_ picture: any VideoFrameBuffer) throws(VideoCodingError) -> PixelBuffer {
+        let width = Int32(clamping: picture.size.width)
+        let height = Int32(clamping: picture.size.height)
+        return try picture.withPlanePointers { (source) throws(VideoCodingError) in
+            let (first, second) = (source.first, source.second)
+            return try pool.makeI420(size: picture.size) { (luma, blue, red) throws(VideoCodingError) in
+                switch picture.format {
+                case .bgra:
+                    // libyuv names formats by the word, not by the byte: its ARGB is blue, green, red, alpha in memory.
+                    try checkYUV(
+                        "ARGBToI420",
+                        ARGBToI420(
+                            first.first, first.stride, luma.first, luma.stride, blue.first, blue.stride, red.first,
+                            red.stride, width, height))
+                case .nv12:
+                    try checkYUV(
+                        "NV12ToI420",
+                        NV12ToI420(
+                            first.first, first.stride, second.first, second.stride, luma.first, luma.stride,
+                            blue.first, blue.stride, red.first, red.stride, width, height))
+                case .i420:
+                    throw .unexpectedPicture(size: picture.size, format: .i420, expected: picture.size)
+                }
+            }
+        }
+    }
+
+    private func scale(_ picture: any VideoFrameBuffer, to size: PixelSize) throws(VideoCodingError) -> PixelBuffer {
+        let (from, pool) = (picture.size, pool)
+        return try picture.withPlanePointers { (source) throws(VideoCodingError) in
+            let (first, second, third) = (source.first, source.second, source.third)
+            return try pool.makeI420(size: size) { (luma, blue, red) throws(VideoCodingError) in
+                try checkYUV(
+                    "I420Scale",
+                    I420Scale(
+                        first.first, first.stride, second.first, second.stride, third.first, third.stride,
+                        Int32(clamping: from.width), Int32(clamping: from.height), luma.first, luma.stride,
+                        blue.first, blue.stride, red.first, red.stride, Int32(clamping: size.width),
+                        Int32(clamping: size.height), kFilterBox))
+            }
+        }
+    }
+
+    private func turn(
+        _ picture: any VideoFrameBuffer, by rotation: VideoRotation, to size: PixelSize
+    ) throws(VideoCodingError) -> PixelBuffer {
+        let (from, pool) = (picture.size, pool)
+        let mode: RotationMode =
+            switch rotation {
+            case .upright: kRotate0
+            case .quarter: kRotate90
+            case .half: kRotate180
+            case .threeQuarters: kRotate270
+            }
+        return try picture.withPlanePointers { (source) throws(VideoCodingError) in
+            let (first, second, third) = (source.first, source.second, source.third)
+            return try pool.makeI420(size: size) { (luma, blue, red) throws(VideoCodingError) in
+                try checkYUV(
+                    "I420Rotate",
+                    I420Rotate(
+                        first.first, first.stride, second.first, second.stride, third.first, third.stride,
+                        luma.first, luma.stride, blue.first, blue.stride, red.first, red.stride,
+                        Int32(clamping: from.width), Int32(clamping: from.height), mode))
+            }
+        }
+    }
+}
+
+extension VideoRotation {
+    /// Whether width and height change places.
+    public var swapsSides: Bool { self == .quarter || self == .threeQuarters }
+}
