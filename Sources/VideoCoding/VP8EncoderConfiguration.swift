@@ -98,8 +98,9 @@ extension VP8Encoder.Configuration {
         config.rc_dropframe_thresh = hint == .motion ? 30 : 0
         config.rc_undershoot_pct = 100
         config.rc_overshoot_pct = 15
-        // Milliseconds of the bitrate: more would be delay, as the pacer holds back what the network does not take.
-        config.rc_buf_initial_sz = 400
+        // Milliseconds of the bitrate: more would be delay, as the pacer holds back what the network does not take. The
+        // small start makes the first key frame coarse and soon there; the frames after it sharpen it.
+        config.rc_buf_initial_sz = 100
         config.rc_buf_optimal_sz = 500
         config.rc_buf_sz = 600
         // Key frames come on request only.

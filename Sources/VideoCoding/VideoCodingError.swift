@@ -16,6 +16,8 @@ public enum VideoCodingError: Error, Sendable, Hashable {
     case conversionFailed(operation: String, code: Int)
     /// libvpx refused; `reason` is its own words.
     case codecFailed(operation: String, reason: String)
+    /// The system gave no thread to encode on; `reason` is its own words.
+    case threadFailed(reason: String)
     /// The decoder was given no bytes.
     case emptyFrame
     /// The decoder has no picture to build on: ask the sender for a key frame.
@@ -38,6 +40,7 @@ extension VideoCodingError: CustomStringConvertible {
         case .sizesDiffer(let one, let other): "a \(one) picture can't be compared with a \(other) one"
         case .conversionFailed(let operation, let code): "libyuv's \(operation) failed with \(code)"
         case .codecFailed(let operation, let reason): "libvpx: \(operation) failed: \(reason)"
+        case .threadFailed(let reason): "no thread to encode on: \(reason)"
         case .emptyFrame: "the frame has no bytes"
         case .keyFrameNeeded: "there is no picture to build on yet: a key frame has to come first"
         case .corruptedFrame(let reason): "the frame is damaged (\(reason)): a key frame has to follow"

@@ -1,0 +1,157 @@
+/// When to encode what: the rule book of an encoder thread, without its clock.
+///
+///                 frame                        due by the rate limit
+///     empty ───────────────▶ a frame waits ───────────────────────────▶ the picture is encoded ──┐
+///                                  ▲  a newer one takes its place                │               │ again: key frame asked
+///                                  └─────────────────────────────────────────────┘               ◀─ for, still coarse,
+///                                                    frame                                          a second passed
+///
+/// Times named `now` are the thread's monotonic clock; `timestamp`s are the source's, which can jump.
+struct FrameCadence {
+    enum Action: Equatable {
+        /// Nothing until this time, or until something happens.
+        case wait(until: Duration?)
+        /// Encode the frame that waits.
+        case encodeNew(asKeyFrame: Bool)
+        /// Encode the last picture once more.
+        case encodeAgain(asKeyFrame: Bool)
+    }
+
+    /// How often the last picture is sent again while the source gives nothing: a viewer then knows that it is live.
+    static let idleInterval = Duration.seconds(1)
+    /// How long after a change the picture is sharpened at the full rate, if it does not become fine before.
+    static let refinementTime = Duration.seconds(2)
+    /// The quantizer index (0 to 127) at which nothing more is to be gained.
+    static let fineQuantizer = 15
+    /// How long after a failure the same picture is tried again. A new frame is tried when it comes.
+    static let failurePause = Duration.seconds(1)
+
+    /// Frames a second at most.
+    var framesPerSecond: Double
+    /// Requests that come sooner after a key frame wait for the rest of this, so that lost reports can't fill the stream
+    /// with key frames.
+    var keyFrameInterval: Duration
+    /// Encodes nothing.
+    var isPaused = false
+
+    private var waiting: (timestamp: Duration, readyAt: Duration, isChange: Bool)?
+    private var hasPicture = false
+    private var keyFrameIsWanted = true
+    private var againAtOnce = false
+    /// Of the picture that is being encoded.
+    private var currentIsChange = false
+    /// In source time: when the next frame is due.
+    private var nextDue: Duration?
+    private var lastTimestamp: Duration?
+    private var lastKeyFrameAt: Duration?
+    private var lastEncodedAt = Duration.zero
+    private var lastChangeAt = Duration.zero
+    private var blockedUntil: Duration?
+    private var quantizer = 127
+    private var dropsInARow = 0
+
+    init(framesPerSecond: Double, keyFrameInterval: Duration) {
+        self.framesPerSecond = framesPerSecond
+        self.keyFrameInterval = keyFrameInterval
+    }
+
+    private var interval: Duration { .seconds(1) / max(framesPerSecond, 0.01) }
+
+    /// A frame came, and takes the place of one that waits. `isChange` is false where it shows what the last one did.
+    mutating func frameArrived(timestamp: Duration, isChange: Bool, now: Duration) {
+        var readyAt = now
+        if let due = nextDue, let last = lastTimestamp {
+            if timestamp < last || timestamp >= due + interval * 2 {
+                nextDue = nil
+            } else if timestamp < due {
+                readyAt = now + (due - timestamp)
+            }
+        }
+        waiting = (timestamp, readyAt, isChange || (waiting?.isChange ?? false))
+        lastTimestamp = timestamp
+    }
+
+    /// Somebody needs a key frame. Any number of requests before the next one are answered by it.
+    mutating func requestKeyFrame() {
+        keyFrameIsWanted = true
+    }
+
+    /// The picture is to be encoded with other settings: do so soon, even if the source rests.
+    mutating func settingsChanged() {
+        againAtOnce = true
+    }
+
+    /// What to do now.
+    func action(now: Duration) -> Action {
+        guard !isPaused, waiting != nil || hasPicture else { return .wait(until: nil) }
+        if let blockedUntil, now < blockedUntil, waiting == nil { return .wait(until: blockedUntil) }
+        var times: [Duration] = []
+        if keyFrameIsWanted {
+            let at = lastKeyFrameAt.map { $0 + keyFrameInterval } ?? now
+            if now >= at { return waiting != nil ? .encodeNew(asKeyFrame: true) : .encodeAgain(asKeyFrame: true) }
+            times.append(at)
+        }
+        if let waiting, waiting.isChange || !hasPicture {
+            if now >= waiting.readyAt { return .encodeNew(asKeyFrame: false) }
+            times.append(waiting.readyAt)
+        }
+        if hasPicture {
+            let at = nextRepetition(now: now)
+            if now >= at { return waiting != nil ? .encodeNew(asKeyFrame: false) : .encodeAgain(asKeyFrame: false) }
+            times.append(at)
+        }
+        return .wait(until: times.min())
+    }
+
+    private func nextRepetition(now: Duration) -> Duration {
+        if againAtOnce { return lastEncodedAt }
+        if dropsInARow > 0 { return dropsInARow == 1 ? lastEncodedAt : lastEncodedAt + interval }
+        let isCoarse = quantizer > Self.fineQuantizer && lastEncodedAt < lastChangeAt + Self.refinementTime
+        // One interval and a half: a source at its full rate comes before its picture is repeated.
+        return lastEncodedAt + (isCoarse ? interval * 1.5 : Self.idleInterval)
+    }
+
+    /// The picture that `action` named is taken up. A frame that comes from now on waits for the next.
+    mutating func begin(new: Bool) {
+        againAtOnce = false
+        currentIsChange = false
+        guard new, let frame = waiting else { return }
+        waiting = nil
+        currentIsChange = frame.isChange
+        // As libwebrtc's adapter does: the next is due an interval after this one was due, and a frame half an interval
+        // early is still in time, so that a jittering source at the limit's rate loses nothing.
+        if let due = nextDue { nextDue = due + interval } else { nextDue = frame.timestamp + interval / 2 }
+    }
+
+    /// The picture is encoded.
+    mutating func encoded(isKeyFrame: Bool, quantizer: Int, now: Duration) {
+        pictureTaken(now: now)
+        if isKeyFrame {
+            keyFrameIsWanted = false
+            lastKeyFrameAt = now
+        }
+        self.quantizer = quantizer
+        dropsInARow = 0
+    }
+
+    /// The rate control left the picture out: it is given again, once at once and then frame by frame.
+    mutating func dropped(now: Duration) {
+        pictureTaken(now: now)
+        dropsInARow += 1
+    }
+
+    /// The picture could not be encoded.
+    mutating func failed(now: Duration) {
+        hasPicture = true
+        lastEncodedAt = now
+        blockedUntil = now + Self.failurePause
+        dropsInARow = 0
+    }
+
+    private mutating func pictureTaken(now: Duration) {
+        blockedUntil = nil
+        lastEncodedAt = now
+        hasPicture = true
+        if currentIsChange { lastChangeAt = now }
+    }
+}

@@ -1,0 +1,307 @@
+internal import Glibc
+public import Media
+
+/// A thread that converts and encodes what a source gives, and never makes the source or the network wait.
+///
+/// A source hands over its frame and goes on. The thread takes the newest one: what a newer frame replaced is counted in
+/// ``VideoEncoderStatistics/framesDropped``. While the source rests, the last picture is sharpened until it is fine and
+/// then repeated once a second; a key frame that somebody needs is made of it at once.
+///
+/// This file reads the monotonic clock, as it is where time enters: deadlines, pauses and `totalEncodeTime` are about
+/// how long things take on this machine. All that follows from a time is decided in `FrameCadence`, which has none.
+public final class VideoEncoderThread: VideoSink {
+    /// What is to be encoded, and how.
+    public struct Settings: Sendable, Hashable {
+        /// Bits a second for the whole stream; 0 pauses.
+        public var bitsPerSecond: Int
+        /// Frames a second at most, above 0 and up to 240.
+        public var framesPerSecond: Double
+        /// The largest picture, upright: what comes larger is scaled to fit, whole, with its aspect.
+        public var maximumSize: PixelSize
+        /// What the pictures are.
+        public var hint: ContentHint
+        /// 1 to 3.
+        public var temporalLayers: Int
+        /// Whether pictures are turned upright before encoding. Otherwise the frame carries its rotation.
+        public var turnsPictures: Bool
+        /// libvpx's cpu-used, -16 to -1.
+        public var speed: Int
+        /// The shortest time between two key frames that are asked for.
+        public var keyFrameInterval: Duration
+
+        /// What suits a screen.
+        public init(
+            bitsPerSecond: Int, framesPerSecond: Double = 30,
+            maximumSize: PixelSize = PixelSize(width: 1920, height: 1080), hint: ContentHint = .detail,
+            temporalLayers: Int = 1, turnsPictures: Bool = false, speed: Int = -8,
+            keyFrameInterval: Duration = .milliseconds(300)
+        ) {
+            self.bitsPerSecond = bitsPerSecond
+            self.framesPerSecond = framesPerSecond
+            self.maximumSize = maximumSize
+            self.hint = hint
+            self.temporalLayers = temporalLayers
+            self.turnsPictures = turnsPictures
+            self.speed = speed
+            self.keyFrameInterval = keyFrameInterval
+        }
+    }
+
+    /// What happens beside frames.
+    public enum Event: Sendable {
+        /// A frame could not be encoded. The thread goes on, and tries again with what comes next.
+        case failed(VideoCodingError)
+        /// The source gives nothing more; with an error where that was not asked for.
+        case sourceEnded((any Error)?)
+    }
+
+    private let monitor: Monitor<EncoderThreadState>
+
+    /// Starts the thread. Both closures are called on it, with no lock held.
+    public init(
+        settings: Settings, onFrame: @escaping @Sendable (EncodedVideoFrame) -> Void,
+        onEvent: @escaping @Sendable (Event) -> Void = { _ in }
+    ) throws(VideoCodingError) {
+        let monitor = Monitor(EncoderThreadState(settings: settings))
+        self.monitor = monitor
+        let body = ThreadBody {
+            EncoderThreadWorker(monitor: monitor, onFrame: onFrame, onEvent: onEvent).run()
+        }
+        try body.start()
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// Takes a frame, and returns at once.
+    public func receive(_ frame: VideoFrame) {
+        let now = monotonicNow()
+        // The replaced frame is let go after the lock is: freeing its memory takes time.
+        let replaced = monitor.update { $0.receive(frame, now: now) }
+        withExtendedLifetime(replaced) {}
+    }
+
+    /// Passes the source's end on as an event, after the frame that may still wait.
+    public func sourceDidEnd(error: (any Error)?) {
+        monitor.update { $0.endings.append(error) }
+    }
+
+    /// Asks for a key frame. However many ask before it is made, one answers them all. Where no frame waits, it is made
+    /// of the last picture, at once.
+    public func requestKeyFrame() {
+        monitor.update { $0.cadence.requestKeyFrame() }
+    }
+
+    /// Changes settings of the running encoder; what is nil stays. A bitrate of 0 pauses.
+    public func update(
+        bitsPerSecond: Int? = nil, framesPerSecond: Double? = nil, maximumSize: PixelSize? = nil,
+        hint: ContentHint? = nil
+    ) {
+        monitor.update { state in
+            var settings = state.settings
+            settings.bitsPerSecond = bitsPerSecond ?? settings.bitsPerSecond
+            settings.framesPerSecond = framesPerSecond ?? settings.framesPerSecond
+            settings.maximumSize = maximumSize ?? settings.maximumSize
+            settings.hint = hint ?? settings.hint
+            state.apply(settings)
+        }
+    }
+
+    /// What the settings are now.
+    public var settings: Settings { monitor.read { $0.settings } }
+
+    /// What was done so far.
+    public var statistics: VideoEncoderStatistics {
+        let now = monotonicNow()
+        return monitor.read { state in
+            var statistics = state.statistics
+            statistics.framesPerSecond = state.encodedRate.rate(now: now)
+            statistics.sourceFramesPerSecond = state.receivedRate.rate(now: now)
+            return statistics
+        }
+    }
+
+    /// Ends the thread, and returns when it has ended: nothing is called back after this. Can be called more than once;
+    /// called from within a callback, that callback is the last.
+    public func stop() {
+        monitor.update { $0.isStopping = true }
+        let this = pthread_self()
+        monitor.wait { state in
+            if state.hasEnded { return .done(()) }
+            if let thread = state.thread, pthread_equal(thread, this) != 0 { return .done(()) }
+            return .wait(until: nil)
+        }
+    }
+}
+
+/// The thread's own side: the encoder, the converter and the last picture, which nobody else touches.
+private struct EncoderThreadWorker {
+    let monitor: Monitor<EncoderThreadState>
+    let onFrame: @Sendable (EncodedVideoFrame) -> Void
+    let onEvent: @Sendable (VideoEncoderThread.Event) -> Void
+    private let converter = VideoConverter()
+    private var encoder: VP8Encoder?
+    private var timestamps = TimestampLine()
+    /// The frame last encoded, kept so that it can be encoded again, at another size too.
+    private var source: VideoFrame?
+    private var picture: (any VideoFrameBuffer)?
+
+    private enum Work {
+        case encode(VideoFrame?, asKeyFrame: Bool, VideoEncoderThread.Settings)
+        case passOn([(any Error)?])
+        case end
+    }
+
+    init(
+        monitor: Monitor<EncoderThreadState>, onFrame: @escaping @Sendable (EncodedVideoFrame) -> Void,
+        onEvent: @escaping @Sendable (VideoEncoderThread.Event) -> Void
+    ) {
+        self.monitor = monitor
+        self.onFrame = onFrame
+        self.onEvent = onEvent
+    }
+
+    consuming func run() {
+        monitor.update { $0.thread = pthread_self() }
+        loop: while true {
+            switch nextWork() {
+            case .end: break loop
+            case .passOn(let endings): for error in endings { onEvent(.sourceEnded(error)) }
+            case .encode(let frame, let asKeyFrame, let settings):
+                encode(frame, asKeyFrame: asKeyFrame, settings: settings)
+            }
+        }
+        monitor.update {
+            if $0.slot != nil { $0.statistics.framesDropped += 1 }
+            $0.slot = nil
+            $0.hasEnded = true
+        }
+    }
+
+    private func nextWork() -> Work {
+        monitor.wait { state in
+            if state.isStopping { return .done(.end) }
+            switch state.cadence.action(now: monotonicNow()) {
+            case .encodeNew(let asKeyFrame):
+                // The slot is full whenever the cadence says that a frame waits.
+                let frame = state.slot
+                state.slot = nil
+                state.cadence.begin(new: true)
+                return .done(.encode(frame, asKeyFrame: asKeyFrame, state.settings))
+            case .encodeAgain(let asKeyFrame):
+                if !state.endings.isEmpty, state.slot == nil { return .done(.passOn(state.takeEndings())) }
+                state.cadence.begin(new: false)
+                return .done(.encode(nil, asKeyFrame: asKeyFrame, state.settings))
+            case .wait(let time):
+                if !state.endings.isEmpty, state.slot == nil || state.cadence.isPaused {
+                    return .done(.passOn(state.takeEndings()))
+                }
+                return .wait(until: time)
+            }
+        }
+    }
+
+    private mutating func encode(_ frame: VideoFrame?, asKeyFrame: Bool, settings: VideoEncoderThread.Settings) {
+        let isNew = frame != nil
+        do throws(VideoCodingError) {
+            let begin = monotonicNow()
+            try prepare(frame, settings: settings)
+            guard let encoder, let picture, let source else { throw .emptyPicture }
+            let converted = monotonicNow()
+            let timestamp =
+                isNew ? timestamps.next(timestamp: source.timestamp, now: begin) : timestamps.again(now: begin)
+            let outcome = try encoder.encode(
+                picture, timestamp: timestamp, rotation: settings.turnsPictures ? .upright : source.rotation,
+                asKeyFrame: asKeyFrame)
+            let end = monotonicNow()
+            monitor.update { state in
+                state.statistics.totalConversionTime += converted - begin
+                state.statistics.totalEncodeTime += end - converted
+                state.count(outcome, isRepetition: !isNew, begin: begin, end: end)
+            }
+            if case .encoded(let frame) = outcome { onFrame(frame) }
+        } catch {
+            let now = monotonicNow()
+            monitor.update { state in
+                if isNew { state.statistics.framesDropped += 1 }
+                state.cadence.failed(now: now)
+            }
+            onEvent(.failed(error))
+        }
+    }
+
+    /// Brings picture and encoder to what the settings say.
+    private mutating func prepare(
+        _ frame: VideoFrame?, settings: VideoEncoderThread.Settings
+    ) throws(VideoCodingError) {
+        guard let source = frame ?? source else { throw .emptyPicture }
+        let swaps = source.rotation.swapsSides
+        var bound = settings.maximumSize
+        var size = source.size
+        if swaps {
+            // The bound is for the picture as it is seen.
+            if settings.turnsPictures { size = size.transposed } else { bound = bound.transposed }
+        }
+        size = size.fitted(within: bound)
+        if frame != nil || picture?.size != size {
+            // Kept before anything can fail, so that it can be tried again; and the pool gets its memory back.
+            self.source = source
+            picture = nil
+            picture = try converter.convert(
+                source.buffer, to: size, rotation: settings.turnsPictures ? source.rotation : .upright)
+        }
+        var configuration =
+            encoder?.configuration ?? VP8Encoder.Configuration(size: size, bitsPerSecond: settings.bitsPerSecond)
+        configuration.size = size
+        configuration.bitsPerSecond = settings.bitsPerSecond
+        configuration.framesPerSecond = settings.framesPerSecond
+        configuration.hint = settings.hint
+        configuration.temporalLayers = settings.temporalLayers
+        configuration.speed = settings.speed
+        if let encoder {
+            try encoder.reconfigure(configuration)
+        } else {
+            // A second thread pays where there is a core for it.
+            configuration.threads = min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 2)
+            encoder = try VP8Encoder(configuration: configuration)
+        }
+    }
+}
+
+extension PixelSize {
+    fileprivate var transposed: PixelSize { PixelSize(width: height, height: width) }
+}
+
+/// What a new thread runs.
+private final class ThreadBody: Sendable {
+    private let run: @Sendable () -> Void
+
+    init(_ run: @escaping @Sendable () -> Void) {
+        self.run = run
+    }
+
+    /// The thread is detached: its end is told by the state that it shares with its owner.
+    func start() throws(VideoCodingError) {
+        var thread = pthread_t()
+        let retained = Unmanaged.passRetained(self)
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }, retained.toOpaque())
+        guard code == 0 else {
+            retained.release()
+            throw .threadFailed(reason: String(cString: strerror(code)))
+        }
+        pthread_detach(thread)
+    }
+}
+
+private func monotonicNow() -> Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+}

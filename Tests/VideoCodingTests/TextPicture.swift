@@ -1,0 +1,63 @@
+import Media
+
+/// A picture of dark, fixed-width glyphs on light lines, with a few coloured bars: what a screen full of text is like.
+///
+/// The glyphs are made from a generator, so that the same seed gives the same picture everywhere.
+struct TextPicture {
+    let size: PixelSize
+    private(set) var luma: [UInt8]
+
+    init(size: PixelSize, seed: UInt64 = 1) {
+        self.size = size
+        luma = [UInt8](repeating: 235, count: size.area)
+        var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+        func random() -> UInt64 {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return state
+        }
+        let glyphs = (0..<64).map { _ in random() & random() | random() & 0x1818_1818_1818_1818 }
+        for line in 0..<(size.height / 16) {
+            // Words of some letters, lines that end early, blank lines.
+            let columns = line % 7 == 6 ? 0 : size.width / 8 * (60 + Int(random() % 40)) / 100
+            for column in 0..<columns {
+                let letter = random()
+                guard letter % 6 != 0 else { continue }
+                draw(glyphs[Int(letter >> 8) & 63], x: column * 8, y: line * 16 + 3)
+            }
+        }
+    }
+
+    /// Draws 8 by 8 dots, each bit a pixel, every row twice but one: letters of about 7 by 12.
+    mutating func draw(_ glyph: UInt64, x: Int, y: Int) {
+        for row in 0..<11 {
+            let bits = glyph >> UInt64(row * 8 / 11 * 8) & 0xFF
+            for column in 0..<7 where bits >> UInt64(column) & 1 == 1 {
+                let (x, y) = (x + column, y + row)
+                if x < size.width, y < size.height { luma[y * size.width + x] = 30 }
+            }
+        }
+    }
+
+    /// The picture moved up by some lines, wrapping around.
+    func scrolled(by rows: Int) -> TextPicture {
+        var copy = self
+        let cut = (rows % size.height) * size.width
+        copy.luma = Array(luma[cut...] + luma[..<cut])
+        return copy
+    }
+
+    var i420: PixelBuffer {
+        PixelBuffer(size: size, format: .i420) { planes, strides in
+            for row in 0..<size.height {
+                luma.withUnsafeBytes { luma in
+                    planes[0].baseAddress?.advanced(by: row * strides[0])
+                        .copyMemory(from: luma.baseAddress!.advanced(by: row * size.width), byteCount: size.width)
+                }
+            }
+            planes[1].initializeMemory(as: UInt8.self, repeating: 128)
+            planes[2].initializeMemory(as: UInt8.self, repeating: 128)
+        }
+    }
+}
