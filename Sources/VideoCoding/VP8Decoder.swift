@@ -50,6 +50,11 @@ public final class VP8Decoder {
         }
     }
 
+    /// Decodes one frame that lies in an array: see the other `decode`.
+    public func decode(_ frame: [UInt8]) throws(VideoCodingError) -> PixelBuffer? {
+        try decode(frame.span)
+    }
+
     /// The quantizer index of the last frame's header, 0 to 127; nil before the first.
     public var lastQuantizer: Int? {
         var value: Int32 = 0

@@ -50,10 +50,11 @@ struct TextPicture {
 
     var i420: PixelBuffer {
         PixelBuffer(size: size, format: .i420) { planes, strides in
-            for row in 0..<size.height {
-                luma.withUnsafeBytes { luma in
-                    planes[0].baseAddress?.advanced(by: row * strides[0])
-                        .copyMemory(from: luma.baseAddress!.advanced(by: row * size.width), byteCount: size.width)
+            luma.withUnsafeBytes { luma in
+                for row in 0..<size.height {
+                    let target = UnsafeMutableRawBufferPointer(rebasing: planes[0][(row * strides[0])...])
+                    target.copyMemory(
+                        from: UnsafeRawBufferPointer(rebasing: luma[row * size.width..<(row + 1) * size.width]))
                 }
             }
             planes[1].initializeMemory(as: UInt8.self, repeating: 128)

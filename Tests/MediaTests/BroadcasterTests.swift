@@ -1,0 +1,97 @@
+import Media
+import Synchronization
+import Testing
+
+private final class RecordingSink: VideoSink {
+    private let log = Mutex<(timestamps: [Duration], ends: Int)>(([], 0))
+    private let onFrame: @Sendable (RecordingSink) -> Void
+
+    init(onFrame: @escaping @Sendable (RecordingSink) -> Void = { _ in }) {
+        self.onFrame = onFrame
+    }
+
+    var timestamps: [Duration] { log.withLock { $0.timestamps } }
+    var ends: Int { log.withLock { $0.ends } }
+
+    func receive(_ frame: VideoFrame) {
+        log.withLock { $0.timestamps.append(frame.timestamp) }
+        onFrame(self)
+    }
+
+    func sourceDidEnd(error: (any Error)?) {
+        log.withLock { $0.ends += 1 }
+    }
+}
+
+private func frame(_ seconds: Int) -> VideoFrame {
+    let buffer = PixelBuffer(size: PixelSize(width: 2, height: 2), format: .bgra) { planes, _ in
+        planes[0].initializeMemory(as: UInt8.self, repeating: 0)
+    }
+    return VideoFrame(buffer: buffer, timestamp: .seconds(seconds))
+}
+
+@Suite("VideoBroadcaster")
+struct BroadcasterTests {
+    @Test("every sink gets every frame, and one that is added twice gets it once")
+    func all() {
+        let broadcaster = VideoBroadcaster()
+        let (one, other) = (RecordingSink(), RecordingSink())
+        broadcaster.add(one)
+        broadcaster.add(other)
+        broadcaster.add(one)
+        broadcaster.send(frame(1))
+        broadcaster.end(error: nil)
+        #expect(one.timestamps == [.seconds(1)])
+        #expect(other.timestamps == [.seconds(1)])
+        #expect(one.ends == 1)
+    }
+
+    @Test("a removed sink gets nothing more, neither frames nor the end")
+    func removed() {
+        let broadcaster = VideoBroadcaster()
+        let sink = RecordingSink()
+        broadcaster.add(sink)
+        broadcaster.send(frame(1))
+        broadcaster.remove(sink)
+        broadcaster.remove(sink)
+        broadcaster.send(frame(2))
+        broadcaster.end(error: nil)
+        #expect(sink.timestamps == [.seconds(1)])
+        #expect(sink.ends == 0)
+    }
+
+    @Test("a sink may remove itself while it takes a frame, and those behind it still get theirs")
+    func removesItself() {
+        let broadcaster = VideoBroadcaster()
+        let first = RecordingSink { broadcaster.remove($0) }
+        let second = RecordingSink()
+        broadcaster.add(first)
+        broadcaster.add(second)
+        broadcaster.send(frame(1))
+        broadcaster.send(frame(2))
+        #expect(first.timestamps == [.seconds(1)])
+        #expect(second.timestamps == [.seconds(1), .seconds(2)])
+    }
+
+    @Test("a sink that another removed in the same round is passed over")
+    func removedByAnother() {
+        let broadcaster = VideoBroadcaster()
+        let second = RecordingSink()
+        let first = RecordingSink { _ in broadcaster.remove(second) }
+        broadcaster.add(first)
+        broadcaster.add(second)
+        broadcaster.send(frame(1))
+        #expect(second.timestamps.isEmpty)
+    }
+
+    @Test("a sink that is added during a round begins with the next frame")
+    func addedDuringRound() {
+        let broadcaster = VideoBroadcaster()
+        let late = RecordingSink()
+        broadcaster.add(RecordingSink { _ in broadcaster.add(late) })
+        broadcaster.send(frame(1))
+        #expect(late.timestamps.isEmpty)
+        broadcaster.send(frame(2))
+        #expect(late.timestamps == [.seconds(2)])
+    }
+}

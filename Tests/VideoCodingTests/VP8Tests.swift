@@ -1,0 +1,348 @@
+import Media
+import Testing
+@testable import VideoCoding
+
+extension VP8Encoder {
+    /// Encodes the pictures, one each thirtieth of a second; nil where one was dropped.
+    func encode(_ pictures: [PixelBuffer], from first: Int = 0) throws -> [EncodedVideoFrame?] {
+        try pictures.enumerated().map { index, picture in
+            let outcome = try encode(picture, timestamp: .seconds(first + index) / 30)
+            guard case .encoded(let frame) = outcome else { return nil }
+            return frame
+        }
+    }
+}
+
+@Suite("VP8")
+struct VP8Tests {
+    private let size = PixelSize(width: 320, height: 240)
+
+    private func scrolling(_ count: Int, size: PixelSize? = nil) -> [PixelBuffer] {
+        let picture = TextPicture(size: size ?? self.size)
+        return (0..<count).map { picture.scrolled(by: $0 * 2).i420 }
+    }
+
+    private func makeEncoder(
+        _ change: (inout VP8Encoder.Configuration) -> Void = { _ in }
+    ) throws -> VP8Encoder {
+        var configuration = VP8Encoder.Configuration(size: size, bitsPerSecond: 500_000)
+        change(&configuration)
+        return try VP8Encoder(configuration: configuration)
+    }
+
+    @Test("a text screen of 1280x720 at 30 reaches SSIM 0.95 within two seconds of 2.5 Mbit/s, and keeps to it")
+    func textScreen() throws {
+        let size = PixelSize(width: 1280, height: 720)
+        let still = TextPicture(size: size).i420
+        let encoder = try makeEncoder {
+            $0.size = size
+            $0.bitsPerSecond = 2_500_000
+        }
+        let decoder = try VP8Decoder()
+        var bytes = 0
+        var similarity = 0.0
+        for frame in try encoder.encode(Array(repeating: still, count: 60)) {
+            guard let frame else { continue }
+            bytes += frame.data.count
+            let picture = try #require(try decoder.decode(frame.data))
+            similarity = try StructuralSimilarity.luma(picture, still)
+        }
+        #expect(similarity >= 0.98)
+        #expect(bytes * 8 <= 2 * 2_500_000 * 115 / 100)
+    }
+
+    @Test("what is decoded is what was encoded, to the decoder's own quantizer", arguments: ContentHint.allCases)
+    func roundTrip(hint: ContentHint) throws {
+        let encoder = try makeEncoder {
+            $0.hint = hint
+            $0.bitsPerSecond = 1_000_000
+        }
+        let decoder = try VP8Decoder()
+        let pictures = scrolling(20)
+        for (picture, frame) in zip(pictures, try encoder.encode(pictures)) {
+            guard let frame else { continue }
+            let decoded = try #require(try decoder.decode(frame.data))
+            #expect(decoded.size == size)
+            #expect(try StructuralSimilarity.luma(decoded, picture) > 0.9)
+            #expect(decoder.lastQuantizer == frame.quantizer)
+            #expect(frame.contentHint == hint)
+        }
+    }
+
+    @Test("key frames come first and on request only, though the whole picture changes")
+    func keyFrames() throws {
+        let encoder = try makeEncoder()
+        var keys: [Int] = []
+        for index in 0..<40 {
+            let picture = TextPicture(size: size, seed: UInt64(1 + index / 8)).i420
+            let outcome = try encoder.encode(picture, timestamp: .seconds(index) / 30, asKeyFrame: index == 25)
+            if case .encoded(let frame) = outcome, frame.isKeyFrame { keys.append(index) }
+        }
+        #expect(keys == [0, 25])
+    }
+
+    @Test("a new bitrate, frame rate and hint cost no key frame, and the bitrate is kept to")
+    func bitrateChange() throws {
+        let encoder = try makeEncoder()
+        let pictures = scrolling(240)
+        _ = try encoder.encode(Array(pictures[..<60]))
+        var rates: [Int] = []
+        for (round, bitsPerSecond) in [(1, 1_200_000), (2, 400_000)] {
+            var configuration = encoder.configuration
+            configuration.bitsPerSecond = bitsPerSecond
+            configuration.hint = .text
+            try encoder.reconfigure(configuration)
+            let frames = try encoder.encode(Array(pictures[round * 60..<round * 60 + 60]), from: round * 60)
+            #expect(frames.allSatisfy { $0?.isKeyFrame != true })
+            // The first half follows the change; the second shows the rate.
+            rates.append(frames[30...].reduce(0) { $0 + ($1?.data.count ?? 0) } * 8)
+        }
+        #expect((900_000...1_500_000).contains(rates[0]), "\(rates)")
+        #expect((300_000...520_000).contains(rates[1]), "\(rates)")
+    }
+
+    @Test("a new size costs one key frame, smaller and larger than the first, with threads too", arguments: [1, 2])
+    func sizes(threads: Int) throws {
+        let encoder = try makeEncoder { $0.threads = threads }
+        let decoder = try VP8Decoder()
+        var time = 0
+        for (width, height) in [(320, 240), (160, 120), (16, 16), (318, 2), (1, 1), (320, 240), (640, 480), (322, 242)] {
+            var configuration = encoder.configuration
+            configuration.size = PixelSize(width: width, height: height)
+            try encoder.reconfigure(configuration)
+            for index in 0..<4 {
+                let picture = TextPicture(size: configuration.size).i420
+                time += 1
+                guard case .encoded(let frame) = try encoder.encode(picture, timestamp: .seconds(time) / 30) else {
+                    Issue.record("dropped at \(configuration.size)")
+                    continue
+                }
+                #expect(frame.isKeyFrame == (index == 0))
+                #expect(try decoder.decode(frame.data)?.size == configuration.size)
+            }
+        }
+    }
+
+    @Test("a picture of another size or layout is refused, and so is a setting out of range")
+    func refusals() throws {
+        let encoder = try makeEncoder()
+        let other = TextPicture(size: PixelSize(width: 16, height: 16)).i420
+        #expect(throws: VideoCodingError.self) { _ = try encoder.encode(other, timestamp: .zero) }
+        for change: (inout VP8Encoder.Configuration) -> Void in [
+            { $0.size = PixelSize(width: 0, height: 10) }, { $0.size = PixelSize(width: 20_000, height: 10) },
+            { $0.bitsPerSecond = 0 }, { $0.framesPerSecond = 0 }, { $0.framesPerSecond = .nan },
+            { $0.temporalLayers = 4 }, { $0.minimumQuantizer = 60 }, { $0.speed = 3 },
+        ] {
+            var configuration = encoder.configuration
+            change(&configuration)
+            #expect(throws: VideoCodingError.self) { try encoder.reconfigure(configuration) }
+            #expect(throws: VideoCodingError.self) { _ = try VP8Encoder(configuration: configuration) }
+        }
+        // And goes on as it was.
+        #expect(try encoder.encode(scrolling(3)).allSatisfy { $0 != nil })
+    }
+
+    @Test("timestamps that jump, stand still or go back are encoded all the same")
+    func timestamps() throws {
+        let encoder = try makeEncoder()
+        let picture = scrolling(1)[0]
+        for seconds in [0.0, 0.03, 0.03, 5, 4, -1e6, 1e9, 1e9 + 0.03, 0] {
+            guard case .encoded(let frame) = try encoder.encode(picture, timestamp: .seconds(seconds)) else {
+                Issue.record("dropped at \(seconds)")
+                continue
+            }
+            #expect(frame.timestamp == .seconds(seconds))
+        }
+    }
+
+    @Test("outside of the active regions nothing changes")
+    func activeRegions() throws {
+        let encoder = try makeEncoder { $0.bitsPerSecond = 3_000_000 }
+        let decoder = try VP8Decoder()
+        let (before, after) = (TextPicture(size: size, seed: 3), TextPicture(size: size, seed: 4))
+        var last: PixelBuffer?
+        for frame in try encoder.encode(Array(repeating: before.i420, count: 20)) {
+            if let frame { last = try decoder.decode(frame.data) }
+        }
+        // Half of the picture, and some nonsense that has to be clipped.
+        let regions = [
+            PixelRectangle(x: 160, y: 0, size: PixelSize(width: 160, height: 240)),
+            PixelRectangle(x: -50, y: -50, size: PixelSize(width: 20, height: 20)),
+            PixelRectangle(x: 500, y: 20, size: PixelSize(width: Int.max, height: Int.max)),
+        ]
+        for index in 20..<40 {
+            let outcome = try encoder.encode(after.i420, timestamp: .seconds(index) / 30, activeRegions: regions)
+            if case .encoded(let frame) = outcome { last = try decoder.decode(frame.data) }
+        }
+        let picture = try #require(last)
+        func error(_ columns: Range<Int>, _ expected: TextPicture) -> Int {
+            picture.withPlanes { set in
+                (0..<size.height).reduce(0) { sum, row in
+                    columns.reduce(sum) { sum, column in
+                        sum
+                            + abs(
+                                Int(set.planes[0][row * set.strides[0] + column])
+                                    - Int(expected.luma[row * size.width + column]))
+                    }
+                } / columns.count / size.height
+            }
+        }
+        #expect(error(0..<150, before) < 8)
+        #expect(error(0..<150, after) > 20)
+        #expect(error(170..<320, after) < 16)
+    }
+
+    @Test("temporal layers: ids, sync flags and TL0PICIDX follow the pattern", arguments: [1, 2, 3])
+    func layerPattern(layers: Int) throws {
+        let encoder = try makeEncoder {
+            $0.temporalLayers = layers
+            $0.bitsPerSecond = 2_000_000
+        }
+        let picture = scrolling(1)[0]
+        let frames = try encoder.encode(Array(repeating: picture, count: 8)).compactMap { $0 }
+        let ids = frames.map(\.temporalLayer.id)
+        #expect(ids == [[0, 0, 0, 0, 0, 0, 0, 0], [0, 1, 0, 1, 0, 1, 0, 1], [0, 2, 1, 2, 0, 2, 1, 2]][layers - 1])
+        var base: UInt8 = 255
+        for (index, frame) in frames.enumerated() {
+            if frame.temporalLayer.id == 0 { base &+= 1 }
+            #expect(frame.temporalLayer.baseLayerIndex == base)
+            #expect(frame.temporalLayer.incrementsBaseLayerIndex == (frame.temporalLayer.id == 0))
+            #expect(frame.temporalLayer.count == layers)
+            #expect(frame.isKeyFrame == (index == 0))
+            if frame.temporalLayer.id == 0 { #expect(frame.isReference) }
+        }
+        // A key frame is the base layer's, wherever in the pattern it is asked for.
+        guard case .encoded(let key) = try encoder.encode(picture, timestamp: .seconds(1), asKeyFrame: true) else {
+            Issue.record("no key frame")
+            return
+        }
+        #expect(key.isKeyFrame && key.temporalLayer.id == 0 && key.temporalLayer.baseLayerIndex == base &+ 1)
+    }
+
+    @Test(
+        "without the layers above one, and without any droppable frame, the rest decodes to the same pictures",
+        arguments: [(2, 0), (3, 1), (3, 0)])
+    func dropsLayers(layers: Int, kept: Int) throws {
+        let encoder = try makeEncoder {
+            $0.temporalLayers = layers
+            $0.bitsPerSecond = 1_000_000
+        }
+        let pictures = scrolling(48)
+        let (whole, thinned) = (try VP8Decoder(), try VP8Decoder())
+        var compared = 0
+        for (picture, frame) in zip(pictures, try encoder.encode(pictures)) {
+            guard let frame else { continue }
+            let all = try #require(try whole.decode(frame.data))
+            #expect(try StructuralSimilarity.luma(all, picture) > 0.85)
+            guard frame.temporalLayer.id <= kept else { continue }
+            let some = try #require(try thinned.decode(frame.data))
+            #expect(try StructuralSimilarity.luma(some, all) == 1)
+            compared += 1
+        }
+        #expect(compared >= 48 * (kept + 1) / (layers == 2 ? 2 : 4) - 2)
+    }
+
+    @Test("a receiver can begin with a higher layer at each sync frame")
+    func layerSync() throws {
+        let encoder = try makeEncoder {
+            $0.temporalLayers = 3
+            $0.bitsPerSecond = 1_000_000
+        }
+        let pictures = scrolling(32)
+        let (whole, joining) = (try VP8Decoder(), try VP8Decoder())
+        var highest = 0
+        for (index, frame) in try encoder.encode(pictures).enumerated() {
+            guard let frame else { continue }
+            let all = try #require(try whole.decode(frame.data))
+            let layer = frame.temporalLayer
+            // From the middle on, wants every layer, and takes one only from its sync frame on.
+            if index >= 15, layer.isSync, layer.id == highest + 1 || layer.id == highest + 2 { highest = layer.id }
+            guard layer.id <= highest else { continue }
+            let some = try #require(try joining.decode(frame.data))
+            if index >= 20 { #expect(try StructuralSimilarity.luma(some, all) == 1) }
+        }
+        #expect(highest == 2)
+    }
+
+    @Test("layers can be changed in a running encoder, without a key frame")
+    func layerChange() throws {
+        let encoder = try makeEncoder()
+        let decoder = try VP8Decoder()
+        let pictures = scrolling(80)
+        for (round, layers) in [1, 3, 2, 1].enumerated() {
+            var configuration = encoder.configuration
+            configuration.temporalLayers = layers
+            try encoder.reconfigure(configuration)
+            let part = Array(pictures[round * 20..<round * 20 + 20])
+            for (picture, frame) in zip(part, try encoder.encode(part, from: round * 20)) {
+                guard let frame else { continue }
+                #expect(frame.isKeyFrame == (round == 0 && frame.timestamp == .zero))
+                let decoded = try #require(try decoder.decode(frame.data))
+                #expect(try StructuralSimilarity.luma(decoded, picture) > 0.75)
+            }
+        }
+    }
+
+    @Test("truncated at every length and damaged at every byte, a frame is an error or a picture, never a trap")
+    func garbage() throws {
+        let small = PixelSize(width: 48, height: 32)
+        let encoder = try makeEncoder { $0.size = small }
+        let frames = try encoder.encode(scrolling(2, size: small)).compactMap { $0?.data }
+        let (key, delta) = (frames[0], frames[1])
+        let decoder = try VP8Decoder(largestSize: PixelSize(width: 256, height: 256))
+        for length in 0..<key.count {
+            _ = try? decoder.decode(Array(key[..<length]))
+        }
+        for index in key.indices {
+            for bit in [0x01, 0x80, 0xFF] as [UInt8] {
+                var damaged = key
+                damaged[index] ^= bit
+                _ = try? decoder.decode(damaged)
+                _ = try? decoder.decode(delta)
+            }
+        }
+        for index in delta.indices {
+            _ = try decoder.decode(key)
+            var damaged = delta
+            damaged[index] ^= 0xFF
+            _ = try? decoder.decode(damaged)
+            _ = try? decoder.decode(Array(delta[..<index]))
+        }
+        var generator: UInt64 = 7
+        for length in 1..<400 {
+            let noise = (0..<length).map { _ -> UInt8 in
+                generator = generator &* 6_364_136_223_846_793_005 &+ 1
+                return UInt8(truncatingIfNeeded: generator >> 56)
+            }
+            _ = try? decoder.decode(noise)
+        }
+        // A key frame mends it.
+        let mended = try #require(try decoder.decode(key))
+        let fresh = try #require(try VP8Decoder().decode(key))
+        #expect(try StructuralSimilarity.luma(mended, fresh) == 1)
+    }
+
+    @Test("the decoder says what it needs")
+    func decoderErrors() throws {
+        let frames = try makeEncoder().encode(scrolling(2)).compactMap { $0?.data }
+        let decoder = try VP8Decoder(largestSize: PixelSize(width: 320, height: 239))
+        #expect(throws: VideoCodingError.emptyFrame) { _ = try decoder.decode([] as [UInt8]) }
+        #expect(throws: VideoCodingError.keyFrameNeeded) { _ = try decoder.decode(frames[1]) }
+        #expect(throws: VideoCodingError.pictureTooLarge(size: size, limit: decoder.largestSize)) {
+            _ = try decoder.decode(frames[0])
+        }
+        #expect(throws: VideoCodingError.corruptedFrame(reason: "a key frame's header is cut off")) {
+            _ = try decoder.decode(Array(frames[0][..<9]))
+        }
+    }
+
+    @Test("what the decoder gave stays as it is while further frames are decoded")
+    func picturesStay() throws {
+        let pictures = scrolling(8)
+        let decoder = try VP8Decoder()
+        let decoded = try makeEncoder { $0.bitsPerSecond = 2_000_000 }.encode(pictures).compactMap { frame in
+            try frame.flatMap { try decoder.decode($0.data) }
+        }
+        for (one, other) in zip(decoded, pictures) { #expect(try StructuralSimilarity.luma(one, other) > 0.85) }
+    }
+}
