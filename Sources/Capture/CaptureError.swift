@@ -1,0 +1,67 @@
+public import Media
+
+/// Why a source could not be opened, or why it ended: what failed, the reason, and what would work.
+public enum CaptureError: Error, Sendable, Hashable {
+    /// The SPEC is not one: what is wrong with it, and a form that is right.
+    case invalidSpecification(text: String, problem: String, remedy: String)
+    /// The SPEC names a kind of source that this version does not have.
+    case unsupportedSource(text: String)
+    /// There is no X display at this name (nil: none was named), or it refused.
+    case displayUnavailable(display: String?, reason: String)
+    /// The display was there and went away, or answered nothing.
+    case displayLost(display: String, reason: String)
+    /// The display has no output of this name; `outputs` are those that it has.
+    case unknownOutput(name: String, outputs: [DisplayOutput])
+    /// The region reaches beyond the screen.
+    case regionOutsideScreen(region: PixelRectangle, screen: PixelSize)
+    /// The screen's pixels lie in a way that is not read: `reason` says how.
+    case unsupportedPixels(display: String, reason: String)
+    /// The X server refused a request; `code` is the protocol's error code.
+    case requestRefused(request: String, code: Int)
+    /// A file could not be opened or read; `errorNumber` is the system's.
+    case fileUnavailable(path: String, errorNumber: Int32)
+    /// The file is no y4m that can be shared; `offset` is the byte where that shows.
+    case invalidY4M(path: String, offset: Int, problem: String, remedy: String)
+    /// The operating system refused something that every source needs.
+    case systemRefused(call: String, errorNumber: Int32)
+}
+
+extension CaptureError: CustomStringConvertible {
+    /// One or two sentences for a person.
+    public var description: String {
+        switch self {
+        case .invalidSpecification(let text, let problem, let remedy):
+            return "source '\(text)': \(problem); \(remedy)"
+        case .unsupportedSource(let text):
+            return "source '\(text)' is not supported by this version; \(SourceSpecification.forms)"
+        case .displayUnavailable(nil, let reason):
+            return "no display: \(reason); \(Self.displayRemedy)"
+        case .displayUnavailable(let display?, let reason):
+            return "display '\(display)' cannot be opened: \(reason); \(Self.displayRemedy)"
+        case .displayLost(let display, let reason):
+            return "display '\(display)' was lost: \(reason); start again when it is back"
+        case .unknownOutput(let name, let outputs) where outputs.isEmpty:
+            return "the display has no output '\(name)', nor any other that is on; use 'display' for the whole screen"
+        case .unknownOutput(let name, let outputs):
+            let known = outputs.map(\.description).joined(separator: ", ")
+            return "the display has no output '\(name)'; it has \(known)"
+        case .regionOutsideScreen(let region, let screen):
+            return "region \(region.size)+\(region.x)+\(region.y) reaches beyond the screen, which is \(screen); "
+                + "choose one inside"
+        case .unsupportedPixels(let display, let reason):
+            return "display '\(display)' has pixels that cannot be read: \(reason); "
+                + "use a screen of depth 24, for instance 'Xvfb :99 -screen 0 1280x720x24'"
+        case .requestRefused(let request, let code):
+            return "the X server refused \(request) with error \(code)"
+        case .fileUnavailable(let path, let number):
+            return "\(path): \(systemMessage(number))"
+        case .invalidY4M(let path, let offset, let problem, let remedy):
+            return "\(path): byte \(offset): \(problem); \(remedy)"
+        case .systemRefused(let call, let number):
+            return "\(call): \(systemMessage(number))"
+        }
+    }
+
+    private static let displayRemedy =
+        "set DISPLAY to a running X server, start one ('Xvfb :99 -screen 0 1280x720x24'), or use --source test"
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Synchronization
+
+/// The thread of a source: started and stopped from anywhere, one at a time.
+final class CaptureThread: Sendable {
+    /// One run from start to end.
+    private final class Run: Sendable {
+        let signal: StopSignal
+        let ended = DispatchGroup()
+        let thread = Mutex<pthread_t?>(nil)
+        let hasEnded = Atomic(false)
+
+        init(signal: StopSignal) {
+            self.signal = signal
+        }
+    }
+
+    /// What a new thread is given.
+    private final class Launch {
+        let run: Run
+        let body: @Sendable (StopSignal) -> Void
+
+        init(run: Run, body: @escaping @Sendable (StopSignal) -> Void) {
+            self.run = run
+            self.body = body
+        }
+
+        func execute() {
+            run.thread.withLock { $0 = pthread_self() }
+            body(run.signal)
+            run.hasEnded.store(true, ordering: .releasing)
+            run.ended.leave()
+        }
+    }
+
+    private let current = Mutex<Run?>(nil)
+
+    deinit {
+        current.withLock { $0?.signal.raise() }
+    }
+
+    /// Runs `body` on a new thread; where one is running, does nothing.
+    func start(_ body: @escaping @Sendable (StopSignal) -> Void) throws(CaptureError) {
+        try current.withLock { current throws(CaptureError) in
+            if let current, !current.hasEnded.load(ordering: .acquiring) { return }
+            let run = Run(signal: try StopSignal())
+            run.ended.enter()
+            let launch = Unmanaged.passRetained(Launch(run: run, body: body))
+            var thread = pthread_t()
+            let status = pthread_create(
+                &thread, nil,
+                { argument in
+                    guard let argument else { return nil }
+                    Unmanaged<Launch>.fromOpaque(argument).takeRetainedValue().execute()
+                    return nil
+                }, launch.toOpaque())
+            guard status == 0 else {
+                launch.release()
+                run.ended.leave()
+                throw .systemRefused(call: "pthread_create", errorNumber: status)
+            }
+            pthread_detach(thread)
+            current = run
+        }
+    }
+
+    /// Asks the thread to end, and waits for that, unless it is the thread itself that asks.
+    func stop() {
+        guard let run = current.withLock({ $0 }) else { return }
+        run.signal.raise()
+        guard run.thread.withLock({ $0 }) != pthread_self() else { return }
+        run.ended.wait()
+    }
+}

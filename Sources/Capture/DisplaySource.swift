@@ -1,0 +1,127 @@
+public import Foundation
+public import Media
+
+/// Gives what an X screen shows: all of it, one output, or a region, with the mouse pointer.
+///
+/// A frame comes with each tick, stamped with when the server gave the picture. A screen or output that changes its
+/// size is followed, frames then have the new size; a region that no longer lies on the screen ends the source.
+/// Widths and heights are even: an odd last column or row is left out.
+public final class DisplaySource: CaptureSource {
+    /// The part of a screen to share.
+    public enum Area: Sendable, Hashable {
+        /// The whole screen.
+        case screen
+        /// What the output (monitor) of this name shows.
+        case output(String)
+        /// A rectangle of the screen.
+        case region(PixelRectangle)
+    }
+
+    /// The size when the source was opened, and the rate.
+    public let captureFormat: CaptureFormat
+    private let area: Area
+    private let display: String?
+    private let connection: XConnection
+    private let broadcaster = VideoBroadcaster()
+    private let thread = CaptureThread()
+
+    /// Connects to `display` (what stands in `DISPLAY`) and looks the area up; what cannot be shared throws, and says
+    /// what could be.
+    public init(
+        area: Area, display: String? = ProcessInfo.processInfo.environment["DISPLAY"], framesPerSecond: Double = 30
+    ) throws(CaptureError) {
+        guard SourceSpecification.frameRates.contains(framesPerSecond) else {
+            throw .invalidSpecification(
+                text: "display", problem: "\(framesPerSecond) frames a second cannot be captured",
+                remedy: "choose 0.1 to 240 frames a second")
+        }
+        let connection = try XConnection(display: display)
+        // Without a signal there is always an answer.
+        let size = try area.rectangle(on: connection, signal: nil)?.size ?? PixelSize(width: 2, height: 2)
+        captureFormat = CaptureFormat(size: size, framesPerSecond: framesPerSecond)
+        self.area = area
+        self.display = display
+        self.connection = connection
+    }
+
+    /// The outputs (monitors) of a display, the primary one first.
+    public static func outputs(
+        display: String? = ProcessInfo.processInfo.environment["DISPLAY"]
+    ) throws(CaptureError) -> [DisplayOutput] {
+        try XConnection(display: display).outputs(signal: nil) ?? []
+    }
+
+    /// Gives `sink` every frame from now on.
+    public func add(_ sink: any VideoSink) { broadcaster.add(sink) }
+
+    /// Gives `sink` no further frame.
+    public func remove(_ sink: any VideoSink) { broadcaster.remove(sink) }
+
+    /// Begins to give frames.
+    public func start() throws {
+        let (area, connection, broadcaster) = (area, connection, broadcaster)
+        let rate = captureFormat.framesPerSecond
+        try thread.start { signal in
+            var failure: CaptureError?
+            do throws(CaptureError) {
+                let schedule = TickSchedule(start: monotonicNow(), framesPerSecond: rate)
+                var grabber = try ScreenGrabber(connection: connection, wanted: area, signal: signal)
+                var tick = 0
+                while signal.wait(until: schedule.deadline(tick)), let frame = try grabber?.grab(signal: signal) {
+                    broadcaster.send(frame)
+                    tick = schedule.tick(after: tick, now: monotonicNow())
+                }
+            } catch {
+                failure = error
+            }
+            broadcaster.end(error: failure)
+        }
+    }
+
+    /// Ends it; sinks are told that nothing follows.
+    public func stop() { thread.stop() }
+}
+
+extension DisplaySource.Area {
+    /// Where on the screen this lies at this moment, with even sides; nil where `signal` was raised.
+    func rectangle(on connection: XConnection, signal: StopSignal?) throws(CaptureError) -> PixelRectangle? {
+        guard let size = try connection.screenSize(signal: signal) else { return nil }
+        let screen = PixelRectangle(x: 0, y: 0, size: size)
+        switch self {
+        case .screen:
+            return screen.even
+        case .output(let name):
+            guard let outputs = try connection.outputs(signal: signal) else { return nil }
+            guard let output = outputs.first(where: { $0.name == name }) else {
+                throw .unknownOutput(name: name, outputs: outputs)
+            }
+            // Between two events of one change an output may lie beyond the screen; take what is there.
+            guard let visible = output.area.intersection(screen) else {
+                throw .regionOutsideScreen(region: output.area, screen: size)
+            }
+            return visible.even
+        case .region(let region):
+            guard region.intersection(screen) == region else {
+                throw .regionOutsideScreen(region: region, screen: size)
+            }
+            return region.even
+        }
+    }
+}
+
+extension PixelRectangle {
+    /// Without an odd last column and row.
+    fileprivate var even: PixelRectangle {
+        PixelRectangle(x: x, y: y, size: PixelSize(width: max(size.width & ~1, 2), height: max(size.height & ~1, 2)))
+    }
+
+    /// What lies in both.
+    fileprivate func intersection(_ other: PixelRectangle) -> PixelRectangle? {
+        let left = max(x, other.x)
+        let top = max(y, other.y)
+        let right = min(x + size.width, other.x + other.size.width)
+        let bottom = min(y + size.height, other.y + other.size.height)
+        guard right > left, bottom > top else { return nil }
+        return PixelRectangle(x: left, y: top, size: PixelSize(width: right - left, height: bottom - top))
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+/// An open file, pipe or terminal, closed with its last owner.
+final class FileInput: ByteInput {
+    private let descriptor: Int32
+    private let closesDescriptor: Bool
+    private let path: String
+
+    /// Opens a file to read.
+    init(path: String) throws(CaptureError) {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .fileUnavailable(path: path, errorNumber: errno) }
+        var status = stat()
+        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+            close(descriptor)
+            throw .fileUnavailable(path: path, errorNumber: EISDIR)
+        }
+        self.path = path
+        closesDescriptor = true
+    }
+
+    /// Takes a descriptor that belongs to someone else, who keeps it open.
+    init(borrowing descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+        closesDescriptor = false
+    }
+
+    deinit {
+        if closesDescriptor { close(descriptor) }
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?) throws(CaptureError) -> Int {
+        while true {
+            // A pipe may stay silent for ever: wait where the signal is heard, not in read.
+            if let signal, signal.wait(readable: descriptor, until: nil) != .ready { return 0 }
+            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN:
+                // Whoever gave us a descriptor that does not block gets the same behaviour as with one that does.
+                var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                poll(&entry, 1, -1)
+            case let number: throw .fileUnavailable(path: path, errorNumber: number)
+            }
+        }
+    }
+
+    func rewind() -> Bool {
+        lseek(descriptor, 0, SEEK_SET) == 0
+    }
+}

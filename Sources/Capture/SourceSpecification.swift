@@ -1,0 +1,183 @@
+public import Foundation
+public import Media
+
+/// What to share, as a person writes it after `--source`.
+///
+/// | SPEC | source |
+/// | --- | --- |
+/// | `test`, `test:WxH`, `test:WxH@FPS` | the test pattern, 1280x720 where no size is given |
+/// | `display`, `display:OUTPUT` | the whole screen of `$DISPLAY`, or one output (monitor) of it |
+/// | `region:WxH+X+Y` | a rectangle of that screen |
+/// | `file:PATH`, `file:PATH:loop` | a y4m file at its own rate, once or again and again |
+/// | `file:-` | y4m on standard input, each frame sent as it arrives |
+public enum SourceSpecification: Sendable, Hashable {
+    /// The test pattern; a rate of nil is the one that ``open(environment:framesPerSecond:)`` is given.
+    case test(size: PixelSize, framesPerSecond: Double?)
+    /// The screen, or one output of it.
+    case display(output: String?)
+    /// A rectangle of the screen.
+    case region(PixelRectangle)
+    /// A y4m file.
+    case file(path: String, loop: Bool)
+    /// y4m on standard input.
+    case standardInput
+
+    /// The frame rates that a source can be asked for.
+    public static let frameRates: ClosedRange<Double> = 0.1...240
+
+    static let forms =
+        "use test[:WxH@FPS], display[:OUTPUT], region:WxH+X+Y, file:PATH.y4m[:loop] or file:- for standard input"
+    private static let defaultTestSize = PixelSize(width: 1280, height: 720)
+
+    /// Reads a SPEC.
+    public init(_ text: String) throws(CaptureError) {
+        let kind = String(text.prefix { $0 != ":" })
+        let argument = text.dropFirst(kind.count).isEmpty ? nil : String(text.dropFirst(kind.count + 1))
+        switch kind {
+        case "test":
+            self = try Self.test(argument, in: text)
+        case "display":
+            guard argument != "" else {
+                throw .invalidSpecification(
+                    text: text, problem: "the output's name is missing",
+                    remedy: "use display:OUTPUT, or display for the whole screen")
+            }
+            self = .display(output: argument)
+        case "region":
+            self = .region(try Self.rectangle(argument ?? "", in: text))
+        case "file":
+            self = try Self.file(argument ?? "", in: text)
+        case "window", "camera", "broadcast":
+            throw .unsupportedSource(text: text)
+        default:
+            let problem = text.isEmpty ? "it is empty" : "there is no source '\(kind)'"
+            throw .invalidSpecification(text: text, problem: problem, remedy: Self.forms)
+        }
+    }
+
+    /// What to share where nothing was said: the display where `DISPLAY` is set, else the test pattern; with a
+    /// sentence that tells a person which.
+    public static func preferred(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> (specification: SourceSpecification, sentence: String) {
+        if let display = environment["DISPLAY"], !display.isEmpty {
+            return (.display(output: nil), "sharing display \(display) (--source chooses something else)")
+        }
+        return (
+            .test(size: defaultTestSize, framesPerSecond: nil),
+            "sharing the test pattern, as DISPLAY is not set (--source chooses something else)"
+        )
+    }
+
+    /// Opens the source, ready to be started: its size is known, what cannot be shared has thrown.
+    ///
+    /// For standard input this waits until the header has been read. `framesPerSecond` is the rate of a screen, and
+    /// of a test pattern that names none; a file has its own.
+    public func open(
+        environment: [String: String] = ProcessInfo.processInfo.environment, framesPerSecond: Double = 30
+    ) throws(CaptureError) -> any CaptureSource {
+        guard Self.frameRates.contains(framesPerSecond) else {
+            throw .invalidSpecification(
+                text: description, problem: "\(framesPerSecond) frames a second cannot be captured",
+                remedy: Self.rateRemedy)
+        }
+        switch self {
+        case .test(let size, let rate):
+            return try TestPatternSource(size: size, framesPerSecond: rate ?? framesPerSecond)
+        case .display(nil):
+            return try DisplaySource(
+                area: .screen, display: environment["DISPLAY"], framesPerSecond: framesPerSecond)
+        case .display(let output?):
+            return try DisplaySource(
+                area: .output(output), display: environment["DISPLAY"], framesPerSecond: framesPerSecond)
+        case .region(let rectangle):
+            return try DisplaySource(
+                area: .region(rectangle), display: environment["DISPLAY"], framesPerSecond: framesPerSecond)
+        case .file(let path, let loop):
+            return try Y4MSource(path: path, loop: loop)
+        case .standardInput:
+            return try Y4MSource.standardInput()
+        }
+    }
+}
+
+extension SourceSpecification: CustomStringConvertible {
+    /// The SPEC.
+    public var description: String {
+        switch self {
+        case .test(let size, nil): "test:\(size)"
+        case .test(let size, let rate?): "test:\(size)@\(rate == rate.rounded() ? "\(Int(rate))" : "\(rate)")"
+        case .display(nil): "display"
+        case .display(let output?): "display:\(output)"
+        case .region(let region): "region:\(region.size)+\(region.x)+\(region.y)"
+        case .file(let path, let loop): "file:\(path)\(loop ? ":loop" : "")"
+        case .standardInput: "file:-"
+        }
+    }
+}
+
+extension SourceSpecification {
+    private static let rateRemedy = "choose 0.1 to 240 frames a second"
+    private static let testRemedy = "use test, test:1280x720 or test:1280x720@30"
+    private static let regionRemedy = "use region:WxH+X+Y, for instance region:1280x720+0+0"
+    private static let loopSuffix = ":loop"
+
+    private static func test(_ argument: String?, in text: String) throws(CaptureError) -> SourceSpecification {
+        guard let argument else { return .test(size: defaultTestSize, framesPerSecond: nil) }
+        let parts = argument.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, let size = size(first) else {
+            throw .invalidSpecification(text: text, problem: "the size is not WxH", remedy: testRemedy)
+        }
+        if let problem = TestPattern.problem(with: size) {
+            throw .invalidSpecification(text: text, problem: problem, remedy: testRemedy)
+        }
+        guard parts.count == 2 else { return .test(size: size, framesPerSecond: nil) }
+        guard let rate = Double(parts[1]), frameRates.contains(rate) else {
+            throw .invalidSpecification(
+                text: text, problem: "'\(parts[1])' is no frame rate", remedy: rateRemedy)
+        }
+        return .test(size: size, framesPerSecond: rate)
+    }
+
+    private static func rectangle(_ argument: String, in text: String) throws(CaptureError) -> PixelRectangle {
+        let parts = argument.split(separator: "+", omittingEmptySubsequences: false)
+        guard parts.count == 3, let size = size(parts[0]), let x = number(parts[1]), let y = number(parts[2]) else {
+            throw .invalidSpecification(text: text, problem: "the region is not WxH+X+Y", remedy: regionRemedy)
+        }
+        guard size.width >= 2, size.height >= 2 else {
+            throw .invalidSpecification(
+                text: text, problem: "a region has at least two columns and two rows", remedy: regionRemedy)
+        }
+        return PixelRectangle(x: x, y: y, size: size)
+    }
+
+    private static func file(_ argument: String, in text: String) throws(CaptureError) -> SourceSpecification {
+        let loop = argument.hasSuffix(loopSuffix)
+        let path = loop ? String(argument.dropLast(loopSuffix.count)) : argument
+        guard !path.isEmpty else {
+            throw .invalidSpecification(
+                text: text, problem: "the path is missing", remedy: "use file:PATH.y4m, file:PATH.y4m:loop or file:-")
+        }
+        guard path == "-" else { return .file(path: path, loop: loop) }
+        guard !loop else {
+            throw .invalidSpecification(
+                text: text, problem: "standard input comes once and cannot be looped",
+                remedy: "use file:- or file:PATH.y4m:loop")
+        }
+        return .standardInput
+    }
+
+    private static func size(_ text: Substring) -> PixelSize? {
+        let sides = text.split(separator: "x", omittingEmptySubsequences: false)
+        guard sides.count == 2, let width = number(sides[0]), let height = number(sides[1]) else { return nil }
+        return PixelSize(width: width, height: height)
+    }
+
+    /// A decimal of at most five digits, as X's coordinates are.
+    private static func number(_ text: Substring) -> Int? {
+        guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int(text)
+    }
+}

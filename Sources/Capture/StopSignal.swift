@@ -1,0 +1,71 @@
+import Foundation
+import Synchronization
+
+/// Tells a source's thread to end, wherever it waits: for its next tick, for a file, for the display.
+final class StopSignal: Sendable {
+    /// What a wait ended with.
+    enum Wakening { case ready, stopped, timedOut }
+
+    // A pipe whose reading end becomes readable when the signal is raised.
+    private let readingEnd: Int32
+    private let writingEnd: Int32
+    private let raised = Atomic(false)
+
+    init() throws(CaptureError) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw .systemRefused(call: "pipe", errorNumber: errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        (readingEnd, writingEnd) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(readingEnd)
+        close(writingEnd)
+    }
+
+    var isRaised: Bool { raised.load(ordering: .acquiring) }
+
+    func raise() {
+        // One byte is enough, and more could fill the pipe.
+        guard !raised.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        var byte: UInt8 = 1
+        write(writingEnd, &byte, 1)
+    }
+
+    /// Waits until `deadline`; false where the signal was raised first.
+    func wait(until deadline: Duration) -> Bool {
+        wait(readable: -1, until: deadline) == .timedOut
+    }
+
+    /// Waits until `file` can be read (or has ended), the signal is raised, or `deadline` (nil: none) has passed.
+    func wait(readable file: Int32, until deadline: Duration?) -> Wakening {
+        while !isRaised {
+            var entries = [
+                pollfd(fd: readingEnd, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: file, events: Int16(POLLIN), revents: 0),
+            ]
+            let left = deadline.map { max($0 - monotonicNow(), .zero) }
+            let result = poll(&entries, 2, left.map(\.wholeMilliseconds) ?? -1)
+            if entries[0].revents != 0 { break }
+            if entries[1].revents != 0 { return .ready }
+            guard result == 0, let deadline else { continue }
+            // What is left after the whole milliseconds that poll can wait for.
+            let rest = deadline - monotonicNow()
+            if rest > .milliseconds(1) { continue }
+            if rest > .zero {
+                var time = timespec(tv_sec: 0, tv_nsec: Int(rest.components.attoseconds / 1_000_000_000))
+                nanosleep(&time, nil)
+            }
+            return isRaised ? .stopped : .timedOut
+        }
+        return .stopped
+    }
+}
+
+extension Duration {
+    /// The whole milliseconds in this duration, as `poll` takes them.
+    var wholeMilliseconds: Int32 {
+        // A day is longer than anything waits at once, and keeps the product small.
+        Int32(min(components.seconds, 86400) * 1000 + components.attoseconds / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+
+/// The time on `CLOCK_MONOTONIC`, which is what frames are stamped with.
+func monotonicNow() -> Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+}
+
+/// What the system says of an error number.
+func systemMessage(_ number: Int32) -> String {
+    var text = [CChar](repeating: 0, count: 256)
+    // The GNU strerror_r is the one that Glibc's overlay does not choose: this is the XSI one, which fills `text`.
+    guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+/// When each tick of a source is due: counted from its start, so that no tick's lateness moves the next.
+struct TickSchedule {
+    let start: Duration
+    let framesPerSecond: Double
+
+    /// When tick `number` is due.
+    func deadline(_ number: Int) -> Duration {
+        start + .nanoseconds(Int64((Double(number) * 1e9 / framesPerSecond).rounded()))
+    }
+
+    /// The tick to run after `number`: the next one, or where that is long past, the newest that is due at `now`.
+    func tick(after number: Int, now: Duration) -> Int {
+        let (seconds, attoseconds) = (now - start).components
+        let elapsed = Double(seconds) + Double(attoseconds) * 1e-18
+        return max(number + 1, Int((elapsed * framesPerSecond).rounded(.down)))
+    }
+}

@@ -1,0 +1,67 @@
+public import Media
+
+/// Gives the test pattern at a steady rate: what is shared where there is no screen, and what a viewer can check.
+///
+/// Each start begins with frame 0. A frame's number says when it was due: one that could not be drawn in time is left
+/// out, and the numbers show the gap.
+public final class TestPatternSource: CaptureSource {
+    /// Size and rate of the pattern.
+    public let captureFormat: CaptureFormat
+    private let broadcaster = VideoBroadcaster()
+    private let thread = CaptureThread()
+    private let pattern: TestPattern
+
+    /// A pattern of `size` at `framesPerSecond`.
+    public init(
+        size: PixelSize = PixelSize(width: 1280, height: 720), framesPerSecond: Double = 30
+    ) throws(CaptureError) {
+        let format = CaptureFormat(size: size, framesPerSecond: framesPerSecond)
+        let problem =
+            SourceSpecification.frameRates.contains(framesPerSecond)
+            ? TestPattern.problem(with: size) : "\(framesPerSecond) frames a second cannot be drawn"
+        if let problem {
+            throw .invalidSpecification(
+                text: "test:\(size)@\(framesPerSecond)", problem: problem, remedy: "use test:1280x720@30")
+        }
+        captureFormat = format
+        pattern = TestPattern(size: size)
+    }
+
+    /// Gives `sink` every frame from now on.
+    public func add(_ sink: any VideoSink) { broadcaster.add(sink) }
+
+    /// Gives `sink` no further frame.
+    public func remove(_ sink: any VideoSink) { broadcaster.remove(sink) }
+
+    /// Begins with frame 0.
+    public func start() throws {
+        let (broadcaster, pattern, rate) = (broadcaster, pattern, captureFormat.framesPerSecond)
+        try thread.start { signal in
+            let pool = FramePool()
+            let schedule = TickSchedule(start: monotonicNow(), framesPerSecond: rate)
+            var failure: CaptureError?
+            var frame = 0
+            var previous: Int?
+            while signal.wait(until: schedule.deadline(frame)) {
+                do throws(CaptureError) {
+                    let buffer = try pool.buffer(size: pattern.size, format: .i420) { planes, strides in
+                        pattern.draw(frame: frame, planes: planes, strides: strides)
+                    }
+                    broadcaster.send(
+                        VideoFrame(
+                            buffer: buffer, timestamp: schedule.deadline(frame),
+                            damage: pattern.damage(from: previous, to: frame)))
+                } catch {
+                    failure = error
+                    break
+                }
+                previous = frame
+                frame = schedule.tick(after: frame, now: monotonicNow())
+            }
+            broadcaster.end(error: failure)
+        }
+    }
+
+    /// Ends it; sinks are told that nothing follows.
+    public func stop() { thread.stop() }
+}

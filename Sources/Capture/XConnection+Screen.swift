@@ -1,0 +1,67 @@
+import CXCB
+import Media
+
+extension XConnection {
+    /// The screen's size now; nil where `signal` was raised.
+    func screenSize(signal: StopSignal?) throws(CaptureError) -> PixelSize? {
+        let cookie = xcb_get_geometry(handle, root)
+        guard
+            let reply = try reply("GetGeometry", cookie.sequence, as: xcb_get_geometry_reply_t.self, signal: signal)
+        else { return nil }
+        return PixelSize(width: Int(reply.value.width), height: Int(reply.value.height))
+    }
+
+    /// The monitors, primary first; none where the server has no RandR 1.5. Nil where `signal` was raised.
+    func outputs(signal: StopSignal?) throws(CaptureError) -> [DisplayOutput]? {
+        guard let randr = cxcb_randr_extension(handle), randr.pointee.present != 0 else { return [] }
+        let version = xcb_randr_query_version(handle, 1, 5)
+        guard
+            let answer = try reply(
+                "RRQueryVersion", version.sequence, as: xcb_randr_query_version_reply_t.self, signal: signal)
+        else { return nil }
+        guard (answer.value.major_version, answer.value.minor_version) >= (1, 5) else { return [] }
+        let cookie = xcb_randr_get_monitors(handle, root, 1)
+        guard
+            let monitors = try reply(
+                "RRGetMonitors", cookie.sequence, as: xcb_randr_get_monitors_reply_t.self, signal: signal)
+        else { return nil }
+        var outputs: [DisplayOutput] = []
+        var iterator = xcb_randr_get_monitors_monitors_iterator(monitors.pointer)
+        while iterator.rem > 0, let monitor = iterator.data?.pointee {
+            guard let name = try atomName(monitor.name, signal: signal) else { return nil }
+            let area = PixelRectangle(
+                x: Int(monitor.x), y: Int(monitor.y),
+                size: PixelSize(width: Int(monitor.width), height: Int(monitor.height)))
+            outputs.append(DisplayOutput(name: name, area: area, isPrimary: monitor.primary != 0))
+            xcb_randr_monitor_info_next(&iterator)
+        }
+        return outputs.filter(\.isPrimary) + outputs.filter { !$0.isPrimary }
+    }
+
+    private func atomName(_ atom: xcb_atom_t, signal: StopSignal?) throws(CaptureError) -> String? {
+        let cookie = xcb_get_atom_name(handle, atom)
+        guard
+            let reply = try reply("GetAtomName", cookie.sequence, as: xcb_get_atom_name_reply_t.self, signal: signal)
+        else { return nil }
+        let bytes = UnsafeRawBufferPointer(
+            start: xcb_get_atom_name_name(reply.pointer), count: Int(xcb_get_atom_name_name_length(reply.pointer)))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Asks to be told when the screen's size or the monitors change: which types of event say so.
+    func watchGeometry() -> Set<UInt8> {
+        var mask = XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue
+        xcb_change_window_attributes(handle, root, XCB_CW_EVENT_MASK.rawValue, &mask)
+        var types: Set<UInt8> = [UInt8(XCB_CONFIGURE_NOTIFY)]
+        if let randr = cxcb_randr_extension(handle), randr.pointee.present != 0 {
+            let changes =
+                XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue | XCB_RANDR_NOTIFY_MASK_CRTC_CHANGE.rawValue
+                | XCB_RANDR_NOTIFY_MASK_OUTPUT_CHANGE.rawValue
+            xcb_randr_select_input(handle, root, UInt16(changes))
+            types.insert(randr.pointee.first_event &+ UInt8(XCB_RANDR_SCREEN_CHANGE_NOTIFY))
+            types.insert(randr.pointee.first_event &+ UInt8(XCB_RANDR_NOTIFY))
+        }
+        xcb_flush(handle)
+        return types
+    }
+}

@@ -1,0 +1,148 @@
+import CXCB
+import Foundation
+import Media
+
+/// A connection to an X server: sends requests, waits for replies, and turns XCB's errors into ours.
+final class XConnection: Sendable {
+    /// The display's name, for errors.
+    let display: String
+    /// The root window of the screen that the name chose.
+    let root: xcb_window_t
+    /// The connection for XCB's functions that send a request.
+    // XCB locks within each of its functions, and the pointer lives as long as this object, which owns it.
+    nonisolated(unsafe) let handle: OpaquePointer
+
+    private static let patience = Duration.seconds(5)
+
+    /// Connects to `display`, which is what stood in `DISPLAY`.
+    init(display: String?) throws(CaptureError) {
+        guard let display, !display.isEmpty else {
+            throw .displayUnavailable(display: nil, reason: "DISPLAY is not set")
+        }
+        var screenNumber: Int32 = 0
+        guard let handle = xcb_connect(display, &screenNumber) else {
+            throw .displayUnavailable(display: display, reason: "there is no memory for it")
+        }
+        let status = xcb_connection_has_error(handle)
+        guard status == 0 else {
+            xcb_disconnect(handle)
+            throw .displayUnavailable(display: display, reason: Self.reason(status))
+        }
+        // A name with a screen that is not there ends in the error above, so one of these is it.
+        var screens = xcb_setup_roots_iterator(xcb_get_setup(handle))
+        for _ in 0..<max(screenNumber, 0) where screens.rem > 1 { xcb_screen_next(&screens) }
+        guard screens.rem > 0, let screen = screens.data else {
+            xcb_disconnect(handle)
+            throw .displayUnavailable(display: display, reason: "it has no screen")
+        }
+        if let reason = Self.unsupportedPixels(screen.pointee, xcb_get_setup(handle)) {
+            xcb_disconnect(handle)
+            throw .unsupportedPixels(display: display, reason: reason)
+        }
+        self.display = display
+        self.root = screen.pointee.root
+        self.handle = handle
+    }
+
+    deinit {
+        xcb_disconnect(handle)
+    }
+
+    /// A reply's memory, freed with its owner.
+    struct Reply<Value>: ~Copyable {
+        let pointer: UnsafeMutablePointer<Value>
+
+        var value: Value { pointer.pointee }
+
+        deinit {
+            free(pointer)
+        }
+    }
+
+    /// Waits for the reply to the request of number `sequence`; nil where `signal` was raised first.
+    func reply<Value>(
+        _ request: String, _ sequence: UInt32, as type: Value.Type, signal: StopSignal?
+    ) throws(CaptureError) -> Reply<Value>? {
+        xcb_flush(handle)
+        let deadline = monotonicNow() + Self.patience
+        while true {
+            var memory: UnsafeMutableRawPointer?
+            var refusal: UnsafeMutablePointer<xcb_generic_error_t>?
+            if xcb_poll_for_reply(handle, sequence, &memory, &refusal) == 1 {
+                if let memory { return Reply(pointer: memory.assumingMemoryBound(to: Value.self)) }
+                guard let refusal else { throw lost() }
+                defer { free(refusal) }
+                throw .requestRefused(request: request, code: Int(refusal.pointee.error_code))
+            }
+            guard xcb_connection_has_error(handle) == 0 else { throw lost() }
+            switch wait(until: deadline, signal: signal) {
+            case .ready: continue
+            case .stopped: return nil
+            case .timedOut:
+                throw .displayLost(
+                    display: display, reason: "it did not answer within \(Self.patience.components.seconds) seconds")
+            }
+        }
+    }
+
+    /// Waits for the outcome of a checked request that has no reply; false where it was refused.
+    func check(_ cookie: xcb_void_cookie_t) throws(CaptureError) -> Bool {
+        guard let refusal = xcb_request_check(handle, cookie) else {
+            guard xcb_connection_has_error(handle) == 0 else { throw lost() }
+            return true
+        }
+        free(refusal)
+        return false
+    }
+
+    /// The types of the events that came since the last call.
+    func drainEvents() -> Set<UInt8> {
+        var types: Set<UInt8> = []
+        while let event = xcb_poll_for_event(handle) {
+            // The highest bit says that another client sent it.
+            types.insert(event.pointee.response_type & 0x7F)
+            free(event)
+        }
+        return types
+    }
+
+    private func wait(until deadline: Duration, signal: StopSignal?) -> StopSignal.Wakening {
+        let descriptor = xcb_get_file_descriptor(handle)
+        if let signal { return signal.wait(readable: descriptor, until: deadline) }
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        let timeout = max(deadline - monotonicNow(), .zero).wholeMilliseconds
+        return poll(&entry, 1, timeout) == 0 ? .timedOut : .ready
+    }
+
+    private func lost() -> CaptureError {
+        .displayLost(display: display, reason: Self.reason(xcb_connection_has_error(handle)))
+    }
+
+    private static func reason(_ status: Int32) -> String {
+        switch status {
+        case XCB_CONN_CLOSED_PARSE_ERR: "its name is not HOST:NUMBER.SCREEN"
+        case XCB_CONN_CLOSED_INVALID_SCREEN: "it has no such screen"
+        case XCB_CONN_CLOSED_EXT_NOTSUPPORTED: "it lacks an extension"
+        case XCB_CONN_CLOSED_MEM_INSUFFICIENT: "there is no memory for it"
+        case XCB_CONN_CLOSED_REQ_LEN_EXCEED: "a request was too long for it"
+        default: "nothing answers there, it refused this user, or it closed the connection"
+        }
+    }
+
+    private static func unsupportedPixels(
+        _ screen: xcb_screen_t, _ setup: UnsafePointer<xcb_setup_t>?
+    ) -> String? {
+        guard screen.root_depth == 24 || screen.root_depth == 32 else { return "its depth is \(screen.root_depth)" }
+        guard let setup, setup.pointee.image_byte_order == UInt8(XCB_IMAGE_ORDER_LSB_FIRST.rawValue) else {
+            return "its bytes are in big-endian order"
+        }
+        var formats = xcb_setup_pixmap_formats_iterator(setup)
+        while formats.rem > 0, let format = formats.data?.pointee {
+            if format.depth == screen.root_depth {
+                return format.bits_per_pixel == 32 ? nil : "a pixel has \(format.bits_per_pixel) bits, not 32"
+            }
+            xcb_format_next(&formats)
+        }
+        return "it names no layout for depth \(screen.root_depth)"
+    }
+}

@@ -1,0 +1,124 @@
+import Media
+
+/// What a y4m stream says of itself in its first line (`YUV4MPEG2 W… H… F… I… A… C… X…`).
+struct Y4MHeader: Sendable, Hashable {
+    /// How the planes of a frame lie in the file.
+    enum Sampling: Sendable, Hashable {
+        case i420, i422, i444, luma
+    }
+
+    /// The size in the file, which may be odd.
+    let size: PixelSize
+    let framesPerSecond: Double
+    let sampling: Sampling
+    /// Luma and chroma use all of 0 to 255, not the limited range that frames have here.
+    let isFullRange: Bool
+
+    static let magic = "YUV4MPEG2"
+    static let maximumSide = 16384
+    static let maximumArea = 8192 * 4320
+    /// Where the header names no rate (`F0:0`, or none).
+    static let defaultRate = 30.0
+
+    /// Columns and rows of a chroma plane.
+    var chromaSize: PixelSize {
+        switch sampling {
+        case .i420: PixelSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
+        case .i422: PixelSize(width: (size.width + 1) / 2, height: size.height)
+        case .i444: size
+        case .luma: PixelSize(width: 0, height: 0)
+        }
+    }
+
+    /// Bytes of a frame's samples.
+    var frameLength: Int { size.area + 2 * chromaSize.area }
+
+    /// A fault in the header: the byte where the faulty field begins, what is wrong, what to do.
+    struct Fault: Error, Hashable {
+        let offset: Int
+        let problem: String
+        let remedy: String
+    }
+
+    private static let conversion = "convert it with 'ffmpeg -i IN -pix_fmt yuv420p OUT.y4m'"
+
+    /// Reads the line, without its line end.
+    init(line: [UInt8]) throws(Fault) {
+        let fields = Self.fields(line)
+        guard let first = fields.first, first.text == Self.magic else {
+            throw Fault(offset: 0, problem: "this is no y4m, which begins with \(Self.magic)", remedy: Self.conversion)
+        }
+        var width: Int?
+        var height: Int?
+        var rate = Self.defaultRate
+        var sampling = Sampling.i420
+        var isFullRange = false
+        for field in fields.dropFirst() {
+            let value = field.text.dropFirst()
+            switch field.text.first {
+            case "W": width = try Self.side(value, "width", at: field.offset)
+            case "H": height = try Self.side(value, "height", at: field.offset)
+            case "F": rate = try Self.rate(value, at: field.offset)
+            case "C": sampling = try Self.sampling(value, at: field.offset)
+            case "X" where value == "COLORRANGE=FULL": isFullRange = true
+            default: break  // Interlacing, pixel aspect and comments do not change how a frame is read.
+            }
+        }
+        guard let width, let height else {
+            let missing = width == nil ? "width (W)" : "height (H)"
+            throw Fault(offset: line.count, problem: "the header has no \(missing)", remedy: Self.conversion)
+        }
+        guard width * height <= Self.maximumArea else {
+            throw Fault(
+                offset: 0, problem: "\(width)x\(height) is larger than can be shared",
+                remedy: "scale it to at most 8192x4320")
+        }
+        self.size = PixelSize(width: width, height: height)
+        self.framesPerSecond = rate
+        self.sampling = sampling
+        self.isFullRange = isFullRange
+    }
+
+    private static func fields(_ line: [UInt8]) -> [(offset: Int, text: String)] {
+        line.split(separator: 0x20).map { (offset: $0.startIndex, text: String(decoding: $0, as: UTF8.self)) }
+    }
+
+    private static func number(_ text: Substring) -> Int? {
+        guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int(text)
+    }
+
+    private static func side(_ text: Substring, _ name: String, at offset: Int) throws(Fault) -> Int {
+        guard let side = number(text), (2...maximumSide).contains(side) else {
+            throw Fault(
+                offset: offset, problem: "the \(name) '\(text)' is not between 2 and \(maximumSide)",
+                remedy: conversion)
+        }
+        return side
+    }
+
+    private static func rate(_ text: Substring, at offset: Int) throws(Fault) -> Double {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        if parts.count == 2, let above = number(parts[0]), let below = number(parts[1]) {
+            if above == 0 || below == 0 { return defaultRate }
+            let rate = Double(above) / Double(below)
+            if SourceSpecification.frameRates.contains(rate) { return rate }
+        }
+        throw Fault(
+            offset: offset, problem: "the frame rate '\(text)' is not a ratio between 0.1 and 240 a second",
+            remedy: "convert it with 'ffmpeg -i IN -r 30 OUT.y4m'")
+    }
+
+    private static func sampling(_ text: Substring, at offset: Int) throws(Fault) -> Sampling {
+        switch text {
+        case "420", "420jpeg", "420mpeg2", "420paldv": return .i420
+        case "422": return .i422
+        case "444": return .i444
+        case "mono": return .luma
+        default:
+            throw Fault(offset: offset, problem: "the colour space C\(text) is not supported", remedy: conversion)
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import CYUV
+import Foundation
+import Media
+
+/// Somewhere bytes come from, in order.
+protocol ByteInput: Sendable {
+    /// Fills the front of `buffer`: how many bytes, 0 at the end. Ends early where `signal` is raised.
+    func read(into buffer: UnsafeMutableRawBufferPointer, signal: StopSignal?) throws(CaptureError) -> Int
+    /// Goes back to the first byte; false where that cannot be done.
+    func rewind() -> Bool
+}
+
+/// Reads y4m: the header at once, then frame by frame.
+struct Y4MReader: Sendable {
+    let header: Y4MHeader
+    /// What is shared: the file's picture without an odd last column and row.
+    let size: PixelSize
+    private let input: any ByteInput
+    private let path: String
+    private let headerLength: Int
+    private var offset: Int
+    private var staging: [UInt8]
+
+    private static let maximumLine = 1024
+    private static let frameMagic = Array("FRAME".utf8)
+
+    /// Reads the header of `input`, which errors call `path`.
+    init(input: any ByteInput, path: String) throws(CaptureError) {
+        var offset = 0
+        // The magic by itself first, so that what is no y4m is called that, however long its first line.
+        let magic = Array(Y4MHeader.magic.utf8)
+        var line = [UInt8](repeating: 0, count: magic.count)
+        let got = try Self.fill(&line, from: input, signal: nil)
+        guard got > 0 else {
+            throw .invalidY4M(
+                path: path, offset: 0, problem: "it is empty", remedy: "give a y4m file with at least one frame")
+        }
+        offset = got
+        if line == magic {
+            line += try Self.lineRest(of: input, path: path, offset: &offset, signal: nil)
+        }
+        do throws(Y4MHeader.Fault) {
+            header = try Y4MHeader(line: line)
+        } catch {
+            throw .invalidY4M(path: path, offset: error.offset, problem: error.problem, remedy: error.remedy)
+        }
+        self.input = input
+        self.path = path
+        self.offset = offset
+        headerLength = offset
+        size = PixelSize(width: header.size.width & ~1, height: header.size.height & ~1)
+        staging = [UInt8](repeating: 0, count: header.frameLength)
+    }
+
+    /// Goes back to the first frame; false where the input cannot.
+    mutating func rewind() -> Bool {
+        guard input.rewind() else { return false }
+        var line = [UInt8](repeating: 0, count: headerLength)
+        guard let got = try? Self.fill(&line, from: input, signal: nil), got == headerLength else { return false }
+        offset = headerLength
+        return true
+    }
+
+    /// The next frame; nil at the end, or where `signal` was raised.
+    mutating func next(from pool: FramePool, signal: StopSignal?) throws(CaptureError) -> (any VideoFrameBuffer)? {
+        let frameStart = offset
+        var magic = [UInt8](repeating: 0, count: Self.frameMagic.count)
+        let got = try Self.fill(&magic, from: input, signal: signal)
+        if signal?.isRaised == true || got == 0 { return nil }
+        guard got == magic.count else { throw truncated(at: offset + got, frameStart) }
+        guard magic == Self.frameMagic else {
+            throw .invalidY4M(
+                path: path, offset: frameStart, problem: "a frame should begin here with FRAME, and does not",
+                remedy: "the file is damaged; write it again")
+        }
+        offset += got
+        do throws(CaptureError) {
+            _ = try Self.lineRest(of: input, path: path, offset: &offset, signal: signal)
+        } catch {
+            if signal?.isRaised == true { return nil }
+            throw error
+        }
+        let length = try Self.fill(&staging, from: input, signal: signal)
+        if signal?.isRaised == true { return nil }
+        guard length == staging.count else { throw truncated(at: offset + length, frameStart) }
+        offset += length
+        if header.isFullRange { limitRange() }
+        return try pool.buffer(size: size, format: .i420) { planes, strides in convert(planes, strides) }
+    }
+
+    private func truncated(at end: Int, _ frameStart: Int) -> CaptureError {
+        .invalidY4M(
+            path: path, offset: end, problem: "it ends within the frame that begins at byte \(frameStart)",
+            remedy: "the file is cut off; write it again")
+    }
+
+    /// Reads until `bytes` are full or the input ends: how many were read.
+    private static func fill(
+        _ bytes: inout [UInt8], from input: any ByteInput, signal: StopSignal?
+    ) throws(CaptureError) -> Int {
+        try bytes.withUnsafeMutableBytes { buffer -> Result<Int, CaptureError> in
+            var filled = 0
+            var failure: CaptureError?
+            do throws(CaptureError) {
+                while filled < buffer.count {
+                    let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+                    let got = try input.read(into: rest, signal: signal)
+                    if got == 0 { break }
+                    filled += got
+                }
+            } catch {
+                failure = error
+            }
+            return failure.map { .failure($0) } ?? .success(filled)
+        }.get()
+    }
+
+    /// Reads up to the line's end, which is taken but not given.
+    private static func lineRest(
+        of input: any ByteInput, path: String, offset: inout Int, signal: StopSignal?
+    ) throws(CaptureError) -> [UInt8] {
+        var line: [UInt8] = []
+        var byte: [UInt8] = [0]
+        while line.count < maximumLine {
+            guard try fill(&byte, from: input, signal: signal) == 1 else {
+                throw .invalidY4M(
+                    path: path, offset: offset, problem: "it ends within a line of the header",
+                    remedy: "the file is cut off; write it again")
+            }
+            offset += 1
+            if byte[0] == 0x0A { return line }
+            line.append(byte[0])
+        }
+        throw .invalidY4M(
+            path: path, offset: offset, problem: "a header line is longer than \(maximumLine) bytes",
+            remedy: "the file is damaged; write it again")
+    }
+
+    /// Brings 0–255 to 16–235 for luma and 16–240 for chroma, which is what frames hold here.
+    private mutating func limitRange() {
+        let luma = header.size.area
+        let lumaTable = Self.table(span: 219)
+        let chromaTable = Self.table(span: 224)
+        staging.withUnsafeMutableBufferPointer { samples in
+            for index in 0..<luma { samples[index] = lumaTable[Int(samples[index])] }
+            for index in luma..<samples.count { samples[index] = chromaTable[Int(samples[index])] }
+        }
+    }
+
+    private static func table(span: Int) -> [UInt8] {
+        (0...255).map { (value: Int) -> UInt8 in UInt8(16 + (value * span + 127) / 255) }
+    }
+
+    private func convert(_ planes: [UnsafeMutableRawBufferPointer], _ strides: [Int]) {
+        let chroma = header.chromaSize
+        let (lumaStride, chromaStride) = (Int32(header.size.width), Int32(chroma.width))
+        let (width, height) = (Int32(size.width), Int32(size.height))
+        let targets = planes.map { $0.baseAddress?.assumingMemoryBound(to: UInt8.self) }
+        let pitches = strides.map { Int32($0) }
+        staging.withUnsafeBufferPointer { samples in
+            let luma = samples.baseAddress
+            let blue = luma?.advanced(by: header.size.area)
+            let red = blue?.advanced(by: chroma.area)
+            switch header.sampling {
+            case .i420:
+                I420Copy(
+                    luma, lumaStride, blue, chromaStride, red, chromaStride, targets[0], pitches[0], targets[1],
+                    pitches[1], targets[2], pitches[2], width, height)
+            case .i422:
+                I422ToI420(
+                    luma, lumaStride, blue, chromaStride, red, chromaStride, targets[0], pitches[0], targets[1],
+                    pitches[1], targets[2], pitches[2], width, height)
+            case .i444:
+                I444ToI420(
+                    luma, lumaStride, blue, chromaStride, red, chromaStride, targets[0], pitches[0], targets[1],
+                    pitches[1], targets[2], pitches[2], width, height)
+            case .luma:
+                I400ToI420(
+                    luma, lumaStride, targets[0], pitches[0], targets[1], pitches[1], targets[2], pitches[2], width,
+                    height)
+            }
+        }
+    }
+}
