@@ -56,6 +56,13 @@ public struct Transmit: Hashable, Sendable {
     public let destination: TransportAddress
     /// What.
     public let bytes: [UInt8]
+
+    /// A datagram from a base to a destination.
+    public init(base: TransportAddress, destination: TransportAddress, bytes: [UInt8]) {
+        self.base = base
+        self.destination = destination
+        self.bytes = bytes
+    }
 }
 
 /// What the agent let fall, by reason.

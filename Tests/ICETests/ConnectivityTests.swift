@@ -1,0 +1,270 @@
+import ICE
+import STUN
+import Testing
+import WireFormat
+
+@Suite struct ConnectivityTests {
+    private func address(_ text: String, _ port: UInt16 = 4000) throws -> TransportAddress {
+        try #require(TransportAddress(text, port: port))
+    }
+
+    @Test("two hosts that know each other connect and nominate within five round trips")
+    func connects() throws {
+        var network = VirtualNetwork()
+        network.addHost(0, "192.0.2.1")
+        network.addHost(1, "192.0.2.2")
+        network.introduce(0)
+        network.introduce(1)
+        network.run(.seconds(1)) { $0.areNominated }
+        #expect(network.areConnected && network.areNominated)
+        #expect(network.now <= Instant(nanoseconds: 100_000_000))
+        let pair = try #require(network.agents[1].selectedPair)
+        #expect(pair.local.address == (try address("192.0.2.2")))
+        #expect(pair.remote.address == (try address("192.0.2.1")))
+        let report = try #require(network.agents[0].pairReports().first)
+        #expect(report.statistics.currentRoundTripTime == .milliseconds(20))
+        #expect(report.fate == .answered && report.nominated)
+        #expect(report.statistics.responsesReceived >= 2)
+    }
+
+    @Test("IPv6 on the first interface wins over IPv4 and over the second interface")
+    func bestPair() throws {
+        var network = VirtualNetwork()
+        for (agent, last) in [(0, "1"), (1, "2")] {
+            network.addHost(agent, "198.51.100.\(last)", interfaceOrder: 1)
+            network.addHost(agent, "192.0.2.\(last)", interfaceOrder: 0)
+            network.addHost(agent, "2001:db8::\(last)", interfaceOrder: 0)
+            network.addHost(agent, "127.0.0.\(last)", interfaceOrder: 2)
+        }
+        network.introduce(0)
+        network.introduce(1)
+        network.run(.seconds(2))
+        #expect(network.areNominated)
+        for agent in network.agents {
+            #expect(agent.selectedPair?.remote.address.ip.isV4 == false)
+        }
+        #expect(network.agents[0].selectedPair?.local.address == (try address("2001:db8::1")))
+    }
+
+    @Test("the controlling side falls back to the pair that works")
+    func blockedPair() throws {
+        var network = VirtualNetwork()
+        for (agent, last) in [(0, "1"), (1, "2")] {
+            network.addHost(agent, "192.0.2.\(last)")
+            network.addHost(agent, "2001:db8::\(last)")
+        }
+        network.blocked = [try address("2001:db8::1"), try address("2001:db8::2")]
+        network.introduce(0)
+        network.introduce(1)
+        network.run(.seconds(1))
+        #expect(network.areNominated)
+        #expect(network.agents[0].selectedPair?.remote.address == (try address("192.0.2.2")))
+        #expect((network.connectedAt[0] ?? .distantFuture) < Instant(nanoseconds: 200_000_000))
+    }
+
+    @Test("only one side needs to know candidates: the other learns them from checks", arguments: [0, 1])
+    func oneSided(knowing: Int) throws {
+        var network = VirtualNetwork()
+        network.addHost(0, "192.0.2.1")
+        network.addHost(1, "192.0.2.2")
+        network.introduce(knowing)
+        network.introduce(1 - knowing, withCandidates: false)
+        network.run(.seconds(2))
+        #expect(network.areNominated)
+        #expect(network.agents[1 - knowing].selectedPair?.remote.type == .peerReflexive)
+    }
+
+    @Test("requests that come before the peer's credentials are answered and acted on later")
+    func earlyChecks() {
+        var network = VirtualNetwork()
+        network.addHost(0, "192.0.2.1")
+        network.addHost(1, "192.0.2.2")
+        network.introduce(1)
+        network.run(.milliseconds(300))
+        #expect(network.agents[1].state == .connected)
+        #expect(network.agents[0].state == .new)
+        network.introduce(0, withCandidates: false)
+        network.run(.milliseconds(200))
+        #expect(network.areNominated)
+        #expect(network.agents[0].remoteCandidates.count == 1)
+    }
+
+    @Test("behind a translator the peer sees a reflexive candidate, which an answer then confirms", arguments: [0, 1])
+    func translated(hidden: Int) throws {
+        var network = VirtualNetwork()
+        network.addHost(hidden, "10.0.0.5")
+        network.addHost(1 - hidden, "192.0.2.2")
+        let outside = try address("203.0.113.9", 61_000)
+        network.translations = [.init(inside: try address("10.0.0.5"), outside: outside)]
+        network.introduce(0)
+        network.introduce(1)
+        network.run(.seconds(2))
+        #expect(network.areNominated)
+        #expect(network.agents[1 - hidden].selectedPair?.remote.address == outside)
+        let pair = try #require(network.agents[hidden].selectedPair)
+        #expect(pair.local.address == outside && pair.local.type == .peerReflexive)
+        #expect(pair.local.base == (try address("10.0.0.5")))
+    }
+
+    @Test("both behind translators: the STUN server's candidates make the connection")
+    func serverReflexive() throws {
+        var network = VirtualNetwork()
+        network.addHost(0, "10.0.0.5")
+        network.addHost(1, "10.9.0.5")
+        let server = try address("198.51.100.1", 3478)
+        network.stunServer = server
+        network.translations = [
+            .init(inside: try address("10.0.0.5"), outside: try address("203.0.113.1", 50_001)),
+            .init(inside: try address("10.9.0.5"), outside: try address("203.0.113.2", 50_002)),
+        ]
+        for index in 0...1 { network.agents[index].gather(servers: [server], now: network.now) }
+        network.run(.milliseconds(500))
+        for index in 0...1 {
+            #expect(network.events[index].last == .gatheringComplete)
+            let candidate = try #require(network.agents[index].localCandidates.last)
+            #expect(candidate.type == .serverReflexive)
+            #expect(candidate.relatedAddress == network.bases[index].first)
+        }
+        network.introduce(0)
+        network.introduce(1)
+        network.run(.seconds(3))
+        #expect(network.areNominated)
+        #expect(network.agents[0].selectedPair?.local.type == .serverReflexive)
+    }
+
+    @Test("a candidate equal to its base is redundant, and a silent server ends at the limit")
+    func gathering() throws {
+        var network = VirtualNetwork()
+        network.addHost(0, "192.0.2.1")
+        let server = try address("198.51.100.1", 3478)
+        network.stunServer = server
+        network.agents[0].gather(servers: [server, try address("198.51.100.2", 3478)], now: network.now)
+        network.run(.milliseconds(2900))
+        #expect(network.agents[0].localCandidates.count == 1)
+        #expect(!network.events[0].contains(.gatheringComplete))
+        network.run(.milliseconds(200))
+        #expect(network.events[0].last == .gatheringComplete)
+        // The binding that a server made is kept alive while the answer is awaited.
+        let before = network.sent[0]
+        network.run(.seconds(60))
+        #expect((3...5).contains(network.sent[0] - before))
+    }
+
+    @Test("no server: gathering is complete at once")
+    func noServer() {
+        var network = VirtualNetwork()
+        network.addHost(0, "192.0.2.1")
+        network.agents[0].gather(servers: [], now: network.now)
+        network.run(.zero)
+        #expect(network.events[0].last == .gatheringComplete)
+        #expect(network.agents[0].nextDeadline == nil)
+    }
+
+    @Test("equal roles are told apart by the tie-breakers", arguments: [Role.controlling, .controlled], 1...8)
+    func roleConflict(role: Role, seed: Int) {
+        var network = VirtualNetwork(roles: [role, role], seed: UInt64(seed))
+        network.addHost(0, "192.0.2.1")
+        network.addHost(1, "192.0.2.2")
+        network.introduce(0)
+        network.introduce(1)
+        network.run(.seconds(3))
+        #expect(network.areNominated)
+        #expect(Set(network.agents.map(\.role)) == [.controlling, .controlled])
+    }
+
+    @Test("a fifth of the datagrams lost each way does not stop it", arguments: 1...20)
+    func loss(seed: Int) {
+        var network = VirtualNetwork(seed: UInt64(seed))
+        network.loss = 0.2
+        for (agent, last) in [(0, "1"), (1, "2")] {
+            network.addHost(agent, "192.0.2.\(last)")
+            network.addHost(agent, "2001:db8::\(last)")
+        }
+        network.introduce(0)
+        network.introduce(1)
+        network.run(.seconds(10)) { $0.areNominated }
+        #expect(network.areNominated)
+        // Consent, too, lives with that loss.
+        network.run(.seconds(120))
+        #expect(network.agents.allSatisfy { $0.state != .failed })
+    }
+
+    @Test("a wrong password is refused and the report says so")
+    func wrongPassword() throws {
+        var network = VirtualNetwork()
+        network.addHost(0, "192.0.2.1")
+        network.addHost(1, "192.0.2.2")
+        let right = network.agents[1].localCredentials
+        let wrong = try Credentials(
+            usernameFragment: right.usernameFragment, password: String(repeating: "x", count: 24))
+        network.agents[0].setRemote(credentials: wrong, now: network.now)
+        for candidate in network.agents[1].localCandidates { network.announce(candidate, to: 0) }
+        network.agents[0].endOfRemoteCandidates(now: network.now)
+        network.run(.seconds(40))
+        #expect(network.agents[0].state == .failed)
+        #expect(network.agents[0].selectedPair == nil)
+        #expect(network.agents[1].statistics.unauthenticatedRequests == 7)
+        let report = try #require(network.agents[0].pairReports().first)
+        #expect(report.fate == .refused(code: 401, reason: "Unauthenticated"))
+    }
+
+    @Test("a peer that never answers fails the pair after seven checks, then the agent")
+    func silence() throws {
+        var network = VirtualNetwork()
+        network.addHost(0, "192.0.2.1")
+        network.addHost(1, "192.0.2.2")
+        network.isSevered = true
+        network.introduce(0)
+        network.run(.seconds(14.9))
+        #expect(network.agents[0].state == .checking)
+        network.run(.seconds(1))
+        #expect(network.agents[0].state == .failed)
+        #expect(network.agents[0].pairReports().map(\.fate) == [.noAnswer(checks: 7)])
+        #expect(
+            network.agents[0].pairReports().first?.description
+                == "host 192.0.2.1:4000 → host 192.0.2.2:4000: no answer to 7 checks")
+        #expect(network.agents[0].nextDeadline == nil)
+    }
+
+    @Test("nothing usable from the peer is no reason to fail before the limit: it may come forward")
+    func nothingUsable() throws {
+        var network = VirtualNetwork()
+        network.addHost(0, "192.0.2.1")
+        network.addHost(1, "192.0.2.2")
+        network.introduce(0, withCandidates: false)
+        network.agents[0].noteUnresolvedRemoteName()
+        network.agents[0].endOfRemoteCandidates(now: network.now)
+        network.run(.seconds(25))
+        #expect(network.agents[0].state == .checking)
+        network.introduce(1)
+        network.run(.seconds(1))
+        #expect(network.areNominated)
+    }
+
+    @Test("without any word from the peer the limit ends it")
+    func limit() {
+        var network = VirtualNetwork()
+        network.addHost(0, "192.0.2.1")
+        network.addHost(1, "192.0.2.2")
+        network.introduce(0, withCandidates: false)
+        network.run(.seconds(29))
+        #expect(network.agents[0].state == .checking)
+        network.run(.seconds(2))
+        #expect(network.agents[0].state == .failed)
+    }
+
+    @Test("the same seed sends the same datagrams")
+    func determinism() {
+        func run() -> [Int] {
+            var network = VirtualNetwork(seed: 7)
+            network.loss = 0.3
+            network.addHost(0, "192.0.2.1")
+            network.addHost(1, "192.0.2.2")
+            network.introduce(0)
+            network.introduce(1)
+            network.run(.seconds(60))
+            return network.sent
+        }
+        #expect(run() == run())
+    }
+}
