@@ -84,11 +84,19 @@ extension Agent {
         case .frozen, .waiting, .failed: trigger(index)
         }
         guard check.nominates, role == .controlled else { return }
-        if pairs[index].state == .succeeded {
+        if pairs[index].state != .succeeded {
+            pairs[index].awaitsNomination = true
+        } else if pairs[index].id == selected || isFresh(pairs[index], now: now) {
             nominate(index, now: now)
         } else {
+            // The pair answered too long ago for that to be consent (RFC 7675 §5.1): it is asked again first.
             pairs[index].awaitsNomination = true
+            trigger(index)
         }
+    }
+
+    private func isFresh(_ pair: CandidatePair, now: Instant) -> Bool {
+        pair.latestResponse.map { now - $0 < timing.consentExpiry / 2 } ?? false
     }
 
     /// The candidate that a request came from, learned from the request if need be (RFC 8445 §7.3.1.3).

@@ -1,0 +1,297 @@
+import ICE
+import STUN
+import Testing
+import WireFormat
+
+@Suite struct AgentRuleTests {
+    @Test("a check carries what RFC 8445 §7.1 asks for")
+    func checkContents() throws {
+        var peer = try ScriptedPeer(role: .controlling)
+        peer.meet()
+        #expect(peer.announce() == .added)
+        let sent = try peer.received()
+        let check = try #require(sent.first?.message)
+        #expect(sent.count == 1 && sent[0].destination == peer.address)
+        #expect(
+            check.username
+                == "\(peer.credentials.usernameFragment):\(peer.agent.localCredentials.usernameFragment)")
+        #expect(check.priority.map { $0 >> 24 } == 110)
+        #expect(check.iceControlling != nil && check.iceControlled == nil && !check.usesCandidate)
+        #expect(check.hasFingerprint && check.isAuthentic(key: Array(peer.credentials.password.utf8)))
+    }
+
+    @Test("the controlling agent nominates once, with USE-CANDIDATE on a check of its own")
+    func regularNomination() throws {
+        var peer = try ScriptedPeer(role: .controlling)
+        peer.meet()
+        _ = peer.announce()
+        #expect(try peer.answerChecks().map(\.usesCandidate) == [false])
+        peer.wait(.milliseconds(30))
+        #expect(peer.agent.selectedPair?.isNominated == false)
+        #expect(try peer.answerChecks().map(\.usesCandidate) == [true])
+        #expect(peer.agent.selectedPair?.isNominated == true)
+        peer.wait(.seconds(3))
+        #expect(try peer.received().isEmpty)
+    }
+
+    @Test("a lite peer makes us the controlling agent, and needs no request of its own")
+    func litePeer() throws {
+        var peer = try ScriptedPeer(role: .controlled, isLite: true)
+        #expect(peer.agent.role == .controlling)
+        _ = peer.announce()
+        try peer.answerChecks()
+        peer.wait(.milliseconds(30))
+        try peer.answerChecks()
+        #expect(peer.agent.state == .connected)
+        #expect(peer.agent.selectedPair?.isNominated == true)
+    }
+
+    @Test("an answer from another address than the check went to fails the pair")
+    func asymmetry() throws {
+        var peer = try ScriptedPeer(role: .controlling)
+        peer.meet()
+        _ = peer.announce()
+        let elsewhere = try #require(TransportAddress("192.0.2.66", port: 5000))
+        try peer.answerChecks(from: elsewhere)
+        #expect(peer.agent.pairReports().map(\.fate) == [.answeredFromElsewhere(elsewhere)])
+        #expect(peer.agent.selectedPair == nil)
+    }
+
+    @Test("an answer without the password's integrity changes nothing")
+    func forgedAnswer() throws {
+        var peer = try ScriptedPeer(role: .controlling)
+        peer.meet()
+        _ = peer.announce()
+        let check = try #require(try peer.received().first?.message)
+        let answer = STUNMessage(
+            .successResponse, transactionID: check.transactionID, attributes: [.xorMappedAddress(peer.base)])
+        try peer.deliver(answer, key: nil)
+        try peer.deliver(answer, key: Array("wrong".utf8))
+        #expect(peer.agent.pairReports().map(\.state) == [.inProgress])
+        #expect(peer.agent.statistics.unexpectedResponses == 2)
+        // The right answer still counts afterwards, but only once.
+        try peer.deliver(answer, key: Array(peer.credentials.password.utf8))
+        try peer.deliver(answer, key: Array(peer.credentials.password.utf8))
+        #expect(peer.agent.pairReports().map(\.state) == [.succeeded])
+        #expect(peer.agent.statistics.unexpectedResponses == 3)
+    }
+
+    @Test(
+        "requests that do not authenticate are refused and leave no trace",
+        arguments: [(username: "nobody:else", password: String?.none, code: 401), (":", nil, 401), ("", nil, 401)])
+    func refusedRequest(username: String, password: String?, code: Int) throws {
+        var peer = try ScriptedPeer(role: .controlled)
+        peer.meet()
+        let id = try peer.request([], username: username, password: password)
+        let answer = try #require(try peer.received().first?.message)
+        #expect(answer.transactionID == id)
+        #expect(answer.errorCode?.code == code && !answer.hasIntegrity)
+        #expect(peer.agent.remoteCandidates.isEmpty && peer.agent.pairReports().isEmpty)
+    }
+
+    @Test("a wrong password is 401, no integrity at all is 400, an unknown required attribute is 420")
+    func errorCodes() throws {
+        var peer = try ScriptedPeer(role: .controlled)
+        peer.meet()
+        _ = try peer.request([], password: String(repeating: "y", count: 24))
+        try peer.deliver(STUNMessage(.request, transactionID: TransactionID(using: &peer.generator)), key: nil)
+        _ = try peer.request([.unknown(AttributeType(rawValue: 0x7FF0), [1, 2, 3])])
+        let answers = try peer.received().map(\.message)
+        #expect(answers.map(\.errorCode?.code) == [401, 400, 420])
+        #expect(answers[2].attributes.contains(.unknownAttributes([AttributeType(rawValue: 0x7FF0)])))
+        #expect(answers[2].isAuthentic(key: Array(peer.agent.localCredentials.password.utf8)))
+        #expect(peer.agent.statistics.unauthenticatedRequests == 2)
+        #expect(peer.agent.pairReports().isEmpty)
+    }
+
+    @Test(
+        "role conflict: the larger tie-breaker becomes or stays controlling (RFC 8445 §7.3.1.1)",
+        arguments: [
+            (Role.controlling, UInt64.min, Role.controlling, Int?(487)),
+            (.controlling, .max, .controlled, nil),
+            (.controlled, .max, .controlled, 487),
+            (.controlled, .min, .controlling, nil),
+        ])
+    func roleConflict(role: Role, theirs: UInt64, after: Role, error: Int?) throws {
+        var peer = try ScriptedPeer(role: role)
+        peer.meet()
+        let attribute = role == .controlling ? Attribute.iceControlling(theirs) : .iceControlled(theirs)
+        let id = try peer.request([attribute])
+        let answer = try #require(try peer.received().first { $0.message.transactionID == id }?.message)
+        #expect(answer.errorCode?.code == error)
+        #expect(peer.agent.role == after)
+    }
+
+    @Test("an answered 487 makes us change roles and check again")
+    func roleConflictAnswer() throws {
+        var peer = try ScriptedPeer(role: .controlling)
+        peer.meet()
+        _ = peer.announce()
+        let check = try #require(try peer.received().first?.message)
+        try peer.deliver(
+            STUNMessage(.errorResponse, transactionID: check.transactionID, attributes: [.errorCode(.roleConflict)]),
+            key: Array(peer.credentials.password.utf8))
+        #expect(peer.agent.role == .controlled)
+        peer.wait(.milliseconds(30))
+        let second = try #require(try peer.received().first?.message)
+        #expect(second.iceControlled != nil && second.transactionID != check.transactionID)
+        #expect(second.iceControlled != check.iceControlling)
+    }
+
+    @Test("the controlled agent waits for its own check before it follows a nomination")
+    func nominationAwaitsCheck() throws {
+        var peer = try ScriptedPeer(role: .controlled)
+        peer.meet()
+        _ = try peer.request([.iceControlling(1), .useCandidate])
+        #expect(peer.agent.selectedPair == nil)
+        try peer.answerChecks()
+        #expect(peer.agent.selectedPair?.isNominated == true)
+        #expect(peer.agent.selectedPair?.remote.type == .peerReflexive)
+    }
+
+    @Test("a peer that nominates again and again causes one event")
+    func repeatedNomination() throws {
+        var peer = try ScriptedPeer(role: .controlled)
+        peer.meet()
+        for _ in 0..<5 {
+            _ = try peer.request([.iceControlling(1), .useCandidate])
+            try peer.answerChecks()
+            peer.wait(.milliseconds(50))
+        }
+        var selections = 0
+        while let event = peer.agent.pollEvent() {
+            if case .selectedPair(let pair) = event, pair.isNominated { selections += 1 }
+        }
+        #expect(selections == 1)
+    }
+
+    @Test("a nomination moves to where the peer moves it; among pairs nominated at once the best wins")
+    func renomination() throws {
+        var peer = try ScriptedPeer(role: .controlled)
+        peer.meet()
+        let other = try #require(TransportAddress("192.0.2.3", port: 5000))
+        _ = peer.announce()
+        _ = peer.announce(other, type: "srflx")
+        for _ in 0..<3 {
+            try peer.answerChecks()
+            peer.wait(.milliseconds(30))
+        }
+        _ = try peer.request([.iceControlling(1), .useCandidate])
+        #expect(peer.agent.selectedPair?.remote.address == peer.address)
+        // Both nominated at the same time: equal priorities here keep the first.
+        _ = try peer.request([.iceControlling(1), .useCandidate], from: other)
+        #expect(peer.agent.selectedPair?.remote.address == peer.address)
+        // The first is still alive but no longer nominated: the peer has moved.
+        _ = try peer.request([.iceControlling(1)])
+        _ = try peer.request([.iceControlling(1), .useCandidate], from: other)
+        #expect(peer.agent.selectedPair?.remote.address == other)
+    }
+
+    @Test(
+        "candidates of no use are counted by reason",
+        arguments: [
+            ("192.0.2.9", 9, "tcp", "host", RemoteCandidateOutcome.ignoredTransport),
+            ("192.0.2.9", 9, "udp", "carrier-pigeon", .ignoredType),
+            ("0.0.0.0", 9, "udp", "host", .ignoredAddress),
+            ("224.0.0.251", 5353, "udp", "host", .ignoredAddress),
+            ("192.0.2.9", 0, "udp", "host", .ignoredAddress),
+        ])
+    func uselessCandidates(ip: String, port: Int, transport: String, type: String, outcome: RemoteCandidateOutcome)
+        throws
+    {
+        var peer = try ScriptedPeer(role: .controlling)
+        let address = try #require(TransportAddress(ip, port: UInt16(port)))
+        #expect(peer.announce(address, type: type, transport: transport) == outcome)
+        #expect(peer.agent.statistics.remoteCandidatesIgnored == 1)
+        #expect(peer.agent.remoteCandidates.isEmpty)
+    }
+
+    @Test("limits hold for candidates, early requests and whatever strangers send")
+    func limits() throws {
+        var limits = Limits()
+        limits.remoteCandidates = 5
+        limits.pairs = 3
+        limits.earlyChecks = 4
+        limits.transmits = 10
+        var peer = try ScriptedPeer(role: .controlled, limits: limits)
+        for port in 1...50 {
+            let source = try #require(TransportAddress("198.51.100.7", port: UInt16(port)))
+            _ = try peer.request([.iceControlling(1)], from: source)
+        }
+        #expect(try peer.received().count == 10)
+        peer.meet()
+        for port in 100...150 {
+            let source = try #require(TransportAddress("198.51.100.7", port: UInt16(port)))
+            _ = try peer.request([.iceControlling(1)], from: source)
+            _ = peer.announce(source)
+        }
+        #expect(peer.agent.remoteCandidates.count == 5)
+        #expect(peer.agent.pairReports().count <= 3)
+        #expect(peer.agent.statistics.overLimit > 0)
+    }
+
+    @Test("an announced candidate takes the place of the one learned from its check")
+    func announcedAfterLearned() throws {
+        var peer = try ScriptedPeer(role: .controlled)
+        peer.meet()
+        _ = try peer.request([.iceControlling(1)])
+        #expect(peer.agent.remoteCandidates.map(\.type) == [.peerReflexive])
+        #expect(peer.announce() == .known)
+        #expect(peer.agent.remoteCandidates.map(\.type) == [.host])
+        #expect(peer.agent.pairReports().map(\.remote.type) == [.host])
+    }
+
+    @Test("no way to a destination fails its pair with that reason")
+    func unreachable() throws {
+        var peer = try ScriptedPeer(role: .controlling)
+        peer.meet()
+        _ = peer.announce()
+        peer.agent.transmitFailed(base: peer.base, destination: peer.address, now: peer.now)
+        #expect(peer.agent.pairReports().map(\.fate) == [.unreachable])
+        // The peer's own check shows that there is one after all.
+        _ = try peer.request([.iceControlled(1)])
+        peer.wait(.milliseconds(30))
+        try peer.answerChecks()
+        #expect(peer.agent.state == .connected)
+    }
+
+    @Test("no corruption or truncation of a request traps, and none is believed")
+    func corruption() throws {
+        var peer = try ScriptedPeer(role: .controlled)
+        peer.meet()
+        let name = "\(peer.agent.localCredentials.usernameFragment):\(peer.credentials.usernameFragment)"
+        let request = try STUNMessage(
+            .request, transactionID: TransactionID(using: &peer.generator),
+            attributes: [.username(name), .priority(1), .iceControlling(1), .useCandidate]
+        ).encoded(integrityKey: Array(peer.agent.localCredentials.password.utf8))
+        // FINGERPRINT, the last eight bytes, is not what authenticates.
+        for index in request.indices.dropLast(8) {
+            for bit in 0..<8 {
+                var damaged = request
+                damaged[index] ^= 1 << UInt8(bit)
+                peer.agent.handle(datagram: damaged.span.bytes, from: peer.address, to: peer.base, now: peer.now)
+            }
+            let shortened = Array(request[..<index])
+            peer.agent.handle(datagram: shortened.span.bytes, from: peer.address, to: peer.base, now: peer.now)
+        }
+        #expect(peer.agent.remoteCandidates.isEmpty)
+    }
+
+    @Test("credentials: random ones have the alphabet and entropy of RFC 8445 §5.3; wrong ones are refused")
+    func credentials() throws {
+        var generator = SeededGenerator(seed: 3)
+        let random = Credentials.random(using: &generator)
+        #expect(random.usernameFragment.count == 8 && random.password.count == 24)
+        #expect(try Credentials(usernameFragment: random.usernameFragment, password: random.password) == random)
+        #expect(!"\(random)".contains(random.password))
+        #expect(throws: ICEError.invalidUsernameFragment) {
+            try Credentials(usernameFragment: "abc", password: random.password)
+        }
+        #expect(throws: ICEError.invalidUsernameFragment) {
+            try Credentials(usernameFragment: "ab:cd", password: random.password)
+        }
+        #expect(throws: ICEError.invalidPassword) {
+            try Credentials(usernameFragment: "abcd", password: String(repeating: "a", count: 21))
+        }
+    }
+}

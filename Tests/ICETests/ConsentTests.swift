@@ -1,0 +1,89 @@
+import ICE
+import STUN
+import Testing
+import WireFormat
+
+@Suite struct ConsentTests {
+    private func connected(seed: UInt64 = 1) -> VirtualNetwork {
+        var network = VirtualNetwork(seed: seed)
+        network.addHost(0, "192.0.2.1")
+        network.addHost(1, "192.0.2.2")
+        network.introduce(0)
+        network.introduce(1)
+        network.run(.seconds(2))
+        return network
+    }
+
+    @Test("consent is asked for every five seconds, a fifth more or less", arguments: 1...5)
+    func interval(seed: Int) throws {
+        var network = connected(seed: UInt64(seed))
+        network.run(.seconds(100))
+        for agent in network.agents {
+            let report = try #require(agent.pairReports().first)
+            #expect((17...25).contains(report.statistics.consentRequestsSent))
+            #expect(agent.state == .connected)
+        }
+    }
+
+    @Test("silence disconnects in five to eight seconds, and consent expires after thirty", arguments: 1...5)
+    func expiry(seed: Int) {
+        var network = connected(seed: UInt64(seed))
+        network.run(.seconds(60))
+        network.isSevered = true
+        let severed = network.now
+        network.run(.seconds(10)) { $0.agents[0].state == .disconnected }
+        let silence = network.now - severed
+        // The last answer may be up to six seconds older than the cut.
+        #expect(silence < .seconds(8))
+        #expect(network.agents[0].selectedPair != nil)
+        network.run(.seconds(31))
+        #expect(network.agents.allSatisfy { $0.state == .failed })
+        #expect(network.agents[0].selectedPair == nil)
+        #expect(network.agents[0].pairReports().first?.fate == .fellSilent)
+        let sent = network.sent
+        network.run(.seconds(60))
+        #expect(network.sent == sent)
+    }
+
+    @Test("an answer after the silence connects again")
+    func recovery() {
+        var network = connected()
+        network.isSevered = true
+        network.run(.seconds(12))
+        #expect(network.agents.allSatisfy { $0.state == .disconnected })
+        network.isSevered = false
+        network.run(.seconds(3))
+        #expect(network.areConnected)
+        #expect(network.events[0].filter { $0 == .stateChanged(.connected) }.count == 2)
+    }
+
+    @Test("where the selected pair dies, another that still works takes over")
+    func failover() throws {
+        var network = VirtualNetwork()
+        for (agent, last) in [(0, "1"), (1, "2")] {
+            network.addHost(agent, "192.0.2.\(last)")
+            network.addHost(agent, "2001:db8::\(last)")
+        }
+        network.introduce(0)
+        network.introduce(1)
+        network.run(.seconds(60))
+        #expect(network.agents[0].selectedPair?.local.address.ip.isV4 == false)
+        network.blocked = Set(network.bases.joined().filter { !$0.ip.isV4 })
+        network.run(.seconds(12))
+        #expect(network.areConnected && network.areNominated)
+        for agent in network.agents {
+            #expect(agent.selectedPair?.local.address.ip.isV4 == true)
+        }
+    }
+
+    @Test("a closed agent neither sends nor answers")
+    func close() {
+        var network = connected()
+        network.agents[0].close()
+        let sent = network.sent[0]
+        network.run(.seconds(60))
+        #expect(network.sent[0] == sent)
+        #expect(network.events[0].last == .stateChanged(.closed))
+        #expect(network.agents[1].state == .failed)
+    }
+}
