@@ -1,7 +1,19 @@
 extension StringProtocol {
     /// What stands between spaces; runs of spaces count as one, since deployed writers leave some.
-    var fields: [SubSequence] {
-        split { $0 == " " }
+    var fields: [Substring] { fields(atMost: .max) }
+
+    /// At most so many fields, the last with the spaces in it.
+    ///
+    /// Bytes are compared, not characters: a mark that combines with a space must not hide it, and it is faster.
+    func fields(atMost count: Int) -> [Substring] {
+        Substring(self).utf8.split(separator: UInt8(ascii: " "), maxSplits: count - 1).map { Substring($0) }
+    }
+
+    /// What stands between separators, at most so many parts, empty ones included.
+    func parts(at separator: Unicode.Scalar, atMost count: Int = .max) -> [Substring] {
+        Substring(self).utf8
+            .split(separator: UInt8(ascii: separator), maxSplits: count - 1, omittingEmptySubsequences: false)
+            .map { Substring($0) }
     }
 
     /// One or more characters that RFC 8866 §9 allows in a token.

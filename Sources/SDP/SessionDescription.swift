@@ -85,7 +85,7 @@ public struct MediaDescription: Hashable, Sendable, SDPSection {
                 "m=", expected: "<kind> <port>[/<number>] <protocol> <format> …", section: "RFC 8866 §5.14"))
         let fields = line.value.fields
         guard fields.count >= 4, fields[0].isToken else { throw malformed }
-        let ports = fields[1].split(separator: "/", omittingEmptySubsequences: false)
+        let ports = fields[1].parts(at: "/")
         guard ports.count <= 2, let port = ports[0].decimal(UInt16.self) else { throw malformed }
         if ports.count == 2 {
             guard let count = ports[1].decimal(Int.self), count > 0 else { throw malformed }

@@ -92,7 +92,7 @@ public struct Bandwidth: Hashable, Sendable {
 
     init?(_ line: SDPLine) {
         guard line.type == UInt8(ascii: "b") else { return nil }
-        let parts = line.value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = line.value.parts(at: ":", atMost: 2)
         guard parts.count == 2, parts[0].isToken, let value = parts[1].decimal(UInt64.self) else { return nil }
         type = String(parts[0])
         self.value = value

@@ -20,7 +20,7 @@ public struct RTPMapAttribute: Hashable, Sendable, CustomStringConvertible {
     init?(_ text: Substring) {
         let fields = text.fields
         guard fields.count == 2, let payloadType = fields[0].decimal(UInt8.self), payloadType < 128 else { return nil }
-        let parts = fields[1].split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        let parts = fields[1].parts(at: "/", atMost: 3)
         guard parts.count >= 2, parts[0].isToken, let clockRate = parts[1].decimal(UInt32.self), clockRate > 0 else {
             return nil
         }
@@ -55,7 +55,7 @@ public struct FormatParametersAttribute: Hashable, Sendable {
     }
 
     init?(_ text: Substring) {
-        let fields = text.split(separator: " ", maxSplits: 1)
+        let fields = text.fields(atMost: 2)
         guard let format = fields.first, format.isToken else { return nil }
         // Some writers end the line after the format, having nothing to say.
         self.init(format: String(format), text: fields.count == 2 ? String(fields[1]) : "")
@@ -68,8 +68,8 @@ public struct FormatParametersAttribute: Hashable, Sendable {
 
     /// The parameters, in order; one without `=` has no value.
     public var parameters: [(name: String, value: String?)] {
-        text.split(separator: ";").compactMap { item in
-            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        text.parts(at: ";").compactMap { item in
+            let parts = item.parts(at: "=", atMost: 2)
             let name = parts[0].fields.joined(separator: " ")
             guard !name.isEmpty else { return nil }
             return (name, parts.count == 2 ? parts[1].fields.joined(separator: " ") : nil)
@@ -107,7 +107,7 @@ public struct FeedbackAttribute: Hashable, Sendable {
     public let kind: FeedbackKind
 
     init?(_ text: Substring) {
-        let fields = text.split(separator: " ", maxSplits: 1)
+        let fields = text.fields(atMost: 2)
         guard fields.count == 2 else { return nil }
         if fields[0] == "*" {
             payloadType = nil
@@ -158,9 +158,9 @@ public struct ExtensionMapAttribute: Hashable, Sendable, CustomStringConvertible
     }
 
     init?(_ text: Substring) {
-        let fields = text.split(separator: " ", maxSplits: 2)
+        let fields = text.fields(atMost: 3)
         guard fields.count >= 2 else { return nil }
-        let number = fields[0].split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let number = fields[0].parts(at: "/", atMost: 2)
         guard let id = number[0].decimal(UInt16.self), (1...255).contains(id) || (4096...4351).contains(id) else {
             return nil
         }

@@ -159,7 +159,7 @@ extension MediaDescription {
     /// The words of `a=content`, such as `slides` (RFC 4796 §4).
     public func content() throws(SDPError) -> [String] {
         let words = try first(.content) { text -> [String]? in
-            let words = text.split(separator: ",", omittingEmptySubsequences: false)
+            let words = text.parts(at: ",")
             return words.allSatisfy(\.isToken) ? words.map(String.init) : nil
         }
         return words ?? []

@@ -38,10 +38,10 @@ public struct SourceAttribute: Hashable, Sendable, CustomStringConvertible {
     }
 
     init?(_ text: Substring) {
-        let fields = text.split(separator: " ", maxSplits: 1)
+        let fields = text.fields(atMost: 2)
         guard let first = fields.first, let ssrc = first.decimal(UInt32.self) else { return nil }
         guard fields.count == 2 else { return nil }
-        let parts = fields[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = fields[1].parts(at: ":", atMost: 2)
         guard parts[0].isToken else { return nil }
         self.init(ssrc: ssrc, name: String(parts[0]), value: parts.count == 2 ? String(parts[1]) : nil)
     }

@@ -38,7 +38,7 @@ public struct FingerprintAttribute: Hashable, Sendable, CustomStringConvertible 
     public init?(_ text: some StringProtocol) {
         let fields = String(text).fields
         guard fields.count == 2, fields[0].isToken else { return nil }
-        let pairs = fields[1].split(separator: ":", omittingEmptySubsequences: false)
+        let pairs = fields[1].parts(at: ":")
         var bytes: [UInt8] = []
         for pair in pairs {
             guard pair.utf8.count == 2, pair.utf8.allSatisfy(\.isHexDigit), let byte = UInt8(pair, radix: 16) else {

@@ -134,6 +134,9 @@ struct ExplanationContext {
                 rtcp.port == 9 ? "no RTCP port of its own" : "RTCP port \(rtcp.port), unless multiplexed"
             }
         case .content:
+            guard value.parts(at: ",").allSatisfy(\.isToken) else {
+                return nil
+            }
             return "the section shows: \(value)" + (value == "slides" ? " (a shared screen or presentation)" : "")
         case .feedback:
             return FeedbackAttribute(value).map { feedback in

@@ -1,0 +1,144 @@
+import PeerConnection
+import SDP
+import Testing
+import WireFormat
+
+@Suite("Our answers")
+struct AnsweringTests {
+    private func answer(_ offer: String) throws -> (answer: SessionDescription, session: NegotiatedSession) {
+        try Negotiation.makeAnswer(to: SessionDescription.parse(offer), Samples.answering)
+    }
+
+    @Test("Our own offer is answered so that both ends agree")
+    func loop() throws {
+        let offer = try Samples.offer()
+        let (made, viewer) = try Negotiation.makeAnswer(to: offer, Samples.answering)
+        let answer = try SessionDescription.parse(made.description)
+        let sender = try Negotiation.negotiate(offer: offer, answer: answer)
+        let sent = try #require(sender.acceptedMedia.first)
+        let received = try #require(viewer.acceptedMedia.first)
+        #expect(sender.localSetup == .passive && viewer.localSetup == .active)
+        #expect(sent.direction == .sendOnly && received.direction == .receiveOnly)
+        #expect(sent.codec == received.codec && sent.rtxPayloadType == received.rtxPayloadType)
+        #expect(sent.feedback == received.feedback && sent.feedback.count == 5)
+        #expect(sent.extensionIDs == received.extensionIDs && sent.extensionIDs.count == 6)
+        #expect(received.remote == sent.local)
+        #expect(received.remote.streams.first?.streamID == "alice#content" && received.remote.isSlides)
+        #expect(received.remote.ssrc == 1111 && received.remote.rtxSSRC == 2222)
+        #expect(viewer.remoteCandidates == Samples.transport.candidates && viewer.remoteHasAllCandidates)
+        #expect(sender.remoteICE == Samples.answering.transport.ice)
+        #expect(sender.remoteFingerprints == Samples.answering.transport.fingerprints)
+        #expect(answer.media[0].port == 7000)
+        #expect(SessionDescription.explain(answer.description).allSatisfy { $0.problem == nil })
+    }
+
+    @Test("Of a browser's offer, VP8 is taken under its numbers, and sound is rejected")
+    func chromium() throws {
+        let (answer, session) = try answer(NegotiationFixtures.chromiumOffer)
+        let media = try #require(session.sections[1].media)
+        #expect(answer.media.map(\.port) == [0, 7000])
+        #expect(answer.media[0].formats == ["111", "63", "9", "0", "8", "13", "110", "126"])
+        #expect(answer.media[1].formats == ["96", "97"])
+        #expect(try answer.bundle()?.mids == ["1"])
+        #expect(session.sections[0].media == nil)
+        #expect(media.extensionIDs[.videoOrientation] == 13 && media.extensionIDs[.mid] == 4)
+        #expect(media.remote.streams.first?.streamID == "bob#content" && media.remote.isSlides)
+        #expect(media.remote.ssrc == 2_231_627_014 && media.remote.rtxSSRC == 632_943_048)
+        #expect(media.maximumRate == .kilobitsPerSecond(2500))
+        #expect(try answer.media[1].setup() == .active)
+    }
+
+    @Test("The viewer waits for DTLS where the offer will open it")
+    func passive() throws {
+        let (answer, session) = try answer(
+            NegotiationFixtures.chromiumOffer.replacing("setup:actpass", with: "setup:active"))
+        #expect(session.localSetup == .passive)
+        #expect(try answer.media[1].setup() == .passive)
+    }
+
+    @Test("A section that leaves its transport to the bundle takes it from the bundle's first")
+    func bundleOnly() throws {
+        let offer = try Samples.twoSections().description.replacing("\r\n", with: "\n")
+        let parts = offer.split(separator: "m=video 9", maxSplits: 1).map(String.init)
+        let transportLines = ["a=ice-", "a=setup", "a=fingerprint"]
+        let second = parts[1].split(separator: "\n").filter { line in !transportLines.contains(where: line.hasPrefix) }
+        let text =
+            parts[0].replacing("a=sendonly", with: "a=recvonly") + "m=video 0"
+            + second.joined(separator: "\n") + "\na=bundle-only\n"
+        let (_, session) = try answer(text)
+        #expect(session.sections.map { $0.media != nil } == [false, true])
+        #expect(session.remoteICE.usernameFragment == "oFfR")
+    }
+
+    static let wrong: [(from: String, to: String, rule: NegotiationError.Rule?)] = [
+        ("VP8/90000", "VP9/90000", .nothingToReceive(codecs: ["VP8"])),
+        ("a=sendonly", "a=recvonly", .nothingToReceive(codecs: ["VP8"])),
+        ("m=video 6000", "m=video 0", .nothingToReceive(codecs: ["VP8"])),
+        ("UDP/TLS/RTP/SAVPF", "RTP/AVP", .nothingToReceive(codecs: ["VP8"])),
+        ("a=rtcp-mux\n", "", .rtcpMuxMissing),
+        ("a=setup:actpass", "a=setup:holdconn", .setupHeld),
+        ("a=fingerprint:", "a=x:", .fingerprintMissing),
+        ("a=ice-ufrag:", "a=x:", .iceCredentialsMissing),
+        ("a=msid:alice#content screen", "a=msid:a b c", nil),
+    ]
+
+    @Test("An offer that can't be received is refused with its line", arguments: wrong.indices)
+    func refusals(_ index: Int) throws {
+        let item = Self.wrong[index]
+        let text = try Samples.offer().description.replacing("\r\n", with: "\n").replacing(item.from, with: item.to)
+        let error = try #require(#expect(throws: NegotiationError.self) { try answer(text) })
+        #expect(error.side == .offer && error.line > 0)
+        if let rule = item.rule {
+            #expect(error.rule == rule)
+        } else if case .malformed = error.rule {
+        } else {
+            Issue.record("\(error)")
+        }
+    }
+}
+
+@Suite("No description traps the negotiation")
+struct NegotiationRobustnessTests {
+    @Test("An answer cut at any length, or with any one byte changed")
+    func answers() throws {
+        let offer = try Samples.offer()
+        let bytes = Array(NegotiationFixtures.firefoxAnswer.utf8)
+        func exercise(_ bytes: [UInt8]) {
+            guard let answer = try? SessionDescription.parse(utf8: bytes) else { return }
+            do throws(NegotiationError) {
+                let session = try Negotiation.negotiate(offer: offer, answer: answer)
+                #expect(!session.acceptedMedia.isEmpty && !session.remoteFingerprints.isEmpty)
+            } catch {
+                #expect(!error.description.isEmpty)
+            }
+        }
+        for count in bytes.indices { exercise(Array(bytes[..<count])) }
+        for index in bytes.indices {
+            for value in [0x20, 0x30, 0x39, 0x3A, bytes[index] ^ 1] {
+                var damaged = bytes
+                damaged[index] = value
+                exercise(damaged)
+            }
+        }
+    }
+
+    @Test("An offer cut at any length, or with any one byte changed")
+    func offers() throws {
+        let bytes = Array(NegotiationFixtures.chromiumOffer.utf8)
+        func exercise(_ bytes: [UInt8]) {
+            guard let offer = try? SessionDescription.parse(utf8: bytes),
+                let (answer, session) = try? Negotiation.makeAnswer(to: offer, Samples.answering)
+            else { return }
+            #expect(answer.media.count == offer.media.count && !session.acceptedMedia.isEmpty)
+            #expect((try? SessionDescription.parse(answer.description)) != nil)
+        }
+        for count in stride(from: 0, to: bytes.count, by: 3) { exercise(Array(bytes[..<count])) }
+        for index in bytes.indices {
+            for value in [0x30, 0x3A] as [UInt8] {
+                var damaged = bytes
+                damaged[index] = value
+                exercise(damaged)
+            }
+        }
+    }
+}
