@@ -189,6 +189,11 @@ public struct Agent: Sendable {
         return SelectedPair(id: pair.id, local: pair.local, remote: pair.remote, isNominated: pair.isNominated)
     }
 
+    /// The newest round trip on the selected pair; nil before one was measured.
+    public var selectedRoundTripTime: Duration? {
+        selected.flatMap(pairIndex).flatMap { pairs[$0].statistics.currentRoundTripTime }
+    }
+
     /// Every pair with its fate, best first.
     public func pairReports() -> [PairReport] {
         pairs.sorted { $0.priority > $1.priority }.map { pair in

@@ -18,6 +18,8 @@ public final class PacketizedFrame: Sendable {
     public let width: Int
     /// Rows of the picture.
     public let height: Int
+    /// Quarter turns clockwise that make the picture stand upright, 0 to 3.
+    public let quarterTurns: Int
     /// How many payloads the frame is cut into, at least one.
     public let fragmentCount: Int
 
@@ -29,7 +31,7 @@ public final class PacketizedFrame: Sendable {
     /// Equal pieces keep the last packet of a frame from being tiny, and a pacer's packets alike.
     public init(
         vp8 bytes: [UInt8], descriptor: VP8PayloadDescriptor, isKeyFrame: Bool, captureTime: Duration, width: Int,
-        height: Int, maximumPayloadByteCount: Int
+        height: Int, quarterTurns: Int = 0, maximumPayloadByteCount: Int
     ) {
         var first = descriptor
         // The encoder makes one partition to send in order: pieces are not aligned to partitions, so PID stays 0.
@@ -41,6 +43,7 @@ public final class PacketizedFrame: Sendable {
         self.captureTime = captureTime
         self.width = width
         self.height = height
+        self.quarterTurns = quarterTurns & 3
         descriptorByteCount = first.byteCount
         let room = max(1, maximumPayloadByteCount - descriptorByteCount)
         fragmentCount = max(1, (bytes.count + room - 1) / room)

@@ -88,6 +88,9 @@ public struct VideoReceiver: Sendable {
         }
     }
 
+    /// The stream that is received.
+    public var source: SynchronizationSource { configuration.source }
+
     /// Whether packets of this source are for this receiver.
     public func receives(_ source: SynchronizationSource) -> Bool {
         source == configuration.source || source == configuration.retransmission?.source

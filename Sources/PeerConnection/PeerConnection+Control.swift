@@ -1,0 +1,110 @@
+internal import CongestionControl
+internal import RTP
+internal import WireFormat
+
+/// RTCP: what the peer reports and asks for, and what this side reports.
+extension PeerConnection {
+    /// Between two reports of a sender. RFC 3550 §6.2 has five seconds for large sessions; between two peers a second
+    /// keeps the round trip time and the mapping of the clocks fresh.
+    static var reportInterval: Duration { .seconds(1) }
+
+    /// Takes a decrypted compound packet apart. What can't be read is counted; the rest counts.
+    mutating func receiveControl(_ compound: RawSpan, now: Instant) {
+        guard let packets = try? RTCPPacket.parse(compound: compound) else {
+            counts.packetsUnknown += 1
+            return
+        }
+        for packet in packets { receive(packet, now: now) }
+    }
+
+    private mutating func receive(_ packet: RTCPPacket, now: Instant) {
+        switch packet {
+        case .senderReport(let report):
+            for index in inbound.indices { inbound[index].receive(report, now: now) }
+            take(report.reportBlocks, now: now)
+        case .receiverReport(let report):
+            take(report.reportBlocks, now: now)
+        case .genericNACK(let nack):
+            guard let index = senderIndex(of: nack.media) else { return }
+            senders[index].retransmit(
+                nack.lost, as: index, to: &pacer, roundTripTime: roundTripTime ?? .zero, now: now)
+        case .pictureLossIndication(let indication):
+            guard let index = senderIndex(of: indication.media) else { return }
+            senders[index].statistics.pliCount += 1
+            events.append(.keyFrameRequested)
+        case .fullIntraRequest(let request):
+            for entry in request.entries {
+                guard let index = senderIndex(of: entry.source), senders[index].isNew(entry) else { continue }
+                events.append(.keyFrameRequested)
+            }
+        case .receiverEstimatedMaximumBitrate(let estimate):
+            remoteEstimate.receive(estimate, now: now)
+        case .transportFeedback(let report):
+            _ = sentPackets.receive(report)
+        case .goodbye:
+            events.append(.closedByPeer)
+        case .sourceDescription, .application, .opaque:
+            return
+        }
+    }
+
+    private mutating func take(_ blocks: [ReportBlock], now: Instant) {
+        for block in blocks {
+            guard let index = senderIndex(of: block.source) else { continue }
+            senders[index].take(block, at: wallclock(at: now))
+            roundTripTime = senders[index].reports.smoothedRoundTripTime ?? roundTripTime
+        }
+    }
+
+    private func senderIndex(of source: SynchronizationSource) -> Int? {
+        senders.firstIndex { $0.parameters.source == source }
+    }
+
+    /// Wallclock time at an instant.
+    func wallclock(at now: Instant) -> NTPTimestamp {
+        NTPTimestamp(sinceUnixEpoch: configuration.unixTimeAtZero + .nanoseconds(now.nanoseconds))
+    }
+
+    /// Queues the reports that are due, and what the receivers ask for.
+    mutating func queueControl(now: Instant) {
+        guard canSend, progress != .ended else { return }
+        if now >= nextReport ?? now, senders.contains(where: { $0.statistics.packetsSent > 0 }) {
+            nextReport = now.advanced(by: Self.reportInterval)
+            for sender in senders where sender.statistics.packetsSent > 0 {
+                let report = sender.senderReport(at: now, wallclock: wallclock(at: now))
+                control += writer(for: sender.parameters.source).datagrams(report: .senderReport(report))
+            }
+        }
+        for index in inbound.indices {
+            let feedback = inbound[index].pollFeedback(now: now)
+            let report = inbound[index].pollReport(now: now)
+            guard report != nil || !feedback.isEmpty else { continue }
+            control += writer(for: inbound[index].localSource).datagrams(
+                report: report.map { .receiverReport($0) }, feedback: feedback)
+        }
+        if let source = inbound.first?.localSource, let reports = arrivals?.poll(now: now), !reports.isEmpty {
+            control += writer(for: source).datagrams(feedback: reports.map { .transportFeedback($0) })
+        }
+    }
+
+    /// Says goodbye for every source (RFC 3550 §6.6).
+    mutating func queueGoodbye(now: Instant) {
+        guard canSend else { return }
+        for sender in senders {
+            let report = sender.senderReport(at: now, wallclock: wallclock(at: now))
+            control += writer(for: sender.parameters.source).datagrams(
+                report: .senderReport(report), feedback: [.goodbye(Goodbye(sources: [sender.parameters.source]))])
+        }
+        for media in inbound {
+            control += writer(for: media.localSource).datagrams(
+                report: .receiverReport(ReceiverReport(source: media.localSource)),
+                feedback: [.goodbye(Goodbye(sources: [media.localSource]))])
+        }
+    }
+
+    private func writer(for source: SynchronizationSource) -> RTCPBundleWriter {
+        RTCPBundleWriter(
+            source: source, canonicalName: identity.canonicalName,
+            allowsReducedSize: negotiated?.acceptedMedia.allSatisfy(\.hasReducedSizeRTCP) ?? false)
+    }
+}

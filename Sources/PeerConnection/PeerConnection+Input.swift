@@ -1,0 +1,137 @@
+internal import CongestionControl
+internal import ICE
+internal import RTP
+internal import SecureTransport
+public import WireFormat
+
+extension PeerConnection {
+    /// Takes a datagram that arrived at the socket `local`. Its memory is decrypted in place.
+    public mutating func handle(
+        _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, to local: TransportAddress,
+        now: Instant
+    ) {
+        let bytes = UnsafeRawBufferPointer(datagram).bytes
+        counts.packetsReceived += 1
+        counts.bytesReceived += UInt64(bytes.byteCount)
+        switch DatagramKind(bytes) {
+        case .stun: agent.handle(datagram: bytes, from: source, to: local, now: now)
+        case .dtls: follow(transport.handle(datagram: bytes, now: now))
+        case .rtp: receiveMedia(datagram, now: now)
+        case .rtcp: receiveControl(datagram, now: now)
+        case .zrtp, .turnChannel, .unknown: counts.packetsUnknown += 1
+        }
+        advance(now: now)
+    }
+
+    /// Does what is due. Too early a call does nothing.
+    public mutating func handleTimeout(now: Instant) {
+        agent.handleTimeout(now: now)
+        follow(transport.handleTimeout(now: now))
+        advance(now: now)
+    }
+
+    /// Says that the system could not send from a socket to a destination: ICE tries others.
+    public mutating func transmitFailed(from source: TransportAddress, to destination: TransportAddress, now: Instant) {
+        agent.transmitFailed(base: source, destination: destination, now: now)
+        advance(now: now)
+    }
+
+    /// When ``handleTimeout(now:)`` is next worth calling; nil where nothing is to come.
+    public func nextDeadline(now: Instant) -> Instant? {
+        guard progress != .ended else { return nil }
+        var deadline = Instant.distantFuture
+        for candidate in [agent.nextDeadline, transport.dtls?.nextDeadline, nextReport, arrivals?.nextDeadline] {
+            if let candidate { deadline = min(deadline, candidate) }
+        }
+        if canSend, let due = pacer.nextDeadline(now: now) { deadline = min(deadline, due) }
+        for media in inbound {
+            if let due = media.receiver?.nextDeadline(now: now) { deadline = min(deadline, due) }
+        }
+        return deadline == .distantFuture ? nil : deadline
+    }
+
+    /// Whether packets can leave: there is a path, and there are keys.
+    var canSend: Bool { selectedPair != nil && transport.outbound != nil }
+
+    /// After every input: follows ICE, gives out frames, and queues what RTCP has to say.
+    mutating func advance(now: Instant) {
+        followAgent(now: now)
+        if let trip = agent.selectedRoundTripTime {
+            for index in inbound.indices { inbound[index].setRoundTripTime(trip) }
+        }
+        for index in inbound.indices {
+            while let frame = inbound[index].pollFrame() { events.append(.frame(frame, receiver: index)) }
+        }
+        queueControl(now: now)
+    }
+
+    private mutating func followAgent(now: Instant) {
+        while let event = agent.pollEvent() {
+            switch event {
+            case .selectedPair(let pair):
+                selectedPair = pair
+                counts.selectedPairChanges += 1
+                follow(transport.start(now: now))
+            case .stateChanged(.disconnected):
+                guard progress == .connected else { continue }
+                progress = .disconnected
+                events.append(.disconnected)
+            case .stateChanged(.connected):
+                guard progress == .disconnected else { continue }
+                progress = .connected
+                events.append(.reconnected)
+            case .stateChanged(.failed):
+                fail(transport.outbound == nil ? .unreachable : .consentExpired)
+            case .gatheringComplete:
+                events.append(.gatheringComplete)
+            case .stateChanged, .candidateGathered, .roleChanged:
+                continue
+            }
+        }
+    }
+
+    private mutating func follow(_ outcome: SecureMediaTransport.Outcome) {
+        switch outcome {
+        case .nothing: return
+        case .connected:
+            progress = .connected
+            events.append(.connected)
+        case .failed(let reason): fail(.insecure(reason: reason))
+        case .closedByPeer: events.append(.closedByPeer)
+        }
+    }
+
+    private mutating func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, now: Instant) {
+        guard let keys = transport.inbound, let count = try? keys.unprotectRTP(datagram) else {
+            counts.packetsRefused += 1
+            return
+        }
+        let packet = UnsafeRawBufferPointer(rebasing: datagram[..<count]).bytes
+        guard let header = try? RTPHeader(parsing: packet), let index = receiver(of: header, in: packet) else {
+            counts.packetsUnknown += 1
+            return
+        }
+        let extensions = HeaderExtensions(header, in: packet, map: inbound[index].extensions)
+        if let number = extensions.transportSequenceNumber {
+            arrivals?.receive(number, of: header.source, now: now)
+        }
+        if !inbound[index].receive(header, payload: header.payload(of: packet), now: now) {
+            counts.packetsUnknown += 1
+        }
+    }
+
+    private func receiver(of header: RTPHeader, in packet: RawSpan) -> Int? {
+        inbound.firstIndex { media in
+            let mid = HeaderExtensions(header, in: packet, map: media.extensions).mediaIdentification
+            return media.takes(header, mid: mid)
+        }
+    }
+
+    private mutating func receiveControl(_ datagram: UnsafeMutableRawBufferPointer, now: Instant) {
+        guard let keys = transport.inbound, let count = try? keys.unprotectRTCP(datagram) else {
+            counts.packetsRefused += 1
+            return
+        }
+        receiveControl(UnsafeRawBufferPointer(rebasing: datagram[..<count]).bytes, now: now)
+    }
+}

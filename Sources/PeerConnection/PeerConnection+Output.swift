@@ -1,0 +1,99 @@
+internal import CongestionControl
+internal import ICE
+public import RTP
+internal import SecureTransport
+public import WireFormat
+
+extension PeerConnection {
+    /// Sends a frame: queues its packets. One that the peer can't take yet is counted and dropped, and the sender is
+    /// asked for a key frame where that would help.
+    public mutating func send(_ frame: PacketizedFrame, now: Instant) {
+        guard progress == .connected || progress == .disconnected, !senders.isEmpty else {
+            counts.framesDropped += 1
+            return
+        }
+        for index in senders.indices where !senders[index].enqueue(frame, as: index, to: &pacer, now: now) {
+            counts.framesDropped += 1
+            events.append(.keyFrameRequested)
+        }
+    }
+
+    /// Asks the peer for a key frame: what it sent can't be decoded.
+    public mutating func requestKeyFrame(ofReceiver index: Int, now: Instant) {
+        guard inbound.indices.contains(index) else { return }
+        inbound[index].requestKeyFrame(now: now)
+        advance(now: now)
+    }
+
+    /// Whether packets of a frame wait to be sent.
+    public var hasQueuedPackets: Bool { pacer.queuedPackets > 0 }
+
+    /// Writes the next datagram that is to leave now into `memory`, or returns nil. 1280 bytes are enough for any.
+    public mutating func pollTransmit(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
+        if let check = agent.pollTransmit() {
+            return count(memory.copy(check.bytes), from: check.base, to: check.destination)
+        }
+        guard let pair = selectedPair else { return nil }
+        let path = (source: pair.local.base, destination: pair.remote.address)
+        if let keys = transport.outbound, !control.isEmpty {
+            let packet = control.removeFirst()
+            if let length = memory.copy(packet), let protected = try? keys.protectRTCP(memory, count: length) {
+                return count(protected, from: path.source, to: path.destination)
+            }
+        }
+        if let datagram = transport.dtls?.pollTransmit() {
+            return count(memory.copy(datagram), from: path.source, to: path.destination)
+        }
+        guard canSend, progress != .ended else { return nil }
+        while let packet = pacer.pop(now: now) {
+            guard let length = write(packet, into: memory, now: now) else { continue }
+            return count(length, from: path.source, to: path.destination)
+        }
+        return nil
+    }
+
+    private mutating func count(
+        _ length: Int?, from source: TransportAddress, to destination: TransportAddress
+    ) -> Transmission? {
+        guard let length else { return nil }
+        counts.packetsSent += 1
+        counts.bytesSent += UInt64(length)
+        return Transmission(source: source, destination: destination, byteCount: length)
+    }
+
+    /// Builds a packet in place and protects it there; its length, or nil where it could not be made.
+    private mutating func write(
+        _ packet: PacedPacket, into memory: UnsafeMutableRawBufferPointer, now: Instant
+    ) -> Int? {
+        let number = transportSequenceNumber
+        var writer = ByteWriter(memory.mutableBytes)
+        do {
+            switch packet {
+            case .media(let sender, let frame, let fragment):
+                try senders[sender].writeMedia(
+                    frame, fragment: fragment, to: &writer, transportSequenceNumber: &transportSequenceNumber, now: now)
+            case .retransmission(let sender, let sequenceNumber, let packet):
+                try senders[sender].writeRetransmission(
+                    of: packet, sequenceNumber: sequenceNumber, to: &writer,
+                    transportSequenceNumber: &transportSequenceNumber, now: now)
+            }
+            let length = try transport.outbound?.protectRTP(memory, count: writer.offset)
+            if let length, transportSequenceNumber != number {
+                sentPackets.packetSent(number, size: length, now: now)
+            }
+            return length
+        } catch {
+            // The payload's limit leaves room for every header and tag; a packet that does not fit is none of ours.
+            return nil
+        }
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// Copies bytes to the start of this memory; their count, or nil where they don't fit.
+    fileprivate func copy(_ bytes: [UInt8]) -> Int? {
+        guard bytes.count <= count else { return nil }
+        copyBytes(from: bytes)
+        return bytes.count
+    }
+}

@@ -1,0 +1,165 @@
+internal import CongestionControl
+internal import ICE
+internal import RTP
+internal import SDP
+internal import SecureTransport
+public import WireFormat
+
+/// A whole WebRTC peer, without input or output: descriptions, ICE, DTLS, SRTP, RTP and RTCP.
+///
+///     datagram ──▶ handle ──▶ ICE │ DTLS │ SRTP ──▶ events
+///     frame ─────▶ send ────▶ pacer ─▶ packet ─▶ SRTP ──▶ pollTransmit
+///
+/// Whoever owns it tells it what arrived and what time it is, and after each input takes out datagrams until there are
+/// none (``pollTransmit(into:now:)``), events until there are none (``pollEvent()``), and asks when to call
+/// ``handleTimeout(now:)`` (``nextDeadline(now:)``). It opens no socket and reads no clock, so that a whole call runs in
+/// a test in virtual time.
+public struct PeerConnection: ~Copyable {
+    /// What a connection goes by.
+    public struct Configuration: Sendable {
+        /// What the wallclock shows when the monotonic clock stands at zero, since 1 January 1970: for sender reports.
+        public var unixTimeAtZero = Duration.zero
+        /// The most that is sent, and what the pacer goes by.
+        public var maximumBitrate = DataRate.kilobitsPerSecond(2500)
+        /// How long to look for a path to the peer before giving up.
+        public var connectTimeout = Duration.seconds(30)
+
+        /// 2500 kbit/s, half a minute to connect.
+        public init() {}
+    }
+
+    /// What happened.
+    public enum Event: Sendable {
+        /// Every STUN server has answered or was given up.
+        case gatheringComplete
+        /// Media can flow: a path was found and the peer's certificate is the announced one.
+        case connected
+        /// The peer has not answered for some seconds; it may come back.
+        case disconnected
+        /// The peer answers again.
+        case reconnected
+        /// The peer needs a key frame of what is sent.
+        case keyFrameRequested
+        /// A whole frame of what is received; the index counts the sections that are received.
+        case frame(AssembledFrame, receiver: Int)
+        /// The peer said goodbye.
+        case closedByPeer
+        /// The connection can't begin, or has ended.
+        case failed(Failure)
+    }
+
+    /// Why a connection ended.
+    public enum Failure: Error, Sendable, Hashable {
+        /// No pair of addresses worked in time.
+        case unreachable
+        /// A path there was, and the peer has not agreed to being sent to for too long (RFC 7675).
+        case consentExpired
+        /// DTLS failed, or SRTP could not be set up after it.
+        case insecure(reason: String)
+    }
+
+    let configuration: Configuration
+    let identity: LocalIdentity
+    var agent: Agent
+    var transport: SecureMediaTransport
+    var negotiated: NegotiatedSession?
+    /// Where packets go; nil before ICE has found a pair.
+    var selectedPair: SelectedPair?
+    var senders: [VideoSender] = []
+    var inbound: [InboundMedia] = []
+    var pacer: Pacer<PacedPacket>
+    var sentPackets = TransportFeedbackTracker()
+    var arrivals: TransportFeedbackGenerator?
+    var remoteEstimate = RemoteBitrateEstimateHolder()
+    var transportSequenceNumber = TransportSequenceNumber(1)
+    var roundTripTime: Duration?
+    /// When the senders report next.
+    var nextReport: Instant?
+    /// RTCP packets that wait to be protected and sent.
+    var control: [[UInt8]] = []
+    var events: [Event] = []
+    var progress = Progress.new
+    var counts = TransportCounts()
+    var random: any RandomNumberGenerator & Sendable
+
+    /// How far a connection has come.
+    enum Progress: Hashable {
+        case new
+        case connecting
+        case connected
+        case disconnected
+        case ended
+    }
+
+    /// Which description this side makes.
+    public enum Part: Sendable {
+        /// Makes the offer, and controls ICE (RFC 8445 §6.1.1).
+        case offerer
+        /// Answers.
+        case answerer
+    }
+
+    /// A peer that has not met another.
+    public init(
+        as part: Part, identity: LocalIdentity, configuration: Configuration,
+        random: any RandomNumberGenerator & Sendable
+    ) throws {
+        let transport = try SecureMediaTransport(certificate: identity.certificate)
+        var agentConfiguration = ICE.Configuration(
+            role: part == .offerer ? .controlling : .controlled,
+            credentials: try Credentials(
+                usernameFragment: identity.iceUsernameFragment, password: identity.icePassword))
+        agentConfiguration.timing.connectivityLimit = configuration.connectTimeout
+        agent = Agent(configuration: agentConfiguration, generator: random)
+        self.identity = identity
+        self.configuration = configuration
+        self.transport = transport
+        self.random = random
+        pacer = Pacer(targetRate: configuration.maximumBitrate)
+    }
+
+    /// The next thing that happened, or nil; take all of them after each input.
+    public mutating func pollEvent() -> Event? {
+        events.isEmpty ? nil : events.removeFirst()
+    }
+
+    /// Tells the peer goodbye: RTCP BYE, then DTLS close_notify. What was to be sent before is thrown away.
+    public mutating func close(now: Instant) {
+        guard progress != .ended else { return }
+        pacer.removeAll()
+        queueGoodbye(now: now)
+        transport.close()
+        progress = .ended
+    }
+
+    mutating func fail(_ failure: Failure) {
+        guard progress != .ended else { return }
+        progress = .ended
+        events.append(.failed(failure))
+    }
+}
+
+/// A datagram that was written for the caller to send.
+public struct Transmission: Sendable, Hashable {
+    /// The socket to send it from.
+    public let source: TransportAddress
+    /// Where it goes.
+    public let destination: TransportAddress
+    /// Its bytes, from the start of the memory that was lent.
+    public let byteCount: Int
+}
+
+/// What the transport counted, under the names of W3C webrtc-stats (`RTCTransportStats`), and what it let fall.
+struct TransportCounts: Sendable {
+    var packetsSent: UInt64 = 0
+    var bytesSent: UInt64 = 0
+    var packetsReceived: UInt64 = 0
+    var bytesReceived: UInt64 = 0
+    /// SRTP packets that were forged, replayed, or came before the keys.
+    var packetsRefused: UInt64 = 0
+    /// Packets of no protocol, no section or no meaning.
+    var packetsUnknown: UInt64 = 0
+    /// Frames that came before the peer could take them.
+    var framesDropped: UInt64 = 0
+    var selectedPairChanges: UInt64 = 0
+}

@@ -1,0 +1,75 @@
+internal import SecureTransport
+internal import WireFormat
+
+/// DTLS, and the SRTP that grows out of it (RFC 5764).
+struct SecureMediaTransport {
+    private let context: DTLSContext
+    private(set) var dtls: DTLSConnection?
+    private(set) var outbound: SRTPSender?
+    private(set) var inbound: SRTPReceiver?
+
+    /// What an input led to.
+    enum Outcome: Equatable {
+        case nothing
+        /// Keys are there: media can flow.
+        case connected
+        case failed(reason: String)
+        case closedByPeer
+    }
+
+    init(certificate: Certificate) throws {
+        context = try DTLSContext(DTLSConfiguration(certificate: certificate))
+    }
+
+    /// Takes up the part that the descriptions gave this side; datagrams before it are dropped, and sent again by the
+    /// peer.
+    mutating func prepare(role: DTLSRole, expected: [Fingerprint]) throws(DTLSError) {
+        dtls = try DTLSConnection(role: role, context: context, expectedFingerprints: expected)
+    }
+
+    /// Starts the handshake once there is a path. A second call does nothing.
+    mutating func start(now: Instant) -> Outcome {
+        dtls?.start(now: now)
+        return outcome()
+    }
+
+    mutating func handle(datagram: RawSpan, now: Instant) -> Outcome {
+        dtls?.handle(datagram: datagram, now: now)
+        return outcome()
+    }
+
+    mutating func handleTimeout(now: Instant) -> Outcome {
+        dtls?.handleTimeout(now: now)
+        return outcome()
+    }
+
+    mutating func close() {
+        dtls?.close()
+    }
+
+    private var isReported = false
+
+    /// What changed since it was last asked for.
+    private mutating func outcome() -> Outcome {
+        switch dtls?.state {
+        case .connected(let keys) where outbound == nil:
+            do {
+                // A packet is only ever protected twice when it is the very same one: see `VideoSender.SentPacket`.
+                outbound = try SRTPSender(
+                    profile: keys.profile, masterKey: keys.local, allowsRepeatedTransmission: true)
+                inbound = try SRTPReceiver(profile: keys.profile, masterKey: keys.remote)
+                return .connected
+            } catch {
+                return .failed(reason: "\(error)")
+            }
+        case .failed(let error) where !isReported:
+            isReported = true
+            return .failed(reason: "\(error)")
+        case .closed(byPeer: true) where !isReported:
+            isReported = true
+            return .closedByPeer
+        default:
+            return .nothing
+        }
+    }
+}

@@ -1,0 +1,39 @@
+internal import RTP
+internal import WireFormat
+
+/// What was sent from one source, under the names of W3C webrtc-stats (`RTCOutboundRtpStreamStats`).
+struct OutboundStatistics: Sendable {
+    private(set) var packetsSent: UInt64 = 0
+    private(set) var bytesSent: UInt64 = 0
+    private(set) var headerBytesSent: UInt64 = 0
+    private(set) var retransmittedPacketsSent: UInt64 = 0
+    private(set) var retransmittedBytesSent: UInt64 = 0
+    private(set) var framesSent: UInt64 = 0
+    private(set) var keyFramesSent: UInt64 = 0
+    private(set) var frameWidth = 0
+    private(set) var frameHeight = 0
+    var nackCount: UInt64 = 0
+    var pliCount: UInt64 = 0
+    var firCount: UInt64 = 0
+
+    mutating func count(_ frame: PacketizedFrame) {
+        framesSent += 1
+        if frame.isKeyFrame { keyFramesSent += 1 }
+        frameWidth = frame.width
+        frameHeight = frame.height
+    }
+
+    /// Counts a packet's payload and header, in bytes.
+    mutating func countPacket(payload: Int, header: Int) {
+        packetsSent += 1
+        bytesSent += UInt64(payload)
+        headerBytesSent += UInt64(header)
+    }
+
+    /// Counts a packet that is sent again; webrtc-stats has it in the totals too.
+    mutating func countRetransmission(payload: Int) {
+        retransmittedPacketsSent += 1
+        retransmittedBytesSent += UInt64(payload)
+        countPacket(payload: payload, header: RTPHeader.fixedByteCount)
+    }
+}

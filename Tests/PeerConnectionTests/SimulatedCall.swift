@@ -1,0 +1,166 @@
+import PeerConnection
+import RTP
+import SDP
+import TestSupport
+import WireFormat
+
+/// A sender and a viewer, whole, joined by a simulated link in virtual time.
+///
+/// The left end offers and sends, the right end answers and receives.
+final class SimulatedCall {
+    typealias End = DuplexLink<Datagram>.End
+
+    /// What one run showed.
+    struct Record {
+        var connected: Instant?
+        var frames: [AssembledFrame] = []
+        var keyFrameRequests = 0
+        var failures: [PeerConnection.Failure] = []
+        var goodbyes = 0
+        /// Sizes of everything the sender sent, with the instants: the same seed must give the same ones.
+        var sent: [(now: Instant, size: Int)] = []
+    }
+
+    static let senderAddress = TransportAddress(ip: .v4(0xC000_0201), port: 5000)
+    static let viewerAddress = TransportAddress(ip: .v4(0xC633_6401), port: 6000)
+
+    var sender: PeerConnection
+    var viewer: PeerConnection
+    var link: DuplexLink<Datagram>
+    var now = Instant(nanoseconds: 1_000_000_000)
+    var record = Record()
+    private var nextFrame: Instant
+    private var frameNumber = 0
+    private var owesKeyFrame = true
+    private var counters = VP8PictureCounters(pictureID: 0x7FF0, temporalLevelZeroIndex: 250)
+    private var content: SeededGenerator
+    private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1500, alignment: 16)
+
+    init(conditions: LinkConditions, seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let identity = try LocalIdentity(
+            media: [.video(streamID: "alice#content", isContent: true)], unixTime: 1_700_000_000, random: &random)
+        let viewing = try LocalIdentity(media: [], unixTime: 1_700_000_000, random: &random)
+        let configuration = PeerConnection.Configuration()
+        sender = try PeerConnection(
+            as: .offerer, identity: identity, configuration: configuration, random: SeededGenerator(seed: seed &+ 1))
+        viewer = try PeerConnection(
+            as: .answerer, identity: viewing, configuration: configuration, random: SeededGenerator(seed: seed &+ 2))
+        link = DuplexLink(toRight: conditions, seed: seed &+ 3)
+        content = SeededGenerator(seed: seed &+ 4)
+        nextFrame = now
+        sender.addLocalAddress(Self.senderAddress, now: now)
+        viewer.addLocalAddress(Self.viewerAddress, now: now)
+        let offer = try sender.makeOffer()
+        let answer = try viewer.answer(offer: SessionDescription.parse(offer.description), now: now)
+        viewer.endRemoteCandidates(now: now)
+        try sender.accept(answer: SessionDescription.parse(answer.description), to: offer, now: now)
+        sender.endRemoteCandidates(now: now)
+    }
+
+    deinit {
+        memory.deallocate()
+    }
+
+    /// Runs for this long; the sender sends a frame every 33 ms once it is connected, where `sendsFrames`.
+    func run(for duration: Duration, sendsFrames: Bool = true) {
+        let end = now.advanced(by: duration)
+        while true {
+            exchange()
+            var next = end
+            for deadline in [sender.nextDeadline(now: now), viewer.nextDeadline(now: now), link.nextArrival] {
+                if let deadline { next = min(next, max(deadline, now)) }
+            }
+            if sendsFrames, record.connected != nil { next = min(next, max(nextFrame, now)) }
+            if next >= end {
+                now = end
+                return
+            }
+            now = next
+            if sendsFrames, record.connected != nil, now >= nextFrame { sendFrame() }
+            sender.handleTimeout(now: now)
+            viewer.handleTimeout(now: now)
+        }
+    }
+
+    /// Carries what both ends have to say, until neither has anything more at this instant.
+    private func exchange() {
+        var isBusy = true
+        while isBusy {
+            isBusy = false
+            while let transmission = sender.pollTransmit(into: memory, now: now) {
+                record.sent.append((now, transmission.byteCount))
+                carry(transmission, from: .left)
+                isBusy = true
+            }
+            while let transmission = viewer.pollTransmit(into: memory, now: now) {
+                carry(transmission, from: .right)
+                isBusy = true
+            }
+            while let delivery = link.poll(now: now) {
+                deliver(delivery)
+                isBusy = true
+            }
+            takeEvents()
+        }
+    }
+
+    private func carry(_ transmission: Transmission, from end: End) {
+        let bytes = [UInt8](UnsafeRawBufferPointer(memory)[..<transmission.byteCount])
+        link.send(
+            Datagram(source: transmission.source, destination: transmission.destination, bytes: bytes), from: end,
+            now: now)
+    }
+
+    private func deliver(_ delivery: DuplexLink<Datagram>.Delivery) {
+        var bytes = delivery.payload.bytes
+        let (source, destination, now) = (delivery.payload.source, delivery.payload.destination, now)
+        bytes.withUnsafeMutableBytes { datagram in
+            switch delivery.end {
+            case .left: sender.handle(datagram, from: source, to: destination, now: now)
+            case .right: viewer.handle(datagram, from: source, to: destination, now: now)
+            }
+        }
+    }
+
+    private func takeEvents() {
+        while let event = sender.pollEvent() {
+            switch event {
+            case .connected: record.connected = now
+            case .keyFrameRequested:
+                record.keyFrameRequests += 1
+                owesKeyFrame = true
+            case .failed(let failure): record.failures.append(failure)
+            case .closedByPeer: record.goodbyes += 1
+            default: continue
+            }
+        }
+        while let event = viewer.pollEvent() {
+            switch event {
+            case .frame(let frame, _): record.frames.append(frame)
+            case .failed(let failure): record.failures.append(failure)
+            case .closedByPeer: record.goodbyes += 1
+            default: continue
+            }
+        }
+    }
+
+    /// A frame whose bytes are random but for the start that VP8 prescribes: 30 packets for a key frame, 4 for others.
+    private func sendFrame() {
+        let isKeyFrame = owesKeyFrame
+        owesKeyFrame = false
+        var bytes = (0..<(isKeyFrame ? 30_000 : 4000)).map { _ in UInt8.random(in: 0...255, using: &content) }
+        // RFC 6386 §9.1: the frame tag, and for a key frame the start code and a size of 1280×720.
+        let start: [UInt8] = isKeyFrame ? [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02] : [0x11, 0, 0]
+        bytes.replaceSubrange(0..<start.count, with: start)
+        let frame = PacketizedFrame(
+            vp8: bytes, descriptor: counters.next(isReference: true), isKeyFrame: isKeyFrame,
+            captureTime: .nanoseconds(now.nanoseconds), width: 1280, height: 720, maximumPayloadByteCount: 1146)
+        sender.send(frame, now: now)
+        frameNumber += 1
+        nextFrame = nextFrame < now ? now.advanced(by: .milliseconds(33)) : nextFrame.advanced(by: .milliseconds(33))
+    }
+
+    /// How many frames were given to the sender.
+    var framesSent: Int { frameNumber }
+}
