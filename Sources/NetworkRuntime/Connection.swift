@@ -1,0 +1,303 @@
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+public import PeerConnection
+public import RTP
+public import SDP
+public import WireFormat
+
+/// A peer connection on a network: its sockets, its timer and its clock.
+///
+/// All of it lives on one event loop, which is this actor's executor: what arrives is handled where it arrives, without
+/// a hop, and nothing is shared. Frames come in from the encoder's thread through ``send(_:)``.
+public actor Connection {
+    /// Where a connection listens, and how far it may go.
+    public struct Configuration: Sendable {
+        /// The addresses to listen at; empty for every usable one of this machine.
+        public var addresses: [IPAddress] = []
+        /// The port to listen at, on each address; 0 has the system pick.
+        public var port: UInt16 = 0
+        /// What the peer connection goes by.
+        public var peer = PeerConnection.Configuration()
+
+        /// Every usable address, ports that the system picks.
+        public init() {}
+    }
+
+    /// What happens on the connection, in order. One reader.
+    public nonisolated let events: AsyncStream<PeerConnection.Event>
+
+    /// The event loop: whoever calls this actor is taken there.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+
+    private nonisolated let eventLoop: any EventLoop
+    private nonisolated let eventContinuation: AsyncStream<PeerConnection.Event>.Continuation
+    private let logger: Logger
+    private var peer: PeerConnection
+    private var sockets: [TransportAddress: DatagramSocket] = [:]
+    private var routes = RouteProbe()
+    private var timer: Scheduled<Void>?
+    private var timerDeadline = Instant.distantFuture
+    private var isClosed = false
+    private var resolution: Task<Void, Never>?
+
+    /// The largest datagram that is built: 1200 bytes of packet, as every path carries them, and some slack.
+    private static let maximumDatagram = 1280
+    /// How long to wait before a socket that the system closed is opened again.
+    private static let reopenDelay = TimeAmount.milliseconds(250)
+
+    /// Opens the sockets that `endpoints` name, or one of every address in the configuration.
+    public init(
+        as part: PeerConnection.Part, identity: LocalIdentity, configuration: Configuration,
+        endpoints: [TransportAddress]? = nil
+    ) async throws {
+        eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        (events, eventContinuation) = AsyncStream.makeStream()
+        logger = Logger(label: "rtcshare.connection")
+        var peerConfiguration = configuration.peer
+        peerConfiguration.unixTimeAtZero = MonotonicClock.unixTimeAtZero
+        peer = try PeerConnection(
+            as: part, identity: identity, configuration: peerConfiguration, random: SystemRandomNumberGenerator())
+        try await open(try endpoints ?? Self.endpoints(for: configuration))
+    }
+
+    private static func endpoints(for configuration: Configuration) throws -> [TransportAddress] {
+        let addresses =
+            configuration.addresses.isEmpty ? try NetworkInterfaces.usableAddresses() : configuration.addresses
+        guard !addresses.isEmpty else { throw ConnectionError.noAddress }
+        return addresses.map { TransportAddress(ip: $0, port: configuration.port) }
+    }
+
+    private func open(_ endpoints: [TransportAddress]) async throws {
+        do {
+            for endpoint in endpoints {
+                let socket = try await openSocket(at: endpoint)
+                sockets[socket.address] = socket
+                peer.addLocalAddress(socket.address, now: MonotonicClock.now)
+            }
+        } catch {
+            await close()
+            throw error
+        }
+    }
+
+    private func openSocket(at endpoint: TransportAddress) async throws -> DatagramSocket {
+        let bound = LocalEndpoint()
+        let socket = try await DatagramSocket.open(
+            at: endpoint, on: eventLoop,
+            receive: { [weak self] bytes, source in
+                self?.assumeIsolated { $0.receive(&bytes, from: source, at: bound) }
+            },
+            closed: { [weak self] in
+                self?.assumeIsolated { $0.socketDidClose(bound) }
+            })
+        bound.address = socket.address
+        return socket
+    }
+
+    // MARK: Descriptions
+
+    /// The addresses that the sockets have.
+    public var localAddresses: [TransportAddress] {
+        sockets.keys.sorted { $0.description < $1.description }
+    }
+
+    /// Whether a STUN server told of an address that is not this machine's own.
+    public var hasReflexiveCandidate: Bool { peer.hasReflexiveCandidate }
+
+    /// Asks STUN servers how this machine looks from outside; ``PeerConnection/Event/gatheringComplete`` follows.
+    public func gather(servers: [TransportAddress]) {
+        peer.gather(servers: servers, now: MonotonicClock.now)
+        drain()
+    }
+
+    /// The offer, with every candidate that is known.
+    public func makeOffer() throws -> SessionDescription {
+        try peer.makeOffer()
+    }
+
+    /// Takes the peer's answer to an offer and begins to connect.
+    public func accept(answer: SessionDescription, to offer: SessionDescription) throws {
+        try peer.accept(answer: answer, to: offer, now: MonotonicClock.now)
+        resolveRemoteNames()
+        drain()
+    }
+
+    /// Takes the peer's offer, begins to wait for its checks, and says what to answer.
+    public func answer(offer: SessionDescription) throws -> SessionDescription {
+        let answer = try peer.answer(offer: offer, now: MonotonicClock.now)
+        resolveRemoteNames()
+        drain()
+        return answer
+    }
+
+    /// The media streams that the peer sends, as its description names them.
+    public var remoteStreamIDs: [String] { peer.remoteStreamIDs }
+
+    /// Candidates may name hosts, `.local` ones above all; each that resolves is one more pair to check.
+    private func resolveRemoteNames() {
+        let candidates = peer.namedCandidates
+        guard !candidates.isEmpty else { return peer.endRemoteCandidates(now: MonotonicClock.now) }
+        let names = Set(candidates.map(\.host.description))
+        let resolver = HostNameResolver(eventLoop: eventLoop, logger: logger)
+        resolution = Task { [weak self] in
+            for await (name, address) in resolver.resolve(names) {
+                await self?.add(address, to: candidates.filter { $0.host.description == name })
+            }
+            await self?.endRemoteCandidates()
+        }
+    }
+
+    private func add(_ address: IPAddress, to candidates: [CandidateAttribute]) {
+        for candidate in candidates { peer.addRemoteCandidate(candidate, at: address, now: MonotonicClock.now) }
+        drain()
+    }
+
+    private func endRemoteCandidates() {
+        peer.endRemoteCandidates(now: MonotonicClock.now)
+        drain()
+    }
+
+    // MARK: Media
+
+    /// Sends an encoded frame to the peer, from any thread. Frames before the connection stands are counted as dropped.
+    public nonisolated func send(_ frame: PacketizedFrame) {
+        eventLoop.execute {
+            self.assumeIsolated {
+                $0.peer.send(frame, now: MonotonicClock.now)
+                $0.drain()
+            }
+        }
+    }
+
+    /// Asks the peer for a key frame: what arrived can't be decoded.
+    public func requestKeyFrame(ofReceiver index: Int) {
+        peer.requestKeyFrame(ofReceiver: index, now: MonotonicClock.now)
+        drain()
+    }
+
+    /// A report of all that was counted, as `getStats()` gives it.
+    public func statistics() -> [StatisticsObject] {
+        peer.statistics(now: MonotonicClock.now)
+    }
+
+    /// Each pair of addresses and what became of it, a line each.
+    public func pairReports() -> [String] {
+        peer.pairReports()
+    }
+
+    /// Returns when every packet that was queued has left, or when it takes longer than the pacer's longest queue.
+    public func drainQueue() async {
+        let deadline = MonotonicClock.now.advanced(by: .seconds(1))
+        while peer.hasQueuedPackets, MonotonicClock.now < deadline {
+            guard (try? await Task.sleep(for: .milliseconds(5))) != nil else { return }
+        }
+    }
+
+    /// Says goodbye (RTCP BYE, DTLS close_notify), and closes the sockets once that has left.
+    public func close() async {
+        guard !isClosed else { return }
+        peer.close(now: MonotonicClock.now)
+        drain()
+        isClosed = true
+        resolution?.cancel()
+        timer?.cancel()
+        let open = sockets.values
+        sockets = [:]
+        for socket in open { try? await socket.channel.close() }
+        eventContinuation.finish()
+    }
+
+    // MARK: Sockets and time
+
+    private func receive(_ bytes: inout ByteBuffer, from source: TransportAddress, at endpoint: LocalEndpoint) {
+        guard let local = endpoint.address, !isClosed else { return }
+        let now = MonotonicClock.now
+        bytes.withUnsafeMutableReadableBytes { peer.handle($0, from: source, to: local, now: now) }
+        drain()
+    }
+
+    /// Sends what there is to send, tells what happened, and sets the timer: after every input, whatever it was.
+    private func drain() {
+        guard !isClosed else { return }
+        var unflushed: Set<TransportAddress> = []
+        let now = MonotonicClock.now
+        while let (bytes, transmission) = nextDatagram(now: now) {
+            guard let socket = sockets[transmission.source],
+                routes.hasRoute(from: transmission.source.ip, to: transmission.destination),
+                (try? socket.write(bytes, to: transmission.destination)) != nil
+            else {
+                peer.transmitFailed(from: transmission.source, to: transmission.destination, now: now)
+                continue
+            }
+            unflushed.insert(transmission.source)
+        }
+        for address in unflushed { sockets[address]?.channel.flush() }
+        while let event = peer.pollEvent() {
+            logger.debug("\(event)")
+            eventContinuation.yield(event)
+        }
+        schedule(peer.nextDeadline(now: now))
+    }
+
+    private func nextDatagram(now: Instant) -> (ByteBuffer, Transmission)? {
+        var transmission: Transmission?
+        var buffer = ByteBuffer()
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.maximumDatagram) { memory in
+            transmission = peer.pollTransmit(into: memory, now: now)
+            return transmission?.byteCount ?? 0
+        }
+        return transmission.map { (buffer, $0) }
+    }
+
+    private func schedule(_ deadline: Instant?) {
+        let deadline = deadline ?? .distantFuture
+        guard deadline != timerDeadline else { return }
+        timer?.cancel()
+        timer = nil
+        timerDeadline = deadline
+        guard deadline != .distantFuture else { return }
+        timer = eventLoop.assumeIsolated().scheduleTask(
+            deadline: .uptimeNanoseconds(UInt64(max(0, deadline.nanoseconds)))
+        ) {
+            [weak self] in
+            self?.assumeIsolated { $0.timerDidFire() }
+        }
+    }
+
+    private func timerDidFire() {
+        timerDeadline = .distantFuture
+        peer.handleTimeout(now: MonotonicClock.now)
+        drain()
+    }
+
+    /// The system closes a socket whose send failed in a way that SwiftNIO takes to be final: an interface went, a
+    /// firewall refused. The address may come back; until then ICE sees a path without answers.
+    private func socketDidClose(_ endpoint: LocalEndpoint) {
+        guard let address = endpoint.address, !isClosed else { return }
+        sockets[address] = nil
+        routes.forget()
+        logger.info("the socket at \(address) was closed by the system; opening it again")
+        eventLoop.assumeIsolated().scheduleTask(in: Self.reopenDelay) { [weak self] in
+            guard let self else { return }
+            Task { await self.reopen(address, as: endpoint) }
+        }
+    }
+
+    private func reopen(_ address: TransportAddress, as endpoint: LocalEndpoint) async {
+        guard !isClosed, sockets[address] == nil else { return }
+        do {
+            let socket = try await openSocket(at: address)
+            guard !isClosed else { return socket.channel.close(promise: nil) }
+            sockets[socket.address] = socket
+            drain()
+        } catch {
+            socketDidClose(endpoint)
+        }
+    }
+}
+
+/// The address of a socket, which is known only once the socket is bound. Written and read on the event loop alone.
+private final class LocalEndpoint: @unchecked Sendable {
+    var address: TransportAddress?
+}

@@ -1,0 +1,58 @@
+internal import Glibc
+internal import ICE
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import WireFormat
+
+/// Finds the addresses of the host names among a peer's candidates.
+///
+/// Names under `.local` are asked for by multicast (RFC 6762): browsers hide their addresses behind them. Others go to
+/// the machine's resolver. A name that nobody knows is no error: the peer's own checks may still reach this side.
+struct HostNameResolver: Sendable {
+    let eventLoop: any EventLoop
+    let logger: Logger
+
+    /// Yields each address as it is found, and finishes when there is nobody left to wait for.
+    func resolve(_ names: Set<String>) -> AsyncStream<(name: String, address: IPAddress)> {
+        AsyncStream { continuation in
+            let task = Task {
+                await withTaskGroup(of: Void.self) { group in
+                    let local = names.filter { $0.lowercased().hasSuffix(".local") }
+                    for name in names.subtracting(local) {
+                        group.addTask {
+                            for address in await Self.systemAddresses(of: name) { continuation.yield((name, address)) }
+                        }
+                    }
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    /// What the machine's resolver says; empty where it knows nothing.
+    static func systemAddresses(of name: String) async -> [IPAddress] {
+        let answer = try? await NIOThreadPool.singleton.runIfActive { () -> [IPAddress] in
+            var hints = addrinfo()
+            hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+            var list: UnsafeMutablePointer<addrinfo>?
+            guard getaddrinfo(name, nil, &hints, &list) == 0 else { return [] }
+            defer { freeaddrinfo(list) }
+            return sequence(first: list) { $0?.pointee.ai_next }.prefix { $0 != nil }.compactMap { entry in
+                entry.flatMap { numericAddress(of: $0.pointee) }
+            }
+        }
+        return answer ?? []
+    }
+
+    private static func numericAddress(of entry: addrinfo) -> IPAddress? {
+        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        guard
+            getnameinfo(
+                entry.ai_addr, entry.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+        else { return nil }
+        let name = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return IPAddress(name.prefix { $0 != "%" })
+    }
+}

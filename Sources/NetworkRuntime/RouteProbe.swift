@@ -1,0 +1,47 @@
+internal import Glibc
+internal import NIOCore
+internal import WireFormat
+
+/// Asks the kernel whether a datagram from one address could leave for another.
+///
+/// SwiftNIO closes a datagram channel when a send fails for want of a route. A throwaway socket is asked first:
+/// connecting it sends nothing, and fails with the error that the send would meet.
+struct RouteProbe {
+    private var answers: [Path: Bool] = [:]
+    /// A peer names destinations as it likes; what is remembered of them stays bounded.
+    private static let maximumAnswers = 256
+
+    private struct Path: Hashable {
+        let source: IPAddress
+        let destination: TransportAddress
+    }
+
+    /// Whether there is a route; remembered until ``forget()``.
+    mutating func hasRoute(from source: IPAddress, to destination: TransportAddress) -> Bool {
+        guard source.isV4 == destination.ip.isV4, destination.port != 0 else { return false }
+        let path = Path(source: source, destination: destination)
+        if let answer = answers[path] { return answer }
+        if answers.count >= Self.maximumAnswers { forget() }
+        let answer = Self.probe(path)
+        answers[path] = answer
+        return answer
+    }
+
+    /// Routes may have changed: ask again.
+    mutating func forget() {
+        answers.removeAll(keepingCapacity: true)
+    }
+
+    private static func probe(_ path: Path) -> Bool {
+        guard let source = try? TransportAddress(ip: path.source, port: 0).socketAddress,
+            let destination = try? path.destination.socketAddress
+        else { return false }
+        let family = path.source.isV4 ? AF_INET : AF_INET6
+        let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue), 0)
+        // Without a descriptor to ask with, the send itself has to find out.
+        guard descriptor >= 0 else { return true }
+        defer { close(descriptor) }
+        return source.withSockAddr { bind(descriptor, $0, socklen_t($1)) } == 0
+            && destination.withSockAddr { connect(descriptor, $0, socklen_t($1)) } == 0
+    }
+}

@@ -1,0 +1,131 @@
+internal import Foundation
+public import Media
+public import PeerConnection
+internal import Synchronization
+public import VideoCoding
+internal import WireFormat
+
+/// From assembled frames to pictures: decodes on a thread of its own, so that the network never waits for a decoder.
+public final class VideoReceivePipeline: Sendable {
+    /// What was decoded, under the names of W3C webrtc-stats (`RTCInboundRtpStreamStats`).
+    public struct Statistics: Sendable {
+        /// Frames that became pictures.
+        public internal(set) var framesDecoded: UInt64 = 0
+        /// Those of them that decode on their own.
+        public internal(set) var keyFramesDecoded: UInt64 = 0
+        /// Frames that the decoder could make nothing of.
+        public internal(set) var framesDropped: UInt64 = 0
+        /// The time that decoding took.
+        public internal(set) var totalDecodeTime = Duration.zero
+        /// The sum of the frames' quantizers.
+        public internal(set) var qpSum: UInt64 = 0
+        /// The newest picture's size.
+        public internal(set) var size: PixelSize?
+    }
+
+    private struct State {
+        var queue: [AssembledFrame] = []
+        var isStopped = false
+        var statistics = Statistics()
+    }
+
+    private let state = Mutex(State())
+    private let wake = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchSemaphore(value: 0)
+    /// A decoder that falls this far behind begins anew at the next key frame.
+    private static let maximumQueue = 60
+
+    /// A pipeline whose closures are called on its thread: `picture` with each decoded picture, `undecodable` where a
+    /// key frame is needed to go on.
+    public init(
+        picture: @escaping @Sendable (PixelBuffer, AssembledFrame) -> Void,
+        undecodable: @escaping @Sendable () -> Void
+    ) throws(VideoCodingError) {
+        let thread = Thread { [self] in
+            decodeUntilStopped(picture: picture, undecodable: undecodable)
+            hasEnded.signal()
+        }
+        thread.name = "vp8-decoder"
+        thread.start()
+    }
+
+    /// Takes a frame, in decode order, from any thread.
+    public func decode(_ frame: AssembledFrame) {
+        state.withLock { state in
+            if state.queue.count >= Self.maximumQueue {
+                state.statistics.framesDropped += UInt64(state.queue.count)
+                state.queue.removeAll()
+            }
+            state.queue.append(frame)
+        }
+        wake.signal()
+    }
+
+    /// What was decoded so far.
+    public var statistics: Statistics { state.withLock { $0.statistics } }
+
+    /// Decodes what was taken, and returns when the thread has ended.
+    public func stop() {
+        let wasStopped = state.withLock { state in
+            defer { state.isStopped = true }
+            return state.isStopped
+        }
+        guard !wasStopped else { return }
+        wake.signal()
+        hasEnded.wait()
+    }
+
+    private func decodeUntilStopped(
+        picture: (PixelBuffer, AssembledFrame) -> Void, undecodable: () -> Void
+    ) {
+        guard let decoder = try? VP8Decoder() else { return undecodable() }
+        while true {
+            wake.wait()
+            let (frame, isStopped) = state.withLock { state in
+                (state.queue.isEmpty ? nil : state.queue.removeFirst(), state.isStopped)
+            }
+            guard let frame else {
+                if isStopped { return }
+                continue
+            }
+            let start = MonotonicClock.now
+            do {
+                guard let buffer = try decoder.decode(frame.data.span) else { continue }
+                count(frame, buffer, quantizer: decoder.lastQuantizer, time: MonotonicClock.now - start)
+                picture(buffer, frame)
+            } catch {
+                state.withLock { $0.statistics.framesDropped += 1 }
+                undecodable()
+            }
+        }
+    }
+
+    private func count(_ frame: AssembledFrame, _ buffer: PixelBuffer, quantizer: Int?, time: Duration) {
+        state.withLock { state in
+            state.statistics.framesDecoded += 1
+            if frame.isKeyFrame { state.statistics.keyFramesDecoded += 1 }
+            state.statistics.totalDecodeTime += time
+            state.statistics.qpSum += UInt64(quantizer ?? 0)
+            state.statistics.size = buffer.size
+        }
+    }
+
+    /// Completes a connection's report with what was decoded.
+    public func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
+        let statistics = statistics
+        return report.map { object in
+            guard object.type == .inboundRTP else { return object }
+            var object = object
+            object.set("framesDecoded", statistics.framesDecoded)
+            object.set("keyFramesDecoded", statistics.keyFramesDecoded)
+            object.set(
+                "framesDropped", (object.integer("framesDropped") ?? 0) + Int64(clamping: statistics.framesDropped))
+            object.set("totalDecodeTime", seconds: statistics.totalDecodeTime)
+            object.set("qpSum", statistics.qpSum)
+            object.set("frameWidth", statistics.size?.width)
+            object.set("frameHeight", statistics.size?.height)
+            object.set("decoderImplementation", "libvpx")
+            return object
+        }
+    }
+}
