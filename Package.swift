@@ -1,7 +1,105 @@
 // swift-tools-version: 6.2
 import PackageDescription
-let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("MemberImportVisibility"), .enableExperimentalFeature("Lifetimes"), .treatAllWarnings(as: .error)]
-let package = Package(name: "rtcshare", targets: [
-.target(name: "WireFormat", dependencies: [], swiftSettings: settings),
-.target(name: "Media", dependencies: [], swiftSettings: settings),
-], swiftLanguageModes: [.v6])
+
+/// Every Swift target is built alike: strict concurrency comes with the language mode, warnings are errors.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableExperimentalFeature("Lifetimes"),
+    .treatAllWarnings(as: .error),
+]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "rtcshare",
+    products: [
+        .library(name: "RTCShare", targets: ["ContentShare", "NetworkRuntime", "PeerConnection", "Capture", "Media"]),
+        .executable(name: "rtcshare", targets: ["rtcshare"]),
+        .executable(name: "rtcbench", targets: ["rtcbench"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    ],
+    targets: [
+        // Floor 0: the system's libraries.
+        .systemLibrary(name: "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
+        .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
+        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(
+            name: "CXCB", pkgConfig: "xcb",
+            providers: [.apt(["libxcb1-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev", "libxcb-randr0-dev"])]),
+
+        // Counts the allocations of whoever links it: for benchmarks alone.
+        .target(name: "CAllocations"),
+
+        // Floor 1: formats and the media model.
+        module("WireFormat"),
+        module("Cryptography", ["COpenSSL"]),
+        module("SDP", ["WireFormat"]),
+        module("STUN", ["WireFormat", "Cryptography"]),
+        module("RTP", ["WireFormat"]),
+        module("Media"),
+
+        // Floor 2: the protocols and the codecs.
+        module("ICE", ["STUN", "WireFormat"]),
+        module("SecureTransport", ["COpenSSL", "CSRTP", "Cryptography", "WireFormat"]),
+        module("CongestionControl", ["RTP", "WireFormat"]),
+        module("VideoCoding", ["CPNG", "CVPX", "CYUV", "Media"]),
+        module("Capture", ["CXCB", "CYUV", "Media"]),
+
+        // Floor 3: the whole peer, without input or output.
+        module(
+            "PeerConnection",
+            ["CongestionControl", "ICE", "Media", "RTP", "SDP", "STUN", "SecureTransport", "VideoCoding", "WireFormat"]),
+
+        // Floor 4: the peer on a network, and what people call a share.
+        module(
+            "NetworkRuntime",
+            [
+                "ICE", "Media", "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding", "WireFormat",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        module("ContentShare", ["Media"]),
+
+        // Floor 6: the programs.
+        .executableTarget(
+            name: "rtcshare",
+            dependencies: [
+                "Capture", "ContentShare", "ICE", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP",
+                "VideoCoding", "WireFormat",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ], swiftSettings: settings),
+        .executableTarget(
+            name: "rtcbench",
+            dependencies: [
+                "CAllocations", "RTP", "SecureTransport", "WireFormat",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], swiftSettings: settings),
+
+        // Tests: a folder a module, and what they share.
+        .target(
+            name: "TestSupport", dependencies: ["RTP", "WireFormat"], path: "Tests/Support", swiftSettings: settings),
+        tests("RTPTests", ["RTP", "TestSupport", "WireFormat"]),
+        tests("SecureTransportTests", ["SecureTransport", "WireFormat"]),
+        tests("CongestionControlTests", ["CongestionControl", "RTP", "TestSupport", "WireFormat"]),
+        tests(
+            "PeerConnectionTests",
+            ["CongestionControl", "PeerConnection", "RTP", "SDP", "TestSupport", "WireFormat"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

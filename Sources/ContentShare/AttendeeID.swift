@@ -1,0 +1,89 @@
+/// Who a media stream belongs to: an attendee (`alice`), or what an attendee shares (`alice#content`).
+///
+/// An id is split at its last `#`: before it the base, behind it the modality. `content` is the one modality known;
+/// what follows a `#` otherwise is part of the name.
+public struct AttendeeID: Hashable, Sendable {
+    /// The id as it stands in `a=msid` and in a conference's roster.
+    public let rawValue: String
+    /// The attendee, without the modality.
+    public let base: String
+    /// What the id stands for.
+    public let modality: Modality
+
+    /// What an id stands for.
+    public enum Modality: Sendable {
+        /// The attendee in person.
+        case attendee
+        /// What the attendee shares.
+        case content
+    }
+
+    private static let separator: Character = "#"
+    private static let contentSuffix = "content"
+    /// Long enough for a UUID and a name, short enough for every conference server's field.
+    public static let maximumLength = 128
+
+    /// Takes an id apart. Its characters are those of an SDP token (RFC 8866 §9), as RFC 8830 asks of a stream's id.
+    public init(_ text: some StringProtocol) throws(AttendeeIDError) {
+        let text = String(text)
+        guard !text.isEmpty else { throw .empty }
+        guard text.utf8.count <= Self.maximumLength else { throw .tooLong(length: text.utf8.count) }
+        if let offending = text.first(where: { !Self.isTokenCharacter($0) }) { throw .character(offending, in: text) }
+        if let index = text.lastIndex(of: Self.separator), text[text.index(after: index)...] == Self.contentSuffix {
+            guard index > text.startIndex else { throw .emptyBase(text) }
+            base = String(text[..<index])
+            modality = .content
+        } else {
+            base = text
+            modality = .attendee
+        }
+        rawValue = text
+    }
+
+    /// The id of what this attendee shares; of content, itself.
+    public var content: AttendeeID {
+        get throws(AttendeeIDError) {
+            modality == .content ? self : try AttendeeID("\(rawValue)\(Self.separator)\(Self.contentSuffix)")
+        }
+    }
+
+    private static func isTokenCharacter(_ character: Character) -> Bool {
+        guard let value = character.asciiValue else { return false }
+        return switch value {
+        case 0x21, 0x23...0x27, 0x2A...0x2B, 0x2D...0x2E, 0x30...0x39, 0x41...0x5A, 0x5E...0x7E: true
+        default: false
+        }
+    }
+}
+
+extension AttendeeID: CustomStringConvertible {
+    /// The id as it stands in `a=msid`.
+    public var description: String { rawValue }
+}
+
+/// Why a text is no attendee's id.
+public enum AttendeeIDError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There is nothing.
+    case empty
+    /// Nothing stands before `#content`.
+    case emptyBase(String)
+    /// It is longer than ``AttendeeID/maximumLength``.
+    case tooLong(length: Int)
+    /// A character that no SDP token may have.
+    case character(Character, in: String)
+
+    /// What is wrong, and what would be right.
+    public var description: String {
+        switch self {
+        case .empty:
+            "an attendee id can't be empty; give a name such as alice"
+        case .emptyBase(let text):
+            "the attendee id \(text) names nobody before its #; give a name such as alice"
+        case .tooLong(let length):
+            "the attendee id has \(length) bytes; at most \(AttendeeID.maximumLength) are allowed"
+        case .character(let character, let text):
+            "the attendee id \(text.debugDescription) has the character \(String(character).debugDescription); "
+                + "letters, digits and !#$%&'*+-.^_`{|}~ are allowed"
+        }
+    }
+}

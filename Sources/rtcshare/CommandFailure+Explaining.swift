@@ -1,0 +1,51 @@
+internal import Capture
+internal import ContentShare
+internal import Glibc
+internal import NetworkRuntime
+internal import PeerConnection
+internal import SDP
+internal import VideoCoding
+
+extension CommandFailure {
+    /// The status and the words for an error of the library.
+    init(explaining error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as SDPError: self.init(.badInput, error.description)
+        case let error as NegotiationError: self.init(.badInput, error.description)
+        case let error as AttendeeIDError: self.init(.usage, error.description)
+        case let error as ConnectionError: self.init(error.status, error.description)
+        case let error as CaptureError: self.init(error.status, error.description)
+        case let error as MediaFileError: self.init(.cannotCreate, error.description)
+        default: self.init(.internalError, "\(error)")
+        }
+    }
+}
+
+extension ConnectionError {
+    fileprivate var status: CommandFailure.Status {
+        switch self {
+        case .portTaken, .addressUnusable, .noAddress, .unreachable, .lost, .unresolvable: .unavailable
+        case .invalidServer: .usage
+        case .insecure: .protocol
+        }
+    }
+}
+
+extension CaptureError {
+    fileprivate var status: CommandFailure.Status {
+        switch self {
+        case .invalidSpecification, .unsupportedSource, .unknownOutput, .regionOutsideScreen: .usage
+        case .fileUnavailable(_, let number) where number == ENOENT: .inputMissing
+        case .fileUnavailable(_, let number) where number == EACCES: .notPermitted
+        case .fileUnavailable: .inputOutput
+        case .invalidY4M, .unsupportedPixels: .badInput
+        case .displayUnavailable, .displayLost, .requestRefused, .systemRefused: .unavailable
+        }
+    }
+}
+
+extension SourceSpecification {
+    /// How a source is written, for the help texts.
+    static let syntax = "test[:WxH@FPS], display[:OUTPUT], region:WxH+X+Y, file:PATH.y4m[:loop], file:- (y4m on stdin)"
+}

@@ -1,0 +1,47 @@
+internal import ArgumentParser
+internal import Capture
+internal import ContentShare
+internal import Foundation
+internal import NetworkRuntime
+internal import PeerConnection
+internal import SDP
+internal import VideoCoding
+
+/// Why a command ends without having done its work, with the status that `sysexits.h` gives the reason.
+struct CommandFailure: Error {
+    /// The exit statuses of this program.
+    enum Status: Int32 {
+        case usage = 64
+        case badInput = 65
+        case inputMissing = 66
+        case unavailable = 69
+        case internalError = 70
+        case cannotCreate = 73
+        case inputOutput = 74
+        case `protocol` = 76
+        case notPermitted = 77
+    }
+
+    let status: Status
+    let message: String
+
+    init(_ status: Status, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+}
+
+extension AsyncParsableCommand {
+    /// Runs the command's work; a failure is told on stderr and ends the process with its status.
+    func reportingFailure(_ work: () async throws -> Void) async throws {
+        do {
+            try await work()
+        } catch let error as ExitCode {
+            throw error
+        } catch {
+            let failure = CommandFailure(explaining: error)
+            Terminal.shared.say("rtcshare: \(failure.message)")
+            throw ExitCode(failure.status.rawValue)
+        }
+    }
+}

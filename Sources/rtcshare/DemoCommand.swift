@@ -1,0 +1,180 @@
+internal import ArgumentParser
+internal import Capture
+internal import Foundation
+internal import Media
+internal import NetworkRuntime
+internal import PeerConnection
+internal import SDP
+internal import Synchronization
+internal import VideoCoding
+internal import WireFormat
+
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Share the test pattern with the built-in viewer over loopback, and say what arrived.",
+        discussion:
+            "Everything between the two is real: SDP, ICE, DTLS, SRTP, VP8. No display and no network are needed.")
+
+    @Option(help: ArgumentHelp("How long to share, in seconds.", valueName: "s"))
+    var duration = 5.0
+
+    @Option(help: ArgumentHelp("The test pattern's size.", valueName: "WxH"))
+    var size = FrameSize(width: 1280, height: 720)
+
+    @Option(help: ArgumentHelp("The most that is sent, in kbit/s.", valueName: "kbps"))
+    var maxBitrate = 2500
+
+    @Option(help: ArgumentHelp("Where the received picture goes.", valueName: "file.png"))
+    var snapshot = "rtcshare-demo.png"
+
+    func validate() throws {
+        guard duration > 0, duration <= 3600 else { throw ValidationError("--duration: give 1 to 3600 seconds") }
+        guard (30...100_000).contains(maxBitrate) else {
+            throw ValidationError("--max-bitrate \(maxBitrate): give 30 to 100000 kbit/s")
+        }
+    }
+
+    func run() async throws {
+        try await reportingFailure {
+            let demo = try await Demo(size: size.size, bitrate: maxBitrate)
+            let result = try await demo.run(duration: duration, snapshot: snapshot)
+            try StandardStreams.writeOutput(result.text(snapshot: snapshot))
+            guard result.frames > 0 else {
+                throw CommandFailure(.unavailable, "the viewer saw no picture")
+            }
+        }
+    }
+}
+
+/// A sender and a viewer in one process, joined by two UDP sockets.
+private struct Demo {
+    private let sender: Connection
+    private let viewer: Connection
+    private let pipeline: VideoSendPipeline
+    private let size: PixelSize
+    private let started = ContinuousClock.now
+
+    struct Result {
+        let stream: String
+        let connectTime: Duration?
+        let firstPictureTime: Duration?
+        let framesSent: Int64
+        let frames: Int
+        let seconds: Double
+        let size: PixelSize?
+        let bytes: Int64
+        let similarity: Double?
+
+        func text(snapshot: String) -> String {
+            func milliseconds(_ time: Duration?) -> String {
+                time.map { String(format: "%.0f ms", $0.milliseconds) } ?? "never"
+            }
+            let rows = [
+                ("stream", stream),
+                ("connected after", milliseconds(connectTime)),
+                ("first picture after", milliseconds(firstPictureTime)),
+                (
+                    "frames",
+                    "\(framesSent) sent, \(frames) seen, \(String(format: "%.1f", Double(frames) / seconds)) a second"
+                ),
+                ("resolution", size?.description ?? "none"),
+                ("bitrate", String(format: "%.0f kbit/s", Double(bytes) * 8 / 1000 / seconds)),
+                ("SSIM to the source", similarity.map { String(format: "%.4f", $0) } ?? "unknown"),
+                ("picture", snapshot),
+            ]
+            return rows.map { "\(($0.0 + ":").padding(toLength: 21, withPad: " ", startingAt: 0))\($0.1)\n" }.joined()
+        }
+    }
+
+    init(size: PixelSize, bitrate: Int) async throws {
+        self.size = size
+        var configuration = Connection.Configuration()
+        configuration.addresses = [.v4(0x7F00_0001)]
+        configuration.peer.maximumBitrate = .kilobitsPerSecond(bitrate)
+        var random = SystemRandomNumberGenerator()
+        let now = Int64(Date().timeIntervalSince1970)
+        let identity = try LocalIdentity(
+            media: [.video(streamID: "demo#content", isContent: true)], unixTime: now, random: &random)
+        sender = try await Connection(as: .offerer, identity: identity, configuration: configuration)
+        viewer = try await Connection(
+            as: .answerer, identity: try LocalIdentity(media: [], unixTime: now, random: &random),
+            configuration: configuration)
+        pipeline = try VideoSendPipeline(
+            source: try SourceSpecification.test(size: size, framesPerSecond: 30).open(),
+            settings: VideoEncoderThread.Settings(bitsPerSecond: bitrate * 1000, maximumSize: size))
+    }
+
+    func run(duration: Double, snapshot: String) async throws -> Result {
+        let offer = try await sender.makeOffer()
+        let answer = try await viewer.answer(
+            offer: try SessionDescription.parse(offer.description))
+        try await sender.accept(answer: try SessionDescription.parse(answer.description), to: offer)
+        let judge = SimilarityJudge(size: size)
+        let viewing = try Viewing(connection: viewer, snapshot: snapshot) { judge.take($0) }
+        let sending = Task { try await send() }
+        try await viewing.run(duration: duration, interruption: nil)
+        sending.cancel()
+        pipeline.stop()
+        let report = await sender.statistics()
+        await sender.close()
+        let stream = report.first { $0.type == .outboundRTP }
+        let seen = viewing.summary
+        return Result(
+            stream: "demo#content",
+            connectTime: seen.connected.map { $0 - started }, firstPictureTime: seen.firstPicture.map { $0 - started },
+            framesSent: stream?.integer("framesSent") ?? 0, frames: seen.frames, seconds: duration,
+            size: seen.newest?.size,
+            bytes: (stream?.integer("bytesSent") ?? 0) + (stream?.integer("headerBytesSent") ?? 0),
+            similarity: judge.mean)
+    }
+
+    private func send() async throws {
+        pipeline.attach(sender)
+        for await event in sender.events {
+            switch event {
+            case .connected: try pipeline.start()
+            case .keyFrameRequested: pipeline.requestKeyFrame()
+            case .failed(let failure): throw await ConnectionError(failure, on: sender)
+            default: continue
+            }
+        }
+    }
+}
+
+/// Compares received pictures with the test pattern itself: the counter in the picture says which frame it is.
+private final class SimilarityJudge: Sendable {
+    private struct State {
+        var seen = 0
+        var sum = 0.0
+        var compared = 0
+    }
+
+    private let state = Mutex(State())
+    private let pattern: TestPattern
+    /// Comparing costs as much as encoding; one in so many pictures speaks for the others.
+    private static let stride = 10
+
+    init(size: PixelSize) {
+        pattern = TestPattern(size: size)
+    }
+
+    func take(_ picture: PixelBuffer) {
+        let isDue = state.withLock { state in
+            defer { state.seen += 1 }
+            return state.seen % Self.stride == Self.stride - 1
+        }
+        guard isDue, picture.size == pattern.size, let frame = TestPattern.readCounter(from: picture),
+            let similarity = try? StructuralSimilarity.luma(picture, pattern.render(frame: frame))
+        else { return }
+        state.withLock { state in
+            state.sum += similarity
+            state.compared += 1
+        }
+    }
+
+    /// The mean over the pictures compared; nil where none was.
+    var mean: Double? {
+        state.withLock { $0.compared > 0 ? $0.sum / Double($0.compared) : nil }
+    }
+}

@@ -1,0 +1,47 @@
+internal import ArgumentParser
+internal import Foundation
+internal import RTP
+internal import SDP
+internal import WireFormat
+
+struct InspectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inspect",
+        abstract: "Explain an SDP or an rtpdump, line by line.")
+
+    @Argument(
+        help: ArgumentHelp(
+            "A session description, or a capture in rtpdump's format; - is standard input.", valueName: "file"))
+    var file: String
+
+    func run() async throws {
+        try await reportingFailure {
+            let bytes = try StandardStreams.readBytes(file, what: "file")
+            if bytes.starts(with: Array("#!rtpplay".utf8)) {
+                try explainDump(bytes)
+            } else {
+                try explainDescription(bytes)
+            }
+        }
+    }
+
+    private func explainDescription(_ bytes: [UInt8]) throws {
+        let text = String(decoding: bytes, as: UTF8.self)
+        for line in SessionDescription.explain(text) {
+            let problem = line.problem.map { "  !! \($0)" } ?? ""
+            try StandardStreams.writeOutput(
+                String(format: "%4d  ", line.number) + line.text + "\n        " + line.explanation + problem + "\n")
+        }
+        // What doesn't parse was shown with its line; the status tells a script.
+        _ = try SessionDescription.parse(utf8: bytes)
+    }
+
+    private func explainDump(_ bytes: [UInt8]) throws {
+        var reader = try RTPDumpReader(bytes)
+        let explanation = PacketExplanation(vp8PayloadTypes: Set((96...127).map { PayloadType(masking: $0) }))
+        while let packet = try reader.next() {
+            let line = explanation.explain(packet.bytes.span.bytes)
+            try StandardStreams.writeOutput(String(format: "%9.3f s  ", packet.time.seconds) + line + "\n")
+        }
+    }
+}

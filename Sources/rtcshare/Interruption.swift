@@ -1,0 +1,33 @@
+internal import Dispatch
+internal import Foundation
+
+/// SIGINT and SIGTERM: the first asks for a clean end, the second ends the process at once.
+final class Interruption: Sendable {
+    /// Finishes with the first signal's number.
+    let requested: AsyncStream<Int32>
+    // Dispatch sources are safe to share; the protocol does not say so. Nobody touches them after `init` but `deinit`.
+    private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
+
+    init() {
+        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
+        requested = stream
+        sources = [SIGINT, SIGTERM].map { number in
+            // The default action would end the process before the peer hears of it.
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                continuation.yield(number)
+                continuation.finish()
+                signal(number, SIG_DFL)
+            }
+            source.resume()
+            return source
+        }
+        // A viewer that ends while its pipe is being written to is an error of that write, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    deinit {
+        for source in sources { source.cancel() }
+    }
+}

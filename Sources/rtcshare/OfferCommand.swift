@@ -1,0 +1,125 @@
+internal import ArgumentParser
+internal import Capture
+internal import ContentShare
+internal import Foundation
+internal import NetworkRuntime
+internal import PeerConnection
+internal import SDP
+internal import WireFormat
+
+struct OfferCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "offer",
+        abstract: "Make an offer for a viewer, and remember it for rtcshare send.",
+        discussion: """
+            The offer goes to standard output. What the answer will be matched with (certificate, credentials, ports) goes \
+            to the session file, which only you can read. Give the offer to the viewer, get its answer, and run \
+            rtcshare send --answer answer.sdp on this machine.
+            """)
+
+    @OptionGroup var offering: OfferingOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "What to share: \(SourceSpecification.syntax). rtcshare send can still change it.", valueName: "spec"))
+    var source: String?
+
+    @Option(help: ArgumentHelp("The session file.", valueName: "file"))
+    var session: String?
+
+    func run() async throws {
+        try await reportingFailure {
+            let source = try source.map { try SourceSpecification($0) }
+            let attendee = try offering.attendeeID()
+            let connection = try await offering.openConnection(for: attendee)
+            try await offering.gather(on: connection.connection)
+            let offer = try await connection.connection.makeOffer().description
+            let file = SessionFile(path: session)
+            try file.store(
+                SharingSession(
+                    createdAt: Date(), host: SharingSession.thisHost, identity: connection.identity,
+                    endpoints: await connection.connection.localAddresses.map(SharingSession.Endpoint.init),
+                    offer: offer, attendee: attendee.rawValue, source: source?.description))
+            await connection.connection.close()
+            try StandardStreams.writeOutput(offer)
+            Terminal.shared.say(
+                "Session written to \(file.path). When you have the answer: rtcshare send --answer FILE")
+        }
+    }
+}
+
+/// What an offer is made of: for `offer`, and for `send` where it makes its own.
+struct OfferingOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Who shares; viewers see the screen as ID#content. By default your login name.", valueName: "id"))
+    var attendee: String?
+
+    @Option(
+        help: ArgumentHelp("The UDP port to listen at, on each address. By default the system picks.", valueName: "n"))
+    var port: UInt16?
+
+    @Option(
+        help: ArgumentHelp(
+            "An address to listen at, again for each. By default those of every interface.", valueName: "addr"))
+    var bind: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A STUN server that tells how this machine looks from outside: stun:HOST[:PORT].", valueName: "url"))
+    var iceServer: [String] = []
+
+    /// Who shares.
+    func attendeeID() throws(AttendeeIDError) -> AttendeeID {
+        if let attendee { return try AttendeeID(attendee) }
+        let login = ProcessInfo.processInfo.environment["USER"] ?? ""
+        if let attendee = try? AttendeeID(login) { return attendee }
+        return try AttendeeID("rtcshare")
+    }
+
+    /// Opens the sockets and draws the identity.
+    func openConnection(
+        for attendee: AttendeeID, configuration: Connection.Configuration = Connection.Configuration()
+    ) async throws -> (connection: Connection, identity: LocalIdentity) {
+        var random = SystemRandomNumberGenerator()
+        let identity = try LocalIdentity(
+            media: [.video(streamID: try attendee.content.rawValue, isContent: true)],
+            unixTime: Int64(Date().timeIntervalSince1970), random: &random)
+        var configuration = configuration
+        configuration.port = port ?? 0
+        configuration.addresses = try BindAddress.parse(bind)
+        return (try await Connection(as: .offerer, identity: identity, configuration: configuration), identity)
+    }
+
+    /// Waits until every STUN server has answered or was given up.
+    func gather(on connection: Connection) async throws {
+        var servers: [TransportAddress] = []
+        for url in iceServer { servers += try await StunServer(url).addresses() }
+        guard !servers.isEmpty else { return }
+        await connection.gather(servers: servers)
+        for await event in connection.events {
+            guard case .gatheringComplete = event else { continue }
+            if await !connection.hasReflexiveCandidate {
+                Terminal.shared.say(
+                    "No STUN server told of another address than this machine's own: either there is no NAT, or none "
+                        + "answered, and viewers outside this network may not reach you.")
+            }
+            return
+        }
+    }
+}
+
+/// What `--bind` takes.
+enum BindAddress {
+    static func parse(_ texts: [String]) throws(CommandFailure) -> [IPAddress] {
+        var addresses: [IPAddress] = []
+        for text in texts {
+            guard let address = IPAddress(text) else {
+                throw CommandFailure(
+                    .usage, "--bind \(text): not an IP address; give one of this machine's, such as 127.0.0.1")
+            }
+            addresses.append(address)
+        }
+        return addresses
+    }
+}

@@ -1,0 +1,199 @@
+internal import ArgumentParser
+internal import Capture
+internal import ContentShare
+internal import Foundation
+internal import Media
+internal import NetworkRuntime
+internal import PeerConnection
+internal import SDP
+internal import VideoCoding
+internal import WireFormat
+
+struct SendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Connect to the viewer that answered, and share until stopped.",
+        discussion: """
+            With --answer, the session that rtcshare offer left is used, and used up. Without, the offer is made here: it \
+            goes to standard output, the answer is read from standard input, and the sockets stay open in between.
+
+            Ctrl-C ends the share and tells the viewer; a second Ctrl-C ends the program at once.
+            """)
+
+    @Option(help: ArgumentHelp("The viewer's answer; - reads it from standard input.", valueName: "file"))
+    var answer: String?
+
+    @Option(help: ArgumentHelp("The session file that rtcshare offer wrote.", valueName: "file"))
+    var session: String?
+
+    @OptionGroup(title: "What to share") var sharing: SharingOptions
+
+    @OptionGroup(title: "Without --answer") var offering: OfferingOptions
+
+    func validate() throws {
+        try sharing.validate()
+        if answer != nil,
+            offering.port != nil || !offering.bind.isEmpty || !offering.iceServer.isEmpty || offering.attendee != nil
+        {
+            throw ValidationError(
+                "--attendee, --port, --bind and --ice-server belong to the offer: give them to rtcshare offer")
+        }
+        if answer == nil, session != nil {
+            throw ValidationError("--session goes with --answer; without an answer, send makes its own offer")
+        }
+        if answer == nil, sharing.source == "file:-" {
+            throw ValidationError(
+                "standard input can't be both the answer and the video: use rtcshare offer, then send --answer FILE")
+        }
+        if answer == "-", sharing.source == "file:-" {
+            throw ValidationError("standard input can't be both the answer and the video: give the answer as a file")
+        }
+    }
+
+    func run() async throws {
+        try await reportingFailure {
+            let interruption = Interruption()
+            if let answer {
+                try await send(answerPath: answer, interruption: interruption)
+            } else {
+                try await offerAndSend(interruption: interruption)
+            }
+        }
+    }
+
+    /// Takes up the session of an earlier `offer`.
+    private func send(answerPath: String, interruption: Interruption) async throws {
+        let answer = try AnswerFile.read(answerPath)
+        let file = SessionFile(path: session)
+        let stored = try file.take()
+        let offer = try SessionDescription.parse(stored.offer)
+        // Everything that can be wrong with the answer or the source is found before anything is used up.
+        _ = try Negotiation.negotiate(offer: offer, answer: answer)
+        let pipeline = try sharing.openPipeline(offered: stored.source)
+        let connection = try await Connection(
+            as: .offerer, identity: stored.identity, configuration: sharing.connectionConfiguration,
+            endpoints: stored.endpoints.compactMap(\.transportAddress))
+        try await connection.accept(answer: answer, to: offer)
+        try await Share(connection: connection, pipeline: pipeline, options: sharing, interruption: interruption).run {
+            try file.consume()
+        }
+    }
+
+    /// Does the offer's part too.
+    private func offerAndSend(interruption: Interruption) async throws {
+        let attendee = try offering.attendeeID()
+        let pipeline = try sharing.openPipeline(offered: nil)
+        let connection = try await offering.openConnection(
+            for: attendee, configuration: sharing.connectionConfiguration
+        ).connection
+        try await offering.gather(on: connection)
+        let offer = try await connection.makeOffer()
+        try StandardStreams.writeOutput(offer.description)
+        let answer = try AnswerFile.read("-")
+        try await connection.accept(answer: answer, to: offer)
+        try await Share(connection: connection, pipeline: pipeline, options: sharing, interruption: interruption).run {}
+    }
+}
+
+/// An answer as the viewer gave it.
+enum AnswerFile {
+    static func read(_ path: String) throws -> SessionDescription {
+        let text = try StandardStreams.readText(path, what: "answer")
+        guard !text.allSatisfy(\.isWhitespace) else {
+            throw CommandFailure(.badInput, "the answer \(path) is empty; save what the viewer gave back, all of it")
+        }
+        return try SessionDescription.parse(text)
+    }
+}
+
+/// What is shared, how well and for how long.
+struct SharingOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The source: \(SourceSpecification.syntax).", valueName: "spec"))
+    var source: String?
+
+    @Option(help: "What gives way when the bitrate is short: frame rate for text and detail, sharpness for motion.")
+    var hint: Hint = .text
+
+    @Option(help: ArgumentHelp("The most that is sent, in kbit/s.", valueName: "kbps"))
+    var maxBitrate = 2500
+
+    @Option(help: ArgumentHelp("The most frames a second.", valueName: "n"))
+    var maxFramerate: Double = 30
+
+    @Option(help: ArgumentHelp("The picture's largest size; a larger one is made smaller, whole.", valueName: "WxH"))
+    var size: FrameSize?
+
+    @Option(help: ArgumentHelp("End after this many seconds.", valueName: "s"))
+    var duration: Double?
+
+    @Option(
+        help: ArgumentHelp("Write a statistics report a second as JSON Lines; - is standard output.", valueName: "file")
+    )
+    var stats: String?
+
+    enum Hint: String, ExpressibleByArgument, CaseIterable {
+        case text, detail, motion
+
+        var contentHint: ContentHint {
+            switch self {
+            case .text: .text
+            case .detail: .detail
+            case .motion: .motion
+            }
+        }
+    }
+
+    func validate() throws {
+        guard (30...100_000).contains(maxBitrate) else {
+            throw ValidationError("--max-bitrate \(maxBitrate): give 30 to 100000 kbit/s")
+        }
+        guard SourceSpecification.frameRates.contains(maxFramerate) else {
+            throw ValidationError("--max-framerate \(maxFramerate): give 0.1 to 240 frames a second")
+        }
+        guard duration.map({ $0 > 0 && $0.isFinite }) ?? true else {
+            throw ValidationError("--duration: give a number of seconds above zero")
+        }
+    }
+
+    var connectionConfiguration: Connection.Configuration {
+        var configuration = Connection.Configuration()
+        configuration.peer.maximumBitrate = .kilobitsPerSecond(maxBitrate)
+        return configuration
+    }
+
+    /// Opens the source, and the encoder behind it. What `offer` was told holds where nothing is said here.
+    func openPipeline(offered: String?) throws -> VideoSendPipeline {
+        let specification: SourceSpecification
+        if let text = source ?? offered {
+            specification = try SourceSpecification(text)
+        } else {
+            let preferred = SourceSpecification.preferred()
+            Terminal.shared.say("Nothing else being asked for: \(preferred.sentence)")
+            specification = preferred.specification
+        }
+        var settings = VideoEncoderThread.Settings(
+            bitsPerSecond: maxBitrate * 1000, framesPerSecond: maxFramerate, hint: hint.contentHint)
+        if let size { settings.maximumSize = size.size }
+        return try VideoSendPipeline(
+            source: try specification.open(framesPerSecond: maxFramerate), settings: settings)
+    }
+}
+
+/// `1280x720` on the command line.
+struct FrameSize: ExpressibleByArgument {
+    let size: PixelSize
+
+    init(width: Int, height: Int) {
+        size = PixelSize(width: width, height: height)
+    }
+
+    init?(argument: String) {
+        let sides = argument.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard sides.count == 2, let width = sides[0], let height = sides[1],
+            (16...16383).contains(width), (16...16383).contains(height)
+        else { return nil }
+        self.init(width: width, height: height)
+    }
+
+    var defaultValueDescription: String { size.description }
+}

@@ -1,0 +1,178 @@
+internal import Foundation
+internal import PeerConnection
+internal import WireFormat
+
+/// What `rtcshare offer` leaves for `rtcshare send`: the identity that the offer announced, where it listens, and what
+/// is to be shared.
+struct SharingSession: Codable, Sendable {
+    /// The layout of the file; another one is another program's.
+    private(set) var version = Self.currentVersion
+    let createdAt: Date
+    /// Names the machine that made the offer: its ports are of no use elsewhere.
+    let host: String
+    let identity: LocalIdentity
+    /// The addresses that the offer listens at, `ADDRESS` and `port`.
+    let endpoints: [Endpoint]
+    /// The offer as it was handed out.
+    let offer: String
+    let attendee: String
+    /// What `offer` was told to share; nil where it was told nothing.
+    let source: String?
+
+    static let currentVersion = 1
+    /// The viewer's browser gave up long before; the certificate is valid for longer than that.
+    static let maximumAge: TimeInterval = 24 * 3600
+
+    struct Endpoint: Codable, Sendable {
+        let address: String
+        let port: UInt16
+
+        init(_ address: TransportAddress) {
+            self.address = address.ip.description
+            port = address.port
+        }
+
+        var transportAddress: TransportAddress? { TransportAddress(address, port: port) }
+    }
+
+    /// This machine's name for itself.
+    static var thisHost: String {
+        let id = try? String(contentsOfFile: "/etc/machine-id", encoding: .utf8)
+        return id.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.flatMap { $0.isEmpty ? nil : $0 }
+            ?? ProcessInfo.processInfo.hostName
+    }
+}
+
+/// A session's file: mode 0600, locked while a `send` uses it, emptied of its secrets when it was used.
+final class SessionFile {
+    let path: String
+    /// Locked for as long as it is open.
+    private var descriptor: Int32 = -1
+
+    init(path: String?) {
+        self.path = path ?? Self.defaultPath
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// `$XDG_STATE_HOME/rtcshare/session.json`, or the same under `~/.local/state`.
+    static var defaultPath: String {
+        let environment = ProcessInfo.processInfo.environment
+        let state =
+            environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+            ?? NSHomeDirectory() + "/.local/state"
+        return state + "/rtcshare/session.json"
+    }
+
+    /// What is left of a session that was used.
+    private struct Tombstone: Codable {
+        let usedAt: Date
+    }
+
+    /// Writes a session in place of whatever the file held.
+    func store(_ session: SharingSession) throws(CommandFailure) {
+        let directory = URL(filePath: path).deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(
+                at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try replace(with: try Self.encoder.encode(session))
+        } catch {
+            throw CommandFailure(
+                .cannotCreate,
+                "can't write the session file \(path): \(StandardStreams.reason(of: error)); name another with --session"
+            )
+        }
+    }
+
+    /// Takes the session for this process alone, until the process ends.
+    func take(now: Date = Date()) throws(CommandFailure) -> SharingSession {
+        descriptor = open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw errno == ENOENT
+                ? CommandFailure(
+                    .inputMissing, "there is no session \(path); make an offer first: rtcshare offer > offer.sdp")
+                : CommandFailure(.notPermitted, "can't open the session \(path): \(String(cString: strerror(errno)))")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw CommandFailure(.unavailable, "the session \(path) is in use by another rtcshare send")
+        }
+        let data = FileManager.default.contents(atPath: path) ?? Data()
+        if let tombstone = try? Self.decoder.decode(Tombstone.self, from: data) {
+            throw CommandFailure(
+                .inputMissing,
+                "the session \(path) was used at \(tombstone.usedAt.formatted(.iso8601)); "
+                    + "a session serves one share: make a new offer and get a new answer")
+        }
+        let session: SharingSession
+        do {
+            session = try Self.decoder.decode(SharingSession.self, from: data)
+        } catch {
+            throw CommandFailure(
+                .badInput, "\(path) is not a session of this version of rtcshare; make a new offer: rtcshare offer")
+        }
+        try check(session, now: now)
+        return session
+    }
+
+    /// Empties the file of its secrets: the session served its share.
+    func consume(now: Date = Date()) throws(CommandFailure) {
+        do {
+            try replace(with: try Self.encoder.encode(Tombstone(usedAt: now)))
+        } catch {
+            throw CommandFailure(
+                .inputOutput, "can't mark the session \(path) as used: \(StandardStreams.reason(of: error))")
+        }
+    }
+
+    private func check(_ session: SharingSession, now: Date) throws(CommandFailure) {
+        guard session.version == SharingSession.currentVersion else {
+            throw CommandFailure(
+                .badInput,
+                "the session \(path) has version \(session.version), this program reads "
+                    + "\(SharingSession.currentVersion); make a new offer: rtcshare offer")
+        }
+        guard session.host == SharingSession.thisHost else {
+            throw CommandFailure(
+                .badInput,
+                "the session \(path) was made on another machine, whose addresses its offer names; "
+                    + "run rtcshare send there, or make a new offer here")
+        }
+        let age = now.timeIntervalSince(session.createdAt)
+        guard age <= SharingSession.maximumAge else {
+            throw CommandFailure(
+                .badInput,
+                "the session \(path) is stale: its offer was made \(Int(age / 3600)) hours ago; make a new offer")
+        }
+    }
+
+    /// A new file in the old one's place, so that a reader sees one or the other whole.
+    private func replace(with data: Data) throws {
+        let temporary = path + ".\(ProcessInfo.processInfo.processIdentifier)"
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        do {
+            try handle.write(contentsOf: data)
+            try handle.close()
+            guard rename(temporary, path) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    private static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = [.sortedKeys]
+        return encoder
+    }
+
+    private static var decoder: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return decoder
+    }
+}

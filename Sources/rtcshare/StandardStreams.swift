@@ -1,0 +1,61 @@
+internal import Foundation
+
+/// The files that the command line names, `-` among them.
+enum StandardStreams {
+    /// Nothing that this program reads as text is larger.
+    private static let maximumTextBytes = 1 << 20
+    /// A capture may be longer.
+    private static let maximumBytes = 1 << 28
+
+    /// The text of a file, or of standard input for `-`.
+    static func readText(_ path: String, what: String) throws(CommandFailure) -> String {
+        if path == "-", isatty(STDIN_FILENO) == 1 {
+            Terminal.shared.say("Paste the \(what), then press Ctrl-D on a line of its own.")
+        }
+        let bytes = try readBytes(path, what: what, atMost: maximumTextBytes)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandFailure(.badInput, "the \(what) \(path) is not text in UTF-8; is it the right file?")
+        }
+        return text
+    }
+
+    /// The bytes of a file, or of standard input for `-`.
+    static func readBytes(
+        _ path: String, what: String, atMost limit: Int = maximumBytes
+    ) throws(CommandFailure) -> [UInt8] {
+        var data = Data()
+        do {
+            let handle = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
+            while data.count <= limit, let part = try handle.read(upToCount: 1 << 16), !part.isEmpty {
+                data.append(part)
+            }
+        } catch {
+            throw CommandFailure(.inputMissing, "can't read the \(what) \(path): \(reason(of: error))")
+        }
+        guard data.count <= limit else {
+            throw CommandFailure(.badInput, "the \(what) \(path) is larger than \(limit) bytes; is it the right file?")
+        }
+        return [UInt8](data)
+    }
+
+    /// Writes an answer to stdout.
+    static func writeOutput(_ text: String) throws(CommandFailure) {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        } catch {
+            throw CommandFailure(.inputOutput, "can't write to standard output: \(reason(of: error))")
+        }
+    }
+
+    /// The system's own words for what failed.
+    static func reason(of error: any Error) -> String {
+        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError ?? error as NSError
+        if underlying.domain == NSPOSIXErrorDomain { return String(cString: strerror(Int32(underlying.code))) }
+        return switch (error as NSError).code {
+        case CocoaError.Code.fileReadNoSuchFile.rawValue, CocoaError.Code.fileNoSuchFile.rawValue:
+            "there is no such file"
+        case CocoaError.Code.fileReadNoPermission.rawValue: "permission denied"
+        default: error.localizedDescription
+        }
+    }
+}

@@ -1,0 +1,44 @@
+internal import Foundation
+internal import Synchronization
+
+/// What is said to the person at the terminal, on stderr: stdout holds answers only.
+///
+/// On a terminal the status is one line that is written over and over; off one it is a line every few seconds.
+final class Terminal: Sendable {
+    static let shared = Terminal()
+
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private let statusLength = Mutex(0)
+    /// How often a status is worth saying.
+    var statusInterval: Duration { isTerminal ? .milliseconds(500) : .seconds(5) }
+
+    /// Says a line that stays.
+    func say(_ line: String) {
+        statusLength.withLock { length in
+            write((length > 0 ? "\r\u{1B}[K" : "") + line + "\n")
+            length = 0
+        }
+    }
+
+    /// Says how things stand; the next status replaces it.
+    func status(_ line: String) {
+        guard isTerminal else { return say(line) }
+        statusLength.withLock { length in
+            write("\r\u{1B}[K" + line)
+            length = line.count
+        }
+    }
+
+    /// Ends the status line, so that the shell's prompt stands on a line of its own.
+    func finishStatus() {
+        statusLength.withLock { length in
+            if length > 0 { write("\n") }
+            length = 0
+        }
+    }
+
+    private func write(_ text: String) {
+        // Nobody may be there to read; what is being shared goes on all the same.
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+    }
+}

@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import Foundation
+internal import NetworkRuntime
+internal import PeerConnection
+internal import SDP
+internal import VideoCoding
+internal import WireFormat
+
+struct ViewCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "view",
+        abstract: "View a share: answer an offer, receive, record.",
+        discussion: """
+            The answer goes to standard output at once; give it to whoever made the offer. Tiles are reported on standard \
+            error as they appear and go. Ctrl-C ends viewing.
+            """)
+
+    @Option(help: ArgumentHelp("The offer; - reads it from standard input.", valueName: "file"))
+    var offer: String
+
+    @Option(help: ArgumentHelp("Record what is received, as VP8 in IVF.", valueName: "file.ivf"))
+    var record: String?
+
+    @Option(help: ArgumentHelp("Keep the newest picture in this PNG file; written at the end.", valueName: "file.png"))
+    var snapshot: String?
+
+    @Option(help: ArgumentHelp("End this many seconds after the first picture.", valueName: "s"))
+    var duration: Double?
+
+    @Option(
+        help: ArgumentHelp("Write a statistics report a second as JSON Lines; - is standard output.", valueName: "file")
+    )
+    var stats: String?
+
+    @Option(
+        help: ArgumentHelp("The UDP port to listen at, on each address. By default the system picks.", valueName: "n"))
+    var port: UInt16 = 0
+
+    @Option(
+        help: ArgumentHelp(
+            "An address to listen at, again for each. By default those of every interface.", valueName: "addr"))
+    var bind: [String] = []
+
+    func validate() throws {
+        guard duration.map({ $0 > 0 && $0.isFinite }) ?? true else {
+            throw ValidationError("--duration: give a number of seconds above zero")
+        }
+        if stats == "-" {
+            throw ValidationError("--stats -: standard output holds the answer; name a file")
+        }
+    }
+
+    func run() async throws {
+        try await reportingFailure {
+            let interruption = Interruption()
+            let offer = try SessionDescription.parse(StandardStreams.readText(offer, what: "offer"))
+            var random = SystemRandomNumberGenerator()
+            let identity = try LocalIdentity(media: [], unixTime: Int64(Date().timeIntervalSince1970), random: &random)
+            var configuration = Connection.Configuration()
+            configuration.port = port
+            configuration.addresses = try BindAddress.parse(bind)
+            // The sender connects when its person has the answer: that can take them a while.
+            configuration.peer.connectTimeout = .seconds(24 * 3600)
+            let connection = try await Connection(as: .answerer, identity: identity, configuration: configuration)
+            let viewing = try Viewing(
+                connection: connection, record: record, snapshot: snapshot,
+                statistics: try stats.map { try StatisticsWriter(path: $0) })
+            let answer = try await connection.answer(offer: offer)
+            try StandardStreams.writeOutput(answer.description)
+            try await viewing.run(duration: duration, interruption: interruption)
+        }
+    }
+}
