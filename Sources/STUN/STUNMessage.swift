@@ -15,7 +15,7 @@ public enum MessageClass: UInt16, Hashable, Sendable {
 
 /// What a message is about: Binding, or one of the methods of TURN.
 public struct Method: RawRepresentable, Hashable, Sendable {
-    /// The 12-bit number.
+    /// The number; RFC 8489 §18.2 lets methods go up to 0xFF, so that the first byte stays below 4.
     public let rawValue: UInt16
 
     /// The method with this number.

@@ -1,0 +1,144 @@
+import Foundation
+import ICE
+import Testing
+import WireFormat
+
+@Suite struct MulticastDNSTests {
+    private let text = "9b36eaac-bb2e-49bb-bb78-21c41c499900.local"
+
+    private func parse(_ bytes: [UInt8]) throws(MulticastDNSError) -> MulticastDNSMessage {
+        try MulticastDNSMessage(parsing: bytes.span.bytes)
+    }
+
+    @Test("a query is the bytes of RFC 1035 §4.1")
+    func query() throws {
+        let name = try #require(MulticastDNSName("Ab.local"))
+        let encodedName: [UInt8] = [2, 0x61, 0x62, 5, 0x6C, 0x6F, 0x63, 0x61, 0x6C, 0]
+        #expect(
+            MulticastDNSMessage.query(for: name, wantsUnicast: true).encoded()
+                == [0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0] + encodedName + [0, 1, 0x80, 1] + encodedName
+                + [0, 28, 0x80, 1])
+    }
+
+    @Test("queries and responses survive a round trip")
+    func roundTrip() throws {
+        let name = try #require(MulticastDNSName(text))
+        let addresses = try ["192.0.2.7", "2001:db8::7"].map { try #require(IPAddress($0)) }
+        for message in [
+            MulticastDNSMessage.query(for: name), .query(for: name, wantsUnicast: true),
+            .response(for: name, addresses: addresses),
+        ] {
+            #expect(try parse(message.encoded()) == message)
+        }
+    }
+
+    @Test(
+        "only one label under local is a candidate's name",
+        arguments: [
+            ("a.local", true), ("A.LOCAL.", true), ("a.b.local", false), ("local", false), (".local", false),
+            ("a.example", false), ("192.0.2.1", false), ("", false),
+            (String(repeating: "a", count: 64) + ".local", false),
+        ])
+    func names(text: String, isName: Bool) {
+        #expect((MulticastDNSName(text) != nil) == isName)
+    }
+
+    @Test("compressed names are followed backwards only")
+    func compression() throws {
+        // One answer whose name points at the question's.
+        let question: [UInt8] = [1, 0x61, 5, 0x6C, 0x6F, 0x63, 0x61, 0x6C, 0, 0, 1, 0, 1]
+        func message(_ pointer: UInt8) -> [UInt8] {
+            [0, 0, 0x84, 0, 0, 1, 0, 1, 0, 0, 0, 0] + question + [0xC0, pointer, 0, 1, 0x80, 1, 0, 0, 0, 120, 0, 4]
+                + [192, 0, 2, 7]
+        }
+        let read = try parse(message(12))
+        #expect(read.answers.map(\.name.description) == ["a.local"])
+        #expect(read.answers.map(\.address) == [.v4(0xC000_0207)])
+        // At itself, forward, and past the end.
+        for pointer: UInt8 in [25, 26, 200] {
+            #expect(throws: MulticastDNSError.malformedName(offset: 25)) { try parse(message(pointer)) }
+        }
+    }
+
+    @Test("no answer: asked at 0, 250 ms and 1 s, given up after 3 s")
+    func silence() throws {
+        let name = try #require(MulticastDNSName(text))
+        var resolver = MulticastDNSResolver()
+        var now = Instant(nanoseconds: 5)
+        let start = now
+        resolver.resolve(name, now: now)
+        var sent: [Duration] = []
+        while true {
+            while resolver.pollTransmit() != nil { sent.append(now - start) }
+            guard let next = resolver.nextDeadline else { break }
+            now = next
+            resolver.handleTimeout(now: now)
+        }
+        #expect(sent == [.zero, .milliseconds(250), .seconds(1)])
+        #expect(now - start == .seconds(3))
+        #expect(resolver.pollEvent() == .unresolved(name))
+        #expect(resolver.pollEvent() == nil)
+    }
+
+    @Test("each address is told once; what was not asked for is not told")
+    func answers() throws {
+        let name = try #require(MulticastDNSName(text))
+        let other = try #require(MulticastDNSName("other.local"))
+        var resolver = MulticastDNSResolver()
+        let now = Instant(nanoseconds: 0)
+        resolver.resolve(name, now: now)
+        let addresses = try ["192.0.2.7", "2001:db8::7"].map { try #require(IPAddress($0)) }
+        for message in [
+            MulticastDNSMessage.response(for: other, addresses: addresses), .query(for: name),
+            .response(for: name, addresses: addresses), .response(for: name, addresses: addresses),
+        ] {
+            let bytes = message.encoded()
+            resolver.handle(datagram: bytes.span.bytes, now: now)
+        }
+        #expect(resolver.pollEvent() == .resolved(name, addresses[0]))
+        #expect(resolver.pollEvent() == .resolved(name, addresses[1]))
+        #expect(resolver.pollEvent() == nil)
+        #expect(resolver.nextDeadline == now.advanced(by: .seconds(3)))
+        resolver.handleTimeout(now: now.advanced(by: .seconds(3)))
+        #expect(resolver.pollEvent() == nil && resolver.nextDeadline == nil)
+    }
+
+    @Test("a peer's names are bounded")
+    func bound() throws {
+        var resolver = MulticastDNSResolver()
+        let now = Instant(nanoseconds: 0)
+        for index in 0..<100 {
+            let name = try #require(MulticastDNSName("n\(index).local"))
+            #expect(resolver.resolve(name, now: now) == (index < MulticastDNSResolver.nameLimit))
+        }
+    }
+
+    @Test("no truncation or changed byte of a response traps")
+    func corruption() throws {
+        let name = try #require(MulticastDNSName(text))
+        let bytes = MulticastDNSMessage.response(for: name, addresses: [.v4(1), .v6(2, 3)]).encoded()
+        for index in bytes.indices {
+            #expect(throws: MulticastDNSError.self) { try parse(Array(bytes[..<index])) }
+            for value in UInt8.min...UInt8.max {
+                var damaged = bytes
+                damaged[index] = value
+                _ = try? parse(damaged)
+            }
+        }
+    }
+
+    @Test("no file of the corpus traps, whole, cut or changed", .enabled(if: !Corpus.files.isEmpty))
+    func corpusFiles() throws {
+        for file in Corpus.files {
+            let bytes = [UInt8](try Data(contentsOf: file))
+            for index in bytes.indices {
+                _ = try? parse(Array(bytes[...index]))
+                for bit in 0..<8 {
+                    var damaged = bytes
+                    damaged[index] ^= 1 << UInt8(bit)
+                    _ = try? parse(damaged)
+                }
+            }
+        }
+    }
+}
