@@ -126,8 +126,8 @@ struct CandidatePair: Sendable {
     static func priority(local: UInt32, remote: UInt32, role: Role) -> UInt64 {
         let controlling = UInt64(role == .controlling ? local : remote)
         let controlled = UInt64(role == .controlling ? remote : local)
-        return min(controlling, controlled) << 32 + 2 * max(controlling, controlled)
-            + (controlling > controlled ? 1 : 0)
+        return min(controlling, controlled) << 32 &+ 2 &* max(controlling, controlled)
+            &+ (controlling > controlled ? 1 : 0)
     }
 }
 

@@ -4,6 +4,34 @@ import Testing
 import WireFormat
 
 @Suite struct AgentRuleTests {
+    @Test("host priorities are unique and in the order of RFC 8421: by interface, IPv6 first, loopback last")
+    func hostPriorities() throws {
+        var peer = try ScriptedPeer(role: .controlling)
+        let ordered = ["2001:db8::1", "192.0.2.10", "2001:db8::2", "198.51.100.1", "169.254.1.1", "::1", "127.0.0.1"]
+        for (ip, order) in zip(ordered.reversed(), [3, 3, 2, 1, 1, 0, 0]) {
+            let base = try #require(TransportAddress(ip, port: 1))
+            peer.agent.addLocalHost(base, interfaceOrder: order, now: peer.now)
+        }
+        let candidates = peer.agent.localCandidates.filter { $0.address != peer.base }
+            .sorted { $0.priority > $1.priority }
+        #expect(candidates.map(\.address.ip.description) == ordered)
+        #expect(Set(candidates.map(\.priority)).count == ordered.count)
+        #expect(Set(candidates.map(\.foundation)).count == ordered.count)
+        #expect(candidates.allSatisfy { $0.priority >> 24 == 126 && $0.priority & 255 == 255 })
+    }
+
+    @Test("pair priority is that of RFC 8445 §6.1.2.3, and alike on both sides")
+    func pairPriority() throws {
+        var network = VirtualNetwork()
+        network.addHost(0, "192.0.2.1")
+        network.addHost(1, "192.0.2.2", interfaceOrder: 5)
+        network.introduce(0)
+        network.introduce(1)
+        let priorities = network.agents.map { UInt64($0.localCandidates[0].priority) }
+        let expected = priorities[1] << 32 + 2 * priorities[0] + 1
+        #expect(network.agents.map { $0.pairReports().map(\.priority) } == [[expected], [expected]])
+    }
+
     @Test("a check carries what RFC 8445 §7.1 asks for")
     func checkContents() throws {
         var peer = try ScriptedPeer(role: .controlling)
