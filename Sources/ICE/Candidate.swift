@@ -62,7 +62,8 @@ public struct Candidate: Hashable, Sendable {
     /// The local preference of a base: interfaces in their order, IPv6 before IPv4 on each (RFC 8421 §4), link-local
     /// addresses after those, and loopback last.
     static func localPreference(of address: IPAddress, interfaceOrder: Int) -> UInt16 {
-        let rank = UInt16(clamping: min(max(0, interfaceOrder), 1000) * 2 + (address.isV4 ? 1 : 0))
+        // Room for eight addresses of each family on an interface, as preferences have to be unique.
+        let rank = UInt16(clamping: min(max(0, interfaceOrder), 1000) * 16 + (address.isV4 ? 8 : 0))
         let ceiling: UInt16 = address.isLoopback ? 0x3FFF : address.isLinkLocal ? 0x7FFF : 0xFFFF
         return ceiling - rank
     }
