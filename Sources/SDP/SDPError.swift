@@ -110,8 +110,9 @@ extension SDPError {
     /// Text that fits an error message: one line, no password, no key.
     static func printable(_ text: String) -> String {
         var shown = text
-        for secret in ["a=ice-pwd:", "a=crypto:"] where text.hasPrefix(secret) {
-            shown = secret + "(hidden)"
+        for secret in ["ice-pwd:", "a=crypto:"] {
+            guard let range = shown.firstRange(of: secret) else { continue }
+            shown = shown[..<range.upperBound] + "(hidden)"
         }
         let scalars = shown.unicodeScalars.prefix(160).map { scalar in
             scalar.value < 32 || scalar.value == 127 ? "\u{FFFD}" : String(scalar)

@@ -95,7 +95,8 @@ extension SDPSection {
 extension SDPLine {
     /// Attribute names are case-sensitive (RFC 8866 §9).
     func hasAttributeName(_ name: String) -> Bool {
-        guard let own = attributeName else { return false }
-        return own.utf8.elementsEqual(name.utf8)
+        guard type == UInt8(ascii: "a"), value.hasPrefix(name) else { return false }
+        let next = value.utf8.dropFirst(name.utf8.count).first
+        return next == nil || next == UInt8(ascii: ":")
     }
 }

@@ -4,7 +4,8 @@ import Testing
 @Suite("Explanations")
 struct ExplanationTests {
     @Test("Every line of a browser's description is explained, without a problem", arguments: Fixtures.all)
-    func complete(_ name: String, _ text: String) {
+    func complete(_ fixture: Fixture) {
+        let text = fixture.text
         let lines = SessionDescription.explain(text)
         #expect(lines.count == text.split(separator: "\n").count)
         for line in lines {

@@ -1,3 +1,13 @@
+import Testing
+
+/// A description that shows as its name among a test's cases.
+struct Fixture: Sendable, CustomTestStringConvertible {
+    let name: String
+    let text: String
+
+    var testDescription: String { name }
+}
+
 /// Descriptions as browsers and other peers write them; their lines end in LF here.
 enum Fixtures {
     static let chromiumOffer = """
@@ -262,12 +272,12 @@ enum Fixtures {
 
         """
 
-    static let all = [
-        ("chromiumOffer", chromiumOffer),
-        ("chromiumAnswer", chromiumAnswer),
-        ("firefoxAnswer", firefoxAnswer),
-        ("aiortcOffer", aiortcOffer),
-        ("aiortcAnswer", aiortcAnswer),
-        ("gstreamerAnswer", gstreamerAnswer),
+    static let all: [Fixture] = [
+        Fixture(name: "chromiumOffer", text: chromiumOffer),
+        Fixture(name: "chromiumAnswer", text: chromiumAnswer),
+        Fixture(name: "firefoxAnswer", text: firefoxAnswer),
+        Fixture(name: "aiortcOffer", text: aiortcOffer),
+        Fixture(name: "aiortcAnswer", text: aiortcAnswer),
+        Fixture(name: "gstreamerAnswer", text: gstreamerAnswer),
     ]
 }

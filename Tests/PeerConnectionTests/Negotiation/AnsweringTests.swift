@@ -114,7 +114,7 @@ struct NegotiationRobustnessTests {
         }
         for count in bytes.indices { exercise(Array(bytes[..<count])) }
         for index in bytes.indices {
-            for value in [0x20, 0x30, 0x39, 0x3A, bytes[index] ^ 1] {
+            for value in [0x30, bytes[index] ^ 1] {
                 var damaged = bytes
                 damaged[index] = value
                 exercise(damaged)
@@ -134,7 +134,7 @@ struct NegotiationRobustnessTests {
         }
         for count in stride(from: 0, to: bytes.count, by: 3) { exercise(Array(bytes[..<count])) }
         for index in bytes.indices {
-            for value in [0x30, 0x3A] as [UInt8] {
+            for value in [0x30 + UInt8(index % 11)] {
                 var damaged = bytes
                 damaged[index] = value
                 exercise(damaged)
