@@ -115,7 +115,9 @@ import Testing
     }
 
     @Test func refusesWhatX509CannotHold() {
-        #expect(throws: CertificateError.invalidCommonName) { try Certificate(selfSignedFor: "", notBefore: 0, notAfter: 1) }
+        #expect(throws: CertificateError.invalidCommonName) {
+            try Certificate(selfSignedFor: "", notBefore: 0, notAfter: 1)
+        }
         #expect(throws: CertificateError.invalidCommonName) {
             try Certificate(selfSignedFor: String(repeating: "x", count: 65), notBefore: 0, notAfter: 1)
         }
