@@ -48,6 +48,11 @@ struct PointerOverlay {
         Question(cookie: xcb_query_pointer(connection.handle, connection.root))
     }
 
+    /// Gives up on an answer, where there is no picture to draw into.
+    func withdraw(_ question: Question) {
+        xcb_discard_reply(connection.handle, question.cookie.sequence)
+    }
+
     /// Draws the pointer into a BGRA picture that shows `area` of the screen.
     mutating func draw(
         _ question: Question, into plane: UnsafeMutableRawBufferPointer, stride: Int, area: PixelRectangle,

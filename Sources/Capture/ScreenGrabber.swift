@@ -51,8 +51,9 @@ struct ScreenGrabber {
     }
 
     private mutating func picture(signal: StopSignal?) throws(CaptureError) -> VideoFrame? {
-        let question = pointer?.ask()
         try prepareSegment()
+        var question = pointer?.ask()
+        defer { if let question { pointer?.withdraw(question) } }
         var isStopped = false
         var timestamp = Duration.zero
         let (area, connection, segment) = (area, connection, segment)
@@ -64,8 +65,9 @@ struct ScreenGrabber {
                 isStopped = true
                 return
             }
-            if let question {
-                try overlay?.draw(question, into: planes[0], stride: strides[0], area: area, signal: signal)
+            if let asked = question {
+                question = nil
+                try overlay?.draw(asked, into: planes[0], stride: strides[0], area: area, signal: signal)
             }
         }
         pointer = overlay

@@ -64,7 +64,8 @@ final class XConnection: Sendable {
         _ request: String, _ sequence: UInt32, as type: Value.Type, signal: StopSignal?
     ) throws(CaptureError) -> Reply<Value>? {
         xcb_flush(handle)
-        let deadline = monotonicNow() + Self.patience
+        // Who opens a source wants an answer. One that runs waits on: a window manager may hold the server for long.
+        let deadline = signal == nil ? monotonicNow() + Self.patience : nil
         while true {
             var memory: UnsafeMutableRawPointer?
             var refusal: UnsafeMutablePointer<xcb_generic_error_t>?
@@ -77,7 +78,9 @@ final class XConnection: Sendable {
             guard xcb_connection_has_error(handle) == 0 else { throw lost() }
             switch wait(until: deadline, signal: signal) {
             case .ready: continue
-            case .stopped: return nil
+            case .stopped:
+                xcb_discard_reply(handle, sequence)
+                return nil
             case .timedOut:
                 throw .displayLost(
                     display: display, reason: "it did not answer within \(Self.patience.components.seconds) seconds")
@@ -106,11 +109,11 @@ final class XConnection: Sendable {
         return types
     }
 
-    private func wait(until deadline: Duration, signal: StopSignal?) -> StopSignal.Wakening {
+    private func wait(until deadline: Duration?, signal: StopSignal?) -> StopSignal.Wakening {
         let descriptor = xcb_get_file_descriptor(handle)
         if let signal { return signal.wait(readable: descriptor, until: deadline) }
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        let timeout = max(deadline - monotonicNow(), .zero).wholeMilliseconds
+        let timeout = deadline.map { max($0 - monotonicNow(), .zero).wholeMilliseconds } ?? -1
         return poll(&entry, 1, timeout) == 0 ? .timedOut : .ready
     }
 

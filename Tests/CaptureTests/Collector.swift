@@ -1,0 +1,69 @@
+import Foundation
+import Media
+import Synchronization
+
+/// A sink that keeps what it was given, for a test to wait for.
+final class Collector: VideoSink {
+    private struct State {
+        var frames: [VideoFrame] = []
+        var ends: [(any Error)?] = []
+    }
+
+    private let state = Mutex(State())
+    private let changed = DispatchSemaphore(value: 0)
+    private let limit: Int
+
+    /// Keeps the newest `limit` frames.
+    init(keeping limit: Int = .max) {
+        self.limit = limit
+    }
+
+    var frames: [VideoFrame] { state.withLock { $0.frames } }
+    var ends: [(any Error)?] { state.withLock { $0.ends } }
+
+    func receive(_ frame: VideoFrame) {
+        state.withLock { state in
+            state.frames.append(frame)
+            if state.frames.count > limit { state.frames.removeFirst() }
+        }
+        changed.signal()
+    }
+
+    func sourceDidEnd(error: (any Error)?) {
+        state.withLock { $0.ends.append(error) }
+        changed.signal()
+    }
+
+    /// Waits until `condition` holds, looking again with each frame; false where it did not within ten seconds.
+    func wait(until condition: (Collector) -> Bool) -> Bool {
+        let deadline = DispatchTime.now() + 10
+        while !condition(self) {
+            guard changed.wait(timeout: deadline) == .success else { return condition(self) }
+        }
+        return true
+    }
+}
+
+extension VideoFrameBuffer {
+    /// Each plane's samples, without what pads the rows.
+    var samples: [[UInt8]] {
+        withPlanes { planes in
+            (0..<format.planeCount).map { plane in
+                let extent = format.planeExtent(plane, of: size)
+                return (0..<extent.rows).flatMap { row in
+                    let start = row * planes.strides[plane]
+                    return planes.planes[plane][start..<start + extent.rowBytes].map { $0 }
+                }
+            }
+        }
+    }
+
+    /// The colour of a pixel of a BGRA picture as 0xRRGGBB.
+    func colour(_ x: Int, _ y: Int) -> UInt32 {
+        withPlanes { planes in
+            let start = y * planes.strides[0] + 4 * x
+            let plane = planes.planes[0]
+            return UInt32(plane[start + 2]) << 16 | UInt32(plane[start + 1]) << 8 | UInt32(plane[start])
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Media
+import Testing
+
+@testable import Capture
+
+@Suite struct SourceSpecificationTests {
+    @Test(
+        "each form of SPEC is read, and written as it was",
+        arguments: [
+            (
+                "test:1280x720",
+                SourceSpecification.test(size: PixelSize(width: 1280, height: 720), framesPerSecond: nil)
+            ),
+            ("test:640x480@15", .test(size: PixelSize(width: 640, height: 480), framesPerSecond: 15)),
+            ("test:640x480@29.97", .test(size: PixelSize(width: 640, height: 480), framesPerSecond: 29.97)),
+            ("display", .display(output: nil)),
+            ("display:HDMI-1", .display(output: "HDMI-1")),
+            ("region:640x480+10+20", .region(PixelRectangle(x: 10, y: 20, size: PixelSize(width: 640, height: 480)))),
+            ("file:a.y4m", .file(path: "a.y4m", loop: false)),
+            ("file:/tmp/a:b.y4m", .file(path: "/tmp/a:b.y4m", loop: false)),
+            ("file:a.y4m:loop", .file(path: "a.y4m", loop: true)),
+            ("file:-", .standardInput),
+        ])
+    func forms(text: String, expected: SourceSpecification) throws {
+        #expect(try SourceSpecification(text) == expected)
+        #expect(expected.description == text)
+    }
+
+    @Test("test alone is 1280x720")
+    func bareTest() throws {
+        #expect(
+            try SourceSpecification("test")
+                == .test(size: PixelSize(width: 1280, height: 720), framesPerSecond: nil))
+    }
+
+    @Test(
+        "what is no SPEC says what is wrong with it and what would be right",
+        arguments: [
+            "", "tset", ":", "test:", "test:640", "test:640x", "test:640x480@", "test:640x480@0", "test:640x480@nan",
+            "test:640x480@-3", "test:640x480@inf", "test:641x480", "test:16x16", "test:99999x99999",
+            "test:640x480x30", "test:999999999999999999999x2", "display:", "region", "region:640x480",
+            "region:640x480+10", "region:640x480-10-10", "region:640x480+10+20+30", "region:1x1+0+0",
+            "region:0x0+0+0", "file", "file:", "file::loop", "file:-:loop", "Test", "dísplay",
+        ])
+    func faults(text: String) {
+        do throws(CaptureError) {
+            _ = try SourceSpecification(text)
+            Issue.record("'\(text)' was taken")
+        } catch {
+            guard case .invalidSpecification(let named, let problem, let remedy) = error else {
+                Issue.record("'\(text)' gave \(error)")
+                return
+            }
+            #expect(named == text)
+            #expect(!problem.isEmpty)
+            #expect(remedy.contains("use ") || remedy.contains("choose "))
+        }
+    }
+
+    @Test("sources of later versions say so", arguments: ["window:0x400001", "window:title=x", "camera:", "broadcast"])
+    func later(text: String) {
+        #expect(throws: CaptureError.unsupportedSource(text: text)) { try SourceSpecification(text) }
+        #expect(CaptureError.unsupportedSource(text: text).description.contains("display[:OUTPUT]"))
+    }
+
+    @Test("without a SPEC the display is shared where DISPLAY is set, else the test pattern, and the sentence says so")
+    func preferred() {
+        let display = SourceSpecification.preferred(environment: ["DISPLAY": ":7"])
+        #expect(display.specification == .display(output: nil))
+        #expect(display.sentence.contains(":7"))
+        for environment in [[:], ["DISPLAY": ""]] {
+            let pattern = SourceSpecification.preferred(environment: environment)
+            #expect(pattern.specification == .test(size: PixelSize(width: 1280, height: 720), framesPerSecond: nil))
+            #expect(pattern.sentence.contains("DISPLAY is not set"))
+        }
+    }
+
+    @Test("a display that is not there is an error that says which and what would work")
+    func missingDisplay() throws {
+        for environment in [[:], ["DISPLAY": ":64321"], ["DISPLAY": "nonsense"]] {
+            do {
+                _ = try SourceSpecification("display").open(environment: environment)
+                Issue.record("a display was found")
+            } catch {
+                let text = error.description
+                #expect(text.contains("Xvfb"))
+                #expect(text.contains(environment["DISPLAY"] ?? "DISPLAY is not set"))
+            }
+        }
+    }
+
+    @Test("a file that is not there is an error that names it")
+    func missingFile() {
+        #expect(throws: CaptureError.fileUnavailable(path: "/nowhere/x.y4m", errorNumber: 2)) {
+            try SourceSpecification("file:/nowhere/x.y4m").open(environment: [:])
+        }
+        #expect(throws: CaptureError.fileUnavailable(path: "/", errorNumber: 21)) {
+            try SourceSpecification("file:/").open(environment: [:])
+        }
+    }
+
+    @Test("a test pattern opens with its own rate, or the one that was asked for")
+    func opened() throws {
+        let own = try SourceSpecification("test:320x240@12").open(environment: [:], framesPerSecond: 5)
+        #expect(own.captureFormat.framesPerSecond == 12)
+        let asked = try SourceSpecification("test:320x240").open(environment: [:], framesPerSecond: 5)
+        #expect(asked.captureFormat == CaptureFormat(size: PixelSize(width: 320, height: 240), framesPerSecond: 5))
+        #expect(throws: CaptureError.self) {
+            try SourceSpecification("test").open(environment: [:], framesPerSecond: 0)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+
+/// An X server of a test's own, with nothing on it, that ends with it.
+final class VirtualDisplay: Sendable {
+    /// What stands in DISPLAY for it.
+    let name: String
+    private let server: Process
+
+    /// Whether what the tests need is installed: Xvfb, and the programs that paint and judge.
+    static let isAvailable = ["Xvfb", "xsetroot", "xrandr", "xdotool", "import"].allSatisfy { path(of: $0) != nil }
+
+    /// Starts Xvfb, which picks a free number itself. It keeps what a program leaves behind (`-noreset`).
+    init(screen: String = "640x480x24", arguments: [String] = []) throws {
+        let output = Pipe()
+        server = Process()
+        server.executableURL = URL(filePath: Self.path(of: "Xvfb") ?? "/usr/bin/Xvfb")
+        server.arguments =
+            ["-displayfd", "1", "-screen", "0", screen, "-nolisten", "tcp", "-noreset"] + arguments
+        server.standardOutput = output
+        server.standardError = FileHandle.nullDevice
+        try server.run()
+        var number = ""
+        while let byte = try output.fileHandleForReading.read(upToCount: 1), let scalar = byte.first, scalar != 0x0A {
+            number.append(Character(UnicodeScalar(scalar)))
+        }
+        guard !number.isEmpty else { throw Failure(description: "Xvfb did not start") }
+        name = ":\(number)"
+    }
+
+    deinit {
+        kill()
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Ends the server as a crash would.
+    func kill() {
+        guard server.isRunning else { return }
+        Glibc.kill(server.processIdentifier, SIGKILL)
+        server.waitUntilExit()
+    }
+
+    /// Stops the server where it is, or lets it go on.
+    func suspend(_ isSuspended: Bool) {
+        Glibc.kill(server.processIdentifier, isSuspended ? SIGSTOP : SIGCONT)
+    }
+
+    /// Starts a program on this display.
+    func start(_ program: String, _ arguments: [String], output: Any = FileHandle.nullDevice) throws -> Process {
+        guard let path = Self.path(of: program) else { throw Failure(description: "no \(program)") }
+        let process = Process()
+        process.executableURL = URL(filePath: path)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(["DISPLAY": name]) { $1 }
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
+    /// Runs a program on this display to its end, and gives what it wrote.
+    @discardableResult
+    func run(_ program: String, _ arguments: String...) throws -> Data {
+        let output = Pipe()
+        let process = try start(program, arguments, output: output)
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw Failure(description: "\(program) ended with \(process.terminationStatus)")
+        }
+        return data
+    }
+
+    /// The screen's pixels as ImageMagick sees them, 0xRRGGBB, row by row; the pointer is not among them.
+    func judgedPixels() throws -> [UInt32] {
+        let bytes = [UInt8](try run("import", "-silent", "-window", "root", "-depth", "8", "rgb:-"))
+        return stride(from: 0, to: bytes.count - 2, by: 3).map {
+            UInt32(bytes[$0]) << 16 | UInt32(bytes[$0 + 1]) << 8 | UInt32(bytes[$0 + 2])
+        }
+    }
+
+    static func path(of program: String) -> String? {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
+            .map { "\($0)/\(program)" }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+}
