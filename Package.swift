@@ -94,12 +94,22 @@ let package = Package(
         // Tests: a folder a module, and what they share.
         .target(
             name: "TestSupport", dependencies: ["RTP", "WireFormat"], path: "Tests/Support", swiftSettings: settings),
-        tests("RTPTests", ["RTP", "TestSupport", "WireFormat"]),
-        tests("SecureTransportTests", ["SecureTransport", "WireFormat"]),
+        tests("CaptureTests", ["Capture", "Media"]),
         tests("CongestionControlTests", ["CongestionControl", "RTP", "TestSupport", "WireFormat"]),
+        tests("CryptographyTests", ["Cryptography", "WireFormat"]),
+        tests("ICETests", ["Cryptography", "ICE", "STUN", "WireFormat"]),
+        tests("MediaTests", ["Media"]),
         tests(
             "PeerConnectionTests",
             ["CongestionControl", "PeerConnection", "RTP", "SDP", "TestSupport", "WireFormat"]),
+        tests("RTPTests", ["RTP", "TestSupport", "WireFormat"]),
+        tests("SDPTests", ["SDP", "WireFormat"]),
+        tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),
+        tests("SecureTransportTests", ["COpenSSL", "SecureTransport", "WireFormat"]),
+        tests("VideoCodingTests", ["CVPX", "CYUV", "Media", "VideoCoding"]),
+        .testTarget(
+            name: "InteropTests", dependencies: ["rtcshare"], path: "Tests/InteropTests", exclude: ["Peers"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -54,8 +54,8 @@ struct DatagramSocket {
     }
 }
 
-/// Tells a connection what arrived.
-private final class DatagramHandler: ChannelInboundHandler {
+/// Tells the owner of a socket what arrived.
+final class DatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
     private let receive: @Sendable (inout ByteBuffer, TransportAddress) -> Void

@@ -24,6 +24,13 @@ struct HostNameResolver: Sendable {
                             for address in await Self.systemAddresses(of: name) { continuation.yield((name, address)) }
                         }
                     }
+                    if !local.isEmpty {
+                        group.addTask {
+                            await MulticastDNSClient(eventLoop: eventLoop, logger: logger).resolve(local) {
+                                continuation.yield(($0, $1))
+                            }
+                        }
+                    }
                 }
                 continuation.finish()
             }
