@@ -24,7 +24,8 @@ struct PresentationClock {
         let wanted = (elapsed - lead) / interval
         let steps = wanted.isFinite ? min(max(wanted.rounded(), 1), Self.largestStep) : 1
         // What rounding gave too much or too little is made good by the next frame; a jump is forgotten.
-        lead = min(max(lead + steps * interval - elapsed, -interval), interval)
+        lead += steps * interval - elapsed
+        if !(abs(lead) <= interval) { lead = 0 }
         let ticks = last.ticks + Int(steps * interval)
         self.last = (timestamp, ticks)
         return (ticks, Int(interval))

@@ -1,0 +1,246 @@
+import Foundation
+import Media
+import Testing
+
+@testable import VideoCoding
+
+/// A directory that goes when the test ends.
+private final class Directory {
+    let path = FileManager.default.temporaryDirectory.path + "/rtcshare-\(UUID().uuidString)"
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}
+
+private let vpxdec = ["/usr/bin/vpxdec", "/usr/local/bin/vpxdec"].first(
+    where: FileManager.default.isExecutableFile(atPath:))
+
+@Suite("Files")
+struct FileTests {
+    private let size = PixelSize(width: 322, height: 182)
+
+    private func encoded(_ count: Int, layers: Int = 1) throws -> [EncodedVideoFrame] {
+        let encoder = try VP8Encoder(
+            configuration: .init(size: size, bitsPerSecond: 800_000, temporalLayers: layers))
+        let picture = TextPicture(size: size)
+        return try encoder.encode((0..<count).map { picture.scrolled(by: $0).i420 }).compactMap { $0 }
+    }
+
+    @Test("IVF gives back what was written")
+    func ivf() throws {
+        let directory = try Directory()
+        let path = directory.path + "/a.ivf"
+        let frames = try encoded(5)
+        let writer = try IVFWriter(path: path, size: size)
+        for frame in frames { try writer.write(frame.data, timestamp: .seconds(1000) + frame.timestamp) }
+        try writer.close()
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        #expect(
+            bytes[..<32].elementsEqual(
+                [0x44, 0x4B, 0x49, 0x46, 0, 0, 32, 0, 0x56, 0x50, 0x38, 0x30, 0x42, 1, 0xB6, 0]
+                    + [0x90, 0x5F, 1, 0, 1, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0]))
+        let reader = try IVFReader(path: path)
+        #expect(reader.size == size)
+        for frame in frames {
+            let read = try #require(try reader.next())
+            #expect(read.data == frame.data)
+            #expect(abs((read.timestamp - frame.timestamp) / .seconds(1)) < 1e-4)
+        }
+        #expect(try reader.next() == nil)
+    }
+
+    @Test("an IVF file cut off or damaged at any byte is an error or fewer frames, never a trap")
+    func damagedIVF() throws {
+        let directory = try Directory()
+        let path = directory.path + "/a.ivf"
+        let writer = try IVFWriter(path: path, size: size)
+        for index in 0..<3 { try writer.write([1, 2, 3, 4, 5], timestamp: .seconds(index)) }
+        try writer.close()
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        func readAll(_ bytes: [UInt8]) throws -> Int {
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+            let reader = try IVFReader(path: path)
+            var count = 0
+            while try reader.next() != nil { count += 1 }
+            return count
+        }
+        for length in 0..<bytes.count {
+            let wholeFrames = (length - 32) % 17 == 0 && length >= 32
+            if wholeFrames {
+                #expect(try readAll(Array(bytes[..<length])) == (length - 32) / 17)
+            } else {
+                #expect(throws: MediaFileError.self) { _ = try readAll(Array(bytes[..<length])) }
+            }
+        }
+        for index in bytes.indices {
+            var damaged = bytes
+            damaged[index] ^= 0xFF
+            _ = try? readAll(damaged)
+        }
+    }
+
+    @Test(
+        "libvpx's own vpxdec decodes our file to our decoder's pictures", .enabled(if: vpxdec != nil),
+        arguments: [1, 3])
+    func judge(layers: Int) throws {
+        let directory = try Directory()
+        let frames = try encoded(20, layers: layers)
+        let writer = try IVFWriter(path: directory.path + "/a.ivf", size: size)
+        let decoder = try VP8Decoder()
+        var expected = Data()
+        for frame in frames {
+            try writer.write(frame.data, timestamp: frame.timestamp)
+            let picture = try #require(try decoder.decode(frame.data))
+            picture.withPlanes { set in
+                for plane in 0..<3 {
+                    let extent = PixelFormat.i420.planeExtent(plane, of: size)
+                    for row in 0..<extent.rows {
+                        let start = row * set.strides[plane]
+                        expected.append(contentsOf: set.planes[plane][start..<start + extent.rowBytes])
+                    }
+                }
+            }
+        }
+        try writer.close()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try #require(vpxdec))
+        process.arguments = ["--i420", "-o", directory.path + "/a.yuv", directory.path + "/a.ivf"]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let decoded = try Data(contentsOf: URL(fileURLWithPath: directory.path + "/a.yuv"))
+        #expect(decoded.count == frames.count * (322 * 182 + 2 * 161 * 91))
+        #expect(decoded == expected)
+    }
+
+    @Test("y4m holds the planes without padding")
+    func y4m() throws {
+        let directory = try Directory()
+        let path = directory.path + "/a.y4m"
+        let small = PixelSize(width: 5, height: 3)
+        let picture = PixelBuffer(size: small, format: .i420) { planes, _ in
+            for (index, plane) in planes.enumerated() {
+                plane.initializeMemory(as: UInt8.self, repeating: UInt8(65 + index))
+            }
+        }
+        let writer = try Y4MWriter(path: path, size: small, framesPerSecond: 30)
+        try writer.write(picture)
+        try writer.close()
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(
+            text == "YUV4MPEG2 W5 H3 F30:1 Ip A1:1 C420jpeg\nFRAME\n" + String(repeating: "A", count: 15)
+                + "BBBBBBCCCCCC"
+        )
+        #expect(throws: MediaFileError.self) { try writer.write(TextPicture(size: size).i420) }
+    }
+
+    @Test("PNG is RGB of the picture's size, of every layout", arguments: [PixelFormat.bgra, .nv12, .i420])
+    func png(format: PixelFormat) throws {
+        let directory = try Directory()
+        let path = directory.path + "/a.png"
+        // Red, in each of the layouts.
+        let patterns: [[UInt8]] =
+            switch format {
+            case .bgra: [[0, 0, 255, 7]]
+            case .nv12: [[82], [90, 240]]
+            case .i420: [[82], [90], [240]]
+            }
+        let picture = PixelBuffer(size: size, format: format) { planes, _ in
+            for (plane, pattern) in zip(planes, patterns) {
+                for index in plane.indices { plane[index] = pattern[index % pattern.count] }
+            }
+        }
+        try PNGWriter.write(picture, to: path)
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        #expect(bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]))
+        // IHDR: width, height, eight bits, colour type 2.
+        #expect(Array(bytes[16..<26]) == [0, 0, 1, 0x42, 0, 0, 0, 0xB6, 8, 2])
+        let pixel = try PNGWriterTestReader.firstPixel(path)
+        #expect(pixel[0] >= 253 && pixel[1] <= 2 && pixel[2] <= 2, "\(pixel)")
+    }
+
+    @Test("a file that can't be written says its path and why")
+    func errors() throws {
+        let directory = try Directory()
+        let path = directory.path + "/none/a"
+        let picture = TextPicture(size: size).i420
+        func description(_ body: () throws(MediaFileError) -> Void) -> String {
+            do throws(MediaFileError) {
+                try body()
+                return ""
+            } catch {
+                return "\(error)"
+            }
+        }
+        for text in [
+            description { () throws(MediaFileError) in try PNGWriter.write(picture, to: path) },
+            description { () throws(MediaFileError) in _ = try IVFWriter(path: path, size: size) },
+            description { () throws(MediaFileError) in _ = try IVFReader(path: path) },
+            description { () throws(MediaFileError) in
+                _ = try Y4MWriter(path: path, size: size, framesPerSecond: 30)
+            },
+        ] {
+            #expect(text.contains(path) && text.contains("No such file or directory"), "\(text)")
+        }
+        // A disk that is full is noticed.
+        if FileManager.default.fileExists(atPath: "/dev/full") {
+            let writer = try Y4MWriter(path: "/dev/full", size: size, framesPerSecond: 30)
+            #expect(throws: MediaFileError.cannotWrite(path: "/dev/full", reason: "No space left on device")) {
+                for _ in 0..<10 { try writer.write(picture) }
+                try writer.close()
+            }
+        }
+    }
+}
+
+@Suite("StructuralSimilarity")
+struct StructuralSimilarityTests {
+    private let size = PixelSize(width: 160, height: 96)
+
+    @Test("a picture is like itself, less like a coarse one, and not like another")
+    func order() throws {
+        let picture = TextPicture(size: size)
+        let same = try StructuralSimilarity.luma(picture.i420, picture.i420)
+        var damaged = picture
+        damaged.draw(0xFFFF, x: 20, y: 20)
+        let near = try StructuralSimilarity.luma(picture.i420, damaged.i420)
+        let far = try StructuralSimilarity.luma(picture.i420, TextPicture(size: size, seed: 8).i420)
+        #expect(same == 1)
+        #expect(near < 1 && near > 0.9)
+        #expect(far < 0.6)
+        #expect(
+            try StructuralSimilarity.peakSignalToNoiseRatio(picture.i420, damaged.i420)
+                > StructuralSimilarity.peakSignalToNoiseRatio(picture.i420, TextPicture(size: size, seed: 8).i420))
+    }
+
+    @Test("two flat pictures give what the formula says")
+    func formula() throws {
+        func flat(_ value: UInt8) -> PixelBuffer {
+            PixelBuffer(size: size, format: .i420) { planes, _ in
+                for plane in planes { plane.initializeMemory(as: UInt8.self, repeating: value) }
+            }
+        }
+        // No variance: what is left is (2ab + C1) / (a² + b² + C1), C1 = (0.01 · 255)².
+        let constant: Double = 6.5025
+        let exact: Double = (24_000 + constant) / (24_400 + constant)
+        let measured = try StructuralSimilarity.luma(flat(100), flat(120))
+        #expect(abs(measured - exact) < 1e-4)
+        #expect(try StructuralSimilarity.peakSignalToNoiseRatio(flat(7), flat(7)) == 128)
+    }
+
+    @Test("pictures that can't be compared are refused")
+    func refusals() {
+        let picture = TextPicture(size: size).i420
+        let other = TextPicture(size: PixelSize(width: 96, height: 160)).i420
+        let small = TextPicture(size: PixelSize(width: 8, height: 8)).i420
+        #expect(throws: VideoCodingError.sizesDiffer(picture.size, other.size)) {
+            _ = try StructuralSimilarity.luma(picture, other)
+        }
+        #expect(throws: VideoCodingError.emptyPicture) { _ = try StructuralSimilarity.luma(small, small) }
+    }
+}

@@ -1,0 +1,279 @@
+import Media
+import Testing
+
+@testable import VideoCoding
+
+/// Runs a cadence in virtual time and notes what it encodes.
+private struct CadenceRun {
+    var cadence: FrameCadence
+    var now = Duration.zero
+    /// What the encoder says after each picture.
+    var quantizer = 10
+    private(set) var log: [Entry] = []
+
+    struct Entry: Equatable {
+        let milliseconds: Int
+        let isNew: Bool
+        let isKeyFrame: Bool
+    }
+
+    init(framesPerSecond: Double = 30, keyFrameInterval: Duration = .milliseconds(300)) {
+        cadence = FrameCadence(framesPerSecond: framesPerSecond, keyFrameInterval: keyFrameInterval)
+    }
+
+    /// A frame at this moment.
+    mutating func frame(timestamp: Duration? = nil, isChange: Bool = true) {
+        cadence.frameArrived(timestamp: timestamp ?? now, isChange: isChange, now: now)
+    }
+
+    /// Lets time pass.
+    mutating func run(until end: Duration) {
+        while true {
+            switch cadence.action(now: now) {
+            case .encodeNew(let key): encode(isNew: true, isKeyFrame: key)
+            case .encodeAgain(let key): encode(isNew: false, isKeyFrame: key)
+            case .wait(let time):
+                guard let time, time <= end else {
+                    now = end
+                    return
+                }
+                now = time
+            }
+            // A rule book that never rests would hang the test.
+            guard log.count < 10_000 else { return }
+        }
+    }
+
+    private mutating func encode(isNew: Bool, isKeyFrame: Bool) {
+        cadence.begin(new: isNew)
+        cadence.encoded(isKeyFrame: isKeyFrame, quantizer: quantizer, now: now)
+        log.append(Entry(milliseconds: Int(now / .milliseconds(1)), isNew: isNew, isKeyFrame: isKeyFrame))
+    }
+}
+
+@Suite("FrameCadence")
+struct FrameCadenceTests {
+    @Test("nothing is encoded before there is a frame, and the first is a key frame")
+    func first() {
+        var run = CadenceRun()
+        run.cadence.requestKeyFrame()
+        run.run(until: .seconds(5))
+        #expect(run.log.isEmpty)
+        run.frame()
+        run.run(until: .seconds(5.5))
+        #expect(run.log == [.init(milliseconds: 5000, isNew: true, isKeyFrame: true)])
+    }
+
+    @Test("a source that rests is repeated once a second")
+    func idle() {
+        var run = CadenceRun()
+        run.frame()
+        run.run(until: .seconds(4.5))
+        #expect(run.log.map(\.milliseconds) == [0, 1000, 2000, 3000, 4000])
+        #expect(run.log.dropFirst().allSatisfy { !$0.isNew && !$0.isKeyFrame })
+    }
+
+    @Test("a coarse picture is sharpened for two seconds at most, a fine one rests")
+    func refinement() {
+        var run = CadenceRun()
+        run.quantizer = 100
+        run.frame()
+        run.run(until: .seconds(1))
+        #expect((19...21).contains(run.log.count))
+        run.quantizer = 12
+        run.run(until: .seconds(1.9))
+        #expect((20...22).contains(run.log.count))
+        run.quantizer = 100
+        run.frame()
+        let before = run.log.count
+        run.run(until: .seconds(1.9 + 6.5))
+        #expect((43...46).contains(run.log.count - before))
+    }
+
+    @Test("any number of requests is answered by one key frame, of the last picture at once where no frame waits")
+    func keyFrameRequests() {
+        var run = CadenceRun()
+        run.frame()
+        run.run(until: .milliseconds(500))
+        for _ in 0..<7 { run.cadence.requestKeyFrame() }
+        run.run(until: .milliseconds(900))
+        #expect(run.log.map(\.isKeyFrame) == [true, true])
+        #expect(run.log[1] == .init(milliseconds: 500, isNew: false, isKeyFrame: true))
+        run.cadence.requestKeyFrame()
+        run.frame()
+        run.run(until: .milliseconds(901))
+        #expect(run.log[2] == .init(milliseconds: 900, isNew: true, isKeyFrame: true))
+    }
+
+    @Test("requests that follow a key frame closely wait for the interval, and pictures go on")
+    func keyFrameInterval() {
+        var run = CadenceRun()
+        run.frame()
+        run.run(until: .milliseconds(40))
+        run.cadence.requestKeyFrame()
+        for _ in 0..<12 {
+            run.frame()
+            run.run(until: run.now + .milliseconds(40))
+        }
+        #expect(run.log.filter(\.isKeyFrame).map(\.milliseconds) == [0, 300])
+        #expect(run.log.count >= 12)
+    }
+
+    @Test(
+        "the rate limit is kept by timestamps, whatever the source's rate",
+        arguments: [(60.0, 30.0, 30), (30.0, 30.0, 30), (25.0, 30.0, 25), (50.0, 20.0, 20), (60.0, 5.0, 5)])
+    func rateLimit(source: Double, limit: Double, expected: Int) {
+        var run = CadenceRun(framesPerSecond: limit)
+        for index in 0..<Int(source * 4) {
+            run.run(until: .seconds(Double(index) / source))
+            run.frame()
+        }
+        run.run(until: .seconds(4))
+        let encoded = run.log.count { $0.isNew && $0.milliseconds >= 1000 }
+        #expect((expected * 3 - 2...expected * 3 + 2).contains(encoded), "\(encoded)")
+    }
+
+    @Test("a jittering source at the limit's rate loses nothing")
+    func jitter() {
+        var run = CadenceRun(framesPerSecond: 30)
+        for index in 0..<90 {
+            run.run(until: .milliseconds(index * 100 / 3 + [0, 9, 3, 11, 5][index % 5]))
+            run.frame()
+        }
+        run.run(until: run.now + .milliseconds(20))
+        #expect(run.log.count { $0.isNew } == 90)
+    }
+
+    @Test("a frame that came too soon is held, not lost: the source may rest after it")
+    func heldFrame() {
+        var run = CadenceRun(framesPerSecond: 10)
+        for milliseconds in [0, 10, 20] {
+            run.run(until: .milliseconds(milliseconds))
+            run.frame()
+        }
+        run.run(until: .milliseconds(500))
+        #expect(run.log.count { $0.isNew } == 2)
+        #expect((30...150).contains(run.log[1].milliseconds))
+    }
+
+    @Test("timestamps that go back or jump hold nothing up")
+    func jumps() {
+        var run = CadenceRun()
+        for timestamp in [100.0, 0, 1e6, 5, 5.04, -40] {
+            run.frame(timestamp: .seconds(timestamp))
+            run.run(until: run.now + .milliseconds(40))
+        }
+        #expect(run.log.count { $0.isNew } == 6)
+    }
+
+    @Test("a frame without a change is not encoded until a repetition is due")
+    func unchanged() {
+        var run = CadenceRun()
+        run.frame()
+        for index in 1..<60 {
+            run.run(until: .seconds(index) / 30)
+            run.frame(isChange: false)
+        }
+        run.run(until: .seconds(2.5))
+        #expect(run.log.map(\.milliseconds) == [0, 1000, 2000])
+    }
+
+    @Test("a change stays one, though a frame without a change takes its place")
+    func changeIsKept() {
+        var run = CadenceRun(framesPerSecond: 10)
+        run.frame()
+        run.run(until: .milliseconds(10))
+        run.frame()
+        run.frame(isChange: false)
+        run.run(until: .milliseconds(200))
+        #expect(run.log.count { $0.isNew } == 2)
+    }
+
+    @Test("what the rate control drops is given again, at once and then frame by frame; a failure waits a second")
+    func dropsAndFailures() {
+        var cadence = FrameCadence(framesPerSecond: 10, keyFrameInterval: .zero)
+        cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
+        #expect(cadence.action(now: .zero) == .encodeNew(asKeyFrame: true))
+        cadence.begin(new: true)
+        cadence.encoded(isKeyFrame: true, quantizer: 5, now: .zero)
+        cadence.frameArrived(timestamp: .seconds(1), isChange: true, now: .seconds(1))
+        cadence.begin(new: true)
+        cadence.dropped(now: .seconds(1))
+        #expect(cadence.action(now: .seconds(1)) == .encodeAgain(asKeyFrame: false))
+        cadence.begin(new: false)
+        cadence.dropped(now: .seconds(1))
+        #expect(cadence.action(now: .seconds(1)) == .wait(until: .milliseconds(1100)))
+        cadence.begin(new: false)
+        cadence.failed(now: .seconds(2))
+        cadence.requestKeyFrame()
+        #expect(cadence.action(now: .seconds(2)) == .wait(until: .seconds(3)))
+        #expect(cadence.action(now: .seconds(3)) == .encodeAgain(asKeyFrame: true))
+        cadence.frameArrived(timestamp: .seconds(2), isChange: true, now: .seconds(2))
+        #expect(cadence.action(now: .seconds(2)) == .encodeNew(asKeyFrame: true))
+    }
+
+    @Test("a frame that comes while a picture is encoded waits for the next")
+    func whileEncoding() {
+        var cadence = FrameCadence(framesPerSecond: 30, keyFrameInterval: .zero)
+        cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
+        cadence.begin(new: true)
+        cadence.frameArrived(timestamp: .milliseconds(40), isChange: true, now: .milliseconds(40))
+        cadence.encoded(isKeyFrame: true, quantizer: 5, now: .milliseconds(50))
+        #expect(cadence.action(now: .milliseconds(50)) == .encodeNew(asKeyFrame: false))
+    }
+
+    @Test("a pause encodes nothing, and ends with the newest frame")
+    func pause() {
+        var run = CadenceRun()
+        run.frame()
+        run.run(until: .milliseconds(100))
+        run.cadence.isPaused = true
+        run.cadence.requestKeyFrame()
+        run.frame()
+        run.run(until: .seconds(20))
+        #expect(run.log.count == 1)
+        run.cadence.isPaused = false
+        run.run(until: .seconds(20.5))
+        #expect(run.log.count == 2)
+        #expect(run.log[1] == .init(milliseconds: 20_000, isNew: true, isKeyFrame: true))
+    }
+}
+
+@Suite("Timestamps")
+struct TimestampTests {
+    @Test(
+        "they always grow, by the source's steps where it has sensible ones and by the time that passed where it jumps")
+    func line() {
+        var line = TimestampLine()
+        var last: Duration?
+        let steps: [(source: Double?, now: Double, expected: Double)] = [
+            (100, 0, 100), (100.04, 0.05, 100.04), (100.04, 0.06, 100.041), (nil, 1.06, 101.041),
+            (100.9, 1.07, 101.042), (102, 2, 102), (0, 3, 103), (0.5, 3.5, 103.5), (1e6, 4, 104), (nil, 5, 105),
+            (-1e6, 6, 106), (1e6 + 1, 6, 106.001),
+        ]
+        for step in steps {
+            let result =
+                step.source.map { line.next(timestamp: .seconds($0), now: .seconds(step.now)) }
+                ?? line.again(now: .seconds(step.now))
+            #expect(abs(result / .seconds(1) - step.expected) < 1e-6, "\(result) for \(step.expected)")
+            if let last { #expect(result - last >= TimestampLine.smallestStep) }
+            last = result
+        }
+    }
+
+    @Test("presentation times grow on the grid of the frame rate, and a pause is not saved up")
+    func presentation() {
+        var clock = PresentationClock()
+        let times = [0, 0.034, 0.066, 0.101, 0.2, 60, 60.033, 5, -3, 1e12].map {
+            clock.next(timestamp: .seconds($0), framesPerSecond: 30).ticks / 3000
+        }
+        #expect(times == [0, 1, 2, 3, 6, 10, 11, 12, 13, 17])
+    }
+
+    @Test("a source of 20 frames on a grid of 30 gets 20 frames' worth of time")
+    func presentationAverage() {
+        var clock = PresentationClock()
+        let last = (0...200).map { clock.next(timestamp: .seconds($0) / 20, framesPerSecond: 30).ticks }.last ?? 0
+        #expect(abs(last - 10 * PresentationClock.timebase) <= 3000)
+    }
+}

@@ -1,0 +1,261 @@
+import Foundation
+import Media
+import Synchronization
+import Testing
+
+@testable import VideoCoding
+
+/// What an encoder thread gave, with a way to wait for it and a gate that holds the thread in its callback.
+private final class Output: Sendable {
+    private struct Log {
+        var frames: [EncodedVideoFrame] = []
+        var failures: [VideoCodingError] = []
+        var endings = 0
+        var isHeld = false
+        var isInside = false
+    }
+    private let log = Monitor(Log())
+
+    var frames: [EncodedVideoFrame] { log.read { $0.frames } }
+    var failures: [VideoCodingError] { log.read { $0.failures } }
+    var endings: Int { log.read { $0.endings } }
+
+    func take(_ frame: EncodedVideoFrame) {
+        log.update {
+            $0.frames.append(frame)
+            $0.isInside = true
+        }
+        log.wait { $0.isHeld ? .wait(until: nil) : .done(()) }
+        log.update { $0.isInside = false }
+    }
+
+    func take(_ event: VideoEncoderThread.Event) {
+        log.update {
+            switch event {
+            case .failed(let error): $0.failures.append(error)
+            case .sourceEnded: $0.endings += 1
+            }
+        }
+    }
+
+    /// Holds the thread in its next callback until told to go on.
+    func hold(_ isHeld: Bool) {
+        log.update { $0.isHeld = isHeld }
+    }
+
+    func waitUntilInside() {
+        log.wait { $0.isInside ? .done(()) : .wait(until: nil) }
+    }
+
+    func waitForFrames(_ count: Int) -> [EncodedVideoFrame] {
+        log.wait { $0.frames.count >= count ? .done($0.frames) : .wait(until: nil) }
+    }
+
+    func waitForEvents(_ count: Int) {
+        log.wait { $0.failures.count + $0.endings >= count ? .done(()) : .wait(until: nil) }
+    }
+}
+
+@Suite("VideoEncoderThread", .timeLimit(.minutes(1)))
+struct VideoEncoderThreadTests {
+    private let size = PixelSize(width: 160, height: 120)
+
+    private func frame(_ index: Int, seed: UInt64 = 1, rotation: VideoRotation = .upright) -> VideoFrame {
+        VideoFrame(
+            buffer: TextPicture(size: size, seed: seed).i420, timestamp: .milliseconds(index * 40), rotation: rotation)
+    }
+
+    private func start(
+        _ output: Output, _ change: (inout VideoEncoderThread.Settings) -> Void = { _ in }
+    ) throws -> VideoEncoderThread {
+        var settings = VideoEncoderThread.Settings(bitsPerSecond: 1_000_000, keyFrameInterval: .zero)
+        change(&settings)
+        return try VideoEncoderThread(
+            settings: settings, onFrame: { output.take($0) }, onEvent: { output.take($0) })
+    }
+
+    @Test("frames come out decodable, the first a key frame, with growing timestamps")
+    func frames() throws {
+        let output = Output()
+        let thread = try start(output)
+        let decoder = try VP8Decoder()
+        for index in 0..<10 {
+            thread.receive(frame(index, seed: UInt64(index + 1)))
+            _ = output.waitForFrames(index + 1)
+        }
+        thread.stop()
+        let frames = output.frames
+        #expect(frames[0].isKeyFrame && frames.dropFirst().allSatisfy { !$0.isKeyFrame })
+        for (one, next) in zip(frames, frames.dropFirst()) { #expect(one.timestamp < next.timestamp) }
+        for frame in frames { #expect(try decoder.decode(frame.data)?.size == size) }
+        let statistics = thread.statistics
+        #expect(statistics.framesEncoded == frames.count)
+        #expect(statistics.bytesEncoded == frames.reduce(0) { $0 + $1.data.count })
+        #expect(statistics.qpSum == frames.reduce(0) { $0 + $1.quantizer })
+        #expect(statistics.keyFramesEncoded == 1)
+        #expect(statistics.size == size && statistics.sourceSize == size)
+        #expect(statistics.totalEncodeTime > .zero)
+    }
+
+    @Test("while the thread is busy the slot keeps the newest frame and counts the others")
+    func keepsNewest() throws {
+        let output = Output()
+        let thread = try start(output)
+        output.hold(true)
+        thread.receive(frame(0))
+        output.waitUntilInside()
+        for index in 1...9 { thread.receive(frame(index, seed: UInt64(index + 1))) }
+        output.hold(false)
+        let frames = output.waitForFrames(2)
+        thread.stop()
+        #expect(frames[1].timestamp == .milliseconds(9 * 40))
+        let statistics = thread.statistics
+        #expect(statistics.framesReceived == 10)
+        #expect(statistics.framesDropped == 8)
+        let decoder = try VP8Decoder()
+        _ = try decoder.decode(frames[0].data)
+        let picture = try #require(try decoder.decode(frames[1].data))
+        let newest = try StructuralSimilarity.luma(picture, TextPicture(size: size, seed: 10).i420)
+        let older = try StructuralSimilarity.luma(picture, TextPicture(size: size, seed: 9).i420)
+        #expect(newest > older + 0.2)
+    }
+
+    @Test("requests that wait are answered by one key frame, made of the last picture where no frame comes")
+    func coalescesKeyFrames() throws {
+        let output = Output()
+        let thread = try start(output)
+        output.hold(true)
+        thread.receive(frame(0))
+        output.waitUntilInside()
+        for _ in 0..<20 { thread.requestKeyFrame() }
+        output.hold(false)
+        // A repetition or two more would show a second answer.
+        let frames = output.waitForFrames(5)
+        thread.stop()
+        #expect(frames[0].isKeyFrame && frames[1].isKeyFrame)
+        #expect(frames[2...].allSatisfy { !$0.isKeyFrame })
+        #expect(thread.statistics.keyFramesEncoded == 2)
+        #expect(thread.statistics.framesRepeated == thread.statistics.framesEncoded - 1)
+    }
+
+    @Test("a picture that stays is sharpened without a new frame")
+    func refines() throws {
+        let output = Output()
+        let thread = try start(output) { $0.bitsPerSecond = 300_000 }
+        thread.receive(frame(0))
+        let frames = output.waitForFrames(12)
+        thread.stop()
+        let decoder = try VP8Decoder()
+        let source = TextPicture(size: size).i420
+        let similarities = try frames.map {
+            try StructuralSimilarity.luma(try #require(try decoder.decode($0.data)), source)
+        }
+        #expect(similarities[11] > similarities[0] || similarities[0] > 0.99)
+        #expect(similarities[11] > 0.95)
+    }
+
+    @Test("settings change while it runs; only a new size costs a key frame")
+    func update() throws {
+        let output = Output()
+        let thread = try start(output)
+        thread.receive(frame(0))
+        _ = output.waitForFrames(1)
+        thread.update(bitsPerSecond: 200_000, framesPerSecond: 15, hint: .motion)
+        thread.receive(frame(10, seed: 2))
+        let count = output.waitForFrames(3).count
+        thread.update(maximumSize: PixelSize(width: 100, height: 100))
+        while output.frames.last?.size == size { _ = output.waitForFrames(output.frames.count + 1) }
+        thread.stop()
+        let frames = output.frames
+        #expect(frames[1..<count].allSatisfy { !$0.isKeyFrame })
+        let scaled = try #require(frames.first { $0.size != size })
+        #expect(scaled.isKeyFrame && scaled.size == PixelSize(width: 100, height: 76))
+        #expect(scaled.contentHint == .motion)
+        #expect(thread.settings.bitsPerSecond == 200_000)
+    }
+
+    @Test("a turn is carried by the frame, or done where that is asked for", arguments: [false, true])
+    func rotation(turns: Bool) throws {
+        let output = Output()
+        let thread = try start(output) {
+            $0.turnsPictures = turns
+            $0.maximumSize = PixelSize(width: 60, height: 80)
+        }
+        thread.receive(frame(0, rotation: .quarter))
+        let encoded = output.waitForFrames(1)[0]
+        thread.stop()
+        #expect(encoded.rotation == (turns ? .upright : .quarter))
+        #expect(encoded.size == (turns ? PixelSize(width: 60, height: 80) : PixelSize(width: 80, height: 60)))
+    }
+
+    @Test("a frame that can't be encoded is reported and counted, and the next is")
+    func failure() throws {
+        let output = Output()
+        let thread = try start(output)
+        let empty = PixelBuffer(size: PixelSize(width: 0, height: 0), format: .bgra) { _, _ in }
+        thread.receive(VideoFrame(buffer: empty, timestamp: .zero))
+        output.waitForEvents(1)
+        thread.receive(frame(1))
+        #expect(output.waitForFrames(1)[0].isKeyFrame)
+        thread.stop()
+        #expect(output.failures == [.emptyPicture])
+        #expect(thread.statistics.framesDropped == 1)
+    }
+
+    @Test("the source's end is told after its last frame")
+    func ending() throws {
+        let output = Output()
+        let thread = try start(output)
+        thread.receive(frame(0))
+        thread.sourceDidEnd(error: nil)
+        output.waitForEvents(1)
+        #expect(output.frames.count >= 1)
+        thread.stop()
+        #expect(output.endings == 1)
+    }
+
+    @Test("after stop nothing is called, a frame that still comes is counted as dropped, and stop may be called again")
+    func stop() throws {
+        let output = Output()
+        let thread = try start(output)
+        thread.receive(frame(0))
+        _ = output.waitForFrames(1)
+        thread.stop()
+        thread.stop()
+        let count = output.frames.count
+        thread.receive(frame(5))
+        thread.requestKeyFrame()
+        #expect(thread.statistics.framesDropped == 1)
+        #expect(output.frames.count == count)
+    }
+
+    @Test("stop may be called from the callback, and the thread let go there")
+    func stopInCallback() throws {
+        let held = Mutex<VideoEncoderThread?>(nil)
+        let done = Monitor(false)
+        let thread = try VideoEncoderThread(
+            settings: .init(bitsPerSecond: 500_000),
+            onFrame: { _ in
+                let thread = held.withLock { $0.take() }
+                thread?.stop()
+                done.update { $0 = true }
+            })
+        held.withLock { $0 = thread }
+        thread.receive(frame(0))
+        done.wait { $0 ? .done(()) : .wait(until: nil) }
+        thread.stop()
+        #expect(thread.statistics.framesEncoded == 1)
+    }
+
+    @Test("a bitrate of zero pauses, and the newest frame follows when it ends")
+    func pause() throws {
+        let output = Output()
+        let thread = try start(output) { $0.bitsPerSecond = 0 }
+        for index in 0..<4 { thread.receive(frame(index)) }
+        #expect(output.frames.isEmpty)
+        thread.update(bitsPerSecond: 500_000)
+        #expect(output.waitForFrames(1)[0].timestamp == .milliseconds(120))
+        thread.stop()
+        #expect(thread.statistics.framesDropped == 3)
+    }
+}
