@@ -85,22 +85,22 @@ struct FrameCadence {
     func action(now: Duration) -> Action {
         guard !isPaused, waiting != nil || hasPicture else { return .wait(until: nil) }
         if let blockedUntil, now < blockedUntil, waiting == nil { return .wait(until: blockedUntil) }
-        var times: [Duration] = []
+        var next: Duration?
         if keyFrameIsWanted {
             let at = lastKeyFrameAt.map { $0 + keyFrameInterval } ?? now
             if now >= at { return waiting != nil ? .encodeNew(asKeyFrame: true) : .encodeAgain(asKeyFrame: true) }
-            times.append(at)
+            next = min(next ?? at, at)
         }
         if let waiting, waiting.isChange || !hasPicture {
             if now >= waiting.readyAt { return .encodeNew(asKeyFrame: false) }
-            times.append(waiting.readyAt)
+            next = min(next ?? waiting.readyAt, waiting.readyAt)
         }
         if hasPicture {
             let at = nextRepetition(now: now)
             if now >= at { return waiting != nil ? .encodeNew(asKeyFrame: false) : .encodeAgain(asKeyFrame: false) }
-            times.append(at)
+            next = min(next ?? at, at)
         }
-        return .wait(until: times.min())
+        return .wait(until: next)
     }
 
     private func nextRepetition(now: Duration) -> Duration {
