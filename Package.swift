@@ -106,7 +106,7 @@ let package = Package(
         tests("SDPTests", ["SDP", "WireFormat"]),
         tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "SecureTransport", "WireFormat"]),
-        tests("VideoCodingTests", ["CVPX", "CYUV", "Media", "VideoCoding"]),
+        tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Media", "VideoCoding"]),
         .testTarget(
             name: "InteropTests", dependencies: ["rtcshare"], path: "Tests/InteropTests", exclude: ["Peers"],
             swiftSettings: settings),

@@ -1,7 +1,20 @@
 internal import ArgumentParser
+internal import Foundation
+internal import Logging
 
 @main
 struct RTCShareCommand: AsyncParsableCommand {
+    /// What a person needs to know is said by the commands; the library's own log is for `RTCSHARE_LOG=debug`.
+    static func main() async {
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            let level = ProcessInfo.processInfo.environment["RTCSHARE_LOG"]
+            handler.logLevel = level.flatMap { Logger.Level(rawValue: $0) } ?? .warning
+            return handler
+        }
+        await main(nil)
+    }
+
     static let configuration = CommandConfiguration(
         commandName: "rtcshare",
         abstract: "Share a screen with any WebRTC viewer.",

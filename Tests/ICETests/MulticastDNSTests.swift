@@ -15,9 +15,8 @@ import WireFormat
         let name = try #require(MulticastDNSName("Ab.local"))
         let encodedName: [UInt8] = [2, 0x61, 0x62, 5, 0x6C, 0x6F, 0x63, 0x61, 0x6C, 0]
         #expect(
-            MulticastDNSMessage.query(for: name, wantsUnicast: true).encoded()
-                == [0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0] + encodedName + [0, 1, 0x80, 1] + encodedName
-                + [0, 28, 0x80, 1])
+            MulticastDNSMessage.query(for: name, type: .aaaa, wantsUnicast: true).encoded()
+                == [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0] + encodedName + [0, 28, 0x80, 1])
     }
 
     @Test("queries and responses survive a round trip")
@@ -25,7 +24,7 @@ import WireFormat
         let name = try #require(MulticastDNSName(text))
         let addresses = try ["192.0.2.7", "2001:db8::7"].map { try #require(IPAddress($0)) }
         for message in [
-            MulticastDNSMessage.query(for: name), .query(for: name, wantsUnicast: true),
+            MulticastDNSMessage.query(for: name, type: .a), .query(for: name, type: .aaaa, wantsUnicast: true),
             .response(for: name, addresses: addresses),
         ] {
             #expect(try parse(message.encoded()) == message)
@@ -74,7 +73,8 @@ import WireFormat
             now = next
             resolver.handleTimeout(now: now)
         }
-        #expect(sent == [.zero, .milliseconds(250), .seconds(1)])
+        // Each time one query for IPv4 and one for IPv6.
+        #expect(sent == [.zero, .milliseconds(250), .seconds(1)].flatMap { [$0, $0] })
         #expect(now - start == .seconds(3))
         #expect(resolver.pollEvent() == .unresolved(name))
         #expect(resolver.pollEvent() == nil)
@@ -89,7 +89,7 @@ import WireFormat
         resolver.resolve(name, now: now)
         let addresses = try ["192.0.2.7", "2001:db8::7"].map { try #require(IPAddress($0)) }
         for message in [
-            MulticastDNSMessage.response(for: other, addresses: addresses), .query(for: name),
+            MulticastDNSMessage.response(for: other, addresses: addresses), .query(for: name, type: .a),
             .response(for: name, addresses: addresses), .response(for: name, addresses: addresses),
         ] {
             let bytes = message.encoded()

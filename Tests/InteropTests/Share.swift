@@ -36,7 +36,8 @@ struct Share {
         try await viewer.wait(for: "the whole answer", timeout: .seconds(30)) {
             // The last m-section ends with its candidates: a fingerprint alone may be an answer half written.
             let text = viewer.standardOutput
-            return text.contains("a=candidate:") && text.contains("a=end-of-candidates") && text.utf8.last == UInt8(ascii: "\n")
+            return text.contains("a=candidate:") && text.contains("a=end-of-candidates")
+                && text.utf8.last == UInt8(ascii: "\n")
         }
         _ = try folder.write(viewer.standardOutput, to: "answer.sdp")
         return viewer

@@ -86,11 +86,13 @@ public struct MulticastDNSMessage: Hashable, Sendable {
     /// `[ff02::fb]:5353`.
     public static let groupV6 = TransportAddress(ip: .v6(0xFF02_0000_0000_0000, 0xFB), port: port)
 
-    /// The query for a name's addresses.
-    public static func query(for name: MulticastDNSName, wantsUnicast: Bool = false) -> MulticastDNSMessage {
+    /// The query for a name's addresses of one family. One question a message: Chromium's responder passes over messages
+    /// with more.
+    public static func query(
+        for name: MulticastDNSName, type: RecordType, wantsUnicast: Bool = false
+    ) -> MulticastDNSMessage {
         MulticastDNSMessage(
-            isResponse: false,
-            questions: [RecordType.a, .aaaa].map { Question(name: name, type: $0, wantsUnicast: wantsUnicast) })
+            isResponse: false, questions: [Question(name: name, type: type, wantsUnicast: wantsUnicast)])
     }
 
     /// The response that gives a name's addresses.

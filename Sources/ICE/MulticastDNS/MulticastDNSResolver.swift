@@ -66,7 +66,10 @@ public struct MulticastDNSResolver: Sendable {
         for var search in searches {
             while search.addresses.isEmpty, search.sent < Self.schedule.count, search.due <= now {
                 search.sent += 1
-                transmits.append(MulticastDNSMessage.query(for: search.name, wantsUnicast: wantsUnicast).encoded())
+                for type in [MulticastDNSMessage.RecordType.a, .aaaa] {
+                    let query = MulticastDNSMessage.query(for: search.name, type: type, wantsUnicast: wantsUnicast)
+                    transmits.append(query.encoded())
+                }
             }
             if search.due > now {
                 open.append(search)
