@@ -131,6 +131,9 @@ public actor Connection {
         return answer
     }
 
+    /// What the peer asks of what is sent to it.
+    public var sendingLimits: SendingLimits { peer.sendingLimits }
+
     /// The media streams that the peer sends, as its description names them.
     public var remoteStreamIDs: [String] { peer.remoteStreamIDs }
 

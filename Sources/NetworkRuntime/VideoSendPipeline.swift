@@ -3,6 +3,7 @@ public import PeerConnection
 internal import RTP
 internal import Synchronization
 public import VideoCoding
+internal import WireFormat
 
 /// From a source to any number of peers: one encode, one cut into packets, for all of them.
 ///
@@ -47,6 +48,16 @@ public final class VideoSendPipeline: Sendable {
     /// Sends nothing more to this connection.
     public func detach(_ connection: Connection) {
         output.connections.withLock { $0.removeAll { $0 === connection } }
+    }
+
+    /// Keeps to what a peer asks, from now on; with several peers, to the strictest of each.
+    public func keep(to limits: SendingLimits) {
+        let settings = encoder.settings
+        let size = source.captureFormat.size.fitted(within: settings.maximumSize)
+        encoder.update(
+            bitsPerSecond: limits.maximumBitrate.map { min(settings.bitsPerSecond, Int(clamping: $0.bitsPerSecond)) },
+            framesPerSecond: limits.maximumFramesPerSecond.map { min(settings.framesPerSecond, $0) },
+            maximumSize: limits.maximumMacroblocks.map { size.fitted(withinMacroblocks: $0) })
     }
 
     /// Begins to capture. A second call does nothing.

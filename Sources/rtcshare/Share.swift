@@ -69,6 +69,7 @@ struct Share {
             case .event(.connected):
                 isConnected = true
                 try consume()
+                pipeline.keep(to: await connection.sendingLimits)
                 try pipeline.start()
                 pipeline.requestKeyFrame()
                 Terminal.shared.say("Connected.")

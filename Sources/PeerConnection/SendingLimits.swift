@@ -1,0 +1,43 @@
+internal import SDP
+public import WireFormat
+
+/// What the peer's description asks a sender to keep to.
+public struct SendingLimits: Hashable, Sendable {
+    /// The lowest `b=` line (RFC 8866 §5.8); nil where there is none.
+    public var maximumBitrate: DataRate?
+    /// `max-fs`: the most macroblocks, 16 by 16 pixels each, in a frame (RFC 7741 §6.1).
+    public var maximumMacroblocks: Int?
+    /// `max-fr`: the most frames a second (RFC 7741 §6.1).
+    public var maximumFramesPerSecond: Double?
+
+    /// No limits.
+    public init() {}
+
+    /// The stricter of each.
+    mutating func narrow(by other: SendingLimits) {
+        maximumBitrate = [maximumBitrate, other.maximumBitrate].compactMap { $0 }.min()
+        maximumMacroblocks = [maximumMacroblocks, other.maximumMacroblocks].compactMap { $0 }.min()
+        maximumFramesPerSecond = [maximumFramesPerSecond, other.maximumFramesPerSecond].compactMap { $0 }.min()
+    }
+}
+
+extension SendingLimits {
+    init(_ media: NegotiatedMedia) {
+        maximumBitrate = media.maximumRate
+        // A value that is no positive number is no limit that could be kept.
+        maximumMacroblocks = media.codecParameters?["max-fs"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+        maximumFramesPerSecond = media.codecParameters?["max-fr"].flatMap { Double($0) }
+            .flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
+    }
+}
+
+extension PeerConnection {
+    /// What the peer asks of everything that is sent; no limits before its description is known.
+    public var sendingLimits: SendingLimits {
+        var limits = SendingLimits()
+        for media in negotiated?.acceptedMedia ?? [] where media.direction.sends {
+            limits.narrow(by: SendingLimits(media))
+        }
+        return limits
+    }
+}

@@ -1,0 +1,41 @@
+import PeerConnection
+import SDP
+import TestSupport
+import Testing
+import WireFormat
+
+@Suite struct SendingLimitsTests {
+    /// What a sender makes of an answer that has these lines besides.
+    private func limits(adding lines: [String]) throws -> SendingLimits {
+        var random = SeededGenerator(seed: 1)
+        let now = Instant(nanoseconds: 0)
+        func peer(_ part: PeerConnection.Part, _ media: [LocalIdentity.MediaKind]) throws -> PeerConnection {
+            let identity = try LocalIdentity(media: media, unixTime: 1_700_000_000, random: &random)
+            return try PeerConnection(
+                as: part, identity: identity, configuration: PeerConnection.Configuration(),
+                random: SeededGenerator(seed: 2))
+        }
+        var sender = try peer(.offerer, [.video(streamID: "alice#content", isContent: true)])
+        var viewer = try peer(.answerer, [])
+        let offer = try sender.makeOffer()
+        let answer = try viewer.answer(offer: offer, now: now).description + lines.map { $0 + "\r\n" }.joined()
+        try sender.accept(answer: SessionDescription.parse(answer), to: offer, now: now)
+        return sender.sendingLimits
+    }
+
+    @Test func `An answer that asks for nothing limits nothing`() throws {
+        #expect(try limits(adding: []) == SendingLimits())
+    }
+
+    @Test func `max-fs and max-fr limit size and rate, as Firefox writes them (RFC 7741 6.1)`() throws {
+        let limits = try limits(adding: ["a=fmtp:96 max-fs=12288;max-fr=60"])
+        #expect(limits.maximumMacroblocks == 12_288)
+        #expect(limits.maximumFramesPerSecond == 60)
+        #expect(limits.maximumBitrate == nil)
+    }
+
+    @Test(arguments: ["max-fs=0;max-fr=0", "max-fs=-1;max-fr=nan", "max-fs=x;max-fr=y", "max-fs=;max-fr=inf"])
+    func `Values that are no positive numbers are no limits`(parameters: String) throws {
+        #expect(try limits(adding: ["a=fmtp:96 \(parameters)"]) == SendingLimits())
+    }
+}
