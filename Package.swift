@@ -101,7 +101,15 @@ let package = Package(
         tests("MediaTests", ["Media"]),
         tests(
             "PeerConnectionTests",
-            ["CongestionControl", "PeerConnection", "RTP", "SDP", "TestSupport", "WireFormat"]),
+            ["CongestionControl", "PeerConnection", "RTP", "SDP", "SecureTransport", "TestSupport", "WireFormat"]),
+        tests(
+            "NetworkRuntimeTests",
+            [
+                "ICE", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "STUN", "TestSupport", "WireFormat",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         tests("RTPTests", ["RTP", "TestSupport", "WireFormat"]),
         tests("SDPTests", ["SDP", "WireFormat"]),
         tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),

@@ -69,12 +69,21 @@ public actor Connection {
     }
 
     private func open(_ endpoints: [TransportAddress]) async throws {
+        var unusable: ConnectionError?
         do {
             for endpoint in endpoints {
-                let socket = try await openSocket(at: endpoint)
-                sockets[socket.address] = socket
-                peer.addLocalAddress(socket.address, now: MonotonicClock.now)
+                do {
+                    let socket = try await openSocket(at: endpoint)
+                    sockets[socket.address] = socket
+                    peer.addLocalAddress(socket.address, now: MonotonicClock.now)
+                } catch let error as ConnectionError {
+                    // An address may have gone since it was listed, with its interface: the others are worth a try.
+                    guard case .addressUnusable = error else { throw error }
+                    unusable = unusable ?? error
+                    logger.info("\(error)")
+                }
             }
+            if sockets.isEmpty { throw unusable ?? .noAddress }
         } catch {
             await close()
             throw error
@@ -93,6 +102,14 @@ public actor Connection {
             })
         bound.address = socket.address
         return socket
+    }
+
+    /// Whoever lets go of a connection without ``close()`` leaves nothing open either.
+    deinit {
+        timer?.cancel()
+        resolution?.cancel()
+        for socket in sockets.values { socket.channel.close(promise: nil) }
+        eventContinuation.finish()
     }
 
     // MARK: Descriptions
@@ -227,7 +244,7 @@ public actor Connection {
         let now = MonotonicClock.now
         while let (bytes, transmission) = nextDatagram(now: now) {
             guard let socket = sockets[transmission.source],
-                routes.hasRoute(from: transmission.source.ip, to: transmission.destination),
+                routes.hasRoute(from: transmission.source.ip, to: transmission.destination, now: now),
                 (try? socket.write(bytes, to: transmission.destination)) != nil
             else {
                 peer.transmitFailed(from: transmission.source, to: transmission.destination, now: now)
@@ -237,7 +254,7 @@ public actor Connection {
         }
         for address in unflushed { sockets[address]?.channel.flush() }
         while let event = peer.pollEvent() {
-            logger.debug("\(event)")
+            if case .frame = event {} else { logger.debug("\(event)") }
             eventContinuation.yield(event)
         }
         schedule(peer.nextDeadline(now: now))

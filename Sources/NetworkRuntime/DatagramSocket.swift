@@ -1,3 +1,4 @@
+internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 internal import WireFormat
@@ -36,6 +37,7 @@ struct DatagramSocket {
                 }
                 .bind(to: address.socketAddress).get()
             guard let bound = channel.localAddress.flatMap(TransportAddress.init) else {
+                channel.close(promise: nil)
                 throw ConnectionError.addressUnusable(address, reason: "the system gave the socket no address")
             }
             return DatagramSocket(channel: channel, address: bound)
@@ -45,6 +47,8 @@ struct DatagramSocket {
             throw ConnectionError.addressUnusable(address, reason: "no interface of this machine has it")
         } catch let error as IOError where error.errnoCode == EACCES {
             throw ConnectionError.addressUnusable(address, reason: "ports below 1024 belong to root")
+        } catch let error as IOError {
+            throw ConnectionError.addressUnusable(address, reason: String(cString: strerror(error.errnoCode)))
         }
     }
 

@@ -13,13 +13,16 @@ struct HostNameResolver: Sendable {
     let eventLoop: any EventLoop
     let logger: Logger
 
+    /// The most names that the machine's resolver is asked for: a description can hold thousands.
+    static let maximumNames = 16
+
     /// Yields each address as it is found, and finishes when there is nobody left to wait for.
     func resolve(_ names: Set<String>) -> AsyncStream<(name: String, address: IPAddress)> {
         AsyncStream { continuation in
             let task = Task {
                 await withTaskGroup(of: Void.self) { group in
                     let local = names.filter { $0.lowercased().hasSuffix(".local") }
-                    for name in names.subtracting(local) {
+                    for name in names.subtracting(local).sorted().prefix(Self.maximumNames) {
                         group.addTask {
                             for address in await Self.systemAddresses(of: name) { continuation.yield((name, address)) }
                         }

@@ -17,6 +17,7 @@ actor MulticastDNSClient {
     private var sockets: [(channel: any Channel, group: TransportAddress)] = []
     private var found: (String, IPAddress) -> Void = { _, _ in }
     private var finish: CheckedContinuation<Void, Never>?
+    private var timer: Scheduled<Void>?
 
     init(eventLoop: any EventLoop, logger: Logger) {
         self.eventLoop = eventLoop
@@ -65,7 +66,18 @@ actor MulticastDNSClient {
     private func open(on device: NIONetworkDevice, group: TransportAddress) async throws -> any Channel {
         let anyAddress = try SocketAddress(
             ipAddress: group.ip.isV4 ? "0.0.0.0" : "::", port: Int(MulticastDNSMessage.port))
-        let channel = try await DatagramBootstrap(group: eventLoop)
+        let channel = try await bind(to: anyAddress)
+        do {
+            try await join(group, on: device, channel)
+            return channel
+        } catch {
+            try? await channel.close()
+            throw error
+        }
+    }
+
+    private func bind(to address: SocketAddress) async throws -> any Channel {
+        try await DatagramBootstrap(group: eventLoop)
             .channelOption(.socketOption(.so_reuseaddr), value: 1)
             .channelOption(.socket(SocketOptionLevel(SOL_SOCKET), SO_REUSEPORT), value: 1)
             .channelInitializer { channel in
@@ -78,8 +90,11 @@ actor MulticastDNSClient {
                             closed: {}))
                 }
             }
-            .bind(to: anyAddress).get()
-        guard let multicast = channel as? any MulticastChannel else { return channel }
+            .bind(to: address).get()
+    }
+
+    private func join(_ group: TransportAddress, on device: NIONetworkDevice, _ channel: any Channel) async throws {
+        guard let multicast = channel as? any MulticastChannel else { return }
         try await multicast.joinGroup(try group.socketAddress, device: device).get()
         switch device.address.flatMap(IPAddress.init) {
         case .v4(let address):
@@ -94,7 +109,6 @@ actor MulticastDNSClient {
             let option = ChannelOptions.Types.SocketOption(level: level, name: .ipv6_multicast_if)
             try await channel.setOption(option, value: device.interfaceIndex).get()
         }
-        return channel
     }
 
     private func receive(_ bytes: ByteBuffer) {
@@ -123,7 +137,9 @@ actor MulticastDNSClient {
             }
         }
         guard let deadline = resolver.nextDeadline else { return end() }
-        eventLoop.assumeIsolated().scheduleTask(
+        // One timer, whatever else the group's members talk of: each datagram comes here.
+        timer?.cancel()
+        timer = eventLoop.assumeIsolated().scheduleTask(
             deadline: .uptimeNanoseconds(UInt64(max(0, deadline.nanoseconds)))
         ) { [weak self] in
             self?.assumeIsolated { $0.timerDidFire() }
@@ -131,6 +147,8 @@ actor MulticastDNSClient {
     }
 
     private func end() {
+        timer?.cancel()
+        timer = nil
         finish?.resume()
         finish = nil
     }

@@ -7,24 +7,32 @@ internal import WireFormat
 /// SwiftNIO closes a datagram channel when a send fails for want of a route. A throwaway socket is asked first:
 /// connecting it sends nothing, and fails with the error that the send would meet.
 struct RouteProbe {
-    private var answers: [Path: Bool] = [:]
+    private var answers: [Path: Answer] = [:]
     /// A peer names destinations as it likes; what is remembered of them stays bounded.
     private static let maximumAnswers = 256
+    /// How long a missing route is taken for missing: an interface that went away may be back.
+    private static let patience = Duration.milliseconds(500)
+
+    private struct Answer {
+        let hasRoute: Bool
+        let given: Instant
+    }
 
     private struct Path: Hashable {
         let source: IPAddress
         let destination: TransportAddress
     }
 
-    /// Whether there is a route; remembered until ``forget()``.
-    mutating func hasRoute(from source: IPAddress, to destination: TransportAddress) -> Bool {
+    /// Whether there is a route. One that exists is remembered until ``forget()``, for the system says where it ends by
+    /// closing the socket; one that is missing is asked for again after a while.
+    mutating func hasRoute(from source: IPAddress, to destination: TransportAddress, now: Instant) -> Bool {
         guard source.isV4 == destination.ip.isV4, destination.port != 0 else { return false }
         let path = Path(source: source, destination: destination)
-        if let answer = answers[path] { return answer }
+        if let answer = answers[path], answer.hasRoute || now - answer.given < Self.patience { return answer.hasRoute }
         if answers.count >= Self.maximumAnswers { forget() }
-        let answer = Self.probe(path)
-        answers[path] = answer
-        return answer
+        let hasRoute = Self.probe(path)
+        answers[path] = Answer(hasRoute: hasRoute, given: now)
+        return hasRoute
     }
 
     /// Routes may have changed: ask again.

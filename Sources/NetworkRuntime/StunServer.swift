@@ -20,10 +20,14 @@ public struct StunServer: Hashable, Sendable, CustomStringConvertible {
             rest.hasPrefix("[") ? rest.firstIndex(of: "]").map { rest.index(after: $0) } : rest.firstIndex(of: ":")
         let name = rest[..<(end ?? rest.endIndex)]
         let tail = rest[name.endIndex...]
-        let host = name.hasPrefix("[") ? name.dropFirst().dropLast() : name
-        let port = tail.isEmpty ? Self.defaultPort : UInt16(tail.dropFirst())
-        guard !host.isEmpty, tail.isEmpty || tail.first == ":", let port, port > 0, !host.contains("/"),
-            !host.contains("?")
+        let isBracketed = name.hasPrefix("[") && name.hasSuffix("]")
+        let host = isBracketed ? name.dropFirst().dropLast() : name
+        // `UInt16` reads a sign too.
+        let digits = tail.dropFirst().allSatisfy(\.isASCII) && tail.dropFirst().allSatisfy(\.isNumber)
+        let port = tail.isEmpty ? Self.defaultPort : digits ? UInt16(tail.dropFirst()) : nil
+        guard !host.isEmpty, tail.isEmpty || tail.first == ":", let port, port > 0,
+            host.allSatisfy({ !"/?[]@".contains($0) && !$0.isWhitespace }),
+            !isBracketed || IPAddress(host).map({ !$0.isV4 }) == true
         else { throw .invalidServer(url) }
         self.host = String(host)
         self.port = port

@@ -26,12 +26,26 @@ public final class VideoReceivePipeline: Sendable {
     private struct State {
         var queue: [AssembledFrame] = []
         var isStopped = false
+        /// What was taken or decoded last is no base for what follows.
+        var awaitsKeyFrame = false
         var statistics = Statistics()
+
+        /// The next frame that can be decoded; those before it are dropped.
+        mutating func takeNext() -> AssembledFrame? {
+            while !queue.isEmpty {
+                let frame = queue.removeFirst()
+                if frame.isKeyFrame { awaitsKeyFrame = false }
+                if !awaitsKeyFrame { return frame }
+                statistics.framesDropped += 1
+            }
+            return nil
+        }
     }
 
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
+    private let undecodable: @Sendable () -> Void
     /// A decoder that falls this far behind begins anew at the next key frame.
     private static let maximumQueue = 60
 
@@ -41,8 +55,9 @@ public final class VideoReceivePipeline: Sendable {
         picture: @escaping @Sendable (PixelBuffer, AssembledFrame) -> Void,
         undecodable: @escaping @Sendable () -> Void
     ) throws(VideoCodingError) {
+        self.undecodable = undecodable
         let thread = Thread { [self] in
-            decodeUntilStopped(picture: picture, undecodable: undecodable)
+            decodeUntilStopped(picture: picture)
             hasEnded.signal()
         }
         thread.name = "vp8-decoder"
@@ -51,13 +66,18 @@ public final class VideoReceivePipeline: Sendable {
 
     /// Takes a frame, in decode order, from any thread.
     public func decode(_ frame: AssembledFrame) {
-        state.withLock { state in
-            if state.queue.count >= Self.maximumQueue {
+        let isBehind = state.withLock { state in
+            guard !state.isStopped else { return false }
+            let overflows = state.queue.count >= Self.maximumQueue
+            if overflows {
                 state.statistics.framesDropped += UInt64(state.queue.count)
                 state.queue.removeAll()
+                state.awaitsKeyFrame = true
             }
             state.queue.append(frame)
+            return overflows && !frame.isKeyFrame
         }
+        if isBehind { undecodable() }
         wake.signal()
     }
 
@@ -75,15 +95,11 @@ public final class VideoReceivePipeline: Sendable {
         hasEnded.wait()
     }
 
-    private func decodeUntilStopped(
-        picture: (PixelBuffer, AssembledFrame) -> Void, undecodable: () -> Void
-    ) {
+    private func decodeUntilStopped(picture: (PixelBuffer, AssembledFrame) -> Void) {
         guard let decoder = try? VP8Decoder() else { return undecodable() }
         while true {
             wake.wait()
-            let (frame, isStopped) = state.withLock { state in
-                (state.queue.isEmpty ? nil : state.queue.removeFirst(), state.isStopped)
-            }
+            let (frame, isStopped) = state.withLock { state in (state.takeNext(), state.isStopped) }
             guard let frame else {
                 if isStopped { return }
                 continue
@@ -94,7 +110,10 @@ public final class VideoReceivePipeline: Sendable {
                 count(frame, buffer, quantizer: decoder.lastQuantizer, time: MonotonicClock.now - start)
                 picture(buffer, frame)
             } catch {
-                state.withLock { $0.statistics.framesDropped += 1 }
+                state.withLock { state in
+                    state.statistics.framesDropped += 1
+                    state.awaitsKeyFrame = true
+                }
                 undecodable()
             }
         }

@@ -1,4 +1,5 @@
 internal import CongestionControl
+internal import ICE
 internal import RTP
 internal import WireFormat
 
@@ -20,32 +21,57 @@ extension PeerConnection {
     private mutating func receive(_ packet: RTCPPacket, now: Instant) {
         switch packet {
         case .senderReport(let report):
+            note(reporter: report.source)
             for index in inbound.indices { inbound[index].receive(report, now: now) }
             take(report.reportBlocks, now: now)
         case .receiverReport(let report):
+            note(reporter: report.source)
             take(report.reportBlocks, now: now)
         case .genericNACK(let nack):
-            guard let index = senderIndex(of: nack.media) else { return }
+            guard let index = senderIndex(of: nack.media) else { return counts.packetsUnknown += 1 }
             senders[index].retransmit(
-                nack.lost, as: index, to: &pacer, roundTripTime: roundTripTime ?? .zero, now: now)
+                nack.lost, as: index, to: &pacer,
+                roundTripTime: roundTripTime ?? agent.selectedRoundTripTime ?? .zero, now: now)
         case .pictureLossIndication(let indication):
-            guard let index = senderIndex(of: indication.media) else { return }
+            guard let index = senderIndex(of: indication.media) else { return counts.packetsUnknown += 1 }
             senders[index].statistics.pliCount += 1
-            events.append(.keyFrameRequested)
+            keyFrameRequests.request()
         case .fullIntraRequest(let request):
             for entry in request.entries {
                 guard let index = senderIndex(of: entry.source), senders[index].isNew(entry) else { continue }
-                events.append(.keyFrameRequested)
+                keyFrameRequests.request()
             }
         case .receiverEstimatedMaximumBitrate(let estimate):
             remoteEstimate.receive(estimate, now: now)
         case .transportFeedback(let report):
             _ = sentPackets.receive(report)
-        case .goodbye:
-            events.append(.closedByPeer)
-        case .sourceDescription, .application, .opaque:
+        case .goodbye(let goodbye):
+            take(goodbye)
+        case .opaque:
+            counts.packetsUnknown += 1
+        case .sourceDescription, .application:
             return
         }
+    }
+
+    /// The most sources that a peer is remembered to report for.
+    private static var maximumReporters: Int { 32 }
+
+    private mutating func note(reporter source: SynchronizationSource) {
+        if reporters.count < Self.maximumReporters { reporters.insert(source) }
+    }
+
+    /// A goodbye is said for sources, one of which may end while others go on: the peer has left when all have that
+    /// were heard of.
+    private mutating func take(_ goodbye: Goodbye) {
+        for source in goodbye.sources { departed(source) }
+        let isHeard = inbound.contains { $0.receiver != nil && !$0.hasEnded }
+        if reporters.isEmpty, !isHeard { noteDeparture() }
+    }
+
+    private mutating func departed(_ source: SynchronizationSource) {
+        reporters.remove(source)
+        for index in inbound.indices where inbound[index].receiver?.source == source { inbound[index].hasEnded = true }
     }
 
     private mutating func take(_ blocks: [ReportBlock], now: Instant) {
@@ -91,9 +117,13 @@ extension PeerConnection {
     mutating func queueGoodbye(now: Instant) {
         guard canSend else { return }
         for sender in senders {
-            let report = sender.senderReport(at: now, wallclock: wallclock(at: now))
+            // Who has sent nothing is no sender, and reports as a receiver (RFC 3550 §6.4).
+            let report: RTCPPacket =
+                sender.statistics.packetsSent > 0
+                ? .senderReport(sender.senderReport(at: now, wallclock: wallclock(at: now)))
+                : .receiverReport(ReceiverReport(source: sender.parameters.source))
             control += writer(for: sender.parameters.source).datagrams(
-                report: .senderReport(report), feedback: [.goodbye(Goodbye(sources: [sender.parameters.source]))])
+                report: report, feedback: [.goodbye(Goodbye(sources: [sender.parameters.source]))])
         }
         for media in inbound {
             control += writer(for: media.localSource).datagrams(

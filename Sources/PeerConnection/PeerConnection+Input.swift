@@ -13,9 +13,10 @@ extension PeerConnection {
         let bytes = UnsafeRawBufferPointer(datagram).bytes
         counts.packetsReceived += 1
         counts.bytesReceived += UInt64(bytes.byteCount)
+        guard progress != .ended else { return }
         switch DatagramKind(bytes) {
         case .stun: agent.handle(datagram: bytes, from: source, to: local, now: now)
-        case .dtls: follow(transport.handle(datagram: bytes, now: now))
+        case .dtls: receiveHandshake(bytes, from: source, now: now)
         case .rtp: receiveMedia(datagram, now: now)
         case .rtcp: receiveControl(datagram, now: now)
         case .zrtp, .turnChannel, .unknown: counts.packetsUnknown += 1
@@ -25,8 +26,10 @@ extension PeerConnection {
 
     /// Does what is due. Too early a call does nothing.
     public mutating func handleTimeout(now: Instant) {
+        guard progress != .ended else { return }
         agent.handleTimeout(now: now)
-        follow(transport.handleTimeout(now: now))
+        // Without a path a flight can only wait: repeating it would have all its copies leave at once.
+        if selectedPair != nil { follow(transport.handleTimeout(now: now)) }
         advance(now: now)
     }
 
@@ -40,7 +43,10 @@ extension PeerConnection {
     public func nextDeadline(now: Instant) -> Instant? {
         guard progress != .ended else { return nil }
         var deadline = Instant.distantFuture
-        for candidate in [agent.nextDeadline, transport.dtls?.nextDeadline, nextReport, arrivals?.nextDeadline] {
+        let handshake = selectedPair == nil ? nil : transport.dtls?.nextDeadline
+        for candidate in [
+            agent.nextDeadline, handshake, nextReport, arrivals?.nextDeadline, keyFrameRequests.deadline,
+        ] {
             if let candidate { deadline = min(deadline, candidate) }
         }
         if canSend, let due = pacer.nextDeadline(now: now) { deadline = min(deadline, due) }
@@ -63,14 +69,16 @@ extension PeerConnection {
             while let frame = inbound[index].pollFrame() { events.append(.frame(frame, receiver: index)) }
         }
         queueControl(now: now)
+        if keyFrameRequests.poll(now: now) { events.append(.keyFrameRequested) }
     }
 
     private mutating func followAgent(now: Instant) {
         while let event = agent.pollEvent() {
             switch event {
             case .selectedPair(let pair):
+                // A pair that is nominated after it was taken into use is told of twice.
+                if selectedPair?.id != pair.id { counts.selectedPairChanges += 1 }
                 selectedPair = pair
-                counts.selectedPairChanges += 1
                 follow(transport.start(now: now))
             case .stateChanged(.disconnected):
                 guard progress == .connected else { continue }
@@ -81,7 +89,7 @@ extension PeerConnection {
                 progress = .connected
                 events.append(.reconnected)
             case .stateChanged(.failed):
-                fail(transport.outbound == nil ? .unreachable : .consentExpired)
+                fail(selectedPair == nil ? .unreachable : .consentExpired)
             case .gatheringComplete:
                 events.append(.gatheringComplete)
             case .stateChanged, .candidateGathered, .roleChanged:
@@ -97,8 +105,38 @@ extension PeerConnection {
             progress = .connected
             events.append(.connected)
         case .failed(let reason): fail(.insecure(reason: reason))
-        case .closedByPeer: events.append(.closedByPeer)
+        case .closedByPeer: noteDeparture()
         }
+    }
+
+    /// The most datagrams that are kept of a handshake that begins before the peer's description is here.
+    private static var maximumEarlyDatagrams: Int { 4 }
+
+    /// DTLS proves its sender only at its end, and a forged alert could end it: it is taken only from where the peer's
+    /// authentic checks, or its description, come from.
+    private mutating func receiveHandshake(_ bytes: RawSpan, from source: TransportAddress, now: Instant) {
+        if transport.dtls == nil {
+            if earlyDatagrams.count >= Self.maximumEarlyDatagrams {
+                earlyDatagrams.removeFirst()
+                counts.packetsRefused += 1
+            }
+            earlyDatagrams.append((unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }, source))
+        } else if isPeer(source) {
+            follow(transport.handle(datagram: bytes, now: now))
+        } else {
+            counts.packetsRefused += 1
+        }
+    }
+
+    /// Takes what came before the peer's description, now that it says from whom it should come.
+    mutating func receiveEarlyDatagrams(now: Instant) {
+        let early = earlyDatagrams
+        earlyDatagrams = []
+        for datagram in early { receiveHandshake(datagram.bytes.span.bytes, from: datagram.source, now: now) }
+    }
+
+    private func isPeer(_ source: TransportAddress) -> Bool {
+        selectedPair?.remote.address == source || agent.remoteCandidates.contains { $0.address == source }
     }
 
     private mutating func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, now: Instant) {

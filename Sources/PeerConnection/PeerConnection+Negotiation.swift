@@ -63,12 +63,16 @@ extension PeerConnection {
     }
 
     private mutating func take(_ session: NegotiatedSession, now: Instant) throws {
+        guard progress == .new else { throw PeerConnectionError.alreadyNegotiated }
         let expected = try session.remoteFingerprints.map { fingerprint in
             guard let algorithm = Fingerprint.Algorithm(rawValue: fingerprint.hashFunction) else {
                 throw FingerprintError.unknownAlgorithm(fingerprint.hashFunction)
             }
             return try Fingerprint(algorithm: algorithm, bytes: fingerprint.bytes)
         }
+        // All that can fail comes first: an answer that was refused leaves the connection as it was.
+        let credentials = try Credentials(
+            usernameFragment: session.remoteICE.usernameFragment, password: session.remoteICE.password)
         try transport.prepare(role: session.localSetup == .active ? .client : .server, expected: expected)
         for media in session.acceptedMedia {
             if media.direction.sends, let parameters = VideoSender.Parameters(media) {
@@ -79,16 +83,17 @@ extension PeerConnection {
                 inbound.append(InboundMedia(media, localSource: localSource))
             }
         }
-        if let source = inbound.first?.localSource { arrivals = TransportFeedbackGenerator(sender: source) }
+        if let source = inbound.first(where: { $0.negotiated.feedback.contains(.transportWide) })?.localSource {
+            arrivals = TransportFeedbackGenerator(sender: source)
+        }
         negotiated = session
         progress = .connecting
-        try agent.setRemote(
-            credentials: Credentials(
-                usernameFragment: session.remoteICE.usernameFragment, password: session.remoteICE.password),
-            isLite: session.remoteIsICELite, now: now)
+        unresolvedNames = Set(namedCandidates.map(\.host.description))
+        agent.setRemote(credentials: credentials, isLite: session.remoteIsICELite, now: now)
         for candidate in session.remoteCandidates {
             if case .address(let ip) = candidate.host { add(candidate, at: ip, now: now) }
         }
+        receiveEarlyDatagrams(now: now)
         advance(now: now)
     }
 
@@ -99,12 +104,17 @@ extension PeerConnection {
 
     /// Adds a candidate whose host name turned out to have this address.
     public mutating func addRemoteCandidate(_ candidate: CandidateAttribute, at address: IPAddress, now: Instant) {
+        guard progress != .ended else { return }
+        unresolvedNames.remove(candidate.host.description)
         add(candidate, at: address, now: now)
         advance(now: now)
     }
 
-    /// No candidate of the peer will follow.
+    /// No candidate of the peer will follow. One whose name has found no address may still come forward by itself.
     public mutating func endRemoteCandidates(now: Instant) {
+        guard progress != .ended else { return }
+        for _ in unresolvedNames { agent.noteUnresolvedRemoteName() }
+        unresolvedNames = []
         agent.endOfRemoteCandidates(now: now)
         advance(now: now)
     }

@@ -12,10 +12,12 @@ extension PeerConnection {
             counts.framesDropped += 1
             return
         }
+        if frame.isKeyFrame { keyFrameRequests.keyFrameWasSent() }
         for index in senders.indices where !senders[index].enqueue(frame, as: index, to: &pacer, now: now) {
             counts.framesDropped += 1
-            events.append(.keyFrameRequested)
+            keyFrameRequests.request()
         }
+        if keyFrameRequests.poll(now: now) { events.append(.keyFrameRequested) }
     }
 
     /// Asks the peer for a key frame: what it sent can't be decoded.
@@ -30,32 +32,38 @@ extension PeerConnection {
 
     /// Writes the next datagram that is to leave now into `memory`, or returns nil. 1280 bytes are enough for any.
     public mutating func pollTransmit(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
-        if let check = agent.pollTransmit() {
-            return count(memory.copy(check.bytes), from: check.base, to: check.destination)
+        while let check = agent.pollTransmit() {
+            guard let length = counted(memory.copy(check.bytes)) else { continue }
+            return transmission(length, from: check.base, to: check.destination)
         }
         guard let pair = selectedPair else { return nil }
         let path = (source: pair.local.base, destination: pair.remote.address)
-        if let keys = transport.outbound, !control.isEmpty {
-            let packet = control.removeFirst()
-            if let length = memory.copy(packet), let protected = try? keys.protectRTCP(memory, count: length) {
-                return count(protected, from: path.source, to: path.destination)
-            }
+        while let keys = transport.outbound, !control.isEmpty {
+            let count = memory.copy(control.removeFirst())
+            guard let length = counted(count.flatMap { try? keys.protectRTCP(memory, count: $0) }) else { continue }
+            return transmission(length, from: path.source, to: path.destination)
         }
-        if let datagram = transport.dtls?.pollTransmit() {
-            return count(memory.copy(datagram), from: path.source, to: path.destination)
+        while let datagram = transport.dtls?.pollTransmit() {
+            guard let length = counted(memory.copy(datagram)) else { continue }
+            return transmission(length, from: path.source, to: path.destination)
         }
         guard canSend, progress != .ended else { return nil }
         while let packet = pacer.pop(now: now) {
-            guard let length = write(packet, into: memory, now: now) else { continue }
-            return count(length, from: path.source, to: path.destination)
+            guard let length = counted(write(packet, into: memory, now: now)) else { continue }
+            return transmission(length, from: path.source, to: path.destination)
         }
         return nil
     }
 
-    private mutating func count(
-        _ length: Int?, from source: TransportAddress, to destination: TransportAddress
-    ) -> Transmission? {
-        guard let length else { return nil }
+    /// A packet that can't be written or protected is counted, and holds up no other.
+    private mutating func counted(_ length: Int?) -> Int? {
+        if length == nil { counts.packetsUnsent += 1 }
+        return length
+    }
+
+    private mutating func transmission(
+        _ length: Int, from source: TransportAddress, to destination: TransportAddress
+    ) -> Transmission {
         counts.packetsSent += 1
         counts.bytesSent += UInt64(length)
         return Transmission(source: source, destination: destination, byteCount: length)
@@ -83,7 +91,7 @@ extension PeerConnection {
             }
             return length
         } catch {
-            // The payload's limit leaves room for every header and tag; a packet that does not fit is none of ours.
+            // The payload's limit leaves room for every header and tag, unless a caller cut its packets larger.
             return nil
         }
     }

@@ -2,7 +2,7 @@ internal import CongestionControl
 internal import ICE
 internal import RTP
 internal import SDP
-internal import SecureTransport
+public import SecureTransport
 public import WireFormat
 
 /// A whole WebRTC peer, without input or output: descriptions, ICE, DTLS, SRTP, RTP and RTCP.
@@ -23,6 +23,8 @@ public struct PeerConnection: ~Copyable {
         public var maximumBitrate = DataRate.kilobitsPerSecond(2500)
         /// How long to look for a path to the peer before giving up.
         public var connectTimeout = Duration.seconds(30)
+        /// How SRTP may protect media, the preferred profile first.
+        public var srtpProfiles = SRTPProfile.preferred
 
         /// 2500 kbit/s, half a minute to connect.
         public init() {}
@@ -42,7 +44,7 @@ public struct PeerConnection: ~Copyable {
         case keyFrameRequested
         /// A whole frame of what is received; the index counts the sections that are received.
         case frame(AssembledFrame, receiver: Int)
-        /// The peer said goodbye.
+        /// The peer said goodbye. Told once.
         case closedByPeer
         /// The connection can't begin, or has ended.
         case failed(Failure)
@@ -77,6 +79,14 @@ public struct PeerConnection: ~Copyable {
     var nextReport: Instant?
     /// RTCP packets that wait to be protected and sent.
     var control: [[UInt8]] = []
+    /// DTLS datagrams that came before the peer's description; see ``SecureMediaTransport/prepare(role:expected:)``.
+    var earlyDatagrams: [(bytes: [UInt8], source: TransportAddress)] = []
+    var keyFrameRequests = KeyFrameRequests()
+    /// The sources that the peer reports in the name of, and has not said goodbye for.
+    var reporters: Set<SynchronizationSource> = []
+    var hasPeerLeft = false
+    /// Names among the peer's candidates that have no address yet.
+    var unresolvedNames: Set<String> = []
     var events: [Event] = []
     var progress = Progress.new
     var counts = TransportCounts()
@@ -104,7 +114,8 @@ public struct PeerConnection: ~Copyable {
         as part: Part, identity: LocalIdentity, configuration: Configuration,
         random: any RandomNumberGenerator & Sendable
     ) throws {
-        let transport = try SecureMediaTransport(certificate: identity.certificate)
+        let transport = try SecureMediaTransport(
+            certificate: identity.certificate, profiles: configuration.srtpProfiles)
         var agentConfiguration = ICE.Configuration(
             role: part == .offerer ? .controlling : .controlled,
             credentials: try Credentials(
@@ -135,7 +146,35 @@ public struct PeerConnection: ~Copyable {
     mutating func fail(_ failure: Failure) {
         guard progress != .ended else { return }
         progress = .ended
-        events.append(.failed(failure))
+        pacer.removeAll()
+        control = []
+        // Without consent nothing may be sent any more (RFC 7675 §5.1); with it, the alert says why this is the end.
+        switch failure {
+        case .unreachable, .consentExpired: selectedPair = nil
+        case .insecure: break
+        }
+        // Of a peer that has left, silence is no news.
+        if !hasPeerLeft { events.append(.failed(failure)) }
+    }
+
+    mutating func noteDeparture() {
+        guard !hasPeerLeft, progress != .ended else { return }
+        hasPeerLeft = true
+        events.append(.closedByPeer)
+    }
+}
+
+/// A call that a connection's state rules out.
+public enum PeerConnectionError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A description of the peer was taken before; another peer needs another connection.
+    case alreadyNegotiated
+
+    /// What is wrong and what to do.
+    public var description: String {
+        switch self {
+        case .alreadyNegotiated:
+            "this connection has its peer's description already; make a new offer for another peer"
+        }
     }
 }
 
@@ -161,5 +200,7 @@ struct TransportCounts: Sendable {
     var packetsUnknown: UInt64 = 0
     /// Frames that came before the peer could take them.
     var framesDropped: UInt64 = 0
+    /// Packets that could not be written or protected.
+    var packetsUnsent: UInt64 = 0
     var selectedPairChanges: UInt64 = 0
 }

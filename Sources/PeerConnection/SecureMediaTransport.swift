@@ -17,12 +17,12 @@ struct SecureMediaTransport {
         case closedByPeer
     }
 
-    init(certificate: Certificate) throws {
-        context = try DTLSContext(DTLSConfiguration(certificate: certificate))
+    init(certificate: Certificate, profiles: [SRTPProfile]) throws {
+        context = try DTLSContext(DTLSConfiguration(certificate: certificate, profiles: profiles))
     }
 
-    /// Takes up the part that the descriptions gave this side; datagrams before it are dropped, and sent again by the
-    /// peer.
+    /// Takes up the part that the descriptions gave this side. The connection keeps a few datagrams that come before
+    /// it: the peer may send its first flight again only seconds later.
     mutating func prepare(role: DTLSRole, expected: [Fingerprint]) throws(DTLSError) {
         dtls = try DTLSConnection(role: role, context: context, expectedFingerprints: expected)
     }
@@ -34,6 +34,8 @@ struct SecureMediaTransport {
     }
 
     mutating func handle(datagram: RawSpan, now: Instant) -> Outcome {
+        // The peer may see a path before this side does. Its flight is taken in now, and answered once there is a path.
+        if let dtls, dtls.role == .server, dtls.state == .new { dtls.start(now: now) }
         dtls?.handle(datagram: datagram, now: now)
         return outcome()
     }

@@ -1,7 +1,9 @@
-import PeerConnection
+@testable import PeerConnection
 import RTP
 import SDP
+import SecureTransport
 import TestSupport
+import Testing
 import WireFormat
 
 /// A sender and a viewer, whole, joined by a simulated link in virtual time.
@@ -17,8 +19,27 @@ final class SimulatedCall {
         var keyFrameRequests = 0
         var failures: [PeerConnection.Failure] = []
         var goodbyes = 0
+        /// What the sender was told of the path, in order.
+        var pathEvents: [(now: Instant, event: PathEvent)] = []
         /// Sizes of everything the sender sent, with the instants: the same seed must give the same ones.
         var sent: [(now: Instant, size: Int)] = []
+    }
+
+    enum PathEvent: Hashable {
+        case disconnected
+        case reconnected
+    }
+
+    /// What differs from a call whose descriptions cross at once and unchanged.
+    struct Options {
+        var sender = PeerConnection.Configuration()
+        var viewer = PeerConnection.Configuration()
+        /// Changes the offer on its way: what the viewer answers, and the numbers it answers with, follow from it.
+        var editOffer: (String) -> String = { $0 }
+        /// Changes the answer on its way.
+        var editAnswer: (String) -> String = { $0 }
+        /// How long after the viewer made it the answer reaches the sender.
+        var answerDelay = Duration.zero
     }
 
     static let senderAddress = TransportAddress(ip: .v4(0xC000_0201), port: 5000)
@@ -29,6 +50,13 @@ final class SimulatedCall {
     var link: DuplexLink<Datagram>
     var now = Instant(nanoseconds: 1_000_000_000)
     var record = Record()
+    /// While the link is cut nothing crosses it.
+    var isCut = false
+    /// What the sender sees the viewer as: a NAT that forgets gives it another port.
+    var viewerPublicAddress = viewerAddress
+    /// Sees each datagram before it crosses the link.
+    var tap: ((Datagram, End) -> Void)?
+    private var pendingAnswer: (due: Instant, answer: SessionDescription, offer: SessionDescription)?
     private var nextFrame: Instant
     private var frameNumber = 0
     private var owesKeyFrame = true
@@ -36,30 +64,46 @@ final class SimulatedCall {
     private var content: SeededGenerator
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1500, alignment: 16)
 
-    init(conditions: LinkConditions, seed: UInt64) throws {
+    init(conditions: LinkConditions, seed: UInt64, options: Options = Options()) throws {
         var random = SeededGenerator(seed: seed)
         let identity = try LocalIdentity(
             media: [.video(streamID: "alice#content", isContent: true)], unixTime: 1_700_000_000, random: &random)
         let viewing = try LocalIdentity(media: [], unixTime: 1_700_000_000, random: &random)
-        let configuration = PeerConnection.Configuration()
         sender = try PeerConnection(
-            as: .offerer, identity: identity, configuration: configuration, random: SeededGenerator(seed: seed &+ 1))
+            as: .offerer, identity: identity, configuration: options.sender, random: SeededGenerator(seed: seed &+ 1))
         viewer = try PeerConnection(
-            as: .answerer, identity: viewing, configuration: configuration, random: SeededGenerator(seed: seed &+ 2))
+            as: .answerer, identity: viewing, configuration: options.viewer, random: SeededGenerator(seed: seed &+ 2))
         link = DuplexLink(toRight: conditions, seed: seed &+ 3)
         content = SeededGenerator(seed: seed &+ 4)
         nextFrame = now
         sender.addLocalAddress(Self.senderAddress, now: now)
         viewer.addLocalAddress(Self.viewerAddress, now: now)
         let offer = try sender.makeOffer()
-        let answer = try viewer.answer(offer: SessionDescription.parse(offer.description), now: now)
+        let answer = try viewer.answer(
+            offer: SessionDescription.parse(options.editOffer(offer.description)), now: now)
         viewer.endRemoteCandidates(now: now)
-        try sender.accept(answer: SessionDescription.parse(answer.description), to: offer, now: now)
-        sender.endRemoteCandidates(now: now)
+        pendingAnswer = (
+            now.advanced(by: options.answerDelay),
+            try SessionDescription.parse(options.editAnswer(answer.description)), offer
+        )
+        if options.answerDelay == .zero { try acceptAnswer() }
     }
 
     deinit {
         memory.deallocate()
+    }
+
+    private func acceptAnswer() throws {
+        guard let (due, answer, offer) = pendingAnswer, due <= now else { return }
+        pendingAnswer = nil
+        try sender.accept(answer: answer, to: offer, now: now)
+        sender.endRemoteCandidates(now: now)
+    }
+
+    /// What the viewer decrypts the sender's packets with, once DTLS is through.
+    var viewerKeys: SRTPKeyingMaterial? {
+        guard case .connected(let keys) = viewer.transport.dtls?.state else { return nil }
+        return keys
     }
 
     /// Runs for this long; the sender sends a frame every 33 ms once it is connected, where `sendsFrames`.
@@ -68,7 +112,9 @@ final class SimulatedCall {
         while true {
             exchange()
             var next = end
-            for deadline in [sender.nextDeadline(now: now), viewer.nextDeadline(now: now), link.nextArrival] {
+            for deadline in [
+                sender.nextDeadline(now: now), viewer.nextDeadline(now: now), link.nextArrival, pendingAnswer?.due,
+            ] {
                 if let deadline { next = min(next, max(deadline, now)) }
             }
             if sendsFrames, record.connected != nil { next = min(next, max(nextFrame, now)) }
@@ -78,6 +124,7 @@ final class SimulatedCall {
             }
             now = next
             if sendsFrames, record.connected != nil, now >= nextFrame { sendFrame() }
+            if pendingAnswer != nil { #expect(throws: Never.self) { try acceptAnswer() } }
             sender.handleTimeout(now: now)
             viewer.handleTimeout(now: now)
         }
@@ -107,9 +154,15 @@ final class SimulatedCall {
 
     private func carry(_ transmission: Transmission, from end: End) {
         let bytes = [UInt8](UnsafeRawBufferPointer(memory)[..<transmission.byteCount])
-        link.send(
-            Datagram(source: transmission.source, destination: transmission.destination, bytes: bytes), from: end,
-            now: now)
+        var datagram = Datagram(source: transmission.source, destination: transmission.destination, bytes: bytes)
+        switch end {
+        case .right: datagram.source = viewerPublicAddress
+        case .left:
+            guard datagram.destination == viewerPublicAddress else { return }
+            datagram.destination = Self.viewerAddress
+        }
+        tap?(datagram, end)
+        if !isCut { link.send(datagram, from: end, now: now) }
     }
 
     private func deliver(_ delivery: DuplexLink<Datagram>.Delivery) {
@@ -132,7 +185,9 @@ final class SimulatedCall {
                 owesKeyFrame = true
             case .failed(let failure): record.failures.append(failure)
             case .closedByPeer: record.goodbyes += 1
-            default: continue
+            case .disconnected: record.pathEvents.append((now, .disconnected))
+            case .reconnected: record.pathEvents.append((now, .reconnected))
+            case .gatheringComplete, .frame: continue
             }
         }
         while let event = viewer.pollEvent() {
@@ -163,4 +218,13 @@ final class SimulatedCall {
 
     /// How many frames were given to the sender.
     var framesSent: Int { frameNumber }
+
+    /// A viewer that nobody has talked to.
+    static func makeAnswerer(seed: UInt64) throws -> PeerConnection {
+        var random = SeededGenerator(seed: seed)
+        let identity = try LocalIdentity(media: [], unixTime: 1_700_000_000, random: &random)
+        return try PeerConnection(
+            as: .answerer, identity: identity, configuration: PeerConnection.Configuration(),
+            random: SeededGenerator(seed: seed &+ 1))
+    }
 }

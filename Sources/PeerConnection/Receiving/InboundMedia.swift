@@ -12,6 +12,8 @@ struct InboundMedia: Sendable {
     /// The source of this side's reports.
     let localSource: SynchronizationSource
     private(set) var receiver: VideoReceiver?
+    /// The peer said goodbye for the source.
+    var hasEnded = false
 
     init(_ negotiated: NegotiatedMedia, localSource: SynchronizationSource) {
         self.negotiated = negotiated

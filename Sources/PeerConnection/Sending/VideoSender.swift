@@ -44,6 +44,8 @@ struct VideoSender {
     /// The peer knows which section a source belongs to once it reports on it; until then every packet says so.
     var isSourceKnown = false
     var lastIntraRequest: UInt8?
+    /// Retransmissions that wait in the pacer.
+    private var queuedRetransmissions = 0
     private var hasSentKeyFrame = false
 
     init(parameters: Parameters, random: inout some RandomNumberGenerator) {
@@ -75,6 +77,11 @@ struct VideoSender {
         return true
     }
 
+    /// The most retransmissions that wait: what a peer asks for, and asks for again, stays bounded.
+    static var maximumQueuedRetransmissions: Int { 1024 }
+    /// A packet is not sent again within this time, however short the round trip.
+    static var minimumRetransmissionInterval: Duration { .milliseconds(10) }
+
     /// Queues again what a NACK names and the history still holds.
     mutating func retransmit(
         _ sequenceNumbers: some Sequence<SequenceNumber>, as index: Int, to pacer: inout Pacer<PacedPacket>,
@@ -82,7 +89,10 @@ struct VideoSender {
     ) {
         statistics.nackCount += 1
         for number in sequenceNumbers {
-            guard let packet = history.lookup(number, now: now, roundTripTime: roundTripTime) else { continue }
+            guard queuedRetransmissions < Self.maximumQueuedRetransmissions else { return }
+            let pause = max(roundTripTime, Self.minimumRetransmissionInterval)
+            guard let packet = history.lookup(number, now: now, roundTripTime: pause) else { continue }
+            queuedRetransmissions += 1
             pacer.enqueue(
                 .retransmission(sender: index, sequenceNumber: number, packet: packet),
                 size: packet.frame.payloadByteCount(at: packet.fragment) + RTPHeader.fixedByteCount,
@@ -120,6 +130,7 @@ struct VideoSender {
         of packet: SentPacket, sequenceNumber number: SequenceNumber, to writer: inout ByteWriter,
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) {
+        queuedRetransmissions = max(0, queuedRetransmissions - 1)
         let payloadByteCount = packet.frame.payloadByteCount(at: packet.fragment)
         statistics.countRetransmission(payload: payloadByteCount)
         guard let retransmission = parameters.retransmission else {

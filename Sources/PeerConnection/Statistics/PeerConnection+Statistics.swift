@@ -40,6 +40,7 @@ extension PeerConnection {
             // Not of webrtc-stats: what was let fall, so that nothing is dropped in silence.
             object.set("packetsRefused", counts.packetsRefused)
             object.set("packetsUnknown", counts.packetsUnknown)
+            object.set("packetsUnsent", counts.packetsUnsent)
             object.set("framesDroppedBeforeConnection", counts.framesDropped)
         }
     }

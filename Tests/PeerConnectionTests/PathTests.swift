@@ -1,0 +1,153 @@
+@testable import PeerConnection
+import RTP
+import SecureTransport
+import TestSupport
+import Testing
+import WireFormat
+
+/// The path to the peer: none, one that breaks and mends, one that ends, one that moves, and one that a stranger is on.
+@Suite struct PathTests {
+    static let clean = LinkConditions(delay: .milliseconds(20))
+
+    @Test func `Without a path the connection fails when its time is over, and says what became of each pair`() throws {
+        var options = SimulatedCall.Options()
+        options.sender.connectTimeout = .seconds(12)
+        let call = try SimulatedCall(conditions: Self.clean, seed: 101, options: options)
+        call.isCut = true
+        call.run(for: .milliseconds(11_900))
+        #expect(call.record.failures.isEmpty)
+        call.run(for: .milliseconds(200))
+        #expect(call.record.failures == [.unreachable])
+        let reports = call.sender.pairReports()
+        #expect(reports.count == 1)
+        #expect(reports.first?.contains("no answer") == true, "\(reports)")
+        #expect(call.sender.nextDeadline(now: call.now) == nil)
+    }
+
+    @Test func `A path that breaks for ten seconds is told of, comes back, and frames flow again`() throws {
+        let call = try SimulatedCall(conditions: Self.clean, seed: 102)
+        call.run(for: .seconds(3))
+        call.isCut = true
+        call.run(for: .seconds(15), sendsFrames: false)
+        #expect(call.record.pathEvents.map(\.event) == [.disconnected])
+        let count = call.record.frames.count
+        call.isCut = false
+        let mended = call.now
+        call.run(for: .seconds(5))
+        #expect(call.record.pathEvents.map(\.event) == [.disconnected, .reconnected])
+        #expect(try #require(call.record.pathEvents.last).now - mended < .seconds(2))
+        #expect(call.record.frames.count > count + 60)
+        #expect(call.record.failures.isEmpty)
+    }
+
+    @Test func `A path that ends ends the connection when consent expires, and nothing is sent after that`() throws {
+        let call = try SimulatedCall(conditions: Self.clean, seed: 103)
+        call.run(for: .seconds(3))
+        call.isCut = true
+        call.run(for: .seconds(20), sendsFrames: false)
+        #expect(call.record.failures.isEmpty)
+        call.run(for: .seconds(15), sendsFrames: false)
+        #expect(call.record.failures == [.consentExpired, .consentExpired])
+        let count = call.record.sent.count
+        call.sender.close(now: call.now)
+        call.run(for: .seconds(5))
+        #expect(call.record.sent.count == count)
+    }
+
+    @Test func `A handshake whose path ends is no unreachable peer: a path there was`() throws {
+        let call = try SimulatedCall(conditions: Self.clean, seed: 104)
+        // The path is there after one round trip, the handshake needs more.
+        call.run(for: .milliseconds(70), sendsFrames: false)
+        try #require(call.record.connected == nil)
+        call.isCut = true
+        call.run(for: .seconds(40), sendsFrames: false)
+        let failure = try #require(call.record.failures.first)
+        #expect(failure != .unreachable)
+    }
+
+    @Test func `A NAT that forgets gives the viewer another port, and the call goes on through it`() throws {
+        let call = try SimulatedCall(conditions: Self.clean, seed: 105)
+        call.run(for: .seconds(3))
+        call.viewerPublicAddress = TransportAddress(ip: SimulatedCall.viewerAddress.ip, port: 6001)
+        call.run(for: .seconds(15))
+        let count = call.record.frames.count
+        call.run(for: .seconds(2))
+        #expect(call.record.frames.count > count + 50)
+        #expect(call.record.failures.isEmpty)
+    }
+
+    @Test func `An answer that comes half a minute late finds the peer's first flight waiting`() throws {
+        var options = SimulatedCall.Options()
+        options.answerDelay = .seconds(20)
+        let call = try SimulatedCall(conditions: Self.clean, seed: 106, options: options)
+        let start = call.now
+        call.run(for: .seconds(30))
+        let connected = try #require(call.record.connected)
+        #expect(connected - start < .milliseconds(20_300))
+        #expect(call.record.frames.count > 200)
+        #expect(call.record.failures.isEmpty)
+    }
+
+    @Test(arguments: [true, false])
+    func `A certificate that is not the announced one ends the connection, naming both`(isOffer: Bool) throws {
+        let forged = (0..<32).map { _ in "AB" }.joined(separator: ":")
+        let edit: (String) -> String = { text in
+            text.split(separator: "\r\n").map { line in
+                line.hasPrefix("a=fingerprint:") ? "a=fingerprint:sha-256 " + forged : String(line)
+            }.joined(separator: "\r\n") + "\r\n"
+        }
+        var options = SimulatedCall.Options()
+        if isOffer { options.editOffer = edit } else { options.editAnswer = edit }
+        let call = try SimulatedCall(conditions: Self.clean, seed: 107, options: options)
+        let identity = isOffer ? call.sender.identity : call.viewer.identity
+        let announced = identity.certificate.fingerprint().description
+        call.run(for: .seconds(5))
+        #expect(call.record.connected == nil)
+        #expect(call.record.failures.count == 2, "the alert tells the other end too: \(call.record.failures)")
+        let reasons = call.record.failures.compactMap { failure in
+            if case .insecure(let reason) = failure { reason } else { nil }
+        }
+        #expect(reasons.contains { $0.contains(forged) && $0.contains(announced) }, "\(reasons)")
+    }
+
+    @Test func `A forged alert from elsewhere does not end a handshake`() throws {
+        let call = try SimulatedCall(conditions: Self.clean, seed: 108)
+        let stranger = TransportAddress(ip: .v4(0xCB00_7109), port: 9)
+        // A fatal handshake_failure in the clear (RFC 6347 §4.1, RFC 5246 §7.2).
+        let alert: [UInt8] = [21, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 9, 0, 2, 2, 40]
+        for _ in 0..<40 {
+            call.run(for: .milliseconds(5))
+            var bytes = alert
+            let now = call.now
+            bytes.withUnsafeMutableBytes { memory in
+                call.sender.handle(memory, from: stranger, to: SimulatedCall.senderAddress, now: now)
+            }
+        }
+        call.run(for: .seconds(1))
+        #expect(call.record.connected != nil)
+        #expect(call.record.failures.isEmpty)
+    }
+
+    @Test func `Counter mode with HMAC carries a call to a peer without GCM`() throws {
+        var options = SimulatedCall.Options()
+        options.viewer.srtpProfiles = [.aes128CMHMACSHA1Tag80]
+        let call = try SimulatedCall(conditions: WholeCallTests.disturbed(loss: 0.05), seed: 109, options: options)
+        call.run(for: .seconds(5))
+        #expect(call.viewerKeys?.profile == .aes128CMHMACSHA1Tag80)
+        #expect(call.record.frames.count > 100)
+    }
+
+    @Test func `A second answer is refused, and the call goes on`() throws {
+        let call = try SimulatedCall(conditions: Self.clean, seed: 110)
+        call.run(for: .seconds(1))
+        let offer = try call.sender.makeOffer()
+        #expect(throws: PeerConnectionError.alreadyNegotiated) {
+            var answerer = try SimulatedCall.makeAnswerer(seed: 111)
+            let answer = try answerer.answer(offer: offer, now: call.now)
+            try call.sender.accept(answer: answer, to: offer, now: call.now)
+        }
+        let count = call.record.frames.count
+        call.run(for: .seconds(1))
+        #expect(call.record.frames.count > count + 20)
+    }
+}
