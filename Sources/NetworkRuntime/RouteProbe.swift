@@ -7,6 +7,7 @@ internal import WireFormat
 /// SwiftNIO closes a datagram channel when a send fails for want of a route. A throwaway socket is asked first:
 /// connecting it sends nothing, and fails with the error that the send would meet.
 struct RouteProbe {
+    private let probe: (IPAddress, TransportAddress) -> Bool
     private var answers: [Path: Answer] = [:]
     /// A peer names destinations as it likes; what is remembered of them stays bounded.
     private static let maximumAnswers = 256
@@ -23,6 +24,11 @@ struct RouteProbe {
         let destination: TransportAddress
     }
 
+    /// A probe that remembers nothing yet; it asks the kernel, or in a test whoever stands for it.
+    init(asking probe: @escaping (IPAddress, TransportAddress) -> Bool = Self.kernelHasRoute) {
+        self.probe = probe
+    }
+
     /// Whether there is a route. One that exists is remembered until ``forget()``, for the system says where it ends by
     /// closing the socket; one that is missing is asked for again after a while.
     mutating func hasRoute(from source: IPAddress, to destination: TransportAddress, now: Instant) -> Bool {
@@ -30,7 +36,7 @@ struct RouteProbe {
         let path = Path(source: source, destination: destination)
         if let answer = answers[path], answer.hasRoute || now - answer.given < Self.patience { return answer.hasRoute }
         if answers.count >= Self.maximumAnswers { forget() }
-        let hasRoute = Self.probe(path)
+        let hasRoute = probe(source, destination)
         answers[path] = Answer(hasRoute: hasRoute, given: now)
         return hasRoute
     }
@@ -40,11 +46,11 @@ struct RouteProbe {
         answers.removeAll(keepingCapacity: true)
     }
 
-    private static func probe(_ path: Path) -> Bool {
-        guard let source = try? TransportAddress(ip: path.source, port: 0).socketAddress,
-            let destination = try? path.destination.socketAddress
+    private static func kernelHasRoute(from sourceIP: IPAddress, to address: TransportAddress) -> Bool {
+        guard let source = try? TransportAddress(ip: sourceIP, port: 0).socketAddress,
+            let destination = try? address.socketAddress
         else { return false }
-        let family = path.source.isV4 ? AF_INET : AF_INET6
+        let family = sourceIP.isV4 ? AF_INET : AF_INET6
         let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue), 0)
         // Without a descriptor to ask with, the send itself has to find out.
         guard descriptor >= 0 else { return true }

@@ -176,6 +176,18 @@ final class SimulatedCall {
         }
     }
 
+    /// Has an end take bytes that nobody sent, now.
+    func inject(_ bytes: [UInt8], like datagram: Datagram, to end: End) {
+        var bytes = bytes
+        let now = now
+        bytes.withUnsafeMutableBytes { memory in
+            switch end {
+            case .left: sender.handle(memory, from: datagram.source, to: datagram.destination, now: now)
+            case .right: viewer.handle(memory, from: datagram.source, to: datagram.destination, now: now)
+            }
+        }
+    }
+
     private func takeEvents() {
         while let event = sender.pollEvent() {
             switch event {

@@ -1,0 +1,192 @@
+import PeerConnection
+import RTP
+import SDP
+import Testing
+import WireFormat
+
+@testable import NetworkRuntime
+
+/// Connections over real sockets.
+@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+    @Test(arguments: [Loopback.v4, Loopback.v6])
+    func `Two connections meet, frames arrive whole and in order, and a close is heard`(address: IPAddress) async throws
+    {
+        let sender: Connection
+        do {
+            sender = try await Loopback.open(as: .offerer, at: address)
+        } catch ConnectionError.addressUnusable where !address.isV4 {
+            // A machine without IPv6.
+            return
+        }
+        let viewer = try await Loopback.open(as: .answerer, at: address)
+        let offer = try await sender.makeOffer()
+        let answer = try await viewer.answer(offer: SessionDescription.parse(offer.description))
+        try await sender.accept(answer: SessionDescription.parse(answer.description), to: offer)
+        #expect(await viewer.remoteStreamIDs == ["alice#content"])
+
+        for await event in sender.events {
+            guard case .connected = event else { continue }
+            break
+        }
+        for number in UInt16(0)..<20 { sender.send(Loopback.frame(isKeyFrame: number == 0, number: number)) }
+        var frames: [AssembledFrame] = []
+        for await event in viewer.events {
+            guard case .frame(let frame, let receiver) = event else { continue }
+            #expect(receiver == 0)
+            frames.append(frame)
+            if frames.count == 20 { break }
+        }
+        #expect(frames.map { $0.pictureID?.value } == (UInt16(0)..<20).map { $0 })
+        #expect(frames.first?.isKeyFrame == true)
+        #expect(frames.first?.data.count == 5010)
+
+        await sender.drainQueue()
+        let statistics = await sender.statistics()
+        #expect(statistics.first { $0.type == .outboundRTP }?.integer("framesSent") == 20)
+        #expect(await sender.pairReports().count == 1)
+
+        await sender.close()
+        var isHeard = false
+        for await event in viewer.events {
+            guard case .closedByPeer = event else { continue }
+            isHeard = true
+            break
+        }
+        #expect(isHeard)
+        await viewer.close()
+        var rest = viewer.events.makeAsyncIterator()
+        while await rest.next() != nil {}
+    }
+
+    @Test func `A port that is taken is named, and free again once its connection is closed`() async throws {
+        let first = try await Loopback.open(as: .offerer)
+        let address = try #require(await first.localAddresses.first)
+        await #expect(throws: ConnectionError.portTaken(address)) {
+            _ = try await Loopback.open(as: .offerer, port: address.port)
+        }
+        await first.close()
+        let second = try await Loopback.open(as: .offerer, port: address.port)
+        #expect(await second.localAddresses == [address])
+        await second.close()
+    }
+
+    @Test func `A connection that is let go of without a close frees its port`() async throws {
+        var connection: Connection? = try await Loopback.open(as: .offerer)
+        let address = try #require(await connection?.localAddresses.first)
+        weak let observed = connection
+        connection = nil
+        // Its sockets close on their event loop, which may take a few turns.
+        var again: Connection?
+        for _ in 0..<10_000 {
+            again = try? await Loopback.open(as: .offerer, port: address.port)
+            if again != nil { break }
+            await Task.yield()
+        }
+        #expect(observed == nil)
+        #expect(again != nil)
+        await again?.close()
+    }
+
+    @Test func `An address that has gone leaves the others; one that is alone is an error that names it`() async throws
+    {
+        let gone = TransportAddress(ip: .v4(0xC000_0209), port: 0)
+        let connection = try await Connection(
+            as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: Connection.Configuration(),
+            endpoints: [gone, TransportAddress(ip: Loopback.v4, port: 0)])
+        #expect(await connection.localAddresses.map(\.ip) == [Loopback.v4])
+        await connection.close()
+        await #expect(
+            throws: ConnectionError.addressUnusable(gone, reason: "no interface of this machine has it")
+        ) {
+            _ = try await Connection(
+                as: .offerer, identity: Loopback.makeIdentity(sends: true),
+                configuration: Connection.Configuration(), endpoints: [gone])
+        }
+    }
+
+    @Test func `What a STUN server tells is a candidate of the offer`() async throws {
+        let mapped = TransportAddress(ip: .v4(0xCB00_7105), port: 4242)
+        let server = try await StunResponder(mapped: mapped)
+        let connection = try await Loopback.open(as: .offerer)
+        #expect(await !connection.hasReflexiveCandidate)
+        await connection.gather(servers: [server.address])
+        for await event in connection.events {
+            guard case .gatheringComplete = event else { continue }
+            break
+        }
+        #expect(await connection.hasReflexiveCandidate)
+        let candidates = try await connection.makeOffer().media.first?.candidates() ?? []
+        let reflexive = try #require(candidates.first { $0.kind.description == "srflx" })
+        #expect(reflexive.host == .address(mapped.ip))
+        #expect(reflexive.port == mapped.port)
+        let base = try #require(await connection.localAddresses.first)
+        #expect(reflexive.relatedHost == .address(base.ip))
+        #expect(reflexive.relatedPort == base.port)
+        await connection.close()
+        try await server.close()
+    }
+
+    @Test func `A STUN server that is silent ends gathering all the same`() async throws {
+        let server = try await StunResponder(mapped: nil)
+        let connection = try await Loopback.open(as: .offerer)
+        await connection.gather(servers: [server.address])
+        for await event in connection.events {
+            guard case .gatheringComplete = event else { continue }
+            break
+        }
+        #expect(await !connection.hasReflexiveCandidate)
+        await connection.close()
+        try await server.close()
+    }
+
+    @Test func `A close while names are being resolved ends the resolution too`() async throws {
+        let sender = try await Loopback.open(as: .offerer)
+        let viewer = try await Loopback.open(as: .answerer)
+        let offer = try await sender.makeOffer()
+        let answer = try await viewer.answer(offer: offer).description
+            .split(separator: "127.0.0.1", omittingEmptySubsequences: false)
+            .joined(separator: "0a6d2e8c-0000-4000-8000-000000000000.local")
+        try await sender.accept(answer: SessionDescription.parse(answer), to: offer)
+        await sender.close()
+        await viewer.close()
+        var events = sender.events.makeAsyncIterator()
+        while await events.next() != nil {}
+    }
+
+    @Test func `A route is asked for: loopback reaches loopback and nothing else`() {
+        var probe = RouteProbe()
+        func hasRoute(_ source: IPAddress, _ destination: TransportAddress) -> Bool {
+            probe.hasRoute(from: source, to: destination, now: MonotonicClock.now)
+        }
+        let local = TransportAddress(ip: Loopback.v4, port: 9)
+        #expect(hasRoute(Loopback.v4, local))
+        #expect(!hasRoute(Loopback.v4, TransportAddress(ip: .v4(0x0808_0808), port: 9)))
+        #expect(!hasRoute(Loopback.v4, TransportAddress(ip: Loopback.v6, port: 9)))
+        #expect(!hasRoute(Loopback.v4, TransportAddress(ip: Loopback.v4, port: 0)))
+        #expect(!hasRoute(.v4(0xC000_0209), local), "no interface has this address")
+    }
+
+    @Test func `A missing route is asked for again, one that exists is not`() {
+        var asked = 0
+        var hasRoute = false
+        var probe = RouteProbe { _, _ in
+            asked += 1
+            return hasRoute
+        }
+        let destination = TransportAddress(ip: .v4(0xC000_0201), port: 9)
+        var now = Instant(nanoseconds: 0)
+        func ask() -> Bool { probe.hasRoute(from: Loopback.v4, to: destination, now: now) }
+        #expect(!ask())
+        #expect(!ask())
+        #expect(asked == 1)
+        hasRoute = true
+        now = now.advanced(by: .seconds(1))
+        #expect(ask())
+        hasRoute = false
+        now = now.advanced(by: .seconds(60))
+        #expect(ask())
+        #expect(asked == 2)
+        probe.forget()
+        #expect(!ask())
+    }
+}

@@ -1,0 +1,144 @@
+import RTP
+import SecureTransport
+import TestSupport
+import Testing
+import WireFormat
+
+@testable import PeerConnection
+
+/// What a peer asks for and says by RTCP.
+@Suite struct ControlTests {
+    /// A call that stands, with a key frame sent and every request answered.
+    private func makeCall(seed: UInt64) throws -> SimulatedCall {
+        let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: seed)
+        call.run(for: .seconds(2))
+        try #require(call.record.connected != nil)
+        call.record.keyFrameRequests = 0
+        return call
+    }
+
+    private func receive(_ packets: [RTCPPacket], on call: SimulatedCall) {
+        var bytes: [UInt8] = []
+        for packet in packets { packet.append(to: &bytes) }
+        let now = call.now
+        call.sender.receiveControl(bytes.span.bytes, now: now)
+        call.sender.handleTimeout(now: now)
+    }
+
+    private func source(_ call: SimulatedCall) -> SynchronizationSource { call.sender.senders[0].parameters.source }
+
+    private func pictureLoss(_ call: SimulatedCall) -> RTCPPacket {
+        .pictureLossIndication(PictureLossIndication(sender: SynchronizationSource(7), media: source(call)))
+    }
+
+    private func intraRequest(_ call: SimulatedCall, _ number: UInt8) -> RTCPPacket {
+        .fullIntraRequest(
+            FullIntraRequest(
+                sender: SynchronizationSource(7), entries: [.init(source: source(call), sequenceNumber: number)]))
+    }
+
+    @Test func `However many ask at once, the encoder is asked once`() throws {
+        let call = try makeCall(seed: 301)
+        receive([pictureLoss(call), intraRequest(call, 1), pictureLoss(call), intraRequest(call, 2)], on: call)
+        receive([pictureLoss(call)], on: call)
+        call.run(for: .seconds(1))
+        #expect(call.record.keyFrameRequests == 1)
+        let outbound = try #require(call.sender.statistics(now: call.now).first { $0.type == .outboundRTP })
+        #expect(outbound.integer("pliCount") == 3)
+        #expect(outbound.integer("firCount") == 2)
+        #expect(outbound.integer("keyFramesSent") == 2)
+    }
+
+    @Test func `A request soon after another is kept until its time, and a key frame in between answers it`() throws {
+        let call = try makeCall(seed: 302)
+        receive([pictureLoss(call)], on: call)
+        call.run(for: .milliseconds(100))
+        #expect(call.record.keyFrameRequests == 1)
+        // The key frame of the first request has left; this one is of somebody whom it did not reach.
+        receive([intraRequest(call, 1)], on: call)
+        call.run(for: .milliseconds(100))
+        #expect(call.record.keyFrameRequests == 1)
+        call.run(for: .milliseconds(200))
+        #expect(call.record.keyFrameRequests == 2)
+
+        call.run(for: .seconds(1))
+        receive([pictureLoss(call)], on: call)
+        receive([intraRequest(call, 2)], on: call)
+        call.run(for: .seconds(1))
+        #expect(call.record.keyFrameRequests == 3, "the key frame sent in between answered the second one")
+    }
+
+    @Test func `A full intra request that is repeated under its number is one request`() throws {
+        let call = try makeCall(seed: 303)
+        receive([intraRequest(call, 9)], on: call)
+        call.run(for: .seconds(1))
+        receive([intraRequest(call, 9)], on: call)
+        call.run(for: .seconds(1))
+        #expect(call.record.keyFrameRequests == 1)
+        receive([intraRequest(call, 10)], on: call)
+        call.run(for: .seconds(1))
+        #expect(call.record.keyFrameRequests == 2)
+    }
+
+    @Test func `Frames before the connection are counted, and the first after it must be a key frame`() throws {
+        let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 304)
+        let frame = PacketizedFrame(
+            vp8: [0x11, 0, 0, 1, 2, 3], descriptor: VP8PayloadDescriptor(startsPartition: true), isKeyFrame: false,
+            captureTime: .zero,
+            width: 16, height: 16, maximumPayloadByteCount: 1146)
+        call.sender.send(frame, now: call.now)
+        call.run(for: .seconds(1), sendsFrames: false)
+        #expect(call.record.keyFrameRequests == 0)
+        for _ in 0..<5 { call.sender.send(frame, now: call.now) }
+        call.run(for: .milliseconds(10), sendsFrames: false)
+        #expect(call.record.keyFrameRequests == 1)
+        let transport = try #require(call.sender.statistics(now: call.now).first { $0.type == .transport })
+        #expect(transport.integer("framesDroppedBeforeConnection") == 6)
+    }
+
+    @Test func `Feedback for a source that is not sent is counted and asks for nothing`() throws {
+        let call = try makeCall(seed: 305)
+        let stranger = SynchronizationSource(0xDEAD_BEEF)
+        let before = call.sender.counts.packetsUnknown
+        receive(
+            [
+                .pictureLossIndication(PictureLossIndication(sender: SynchronizationSource(7), media: stranger)),
+                .genericNACK(
+                    GenericNACK(sender: SynchronizationSource(7), media: stranger, lost: [SequenceNumber(1)])),
+            ], on: call)
+        call.run(for: .seconds(1))
+        #expect(call.sender.counts.packetsUnknown == before + 2)
+        #expect(call.record.keyFrameRequests == 0)
+    }
+
+    @Test func `The same packets asked for over and over are not sent over and over`() throws {
+        let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 306)
+        let wire = Box<[[UInt8]]>([])
+        call.tap = { datagram, end in
+            if end == .left, DatagramKind(datagram.bytes.span.bytes) == .rtp { wire.value.append(datagram.bytes) }
+        }
+        call.run(for: .seconds(2))
+        let sent = wire.value.count
+        let all = wire.value.map { SequenceNumber(UInt16($0[2]) << 8 | UInt16($0[3])) }
+        wire.value = []
+        let nack = RTCPPacket.genericNACK(
+            GenericNACK(sender: SynchronizationSource(7), media: source(call), lost: all))
+        for _ in 0..<100 { receive([nack], on: call) }
+        call.run(for: .seconds(2), sendsFrames: false)
+        #expect(wire.value.count <= sent, "each once: \(wire.value.count) for \(sent)")
+        #expect(!wire.value.isEmpty)
+    }
+
+    @Test func `A goodbye for one of two reporters ends nothing; for the last it ends the call`() throws {
+        let call = try makeCall(seed: 307)
+        let viewer = call.viewer.inbound[0].localSource
+        let other = SynchronizationSource(0x0102_0304)
+        receive([.receiverReport(ReceiverReport(source: other))], on: call)
+        receive([.goodbye(Goodbye(sources: [other]))], on: call)
+        call.run(for: .milliseconds(100))
+        #expect(call.record.goodbyes == 0)
+        receive([.goodbye(Goodbye(sources: [viewer])), .goodbye(Goodbye(sources: [viewer]))], on: call)
+        call.run(for: .milliseconds(1))
+        #expect(call.record.goodbyes == 1)
+    }
+}
