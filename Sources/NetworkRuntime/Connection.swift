@@ -34,8 +34,10 @@ public actor Connection {
     private nonisolated let eventContinuation: AsyncStream<PeerConnection.Event>.Continuation
     private let logger: Logger
     private var peer: PeerConnection
-    private var sockets: [TransportAddress: DatagramSocket] = [:]
+    private(set) var sockets: [TransportAddress: DatagramSocket] = [:]
     private var routes = RouteProbe()
+    /// Memory for the next datagram, kept where there was none to write: most inputs are not answered.
+    private var spare = ByteBuffer()
     private var timer: Scheduled<Void>?
     private var timerDeadline = Instant.distantFuture
     private var isClosed = false
@@ -263,11 +265,16 @@ public actor Connection {
     private func nextDatagram(now: Instant) -> (ByteBuffer, Transmission)? {
         var transmission: Transmission?
         var buffer = ByteBuffer()
+        swap(&buffer, &spare)
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.maximumDatagram) { memory in
             transmission = peer.pollTransmit(into: memory, now: now)
             return transmission?.byteCount ?? 0
         }
-        return transmission.map { (buffer, $0) }
+        guard let transmission else {
+            swap(&buffer, &spare)
+            return nil
+        }
+        return (buffer, transmission)
     }
 
     private func schedule(_ deadline: Instant?) {

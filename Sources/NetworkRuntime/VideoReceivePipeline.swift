@@ -49,8 +49,8 @@ public final class VideoReceivePipeline: Sendable {
     /// A decoder that falls this far behind begins anew at the next key frame.
     private static let maximumQueue = 60
 
-    /// A pipeline whose closures are called on its thread: `picture` with each decoded picture, `undecodable` where a
-    /// key frame is needed to go on.
+    /// A pipeline that runs until ``stop()``. On its thread it calls `picture` with each decoded picture; `undecodable`
+    /// is called there, or where frames are given, when a key frame is needed to go on.
     public init(
         picture: @escaping @Sendable (PixelBuffer, AssembledFrame) -> Void,
         undecodable: @escaping @Sendable () -> Void

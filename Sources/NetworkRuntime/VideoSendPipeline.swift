@@ -15,7 +15,9 @@ public final class VideoSendPipeline: Sendable {
     private let output: Output
     private let source: any CaptureSource
     private let hasStarted = Mutex(false)
-    /// Yields once, when the source has nothing more to give: nil where it ran out, an error where it failed.
+    private let endContinuation: AsyncStream<(any Error)?>.Continuation
+    /// Yields once, when the source has nothing more to give: nil where it ran out, an error where it failed. Ends with
+    /// ``stop()``.
     public let end: AsyncStream<(any Error)?>
 
     /// Payload bytes of a packet at most: 1200 bytes that every path carries, less the RTP header with all extensions
@@ -30,6 +32,7 @@ public final class VideoSendPipeline: Sendable {
         self.output = output
         self.source = source
         self.end = end
+        endContinuation = continuation
         encoder = try VideoEncoderThread(settings: settings) {
             output.send($0)
         } onEvent: { event in
@@ -77,6 +80,7 @@ public final class VideoSendPipeline: Sendable {
         source.stop()
         source.remove(encoder)
         encoder.stop()
+        endContinuation.finish()
     }
 
     /// Has the next frame be a key frame; however many ask before it, one answers.

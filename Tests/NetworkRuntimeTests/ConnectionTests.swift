@@ -1,3 +1,4 @@
+import NIOCore
 import PeerConnection
 import RTP
 import SDP
@@ -56,6 +57,28 @@ import WireFormat
         await viewer.close()
         var rest = viewer.events.makeAsyncIterator()
         while await rest.next() != nil {}
+    }
+
+    @Test func `A socket that the system closes is opened again, and the call goes on`() async throws {
+        let sender = try await Loopback.open(as: .offerer)
+        let viewer = try await Loopback.open(as: .answerer)
+        let offer = try await sender.makeOffer()
+        try await sender.accept(answer: try await viewer.answer(offer: offer), to: offer)
+        for await event in sender.events {
+            guard case .connected = event else { continue }
+            break
+        }
+        let address = try #require(await sender.localAddresses.first)
+        try await sender.sockets[address]?.channel.close()
+        while await sender.localAddresses != [address] { await Task.yield() }
+        sender.send(Loopback.frame(isKeyFrame: true, number: 1))
+        for await event in viewer.events {
+            guard case .frame(let frame, _) = event else { continue }
+            #expect(frame.isKeyFrame)
+            break
+        }
+        await sender.close()
+        await viewer.close()
     }
 
     @Test func `A port that is taken is named, and free again once its connection is closed`() async throws {
