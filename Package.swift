@@ -105,7 +105,8 @@ let package = Package(
         tests(
             "NetworkRuntimeTests",
             [
-                "ICE", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "STUN", "TestSupport", "WireFormat",
+                "ICE", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "STUN", "TestSupport", "VideoCoding",
+                "WireFormat",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -1,0 +1,78 @@
+import Foundation
+import Media
+import NetworkRuntime
+import RTP
+import Synchronization
+import Testing
+import VideoCoding
+import WireFormat
+
+@testable import PeerConnection
+
+/// From frames to pictures, with libvpx at both ends.
+@Suite(.timeLimit(.minutes(1))) struct VideoReceivePipelineTests {
+    /// A key frame and as many frames that build on it, one on the other.
+    private func encode(following count: Int) throws -> [AssembledFrame] {
+        let size = PixelSize(width: 64, height: 64)
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 1_000_000))
+        return try (0...count).compactMap { number in
+            let picture = PixelBuffer(size: size, format: .i420) { planes, _ in
+                for plane in planes { _ = plane.initializeMemory(as: UInt8.self, repeating: UInt8(60 + number)) }
+            }
+            let outcome = try encoder.encode(picture, timestamp: .milliseconds(number * 33))
+            guard case .encoded(let frame) = outcome else { return nil }
+            return try assembled(frame.data, header: VP8FrameHeader(parsing: frame.data.span.bytes))
+        }
+    }
+
+    private func assembled(_ data: [UInt8], header: VP8FrameHeader) -> AssembledFrame {
+        AssembledFrame(
+            data: data, header: header, timestamp: RTPTimestamp(0), pictureID: nil, temporalLayer: nil, packetCount: 1,
+            firstArrival: Instant(nanoseconds: 0), completion: Instant(nanoseconds: 0))
+    }
+
+    @Test func `After a frame that can't be decoded one key frame is asked for, and nothing is shown before it`() throws
+    {
+        let frames = try encode(following: 3)
+        try #require(frames.count == 4)
+        let requests = Mutex(0)
+        let pictures = Mutex(0)
+        let pipeline = try VideoReceivePipeline(
+            picture: { _, _ in pictures.withLock { $0 += 1 } }, undecodable: { requests.withLock { $0 += 1 } })
+        pipeline.decode(frames[0])
+        pipeline.decode(assembled([0x11], header: frames[1].header))
+        for frame in frames[1...] { pipeline.decode(frame) }
+        pipeline.decode(frames[0])
+        pipeline.stop()
+        #expect(requests.withLock { $0 } == 1)
+        #expect(pictures.withLock { $0 } == 2)
+        #expect(pipeline.statistics.framesDecoded == 2)
+        #expect(pipeline.statistics.keyFramesDecoded == 2)
+        #expect(pipeline.statistics.framesDropped == 4)
+        #expect(pipeline.statistics.size == PixelSize(width: 64, height: 64))
+    }
+
+    @Test func `A decoder that falls far behind begins anew at a key frame, which is asked for`() throws {
+        let frames = try encode(following: 1)
+        try #require(frames.count == 2)
+        let requests = Mutex(0)
+        let isShowing = DispatchSemaphore(value: 0)
+        let mayGoOn = DispatchSemaphore(value: 0)
+        let pipeline = try VideoReceivePipeline(
+            picture: { _, _ in
+                isShowing.signal()
+                mayGoOn.wait()
+            },
+            undecodable: { requests.withLock { $0 += 1 } })
+        pipeline.decode(frames[0])
+        isShowing.wait()
+        for _ in 0..<61 { pipeline.decode(frames[1]) }
+        #expect(requests.withLock { $0 } == 1)
+        mayGoOn.signal()
+        mayGoOn.signal()
+        pipeline.decode(frames[0])
+        pipeline.stop()
+        #expect(pipeline.statistics.framesDecoded == 2)
+        #expect(pipeline.statistics.framesDropped == 61)
+    }
+}
