@@ -91,6 +91,11 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
 
+        // What the README shows.
+        .executableTarget(
+            name: "ShareTestPattern", dependencies: ["Capture", "NetworkRuntime", "PeerConnection", "SDP"],
+            path: "Examples/ShareTestPattern", swiftSettings: settings),
+
         // Tests: a folder a module, and what they share.
         .target(
             name: "TestSupport", dependencies: ["RTP", "WireFormat"], path: "Tests/Support", swiftSettings: settings),

@@ -50,7 +50,7 @@ public actor Connection {
 
     /// Opens the sockets that `endpoints` name, or one of every address in the configuration.
     public init(
-        as part: PeerConnection.Part, identity: LocalIdentity, configuration: Configuration,
+        as part: PeerConnection.Part, identity: LocalIdentity, configuration: Configuration = Configuration(),
         endpoints: [TransportAddress]? = nil
     ) async throws {
         eventLoop = MultiThreadedEventLoopGroup.singleton.next()
