@@ -21,7 +21,9 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
     name: "rtcshare",
     products: [
-        .library(name: "RTCShare", targets: ["ContentShare", "NetworkRuntime", "PeerConnection", "Capture", "Media"]),
+        .library(
+            name: "RTCShare",
+            targets: ["Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "SDP", "VideoCoding"]),
         .executable(name: "rtcshare", targets: ["rtcshare"]),
         .executable(name: "rtcbench", targets: ["rtcbench"]),
     ],
@@ -93,7 +95,8 @@ let package = Package(
 
         // What the README shows.
         .executableTarget(
-            name: "ShareTestPattern", dependencies: ["Capture", "NetworkRuntime", "PeerConnection", "SDP"],
+            name: "ShareTestPattern",
+            dependencies: ["Capture", "NetworkRuntime", "PeerConnection", "SDP", "VideoCoding"],
             path: "Examples/ShareTestPattern", swiftSettings: settings),
 
         // Tests: a folder a module, and what they share.

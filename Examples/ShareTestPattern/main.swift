@@ -2,6 +2,7 @@ import Capture
 import NetworkRuntime
 import PeerConnection
 import SDP
+import VideoCoding
 
 // Shares the test pattern with whoever answers: prints an offer, and reads the answer until the end of standard input.
 let identity = try LocalIdentity(media: [.video(streamID: "example#content", isContent: true)])
