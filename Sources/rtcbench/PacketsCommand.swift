@@ -60,8 +60,8 @@ struct PacketResult: Codable {
 
     var row: String {
         String(
-            format: "%@  %10.0f ns  %14.0f ns  %7.2f (%.2f…%.2f)  %13.4f, %.4f",
-            profile.padding(toLength: 26, withPad: " ", startingAt: 0), protectNanoseconds,
+            format: "%@%10.0f ns  %14.0f ns  %7.2f (%.2f…%.2f)  %13.4f, %.4f",
+            profile.padding(toLength: 28, withPad: " ", startingAt: 0), protectNanoseconds,
             packetizeAndProtectNanoseconds, ratio, lowestRatio, highestRatio, protectAllocationsPerPacket,
             allocationsPerPacket)
     }
