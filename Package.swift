@@ -108,16 +108,13 @@ let package = Package(
         tests("ICETests", ["Cryptography", "ICE", "STUN", "WireFormat"]),
         tests("MediaTests", ["Media"]),
         tests(
-            "NetworkRuntimeTests",
-            ["Capture", "Media", "NetworkRuntime", "PeerConnection", "VideoCoding", "WireFormat"]),
-        tests(
             "PeerConnectionTests",
             ["CongestionControl", "PeerConnection", "RTP", "SDP", "SecureTransport", "TestSupport", "WireFormat"]),
         tests(
             "NetworkRuntimeTests",
             [
-                "ICE", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "STUN", "TestSupport", "VideoCoding",
-                "WireFormat",
+                "Capture", "ICE", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "STUN", "TestSupport",
+                "VideoCoding", "WireFormat",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
