@@ -13,6 +13,8 @@ public import WireFormat
 /// packets of a higher priority that are queued later can make one wait longer, by the time that they take.
 ///
 /// Sound never waits. It is small and regular, and what it uses is taken from what the others may send next.
+///
+/// What runs for every packet is inlined into the caller's module, as in ``RetransmissionHistory``.
 public struct Pacer<Packet: Sendable>: Sendable {
     /// Who goes first, in falling order.
     public enum Priority: Int, Sendable, CaseIterable {
@@ -43,35 +45,46 @@ public struct Pacer<Packet: Sendable>: Sendable {
         public init() {}
     }
 
-    private struct Entry: Sendable {
-        var packet: Packet
-        var size: Int
-        var queued: Instant
+    @usableFromInline
+    struct Entry: Sendable {
+        @usableFromInline var packet: Packet
+        @usableFromInline var size: Int
+        @usableFromInline var queued: Instant
+
+        @inlinable
+        init(packet: Packet, size: Int, queued: Instant) {
+            self.packet = packet
+            self.size = size
+            self.queued = queued
+        }
     }
 
     /// The rate that the sources are told to keep to.
     public private(set) var targetRate: DataRate
     /// Bytes that wait.
-    public private(set) var queuedBytes = 0
+    @inlinable public var queuedBytes: Int { waiting.bytes }
     /// Packets that wait.
-    public private(set) var queuedPackets = 0
+    @inlinable public var queuedPackets: Int { waiting.packets }
     /// How long all packets together have waited (`totalPacketSendDelay` of W3C webrtc-stats).
-    public private(set) var totalPacketSendDelay = Duration.zero
+    public var totalPacketSendDelay: Duration { .nanoseconds(sendDelay) }
     /// Packets that ``removeAll()`` threw away.
     public private(set) var packetsDiscarded = 0
 
     private let configuration: Configuration
-    private var sound = RingQueue<Entry>()
-    private var retransmissions = RingQueue<Entry>(minimumCapacity: 64)
-    private var video = RingQueue<Entry>(minimumCapacity: 512)
-    private var padding = RingQueue<Entry>()
-    private var drainRate = DataRate.zero
+    @usableFromInline var waiting = (bytes: 0, packets: 0)
+    /// In nanoseconds.
+    @usableFromInline var sendDelay: Int64 = 0
+    @usableFromInline var sound = RingQueue<Entry>()
+    @usableFromInline var retransmissions = RingQueue<Entry>(minimumCapacity: 64)
+    @usableFromInline var video = RingQueue<Entry>(minimumCapacity: 512)
+    @usableFromInline var padding = RingQueue<Entry>()
+    @usableFromInline var drainRate = DataRate.zero
     /// What has left and not drained, in bits times 10⁹, so that draining is exact in whole nanoseconds.
-    private var level: Int64 = 0
+    @usableFromInline var level: Int64 = 0
     private var levelTaken: Instant?
-    private var groupPackets = 0
+    @usableFromInline var groupPackets = 0
     /// A group is complete: nothing but sound leaves before the bucket is empty.
-    private var isHolding = false
+    @usableFromInline var isHolding = false
 
     /// An empty pacer.
     public init(targetRate: DataRate, configuration: Configuration = Configuration()) {
@@ -105,6 +118,7 @@ public struct Pacer<Packet: Sendable>: Sendable {
     }
 
     /// Queues a packet of `size` bytes as the last of its priority.
+    @inlinable
     public mutating func enqueue(_ packet: Packet, size: Int, priority: Priority, now: Instant) {
         drain(now: now)
         let entry = Entry(packet: packet, size: max(0, size), queued: now)
@@ -114,14 +128,20 @@ public struct Pacer<Packet: Sendable>: Sendable {
         case .video: video.append(entry)
         case .padding: padding.append(entry)
         }
-        queuedBytes += entry.size
-        queuedPackets += 1
+        waiting.bytes += entry.size
+        waiting.packets += 1
         // With the highest of these rates held until nothing waits, what is ahead of this packet and the packet itself
         // are gone in time.
+        raiseDrainRate()
+    }
+
+    @usableFromInline
+    mutating func raiseDrainRate() {
         drainRate = max(drainRate, DataRate(byteCount: queuedBytes, over: configuration.maximumQueueTime))
     }
 
     /// The next packet that may leave, or nil; call until nil.
+    @inlinable
     public mutating func pop(now: Instant) -> Packet? {
         drain(now: now)
         if let entry = sound.popFirst() { return take(entry, now: now) }
@@ -154,30 +174,32 @@ public struct Pacer<Packet: Sendable>: Sendable {
         retransmissions.removeAll()
         video.removeAll()
         padding.removeAll()
-        queuedBytes = 0
-        queuedPackets = 0
+        waiting = (0, 0)
         drainRate = .zero
     }
 
-    private func fitsGroup(_ size: Int) -> Bool {
+    @usableFromInline
+    func fitsGroup(_ size: Int) -> Bool {
         groupPackets < configuration.burstPackets
             && Self.weight(size) <= Self.weight(pacingRate.bytes(in: configuration.burstDuration)) - level
     }
 
-    private mutating func take(_ entry: Entry, now: Instant) -> Packet {
+    @inlinable
+    mutating func take(_ entry: Entry, now: Instant) -> Packet {
         let (sum, overflow) = level.addingReportingOverflow(Self.weight(entry.size))
         level = overflow ? .max : sum
-        queuedBytes -= entry.size
-        queuedPackets -= 1
-        totalPacketSendDelay += now - entry.queued
+        waiting.bytes -= entry.size
+        waiting.packets -= 1
+        sendDelay += now.nanoseconds - entry.queued.nanoseconds
         if queuedPackets == 0 { drainRate = .zero }
         return entry.packet
     }
 
-    private mutating func drain(now: Instant) {
+    @usableFromInline
+    mutating func drain(now: Instant) {
         defer { levelTaken = max(now, levelTaken ?? now) }
         guard level > 0, let levelTaken, now > levelTaken else { return }
-        let elapsed = (now - levelTaken).wholeNanoseconds
+        let elapsed = now.nanoseconds - levelTaken.nanoseconds
         let (drained, overflow) = elapsed.multipliedReportingOverflow(by: pacingRate.bitsPerSecond)
         level = overflow ? 0 : max(0, level - drained)
         if level == 0 {
@@ -186,7 +208,8 @@ public struct Pacer<Packet: Sendable>: Sendable {
         }
     }
 
-    private static func weight(_ size: Int) -> Int64 {
+    @inlinable
+    static func weight(_ size: Int) -> Int64 {
         Int64(min(size, 1 << 26)) * 8_000_000_000
     }
 }

@@ -5,14 +5,24 @@ public import WireFormat
 ///
 /// A ring with a place for each of the last `capacity` sequence numbers; what is older than ``maximumAge`` is let go as
 /// new packets come. Packets are descriptors as in ``Pacer``, whose bytes every peer of a share may have in common.
-/// Nothing is allocated after `init`.
+/// Nothing is allocated after `init`. What runs for every packet is inlined into the caller's module, which knows what
+/// stands for a packet: generic code that doesn't know costs as much as encrypting the packet.
 public struct RetransmissionHistory<Packet: Sendable>: Sendable {
-    private struct Entry: Sendable {
-        var packet: Packet
-        var number: SequenceNumber
-        var size: Int
-        var sent: Instant
-        var lastRetransmission: Instant?
+    @usableFromInline
+    struct Entry: Sendable {
+        @usableFromInline var packet: Packet
+        @usableFromInline var number: SequenceNumber
+        @usableFromInline var size: Int
+        @usableFromInline var sent: Instant
+        @usableFromInline var lastRetransmission: Instant?
+
+        @inlinable
+        init(packet: Packet, number: SequenceNumber, size: Int, sent: Instant) {
+            self.packet = packet
+            self.number = number
+            self.size = size
+            self.sent = sent
+        }
     }
 
     /// The most packets that a history can hold: a quarter of the circle of sequence numbers is never ambiguous.
@@ -29,9 +39,9 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// Requests for packets that are no longer, or never were, in the history.
     public private(set) var requestsUnknown = 0
 
-    private var slots: [Entry?]
-    private var newest: SequenceNumber?
-    private var oldest: SequenceNumber?
+    @usableFromInline var slots: [Entry?]
+    @usableFromInline var newest: SequenceNumber?
+    @usableFromInline var oldest: SequenceNumber?
 
     /// A history of at least `capacity` packets, rounded up to a power of two and held at ``maximumCapacity``.
     public init(capacity: Int = 4096, maximumAge: Duration = .seconds(3)) {
@@ -45,6 +55,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     public var capacity: Int { slots.count }
 
     /// Takes note of a packet of `size` bytes that is sent at `now`. Sequence numbers are to rise; gaps do no harm.
+    @inlinable
     public mutating func insert(_ number: SequenceNumber, _ packet: Packet, size: Int, now: Instant) {
         if let newest, !number.isNewer(than: newest) || number.distance(from: newest) >= slots.count {
             // A numbering that begins anew: nobody can ask for the old one unambiguously.
@@ -81,13 +92,15 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     }
 
     /// Lets go of every packet.
+    @inlinable
     public mutating func removeAll() {
         for index in slots.indices { slots[index] = nil }
         newest = nil
         oldest = nil
     }
 
-    private mutating func expire(now: Instant) {
+    @inlinable
+    mutating func expire(now: Instant) {
         guard var number = oldest, let newest else { return }
         while newest.isNewer(than: number) {
             let index = index(of: number)
@@ -101,7 +114,8 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         oldest = number
     }
 
-    private func index(of number: SequenceNumber) -> Int {
+    @inlinable
+    func index(of number: SequenceNumber) -> Int {
         Int(number.rawValue) & (slots.count - 1)
     }
 }

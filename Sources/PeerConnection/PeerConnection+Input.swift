@@ -27,7 +27,8 @@ extension PeerConnection {
     /// Does what is due. Too early a call does nothing.
     public mutating func handleTimeout(now: Instant) {
         guard progress != .ended else { return }
-        agent.handleTimeout(now: now)
+        // Most timeouts are the pacer's, many a second; the agent's own deadline holds after each of its inputs.
+        if let due = agent.nextDeadline, due <= now { agent.handleTimeout(now: now) }
         // Without a path a flight can only wait: repeating it would have all its copies leave at once.
         if selectedPair != nil { follow(transport.handleTimeout(now: now)) }
         advance(now: now)
@@ -43,12 +44,12 @@ extension PeerConnection {
     public func nextDeadline(now: Instant) -> Instant? {
         guard progress != .ended else { return nil }
         var deadline = Instant.distantFuture
-        let handshake = selectedPair == nil ? nil : transport.dtls?.nextDeadline
-        for candidate in [
-            agent.nextDeadline, handshake, nextReport, arrivals?.nextDeadline, keyFrameRequests.deadline,
-        ] {
-            if let candidate { deadline = min(deadline, candidate) }
-        }
+        // One by one: an array of them would be made anew for every group of packets.
+        if let due = agent.nextDeadline { deadline = min(deadline, due) }
+        if selectedPair != nil, let due = transport.dtls?.nextDeadline { deadline = min(deadline, due) }
+        if let nextReport { deadline = min(deadline, nextReport) }
+        if let due = arrivals?.nextDeadline { deadline = min(deadline, due) }
+        if let due = keyFrameRequests.deadline { deadline = min(deadline, due) }
         if canSend, let due = pacer.nextDeadline(now: now) { deadline = min(deadline, due) }
         for media in inbound {
             if let due = media.receiver?.nextDeadline(now: now) { deadline = min(deadline, due) }

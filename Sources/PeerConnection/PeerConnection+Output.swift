@@ -36,8 +36,7 @@ extension PeerConnection {
             guard let length = counted(memory.copy(check.bytes)) else { continue }
             return transmission(length, from: check.base, to: check.destination)
         }
-        guard let pair = selectedPair else { return nil }
-        let path = (source: pair.local.base, destination: pair.remote.address)
+        guard let path = mediaPath else { return nil }
         while let keys = transport.outbound, !control.isEmpty {
             let count = memory.copy(control.removeFirst())
             guard let length = counted(count.flatMap { try? keys.protectRTCP(memory, count: $0) }) else { continue }
@@ -53,6 +52,12 @@ extension PeerConnection {
             return transmission(length, from: path.source, to: path.destination)
         }
         return nil
+    }
+
+    /// From where to where, without a copy of the candidates and their texts.
+    private var mediaPath: (source: TransportAddress, destination: TransportAddress)? {
+        guard let source = selectedPair?.local.base, let destination = selectedPair?.remote.address else { return nil }
+        return (source, destination)
     }
 
     /// A packet that can't be written or protected is counted, and holds up no other.

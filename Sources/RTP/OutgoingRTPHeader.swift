@@ -52,80 +52,81 @@ public struct OutgoingRTPHeader: Sendable {
         guard hasExtension else { return }
         try writer.write(UInt16(block.isTwoByte ? 0x1000 : 0xBEDE))
         try writer.write(UInt16(truncatingIfNeeded: block.paddedByteCount / 4))
-        try block.writeElements(to: &writer)
+        try block.write(extensions, to: &writer)
         try writer.writeZeros(block.paddedByteCount - block.elementByteCount)
     }
 }
 
-/// The elements of a header extension block and the form that holds them all.
+/// What the elements of a header extension block take, and the form that holds them all.
+///
+/// Each kind is named in turn, where a loop over the kinds would ask what each is: this runs for every packet.
 private struct ExtensionBlock {
-    let extensions: HeaderExtensions
-    let map: HeaderExtensionMap
+    private let map: HeaderExtensionMap
     private(set) var isTwoByte = false
     private(set) var elementByteCount = 0
 
-    init(_ extensions: HeaderExtensions, _ map: HeaderExtensionMap) {
-        self.extensions = extensions
+    init(_ extensions: borrowing HeaderExtensions, _ map: HeaderExtensionMap) {
         self.map = map
         var elements = 0
-        var values = 0
-        for kind in HeaderExtensionKind.all {
-            guard let id = map[kind], let count = valueByteCount(of: kind) else { continue }
-            elements += 1
-            values += count
-            // An empty value has no one-byte form: its length field counts from one (RFC 8285 §4.2).
-            if id > 14 || count > 16 || count == 0 { isTwoByte = true }
+        if let text = extensions.mediaIdentification {
+            add(.mediaIdentification, byteCount: min(255, text.utf8.count), to: &elements)
         }
-        elementByteCount = values + elements * (isTwoByte ? 2 : 1)
+        if extensions.absoluteSendTime != nil { add(.absoluteSendTime, byteCount: 3, to: &elements) }
+        if extensions.transportSequenceNumber != nil { add(.transportSequenceNumber, byteCount: 2, to: &elements) }
+        if extensions.videoOrientation != nil { add(.videoOrientation, byteCount: 1, to: &elements) }
+        if extensions.playoutDelay != nil { add(.playoutDelay, byteCount: 3, to: &elements) }
+        if extensions.videoContentType != nil { add(.videoContentType, byteCount: 1, to: &elements) }
+        elementByteCount += elements * (isTwoByte ? 2 : 1)
+    }
+
+    private mutating func add(_ kind: HeaderExtensionKind, byteCount: Int, to elements: inout Int) {
+        guard let id = map[kind] else { return }
+        elements += 1
+        elementByteCount += byteCount
+        // An empty value has no one-byte form: its length field counts from one (RFC 8285 §4.2).
+        if id > 14 || byteCount > 16 || byteCount == 0 { isTwoByte = true }
     }
 
     var paddedByteCount: Int { (elementByteCount + 3) & ~3 }
 
-    func writeElements(to writer: inout ByteWriter) throws(EndOfBytes) {
-        for kind in HeaderExtensionKind.all {
-            guard let id = map[kind], let count = valueByteCount(of: kind) else { continue }
-            if isTwoByte {
-                try writer.write(id)
-                try writer.write(UInt8(truncatingIfNeeded: count))
-            } else {
-                try writer.write(id << 4 | UInt8(truncatingIfNeeded: count - 1))
+    func write(_ extensions: borrowing HeaderExtensions, to writer: inout ByteWriter) throws(EndOfBytes) {
+        if let text = extensions.mediaIdentification {
+            let count = min(255, text.utf8.count)
+            if try begin(.mediaIdentification, byteCount: count, in: &writer) {
+                for byte in text.utf8.prefix(count) { try writer.write(byte) }
             }
-            try writeValue(of: kind, to: &writer)
         }
-    }
-
-    private func valueByteCount(of kind: HeaderExtensionKind) -> Int? {
-        switch kind {
-        case .mediaIdentification: extensions.mediaIdentification.map { min(255, $0.utf8.count) }
-        case .transportSequenceNumber: extensions.transportSequenceNumber.map { _ in 2 }
-        case .absoluteSendTime: extensions.absoluteSendTime.map { _ in 3 }
-        case .videoOrientation: extensions.videoOrientation.map { _ in 1 }
-        case .playoutDelay: extensions.playoutDelay.map { _ in 3 }
-        case .videoContentType: extensions.videoContentType.map { _ in 1 }
-        }
-    }
-
-    private func writeValue(of kind: HeaderExtensionKind, to writer: inout ByteWriter) throws(EndOfBytes) {
-        switch kind {
-        case .mediaIdentification:
-            guard let text = extensions.mediaIdentification else { return }
-            for byte in text.utf8.prefix(255) { try writer.write(byte) }
-        case .transportSequenceNumber:
-            guard let number = extensions.transportSequenceNumber else { return }
-            try writer.write(number.rawValue)
-        case .absoluteSendTime:
-            guard let time = extensions.absoluteSendTime else { return }
+        if let time = extensions.absoluteSendTime, try begin(.absoluteSendTime, byteCount: 3, in: &writer) {
             try write24(time.rawValue, to: &writer)
-        case .videoOrientation:
-            guard let orientation = extensions.videoOrientation else { return }
+        }
+        if let number = extensions.transportSequenceNumber,
+            try begin(.transportSequenceNumber, byteCount: 2, in: &writer)
+        {
+            try writer.write(number.rawValue)
+        }
+        if let orientation = extensions.videoOrientation, try begin(.videoOrientation, byteCount: 1, in: &writer) {
             try writer.write(orientation.rawValue)
-        case .playoutDelay:
-            guard let delay = extensions.playoutDelay else { return }
+        }
+        if let delay = extensions.playoutDelay, try begin(.playoutDelay, byteCount: 3, in: &writer) {
             try write24(delay.rawValue, to: &writer)
-        case .videoContentType:
-            guard let type = extensions.videoContentType else { return }
+        }
+        if let type = extensions.videoContentType, try begin(.videoContentType, byteCount: 1, in: &writer) {
             try writer.write(type.rawValue)
         }
+    }
+
+    /// Writes an element's id and length; false where its kind has no id.
+    private func begin(_ kind: HeaderExtensionKind, byteCount: Int, in writer: inout ByteWriter) throws(EndOfBytes)
+        -> Bool
+    {
+        guard let id = map[kind] else { return false }
+        if isTwoByte {
+            try writer.write(id)
+            try writer.write(UInt8(truncatingIfNeeded: byteCount))
+        } else {
+            try writer.write(id << 4 | UInt8(truncatingIfNeeded: byteCount - 1))
+        }
+        return true
     }
 
     private func write24(_ value: UInt32, to writer: inout ByteWriter) throws(EndOfBytes) {

@@ -24,6 +24,8 @@ public final class PacketizedFrame: Sendable {
     public let fragmentCount: Int
 
     private let descriptorByteCount: Int
+    /// Where the capture is on a clock that read zero at time zero.
+    private let timestamp: RTPTimestamp
 
     /// Cuts a frame into payloads of nearly equal size, none above `maximumPayloadByteCount`, descriptor included; a
     /// limit too small for the descriptor and one byte is taken as just that.
@@ -45,6 +47,7 @@ public final class PacketizedFrame: Sendable {
         self.height = height
         self.quarterTurns = quarterTurns & 3
         descriptorByteCount = first.byteCount
+        timestamp = RTPTimestamp(mediaTime: captureTime, clockRate: Self.clockRate, offset: RTPTimestamp(0))
         let room = max(1, maximumPayloadByteCount - descriptorByteCount)
         fragmentCount = max(1, (bytes.count + room - 1) / room)
     }
@@ -79,7 +82,7 @@ public final class PacketizedFrame: Sendable {
 
     /// The RTP timestamp of the frame for a peer whose 90 kHz clock read `offset` at time zero (RFC 7741 §4.1).
     public func timestamp(offset: RTPTimestamp) -> RTPTimestamp {
-        RTPTimestamp(mediaTime: captureTime, clockRate: Self.clockRate, offset: offset)
+        RTPTimestamp(timestamp.rawValue &+ offset.rawValue)
     }
 
     /// Ticks a second of VP8's RTP clock.

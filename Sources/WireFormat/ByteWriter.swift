@@ -2,54 +2,64 @@
 ///
 /// A write past the end throws ``EndOfBytes`` and changes nothing. Messages that are rare or of unknown size are built
 /// with the `append(bigEndian:)` methods of `[UInt8]` instead.
+///
+/// Its methods are inlined where they are called, in other modules too: a field then costs a comparison and a store,
+/// where a call of the generic ones would cost more than encrypting the packet does.
 public struct ByteWriter: ~Copyable, ~Escapable {
-    private var bytes: MutableRawSpan
+    @usableFromInline var bytes: MutableRawSpan
     /// Bytes written so far.
-    public private(set) var offset = 0
+    @inlinable public var offset: Int { position }
+    @usableFromInline var position = 0
 
     /// A writer at the start of `bytes`.
     @_lifetime(copy bytes)
+    @inlinable
     public init(_ bytes: consuming MutableRawSpan) {
         self.bytes = bytes
     }
 
     /// Bytes that still fit.
-    public var remaining: Int { bytes.byteCount - offset }
+    @inlinable public var remaining: Int { bytes.byteCount - position }
 
     /// Writes an integer, most significant byte first.
     @_lifetime(self: copy self)
+    @inlinable
     public mutating func write<T: FixedWidthInteger & BitwiseCopyable>(_ value: T) throws(EndOfBytes) {
         try require(MemoryLayout<T>.size)
-        bytes.storeBytes(of: value.bigEndian, toByteOffset: offset, as: T.self)
-        offset += MemoryLayout<T>.size
+        bytes.storeBytes(of: value.bigEndian, toByteOffset: position, as: T.self)
+        position += MemoryLayout<T>.size
     }
 
     /// Writes borrowed bytes.
     @_lifetime(self: copy self)
+    @inlinable
     public mutating func write(_ source: RawSpan) throws(EndOfBytes) {
         try require(source.byteCount)
         guard source.byteCount > 0 else { return }
-        let start = offset
+        let start = position
         unsafe bytes.withUnsafeMutableBytes { target in
             unsafe source.withUnsafeBytes { unsafe target.baseAddress?.advanced(by: start).copyMemory(from: $0) }
         }
-        offset += source.byteCount
+        position += source.byteCount
     }
 
     /// Writes `count` zero bytes.
     @_lifetime(self: copy self)
+    @inlinable
     public mutating func writeZeros(_ count: Int) throws(EndOfBytes) {
         try require(count)
         for _ in 0..<count { try write(UInt8(0)) }
     }
 
-    private func require(_ count: Int) throws(EndOfBytes) {
-        guard count >= 0, remaining >= count else { throw EndOfBytes(offset: offset) }
+    @inlinable
+    func require(_ count: Int) throws(EndOfBytes) {
+        guard count >= 0, remaining >= count else { throw EndOfBytes(offset: position) }
     }
 }
 
 extension UnsafeMutableRawPointer {
-    fileprivate func copyMemory(from source: UnsafeRawBufferPointer) {
+    @inlinable
+    func copyMemory(from source: UnsafeRawBufferPointer) {
         guard let base = source.baseAddress else { return }
         unsafe copyMemory(from: base, byteCount: source.count)
     }
