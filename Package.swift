@@ -89,7 +89,7 @@ let package = Package(
         .executableTarget(
             name: "rtcbench",
             dependencies: [
-                "CAllocations", "RTP", "SecureTransport", "WireFormat",
+                "CAllocations", "PeerConnection", "RTP", "SDP", "SecureTransport", "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
 

@@ -1,0 +1,109 @@
+internal import PeerConnection
+internal import RTP
+internal import SDP
+internal import SecureTransport
+internal import WireFormat
+
+/// Two peers joined in memory, of which one sends: what a packet goes through from the frame to the datagram.
+///
+/// They meet as any two do, by descriptions, ICE and DTLS, and send for some seconds of virtual time, until the viewer
+/// has reported on what it got. Then the viewer is left alone. At ten gigabits a second of virtual time the packets of
+/// a run pass in a fraction of a second, before anything else falls due: what is timed is packets.
+final class ConnectedPath {
+    private var sender: PeerConnection
+    private var viewer: PeerConnection
+    private var now = Instant(nanoseconds: 1_000_000_000)
+    private let memory = PacketMemory()
+    private var transmittedByteCount = 0
+    /// The packets of this frame have the header of one in mid-call: send time and transport-wide number.
+    private let frame = TestPackets.frame(headerByteCount: 24, isKeyFrame: false)
+
+    init() throws {
+        var random = SystemRandomNumberGenerator()
+        var configuration = PeerConnection.Configuration()
+        configuration.maximumBitrate = .kilobitsPerSecond(10_000_000)
+        sender = try PeerConnection(
+            as: .offerer,
+            identity: LocalIdentity(
+                media: [.video(streamID: "bench#content", isContent: true)], unixTime: 1_700_000_000, random: &random),
+            configuration: configuration, random: random)
+        viewer = try PeerConnection(
+            as: .answerer, identity: LocalIdentity(media: [], unixTime: 1_700_000_000, random: &random),
+            configuration: configuration, random: random)
+        sender.addLocalAddress(TransportAddress(ip: .v4(0xC000_0201), port: 5000), now: now)
+        viewer.addLocalAddress(TransportAddress(ip: .v4(0xC633_6401), port: 6000), now: now)
+        let offer = try sender.makeOffer()
+        let answer = try viewer.answer(offer: SessionDescription.parse(offer.description), now: now)
+        try sender.accept(answer: SessionDescription.parse(answer.description), to: offer, now: now)
+        viewer.endRemoteCandidates(now: now)
+        sender.endRemoteCandidates(now: now)
+        try connect()
+        try checkSize()
+    }
+
+    /// Sends this many packets, a frame whenever there is nothing left of the one before.
+    func run(packets: Int) throws {
+        var sent = 0
+        while sent < packets {
+            if let transmission = sender.pollTransmit(into: memory.bytes, now: now) {
+                transmittedByteCount = transmission.byteCount
+                sent += 1
+            } else if !sender.hasQueuedPackets {
+                sender.send(frame, now: now)
+            } else if let deadline = sender.nextDeadline(now: now) {
+                now = max(now, deadline)
+                sender.handleTimeout(now: now)
+            } else {
+                throw BenchmarkFailure("the connection ended: give fewer packets or rounds")
+            }
+        }
+    }
+
+    /// Sees that a packet in mid-call has the size that it is compared at.
+    private func checkSize() throws {
+        try run(packets: 10 * frame.fragmentCount)
+        let size = PacketBenchmark.packetByteCount + SRTPProfile.preferred[0].rtpOverhead
+        for _ in 0..<10 {
+            try run(packets: 1)
+            if transmittedByteCount == size { return }
+        }
+        throw BenchmarkFailure("the connection's packets have \(transmittedByteCount) bytes instead of \(size)")
+    }
+
+    /// Runs until the viewer has reported, which it does within some seconds of the first frame.
+    private func connect() throws {
+        let end = now.advanced(by: .seconds(5))
+        let opening = TestPackets.frame(headerByteCount: 60, isKeyFrame: true)
+        var isConnected = false
+        while now < end {
+            exchange()
+            while let event = sender.pollEvent() {
+                if case .connected = event { isConnected = true }
+                if case .failed(let reason) = event { throw BenchmarkFailure("two peers did not connect: \(reason)") }
+            }
+            while viewer.pollEvent() != nil {}
+            if isConnected, !sender.hasQueuedPackets { sender.send(opening, now: now) }
+            now = now.advanced(by: .milliseconds(10))
+            sender.handleTimeout(now: now)
+            viewer.handleTimeout(now: now)
+        }
+        guard isConnected else { throw BenchmarkFailure("two peers joined in memory did not connect") }
+    }
+
+    private func exchange() {
+        var isBusy = true
+        while isBusy {
+            isBusy = false
+            while let datagram = sender.pollTransmit(into: memory.bytes, now: now) {
+                let bytes = UnsafeMutableRawBufferPointer(rebasing: memory.bytes[..<datagram.byteCount])
+                viewer.handle(bytes, from: datagram.source, to: datagram.destination, now: now)
+                isBusy = true
+            }
+            while let datagram = viewer.pollTransmit(into: memory.bytes, now: now) {
+                let bytes = UnsafeMutableRawBufferPointer(rebasing: memory.bytes[..<datagram.byteCount])
+                sender.handle(bytes, from: datagram.source, to: datagram.destination, now: now)
+                isBusy = true
+            }
+        }
+    }
+}
