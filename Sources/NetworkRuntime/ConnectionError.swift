@@ -34,9 +34,14 @@ extension ConnectionError: CustomStringConvertible {
             "the name \(host) has no address; check its spelling and the machine's DNS"
         case .invalidServer(let text):
             "\(text) is not a STUN server; write stun:HOST or stun:HOST:PORT"
+        case .unreachable(let pairs) where pairs.isEmpty:
+            "no address in the peer's description can be reached from the addresses of ours; share with --bind ADDRESS "
+                + "of a network that both are in, or with --ice-server"
         case .unreachable(let pairs):
-            (["no path to the peer was found; is it running, and does it still wait for this answer?"]
-                + pairs.map { "  " + $0 }).joined(separator: "\n")
+            (["no path to the peer was found; is it running, and does it still wait for this answer? What was tried:"]
+                + pairs.map { "  " + $0 }
+                + ["behind different networks, offer with --ice-server stun:HOST and make a new answer"])
+                .joined(separator: "\n")
         case .insecure(let reason):
             "the peer could not be trusted: \(reason)"
         case .lost:
