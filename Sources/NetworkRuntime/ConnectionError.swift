@@ -38,14 +38,17 @@ extension ConnectionError: CustomStringConvertible {
             "no address in the peer's description can be reached from the addresses of ours; share with --bind ADDRESS "
                 + "of a network that both are in, or with --ice-server"
         case .unreachable(let pairs):
-            (["no path to the peer was found; is it running, and does it still wait for this answer? What was tried:"]
-                + pairs.map { "  " + $0 }
-                + ["behind different networks, offer with --ice-server stun:HOST and make a new answer"])
+            (["no path to the peer was found; the pairs of addresses that were tried:"] + pairs.map { "  " + $0 }
+                + [
+                    "Is the peer running, and does it still wait for this answer? If it is in another network, make an "
+                        + "offer with --ice-server stun:HOST; a firewall must let UDP pass."
+                ])
                 .joined(separator: "\n")
         case .insecure(let reason):
             "the peer could not be trusted: \(reason)"
         case .lost:
-            "the peer stopped answering"
+            "the peer stopped answering, and consent to send to it ran out (RFC 7675); its program or its network ended: "
+                + "make a new offer to share again"
         }
     }
 }

@@ -44,7 +44,13 @@ struct DatagramSocket {
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw ConnectionError.portTaken(address)
         } catch let error as IOError where error.errnoCode == EADDRNOTAVAIL {
-            throw ConnectionError.addressUnusable(address, reason: "no interface of this machine has it")
+            throw ConnectionError.addressUnusable(
+                address,
+                reason: "no interface of this machine has it; "
+                    + "if the network changed since the offer, make a new one")
+        } catch let error as IOError where error.errnoCode == EINVAL {
+            throw ConnectionError.addressUnusable(
+                address, reason: "a socket can't be bound to it alone; give a global or a loopback address")
         } catch let error as IOError where error.errnoCode == EACCES {
             throw ConnectionError.addressUnusable(address, reason: "ports below 1024 belong to root")
         } catch let error as IOError {

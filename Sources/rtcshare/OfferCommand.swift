@@ -24,7 +24,10 @@ struct OfferCommand: AsyncParsableCommand {
             "What to share: \(SourceSpecification.syntax). rtcshare send can still change it.", valueName: "spec"))
     var source: String?
 
-    @Option(help: ArgumentHelp("The session file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Where the session goes. By default $XDG_STATE_HOME/rtcshare/session.json, or ~/.local/state/rtcshare/….",
+            valueName: "file"))
     var session: String?
 
     func run() async throws {
@@ -43,7 +46,8 @@ struct OfferCommand: AsyncParsableCommand {
             await connection.connection.close()
             try StandardStreams.writeOutput(offer)
             Terminal.shared.say(
-                "Session written to \(file.path). When you have the answer: rtcshare send --answer FILE")
+                "Session written to \(file.path). When you have the answer: rtcshare send --answer FILE"
+                    + (session.map { " --session \($0)" } ?? ""))
         }
     }
 }
@@ -118,7 +122,13 @@ enum BindAddress {
                 throw CommandFailure(
                     .usage, "--bind \(text): not an IP address; give one of this machine's, such as 127.0.0.1")
             }
-            addresses.append(address)
+            guard !address.isUnspecified else {
+                throw CommandFailure(
+                    .usage,
+                    "--bind \(text): no peer can send to this address; leave --bind out for every interface, or give "
+                        + "one of this machine's addresses")
+            }
+            if !addresses.contains(address) { addresses.append(address) }
         }
         return addresses
     }

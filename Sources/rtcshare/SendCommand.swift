@@ -52,17 +52,16 @@ struct SendCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
-            let interruption = Interruption()
             if let answer {
-                try await send(answerPath: answer, interruption: interruption)
+                try await send(answerPath: answer)
             } else {
-                try await offerAndSend(interruption: interruption)
+                try await offerAndSend()
             }
         }
     }
 
     /// Takes up the session of an earlier `offer`.
-    private func send(answerPath: String, interruption: Interruption) async throws {
+    private func send(answerPath: String) async throws {
         let answer = try AnswerFile.read(answerPath)
         let file = SessionFile(path: session)
         let stored = try file.take()
@@ -70,6 +69,7 @@ struct SendCommand: AsyncParsableCommand {
         // Everything that can be wrong with the answer or the source is found before anything is used up.
         _ = try Negotiation.negotiate(offer: offer, answer: answer)
         let pipeline = try sharing.openPipeline(offered: stored.source)
+        let interruption = Interruption()
         let connection = try await Connection(
             as: .offerer, identity: stored.identity, configuration: sharing.connectionConfiguration,
             endpoints: stored.endpoints.compactMap(\.transportAddress))
@@ -80,7 +80,7 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     /// Does the offer's part too.
-    private func offerAndSend(interruption: Interruption) async throws {
+    private func offerAndSend() async throws {
         let attendee = try offering.attendeeID()
         let pipeline = try sharing.openPipeline(offered: nil)
         let connection = try await offering.openConnection(
@@ -89,7 +89,11 @@ struct SendCommand: AsyncParsableCommand {
         try await offering.gather(on: connection)
         let offer = try await connection.makeOffer()
         try StandardStreams.writeOutput(offer.description)
+        // Whoever reads the offer from a pipe waits for its end, and only then answers.
+        if sharing.stats != "-" { StandardStreams.closeOutput() }
+        // Until here Ctrl-C just ends the program: there is nobody to say goodbye to.
         let answer = try AnswerFile.read("-")
+        let interruption = Interruption()
         try await connection.accept(answer: answer, to: offer)
         try await Share(connection: connection, pipeline: pipeline, options: sharing, interruption: interruption).run {}
     }
@@ -150,9 +154,7 @@ struct SharingOptions: ParsableArguments {
         guard SourceSpecification.frameRates.contains(maxFramerate) else {
             throw ValidationError("--max-framerate \(maxFramerate): give 0.1 to 240 frames a second")
         }
-        guard duration.map({ $0 > 0 && $0.isFinite }) ?? true else {
-            throw ValidationError("--duration: give a number of seconds above zero")
-        }
+        try ShareDuration.validate(duration)
     }
 
     var connectionConfiguration: Connection.Configuration {
@@ -168,7 +170,7 @@ struct SharingOptions: ParsableArguments {
             specification = try SourceSpecification(text)
         } else {
             let preferred = SourceSpecification.preferred()
-            Terminal.shared.say("Nothing else being asked for: \(preferred.sentence)")
+            Terminal.shared.say("No --source was given: \(preferred.sentence)")
             specification = preferred.specification
         }
         var settings = VideoEncoderThread.Settings(

@@ -64,10 +64,12 @@ struct Share {
     ) async throws {
         var status = ShareStatus()
         var isConnected = false
+        var wasConnected = false
         for await occurrence in occurrences {
             switch occurrence {
             case .event(.connected):
                 isConnected = true
+                wasConnected = true
                 try consume()
                 pipeline.keep(to: await connection.sendingLimits)
                 try pipeline.start()
@@ -82,8 +84,10 @@ struct Share {
             case .event(.keyFrameRequested):
                 pipeline.requestKeyFrame()
             case .event(.disconnected):
+                isConnected = false
                 Terminal.shared.say("The viewer does not answer; waiting for it to come back.")
             case .event(.reconnected):
+                isConnected = true
                 Terminal.shared.say("The viewer is back.")
                 pipeline.requestKeyFrame()
             case .event(.closedByPeer):
@@ -93,10 +97,10 @@ struct Share {
             case .event(.gatheringComplete), .event(.frame):
                 continue
             case .interrupted:
-                if !isConnected { try consume() }
+                if !wasConnected { try consume() }
                 return Terminal.shared.say("Stopped.")
             case .durationOver:
-                return Terminal.shared.say("Done: \(options.duration ?? 0) seconds shared.")
+                return Terminal.shared.say("Done: \((options.duration ?? 0).formatted()) seconds shared.")
             case .sourceEnded(let error?):
                 throw error
             case .sourceEnded(nil):

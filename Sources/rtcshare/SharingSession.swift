@@ -93,7 +93,9 @@ final class SessionFile {
             throw errno == ENOENT
                 ? CommandFailure(
                     .inputMissing, "there is no session \(path); make an offer first: rtcshare offer > offer.sdp")
-                : CommandFailure(.notPermitted, "can't open the session \(path): \(String(cString: strerror(errno)))")
+                : CommandFailure(
+                    errno == EACCES || errno == EPERM ? .notPermitted : .inputOutput,
+                    "can't open the session \(path): \(String(cString: strerror(errno)))")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw CommandFailure(.unavailable, "the session \(path) is in use by another rtcshare send")
@@ -117,7 +119,14 @@ final class SessionFile {
     }
 
     /// Empties the file of its secrets: the session served its share.
+    ///
+    /// A newer offer's session may stand there by now: that one is left alone.
     func consume(now: Date = Date()) throws(CommandFailure) {
+        var mine = stat()
+        var present = stat()
+        guard fstat(descriptor, &mine) == 0, stat(path, &present) == 0,
+            mine.st_ino == present.st_ino, mine.st_dev == present.st_dev
+        else { return }
         do {
             try replace(with: try Self.encoder.encode(Tombstone(usedAt: now)))
         } catch {

@@ -47,6 +47,14 @@ enum StandardStreams {
         }
     }
 
+    /// Ends standard output for whoever reads it; what this process still writes there goes nowhere.
+    static func closeOutput() {
+        let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        guard nowhere >= 0 else { return }
+        dup2(nowhere, STDOUT_FILENO)
+        close(nowhere)
+    }
+
     /// The system's own words for what failed.
     static func reason(of error: any Error) -> String {
         let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError ?? error as NSError

@@ -13,6 +13,8 @@ struct ViewCommand: AsyncParsableCommand {
         discussion: """
             The answer goes to standard output at once; give it to whoever made the offer. Tiles are reported on standard \
             error as they appear and go. Ctrl-C ends viewing.
+
+            Example: rtcshare view --offer offer.sdp --record share.ivf > answer.sdp
             """)
 
     @Option(help: ArgumentHelp("The offer; - reads it from standard input.", valueName: "file"))
@@ -28,7 +30,9 @@ struct ViewCommand: AsyncParsableCommand {
     var duration: Double?
 
     @Option(
-        help: ArgumentHelp("Write a statistics report a second as JSON Lines; - is standard output.", valueName: "file")
+        help: ArgumentHelp(
+            "Write a statistics report a second as JSON Lines; - is standard output, behind the answer.",
+            valueName: "file")
     )
     var stats: String?
 
@@ -42,17 +46,11 @@ struct ViewCommand: AsyncParsableCommand {
     var bind: [String] = []
 
     func validate() throws {
-        guard duration.map({ $0 > 0 && $0.isFinite }) ?? true else {
-            throw ValidationError("--duration: give a number of seconds above zero")
-        }
-        if stats == "-" {
-            throw ValidationError("--stats -: standard output holds the answer; name a file")
-        }
+        try ShareDuration.validate(duration)
     }
 
     func run() async throws {
         try await reportingFailure {
-            let interruption = Interruption()
             let offer = try SessionDescription.parse(StandardStreams.readText(offer, what: "offer"))
             var random = SystemRandomNumberGenerator()
             let identity = try LocalIdentity(media: [], unixTime: Int64(Date().timeIntervalSince1970), random: &random)
@@ -61,12 +59,15 @@ struct ViewCommand: AsyncParsableCommand {
             configuration.addresses = try BindAddress.parse(bind)
             // The sender connects when its person has the answer: that can take them a while.
             configuration.peer.connectTimeout = .seconds(24 * 3600)
+            let interruption = Interruption()
             let connection = try await Connection(as: .answerer, identity: identity, configuration: configuration)
             let viewing = try Viewing(
                 connection: connection, record: record, snapshot: snapshot,
                 statistics: try stats.map { try StatisticsWriter(path: $0) })
             let answer = try await connection.answer(offer: offer)
             try StandardStreams.writeOutput(answer.description)
+            // Whoever reads the answer from a pipe waits for its end, and only then connects.
+            if stats != "-" { StandardStreams.closeOutput() }
             try await viewing.run(duration: duration, interruption: interruption)
         }
     }

@@ -15,6 +15,8 @@ final class Viewing: Sendable {
         var firstPicture: ContinuousClock.Instant?
         var frames = 0
         var newest: PixelBuffer?
+        /// The tiles on show, by the words that they were announced with.
+        var tiles: [String] = []
     }
 
     private enum Occurrence: Sendable {
@@ -61,11 +63,22 @@ final class Viewing: Sendable {
             try await follow(pipeline, duration: duration)
         } catch {
             await finish(pipeline, watchers)
+            // What was seen before the failure is kept; the failure is the news.
+            try? keep()
             throw error
         }
         await finish(pipeline, watchers)
-        if let snapshot, let picture = summary.newest { try PNGWriter.write(picture, to: snapshot) }
+        try keep()
+    }
+
+    private func keep() throws {
+        defer { removeTiles() }
         try recording?.close()
+        if let snapshot, let picture = summary.newest { try PNGWriter.write(picture, to: snapshot) }
+    }
+
+    private func removeTiles() {
+        for tile in seen.withLock({ $0.tiles }) { Terminal.shared.say("\(tile) removed") }
     }
 
     private func watch(_ interruption: Interruption?) -> [Task<Void, Never>] {
@@ -141,6 +154,7 @@ final class Viewing: Sendable {
             let attendee = try? AttendeeID(id)
             let kind = attendee?.modality == .content ? "content" : "video"
             Terminal.shared.say("Tile \(index + 1) added: \(attendee?.rawValue ?? "(no id)"), \(kind), \(size)")
+            seen.withLock { $0.tiles.append("Tile \(index + 1)") }
         }
     }
 }
