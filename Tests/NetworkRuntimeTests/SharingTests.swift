@@ -9,8 +9,9 @@ import WireFormat
 /// What a program gets that leaves everything to `share(over:)`, over real sockets of the loopback interface.
 @Suite(.timeLimit(.minutes(1)))
 struct SharingTests {
+    /// Two that have each other's description. A viewer that leaves at once does so before the sender can reach it.
     private static func connect(
-        limit: Duration = .seconds(30)
+        limit: Duration = .seconds(30), viewerLeaves: Bool = false
     ) async throws -> (sender: Connection, viewer: Connection) {
         var configuration = Connection.Configuration()
         configuration.addresses = [.v4(0x7F00_0001)]
@@ -21,7 +22,9 @@ struct SharingTests {
         let viewer = try await Connection(
             as: .answerer, identity: LocalIdentity(media: []), configuration: configuration)
         let offer = try await sender.makeOffer()
-        try await sender.accept(answer: viewer.answer(offer: offer), to: offer)
+        let answer = try await viewer.answer(offer: offer)
+        if viewerLeaves { await viewer.close() }
+        try await sender.accept(answer: answer, to: offer)
         return (sender, viewer)
     }
 
@@ -65,8 +68,7 @@ struct SharingTests {
     }
 
     @Test func `A viewer that is not there ends the share with the pairs that were tried`() async throws {
-        let (sender, viewer) = try await Self.connect(limit: .milliseconds(500))
-        await viewer.close()
+        let (sender, _) = try await Self.connect(limit: .milliseconds(500), viewerLeaves: true)
         let pipeline = try Self.pipeline(Self.pattern)
         let error = await #expect(throws: ConnectionError.self) { try await pipeline.share(over: sender) }
         guard case .unreachable(let pairs) = error else {
