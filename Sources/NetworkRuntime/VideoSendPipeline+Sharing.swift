@@ -34,6 +34,7 @@ extension VideoSendPipeline {
         for await event in connection.events {
             switch event {
             case .connected:
+                keep(to: await connection.sendingLimits)
                 try start()
                 requestKeyFrame()
             case .keyFrameRequested, .reconnected: requestKeyFrame()
