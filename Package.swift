@@ -108,9 +108,6 @@ let package = Package(
         tests("ICETests", ["Cryptography", "ICE", "STUN", "WireFormat"]),
         tests("MediaTests", ["Media"]),
         tests(
-            "NetworkRuntimeTests",
-            ["Capture", "Media", "NetworkRuntime", "PeerConnection", "VideoCoding", "WireFormat"]),
-        tests(
             "PeerConnectionTests",
             ["CongestionControl", "PeerConnection", "RTP", "SDP", "SecureTransport", "TestSupport", "WireFormat"]),
         tests(
