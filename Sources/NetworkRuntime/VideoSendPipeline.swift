@@ -14,6 +14,8 @@ public final class VideoSendPipeline: Sendable {
     private let encoder: VideoEncoderThread
     private let output: Output
     private let source: any CaptureSource
+    /// What the source gives its frames to.
+    private let sink: any VideoSink
     private let hasStarted = Mutex(false)
     private let endContinuation: AsyncStream<(any Error)?>.Continuation
     /// Yields once, when the source has nothing more to give: nil where it ran out, an error where it failed. Ends with
@@ -24,8 +26,11 @@ public final class VideoSendPipeline: Sendable {
     /// (36), the prefix of a retransmission (2) and the longest tag of SRTP (16).
     static let maximumPayload = 1200 - 36 - 2 - 16
 
-    /// A pipeline at rest: nothing is captured before ``start()``.
-    public init(source: any CaptureSource, settings: VideoEncoderThread.Settings) throws {
+    /// A pipeline at rest: nothing is captured before ``start()``. With `sourceCanWait`, the source is held up while the
+    /// encoder is busy, and none of its frames is replaced by a newer one.
+    public init(
+        source: any CaptureSource, settings: VideoEncoderThread.Settings, sourceCanWait: Bool = false
+    ) throws {
         var random = SystemRandomNumberGenerator()
         let output = Output(counters: VP8PictureCounters(using: &random))
         let (end, continuation) = AsyncStream.makeStream(of: (any Error)?.self)
@@ -33,7 +38,7 @@ public final class VideoSendPipeline: Sendable {
         self.source = source
         self.end = end
         endContinuation = continuation
-        encoder = try VideoEncoderThread(settings: settings) {
+        let encoder = try VideoEncoderThread(settings: settings) {
             output.send($0)
         } onEvent: { event in
             switch event {
@@ -41,6 +46,8 @@ public final class VideoSendPipeline: Sendable {
             case .sourceEnded(let error): continuation.yield(error)
             }
         }
+        self.encoder = encoder
+        sink = sourceCanWait ? FramesInTurn(encoder: encoder) : encoder
     }
 
     /// Sends what is encoded from now on to this connection too.
@@ -71,14 +78,14 @@ public final class VideoSendPipeline: Sendable {
                 return !started
             })
         else { return }
-        source.add(encoder)
+        source.add(sink)
         try source.start()
     }
 
     /// Ends capture and encoding, and returns when their threads have ended.
     public func stop() {
         source.stop()
-        source.remove(encoder)
+        source.remove(sink)
         encoder.stop()
         endContinuation.finish()
     }
@@ -92,6 +99,19 @@ public final class VideoSendPipeline: Sendable {
     public func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
         PipelineStatistics(encoder.statistics, format: source.captureFormat).complete(report)
     }
+}
+
+/// Holds the source's thread up until the encoder has taken the frame before.
+private final class FramesInTurn: VideoSink {
+    private let encoder: VideoEncoderThread
+    private static let patience = Duration.seconds(1)
+
+    init(encoder: VideoEncoderThread) {
+        self.encoder = encoder
+    }
+
+    func receive(_ frame: VideoFrame) { encoder.receiveInTurn(frame, patience: Self.patience) }
+    func sourceDidEnd(error: (any Error)?) { encoder.sourceDidEnd(error: error) }
 }
 
 /// Where encoded frames go. Called on the encoder's thread alone, but for the list of connections.

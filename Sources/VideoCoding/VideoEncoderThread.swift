@@ -82,6 +82,16 @@ public final class VideoEncoderThread: VideoSink {
         withExtendedLifetime(replaced) {}
     }
 
+    /// Takes a frame when the one before it has been taken up, so that none is replaced: for a source that can wait, such
+    /// as a pipe. Where that takes longer than `patience`, the encoder being paused, the older frame is replaced.
+    public func receiveInTurn(_ frame: VideoFrame, patience: Duration) {
+        let deadline = monotonicNow() + patience
+        monitor.wait { state in
+            state.slot == nil || state.isStopping || monotonicNow() >= deadline ? .done(()) : .wait(until: deadline)
+        }
+        receive(frame)
+    }
+
     /// Passes the source's end on as an event, after the frame that may still wait.
     public func sourceDidEnd(error: (any Error)?) {
         monitor.update { $0.endings.append(error) }

@@ -176,8 +176,14 @@ struct SharingOptions: ParsableArguments {
         var settings = VideoEncoderThread.Settings(
             bitsPerSecond: maxBitrate * 1000, framesPerSecond: maxFramerate, hint: hint.contentHint)
         if let size { settings.maximumSize = size.size }
-        return try VideoSendPipeline(
-            source: try specification.open(framesPerSecond: maxFramerate), settings: settings)
+        let source = try specification.open(framesPerSecond: maxFramerate)
+        // A file's frames are all meant to be seen; one that is faster than what may be sent keeps its pace instead.
+        let canWait =
+            switch specification {
+            case .file, .standardInput: source.captureFormat.framesPerSecond <= maxFramerate
+            case .test, .display, .region: false
+            }
+        return try VideoSendPipeline(source: source, settings: settings, sourceCanWait: canWait)
     }
 }
 

@@ -81,6 +81,46 @@ extension Interop {
             #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
         }
 
+        @Test func `A refused answer leaves the session whole, and the right one still works`() async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            let offer = try await share.offer(Self.testPattern)
+            let viewer = try await share.view()
+            defer { viewer.stop() }
+            let genuine = viewer.standardOutput
+            let refused = [offer, genuine.replacing("a=mid:", with: "a=mid:x"), "v=0\r\n"]
+            for answer in refused {
+                _ = try folder.write(answer, to: "answer.sdp")
+                let outcome = try await share.send().outcome(timeout: .seconds(30))
+                #expect(outcome.status == 65, "\(outcome.standardError)")
+            }
+            _ = try folder.write(genuine, to: "answer.sdp")
+            let outcome = try await share.send(["--duration", "1"]).outcome(timeout: .seconds(40))
+            #expect(outcome.status == 0, "\(outcome.standardError)")
+            let seen = try await viewer.outcome(timeout: .seconds(20))
+            #expect(seen.status == 0 && seen.standardError.contains("Tile 1 removed"), "\(seen.standardError)")
+        }
+
+        @Test(arguments: [
+            ["--bind", "nowhere"], ["--bind", "0.0.0.0"], ["--bind", "::"], ["--attendee", "#content"],
+            ["--source", "nothing"], ["--port", "99999"],
+        ])
+        func `What an offer can't be made of ends with 64`(options: [String]) async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            let outcome = try await share.run(["offer", "--session", share.session.path] + options)
+            #expect(outcome.status == 64, "\(outcome.standardError)")
+        }
+
+        @Test func `A duration that no clock holds is refused`() async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            for duration in ["1e300", "inf", "nan", "0", "-1"] {
+                let outcome = try await share.run(["send", "--answer", "answer.sdp", "--duration=\(duration)"])
+                #expect(outcome.status == 64, "\(duration): \(outcome.standardError)")
+            }
+        }
+
         @Test func `SIGINT ends a share with 0, and the session can't be used again`() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
