@@ -56,33 +56,32 @@ let package = Package(
 
         // Floor 2: the protocols and the codecs.
         module("ICE", ["STUN", "WireFormat"]),
-        module("SecureTransport", ["COpenSSL", "CSRTP", "Cryptography", "WireFormat"]),
+        module("SecureTransport", ["COpenSSL", "CSRTP", "WireFormat"]),
         module("CongestionControl", ["RTP", "WireFormat"]),
         module("VideoCoding", ["CPNG", "CVPX", "CYUV", "Media"]),
         module("Capture", ["CXCB", "CYUV", "Media"]),
 
         // Floor 3: the whole peer, without input or output.
         module(
-            "PeerConnection",
-            ["CongestionControl", "ICE", "Media", "RTP", "SDP", "STUN", "SecureTransport", "VideoCoding", "WireFormat"]),
+            "PeerConnection", ["CongestionControl", "ICE", "RTP", "SDP", "SecureTransport", "WireFormat"]),
 
         // Floor 4: the peer on a network, and what people call a share.
         module(
             "NetworkRuntime",
             [
-                "ICE", "Media", "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding", "WireFormat",
+                "ICE", "Media", "PeerConnection", "RTP", "SDP", "VideoCoding", "WireFormat",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
-        module("ContentShare", ["Media"]),
+        module("ContentShare"),
 
         // Floor 6: the programs.
         .executableTarget(
             name: "rtcshare",
             dependencies: [
-                "Capture", "ContentShare", "ICE", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP",
-                "VideoCoding", "WireFormat",
+                "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "VideoCoding",
+                "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: settings),
