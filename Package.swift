@@ -119,7 +119,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         tests("RTPTests", ["RTP", "TestSupport", "WireFormat"]),
-        tests("SDPTests", ["SDP", "WireFormat"]),
+        tests("SDPTests", ["SDP", "TestSupport", "WireFormat"]),
         tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "SecureTransport", "WireFormat"]),
         tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Media", "VideoCoding"]),

@@ -1,16 +1,17 @@
 import SDP
+import TestSupport
 import Testing
 import WireFormat
 
 @Suite("WebRTC attributes")
 struct AttributeTests {
     private func video() throws -> MediaDescription {
-        try SessionDescription.parse(Fixtures.chromiumOffer).media[1]
+        try SessionDescription.parse(PeerDescriptions.chromiumOffer).media[1]
     }
 
     @Test("Every attribute of a browser's offer is read")
     func chromium() throws {
-        let session = try SessionDescription.parse(Fixtures.chromiumOffer)
+        let session = try SessionDescription.parse(PeerDescriptions.chromiumOffer)
         let video = try video()
         #expect(try session.bundle()?.mids == ["0", "1"])
         #expect(try video.mid() == "1")

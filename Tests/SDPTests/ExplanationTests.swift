@@ -1,9 +1,10 @@
 import SDP
+import TestSupport
 import Testing
 
 @Suite("Explanations")
 struct ExplanationTests {
-    @Test("Every line of a browser's description is explained, without a problem", arguments: Fixtures.all)
+    @Test("Every line of a browser's description is explained, without a problem", arguments: Fixture.all)
     func complete(_ fixture: Fixture) {
         let text = fixture.text
         let lines = SessionDescription.explain(text)
@@ -30,14 +31,14 @@ struct ExplanationTests {
 
     @Test("Lines are told in plain words", arguments: expectations)
     func words(_ line: String, _ expected: String) throws {
-        let lines = SessionDescription.explain(Fixtures.chromiumOffer)
+        let lines = SessionDescription.explain(PeerDescriptions.chromiumOffer)
         let found = lines.filter { $0.text.hasPrefix(line) }.map(\.explanation)
         #expect(found.contains { $0.hasPrefix(expected) }, "\(found)")
     }
 
     @Test("What breaks a text is told at its line, and the other lines are still explained")
     func problems() {
-        let broken = Fixtures.chromiumAnswer.replacing("a=mid:0", with: "a mid 0")
+        let broken = PeerDescriptions.chromiumAnswer.replacing("a=mid:0", with: "a mid 0")
         let lines = SessionDescription.explain(broken)
         let flagged = lines.filter { $0.problem != nil }
         #expect(flagged.map(\.text) == ["a mid 0"])
@@ -48,7 +49,8 @@ struct ExplanationTests {
 
     @Test("A section that lacks what WebRTC needs is flagged at its m= line")
     func missing() {
-        let text = Fixtures.chromiumAnswer.replacing("a=rtcp-mux\n", with: "").replacing("a=setup:active\n", with: "")
+        let text = PeerDescriptions.chromiumAnswer.replacing("a=rtcp-mux\n", with: "").replacing(
+            "a=setup:active\n", with: "")
         let flagged = SessionDescription.explain(text).filter { $0.problem != nil }
         #expect(flagged.map(\.number) == [8])
         #expect(flagged.first?.problem == "this section lacks a=setup (RFC 8842 §5), a=rtcp-mux (RFC 8858 §4)")

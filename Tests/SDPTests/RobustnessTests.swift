@@ -32,7 +32,7 @@ struct RobustnessTests {
         return session
     }
 
-    @Test("A description cut at any length", arguments: Fixtures.all)
+    @Test("A description cut at any length", arguments: Fixture.all)
     func truncation(_ fixture: Fixture) {
         let text = fixture.text
         let bytes = Array(text.utf8)
@@ -44,7 +44,7 @@ struct RobustnessTests {
         }
     }
 
-    @Test("A description with any one byte changed", arguments: Fixtures.all)
+    @Test("A description with any one byte changed", arguments: Fixture.all)
     func corruption(_ fixture: Fixture) {
         let text = fixture.text
         var bytes = Array(text.utf8)

@@ -1,10 +1,11 @@
 import SDP
+import TestSupport
 import Testing
 import WireFormat
 
 @Suite("Session descriptions")
 struct SessionDescriptionTests {
-    @Test("A description is written as it was read, with CR LF", arguments: Fixtures.all)
+    @Test("A description is written as it was read, with CR LF", arguments: Fixture.all)
     func roundTrip(_ fixture: Fixture) throws {
         let text = fixture.text
         let parsed = try SessionDescription.parse(text)
@@ -38,7 +39,7 @@ struct SessionDescriptionTests {
 
     @Test("The structure's fields")
     func fields() throws {
-        let session = try SessionDescription.parse(Fixtures.chromiumOffer)
+        let session = try SessionDescription.parse(PeerDescriptions.chromiumOffer)
         #expect(session.origin?.sessionID == "3659171870212345678")
         #expect(session.origin?.connection.address == "127.0.0.1")
         #expect(session.timing?.start == 0)

@@ -1,5 +1,6 @@
 import PeerConnection
 import SDP
+import TestSupport
 import Testing
 import WireFormat
 
@@ -11,7 +12,7 @@ struct AnswerTests {
 
     @Test("A Chromium answer: host names, all feedback, all extensions")
     func chromium() throws {
-        let session = try negotiate(NegotiationFixtures.chromiumAnswer)
+        let session = try negotiate(PeerDescriptions.chromiumAnswer)
         let media = try #require(session.acceptedMedia.first)
         #expect(session.localSetup == .passive)
         #expect(session.remoteICE == ICEAttributes(usernameFragment: "q1Wd", password: "8mN2yqR0p7Vf3ZtL5sXcUeHj"))
@@ -30,7 +31,7 @@ struct AnswerTests {
 
     @Test("A Firefox answer: remapped payload types, a fingerprint of the session, extensions with directions")
     func firefox() throws {
-        let session = try negotiate(NegotiationFixtures.firefoxAnswer)
+        let session = try negotiate(PeerDescriptions.firefoxAnswer)
         let media = try #require(session.acceptedMedia.first)
         #expect(media.payloadType == 120 && media.rtxPayloadType == 124)
         #expect(media.codecParameters?["max-fr"] == "60")
@@ -40,7 +41,7 @@ struct AnswerTests {
 
     @Test("An aiortc answer: a msid although it receives only")
     func aiortc() throws {
-        let media = try #require(try negotiate(NegotiationFixtures.aiortcAnswer).acceptedMedia.first)
+        let media = try #require(try negotiate(PeerDescriptions.aiortcAnswer).acceptedMedia.first)
         #expect(media.feedback == [.nack, .pictureLoss, .receiverEstimatedBitrate])
         #expect(media.extensionIDs == [.mid: 1, .absoluteSendTime: 2])
         #expect(!media.hasReducedSizeRTCP)
@@ -48,12 +49,12 @@ struct AnswerTests {
 
     @Test("A GStreamer answer: attributes in any order, few extensions")
     func gstreamer() throws {
-        let session = try negotiate(NegotiationFixtures.gstreamerAnswer)
+        let session = try negotiate(PeerDescriptions.gstreamerAnswer)
         #expect(session.remoteICE.usernameFragment == "bGzhdOaCVM9mLqO+AlOVXN7gE/t9lGxi")
         #expect(session.acceptedMedia.first?.extensionIDs == [.transportWideSequenceNumber: 3])
     }
 
-    static let base = NegotiationFixtures.chromiumAnswer
+    static let base = PeerDescriptions.chromiumAnswer
 
     /// Legal answers: what is replaced, and what must follow from it.
     static let legal: [(name: String, from: String, to: String, holds: @Sendable (NegotiatedSession) -> Bool)] = [
@@ -189,7 +190,7 @@ struct AnswerTests {
         let own = #expect(throws: NegotiationError.self) { try negotiate(Samples.offer().description) }
         #expect(own?.rule == .ownOffer)
         #expect(own?.line == 2)
-        let foreign = #expect(throws: NegotiationError.self) { try negotiate(NegotiationFixtures.chromiumOffer) }
+        let foreign = #expect(throws: NegotiationError.self) { try negotiate(PeerDescriptions.chromiumOffer) }
         #expect(foreign?.rule == .offerInsteadOfAnswer)
         #expect(foreign?.text == "a=setup:actpass")
         let bare = #expect(throws: NegotiationError.self) { try negotiate("v=0\no=- 1 1 IN IP4 127.0.0.1\n") }

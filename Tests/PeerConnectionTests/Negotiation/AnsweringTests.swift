@@ -1,5 +1,6 @@
 import PeerConnection
 import SDP
+import TestSupport
 import Testing
 import WireFormat
 
@@ -34,7 +35,7 @@ struct AnsweringTests {
 
     @Test("Of a browser's offer, VP8 is taken under its numbers, and sound is rejected")
     func chromium() throws {
-        let (answer, session) = try answer(NegotiationFixtures.chromiumOffer)
+        let (answer, session) = try answer(PeerDescriptions.chromiumOffer)
         let media = try #require(session.sections[1].media)
         #expect(answer.media.map(\.port) == [0, 7000])
         #expect(answer.media[0].formats == ["111", "63", "9", "0", "8", "13", "110", "126"])
@@ -51,7 +52,7 @@ struct AnsweringTests {
     @Test("The viewer waits for DTLS where the offer will open it")
     func passive() throws {
         let (answer, session) = try answer(
-            NegotiationFixtures.chromiumOffer.replacing("setup:actpass", with: "setup:active"))
+            PeerDescriptions.chromiumOffer.replacing("setup:actpass", with: "setup:active"))
         #expect(session.localSetup == .passive)
         #expect(try answer.media[1].setup() == .passive)
     }
@@ -102,7 +103,7 @@ struct NegotiationRobustnessTests {
     @Test("An answer cut at any length, or with any one byte changed")
     func answers() throws {
         let offer = try Samples.offer()
-        let bytes = Array(NegotiationFixtures.firefoxAnswer.utf8)
+        let bytes = Array(PeerDescriptions.firefoxAnswer.utf8)
         func exercise(_ bytes: [UInt8]) {
             guard let answer = try? SessionDescription.parse(utf8: bytes) else { return }
             do throws(NegotiationError) {
@@ -124,7 +125,7 @@ struct NegotiationRobustnessTests {
 
     @Test("An offer cut at any length, or with any one byte changed")
     func offers() throws {
-        let bytes = Array(NegotiationFixtures.chromiumOffer.utf8)
+        let bytes = Array(PeerDescriptions.chromiumOffer.utf8)
         func exercise(_ bytes: [UInt8]) {
             guard let offer = try? SessionDescription.parse(utf8: bytes),
                 let (answer, session) = try? Negotiation.makeAnswer(to: offer, Samples.answering)

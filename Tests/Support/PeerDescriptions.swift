@@ -1,16 +1,7 @@
-import Testing
-
-/// A description that shows as its name among a test's cases.
-struct Fixture: Sendable, CustomTestStringConvertible {
-    let name: String
-    let text: String
-
-    var testDescription: String { name }
-}
-
 /// Descriptions as browsers and other peers write them; their lines end in LF here.
-enum Fixtures {
-    static let chromiumOffer = """
+public enum PeerDescriptions {
+    /// An offer of Chromium's.
+    public static let chromiumOffer = """
         v=0
         o=- 3659171870212345678 2 IN IP4 127.0.0.1
         s=-
@@ -95,7 +86,8 @@ enum Fixtures {
 
         """
 
-    static let chromiumAnswer = """
+    /// Chromium's answer to an offer of video.
+    public static let chromiumAnswer = """
         v=0
         o=- 7418529630741852963 2 IN IP4 127.0.0.1
         s=-
@@ -134,7 +126,8 @@ enum Fixtures {
 
         """
 
-    static let firefoxAnswer = """
+    /// Firefox's.
+    public static let firefoxAnswer = """
         v=0
         o=mozilla...THIS_IS_SDPARTA-140.0 2147483648012345678 0 IN IP4 0.0.0.0
         s=-
@@ -173,7 +166,8 @@ enum Fixtures {
 
         """
 
-    static let aiortcOffer = """
+    /// An offer of aiortc's.
+    public static let aiortcOffer = """
         v=0
         o=- 3940000000 3940000000 IN IP4 0.0.0.0
         s=-
@@ -207,7 +201,8 @@ enum Fixtures {
 
         """
 
-    static let aiortcAnswer = """
+    /// aiortc's answer.
+    public static let aiortcAnswer = """
         v=0
         o=- 3940000000 3940000000 IN IP4 0.0.0.0
         s=-
@@ -241,7 +236,8 @@ enum Fixtures {
 
         """
 
-    static let gstreamerAnswer = """
+    /// The answer of GStreamer's webrtcbin.
+    public static let gstreamerAnswer = """
         v=0
         o=- 1122334455667788990 0 IN IP4 0.0.0.0
         s=-
@@ -271,13 +267,4 @@ enum Fixtures {
         a=candidate:2 1 TCP 1015021823 10.0.0.8 9 typ host tcptype active
 
         """
-
-    static let all: [Fixture] = [
-        Fixture(name: "chromiumOffer", text: chromiumOffer),
-        Fixture(name: "chromiumAnswer", text: chromiumAnswer),
-        Fixture(name: "firefoxAnswer", text: firefoxAnswer),
-        Fixture(name: "aiortcOffer", text: aiortcOffer),
-        Fixture(name: "aiortcAnswer", text: aiortcAnswer),
-        Fixture(name: "gstreamerAnswer", text: gstreamerAnswer),
-    ]
 }
