@@ -118,12 +118,14 @@ import WireFormat
             endpoints: [gone, TransportAddress(ip: Loopback.v4, port: 0)])
         #expect(await connection.localAddresses.map(\.ip) == [Loopback.v4])
         await connection.close()
-        await #expect(
-            throws: ConnectionError.addressUnusable(gone, reason: "no interface of this machine has it")
-        ) {
+        let error = await #expect(throws: ConnectionError.self) {
             _ = try await Connection(
                 as: .offerer, identity: Loopback.makeIdentity(sends: true),
                 configuration: Connection.Configuration(), endpoints: [gone])
+        }
+        guard case .addressUnusable(gone, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
         }
     }
 
