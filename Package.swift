@@ -103,6 +103,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["RTP", "WireFormat"], path: "Tests/Support", swiftSettings: settings),
         tests("CaptureTests", ["Capture", "Media"]),
         tests("CongestionControlTests", ["CongestionControl", "RTP", "TestSupport", "WireFormat"]),
+        tests("ContentShareTests", ["ContentShare"]),
         tests("CryptographyTests", ["Cryptography", "WireFormat"]),
         tests("ICETests", ["Cryptography", "ICE", "STUN", "WireFormat"]),
         tests("MediaTests", ["Media"]),
