@@ -70,12 +70,23 @@ struct SendCommand: AsyncParsableCommand {
         _ = try Negotiation.negotiate(offer: offer, answer: answer)
         let pipeline = try sharing.openPipeline(offered: stored.source)
         let interruption = Interruption()
-        let connection = try await Connection(
-            as: .offerer, identity: stored.identity, configuration: sharing.connectionConfiguration,
-            endpoints: stored.endpoints.compactMap(\.transportAddress))
+        let connection = try await connection(for: stored, in: file)
         try await connection.accept(answer: answer, to: offer)
         try await Share(connection: connection, pipeline: pipeline, options: sharing, interruption: interruption).run {
             try file.consume()
+        }
+    }
+
+    /// Opens the sockets that the offer named.
+    private func connection(for stored: SharingSession, in file: SessionFile) async throws -> Connection {
+        do {
+            return try await Connection(
+                as: .offerer, identity: stored.identity, configuration: sharing.connectionConfiguration,
+                endpoints: stored.endpoints.compactMap(\.transportAddress))
+        } catch let error as ConnectionError {
+            throw error
+        } catch {
+            throw CommandFailure(.badInput, "the session \(file.path) is damaged: \(error); make a new offer")
         }
     }
 
