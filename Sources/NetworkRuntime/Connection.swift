@@ -42,9 +42,13 @@ public actor Connection {
     private var timerDeadline = Instant.distantFuture
     private var isClosed = false
     private var resolution: Task<Void, Never>?
+    /// Those who wait in ``drainQueue()``.
+    private var queueWaiters: [CheckedContinuation<Void, Never>] = []
 
     /// The largest datagram that is built: 1200 bytes of packet, as every path carries them, and some slack.
     private static let maximumDatagram = 1280
+    /// Twice the time in which the pacer lets everything go that waits.
+    private static let longestQueue = TimeAmount.seconds(1)
     /// How long to wait before a socket that the system closed is opened again.
     private static let reopenDelay = TimeAmount.milliseconds(250)
 
@@ -208,12 +212,23 @@ public actor Connection {
         peer.pairReports()
     }
 
-    /// Returns when every packet that was queued has left, or when it takes longer than the pacer's longest queue.
+    /// Returns when every packet that was queued has left, the connection is closed, or it takes longer than the pacer's
+    /// longest queue.
     public func drainQueue() async {
-        let deadline = MonotonicClock.now.advanced(by: .seconds(1))
-        while peer.hasQueuedPackets, MonotonicClock.now < deadline {
-            guard (try? await Task.sleep(for: .milliseconds(5))) != nil else { return }
+        guard peer.hasQueuedPackets, !isClosed else { return }
+        await withCheckedContinuation { waitForQueue($0) }
+    }
+
+    private func waitForQueue(_ waiter: CheckedContinuation<Void, Never>) {
+        queueWaiters.append(waiter)
+        eventLoop.assumeIsolated().scheduleTask(in: Self.longestQueue) { [weak self] in
+            self?.assumeIsolated { $0.resumeQueueWaiters() }
         }
+    }
+
+    private func resumeQueueWaiters() {
+        for waiter in queueWaiters { waiter.resume() }
+        queueWaiters = []
     }
 
     /// Says goodbye (RTCP BYE, DTLS close_notify), and closes the sockets once that has left.
@@ -224,6 +239,7 @@ public actor Connection {
         isClosed = true
         resolution?.cancel()
         timer?.cancel()
+        resumeQueueWaiters()
         let open = sockets.values
         sockets = [:]
         for socket in open { try? await socket.channel.close() }
@@ -255,6 +271,7 @@ public actor Connection {
             unflushed.insert(transmission.source)
         }
         for address in unflushed { sockets[address]?.channel.flush() }
+        if !queueWaiters.isEmpty, !peer.hasQueuedPackets { resumeQueueWaiters() }
         while let event = peer.pollEvent() {
             if case .frame = event {} else { logger.debug("\(event)") }
             eventContinuation.yield(event)
@@ -286,8 +303,7 @@ public actor Connection {
         guard deadline != .distantFuture else { return }
         timer = eventLoop.assumeIsolated().scheduleTask(
             deadline: .uptimeNanoseconds(UInt64(max(0, deadline.nanoseconds)))
-        ) {
-            [weak self] in
+        ) { [weak self] in
             self?.assumeIsolated { $0.timerDidFire() }
         }
     }
