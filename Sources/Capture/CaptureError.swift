@@ -26,6 +26,18 @@ public enum CaptureError: Error, Sendable, Hashable {
     case systemRefused(call: String, errorNumber: Int32)
 }
 
+extension CaptureError: CaptureFailure {
+    /// What observers of the source are told that it is.
+    public var kind: CaptureSourceError.Kind {
+        switch self {
+        case .invalidSpecification, .unsupportedSource, .unknownOutput, .regionOutsideScreen, .unsupportedPixels,
+            .invalidY4M:
+            .configurationFailure
+        case .displayUnavailable, .displayLost, .requestRefused, .fileUnavailable, .systemRefused: .systemFailure
+        }
+    }
+}
+
 extension CaptureError: CustomStringConvertible {
     /// One or two sentences for a person.
     public var description: String {

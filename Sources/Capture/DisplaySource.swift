@@ -6,7 +6,7 @@ public import Media
 /// A frame comes with each tick, stamped with when the server gave the picture. A screen or output that changes its
 /// size is followed, frames then have the new size; a region that no longer lies on the screen ends the source.
 /// Widths and heights are even: an odd last column or row is left out.
-public final class DisplaySource: CaptureSource {
+public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
     /// The part of a screen to share.
     public enum Area: Sendable, Hashable {
         /// The whole screen.
@@ -22,7 +22,8 @@ public final class DisplaySource: CaptureSource {
     private let area: Area
     private let display: String?
     private let connection: XConnection
-    private let broadcaster = VideoBroadcaster()
+    /// The sinks and observers.
+    public let broadcaster = VideoBroadcaster(contentHint: .detail)
     private let thread = CaptureThread()
 
     /// Connects to `display` (what stands in `DISPLAY`) and looks the area up; what cannot be shared throws, and says
@@ -51,17 +52,12 @@ public final class DisplaySource: CaptureSource {
         try XConnection(display: display).outputs(signal: nil) ?? []
     }
 
-    /// Gives `sink` every frame from now on.
-    public func add(_ sink: any VideoSink) { broadcaster.add(sink) }
-
-    /// Gives `sink` no further frame.
-    public func remove(_ sink: any VideoSink) { broadcaster.remove(sink) }
-
     /// Begins to give frames.
     public func start() throws {
         let (area, connection, broadcaster) = (area, connection, broadcaster)
         let rate = captureFormat.framesPerSecond
         try thread.start { signal in
+            broadcaster.start()
             var failure: CaptureError?
             do throws(CaptureError) {
                 let schedule = TickSchedule(start: monotonicNow(), framesPerSecond: rate)
@@ -113,15 +109,5 @@ extension PixelRectangle {
     /// Without an odd last column and row.
     fileprivate var even: PixelRectangle {
         PixelRectangle(x: x, y: y, size: PixelSize(width: max(size.width & ~1, 2), height: max(size.height & ~1, 2)))
-    }
-
-    /// What lies in both.
-    fileprivate func intersection(_ other: PixelRectangle) -> PixelRectangle? {
-        let left = max(x, other.x)
-        let top = max(y, other.y)
-        let right = min(x + size.width, other.x + other.size.width)
-        let bottom = min(y + size.height, other.y + other.size.height)
-        guard right > left, bottom > top else { return nil }
-        return PixelRectangle(x: left, y: top, size: PixelSize(width: right - left, height: bottom - top))
     }
 }

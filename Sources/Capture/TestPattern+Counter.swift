@@ -55,8 +55,8 @@ extension TestPattern {
                 switch format {
                 case .i420, .nv12:
                     sum += Int(plane[start + column])
-                case .bgra:
-                    let pixel = start + 4 * column
+                case .bgra, .argb:
+                    let pixel = start + 4 * column + (format == .argb ? 1 : 0)
                     sum += (Int(plane[pixel]) + 2 * Int(plane[pixel + 1]) + Int(plane[pixel + 2])) / 4
                 }
             }

@@ -4,10 +4,11 @@ public import Media
 ///
 /// Each start begins with frame 0. A frame's number says when it was due: one that could not be drawn in time is left
 /// out, and the numbers show the gap.
-public final class TestPatternSource: CaptureSource {
+public final class TestPatternSource: CaptureSource, BroadcastingVideoSource {
     /// Size and rate of the pattern.
     public let captureFormat: CaptureFormat
-    private let broadcaster = VideoBroadcaster()
+    /// The sinks and observers.
+    public let broadcaster = VideoBroadcaster(contentHint: .detail)
     private let thread = CaptureThread()
     private let pattern: TestPattern
 
@@ -27,16 +28,11 @@ public final class TestPatternSource: CaptureSource {
         pattern = TestPattern(size: size)
     }
 
-    /// Gives `sink` every frame from now on.
-    public func add(_ sink: any VideoSink) { broadcaster.add(sink) }
-
-    /// Gives `sink` no further frame.
-    public func remove(_ sink: any VideoSink) { broadcaster.remove(sink) }
-
     /// Begins with frame 0.
     public func start() throws {
         let (broadcaster, pattern, rate) = (broadcaster, pattern, captureFormat.framesPerSecond)
         try thread.start { signal in
+            broadcaster.start()
             let pool = FramePool()
             let schedule = TickSchedule(start: monotonicNow(), framesPerSecond: rate)
             var failure: CaptureError?

@@ -2,10 +2,11 @@ public import Media
 import Synchronization
 
 /// Gives the frames of a y4m file at the file's rate, or those of standard input as they arrive, and ends with the last.
-public final class Y4MSource: CaptureSource {
+public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
     /// The pictures' size, odd last rows and columns left out, and the rate that the header names.
     public let captureFormat: CaptureFormat
-    private let broadcaster = VideoBroadcaster()
+    /// The sinks and observers.
+    public let broadcaster = VideoBroadcaster()
     private let thread = CaptureThread()
     private let mode: Mode
     private let slot: ReaderSlot
@@ -58,17 +59,12 @@ public final class Y4MSource: CaptureSource {
         slot = ReaderSlot(reader)
     }
 
-    /// Gives `sink` every frame from now on.
-    public func add(_ sink: any VideoSink) { broadcaster.add(sink) }
-
-    /// Gives `sink` no further frame.
-    public func remove(_ sink: any VideoSink) { broadcaster.remove(sink) }
-
     /// Begins to give frames.
     public func start() throws {
         let (broadcaster, mode, format, slot) = (broadcaster, mode, captureFormat, slot)
         try thread.start { signal in
             guard var reader = slot.take() else { return }
+            broadcaster.start()
             var failure: CaptureError?
             do throws(CaptureError) {
                 switch mode {

@@ -28,9 +28,10 @@ public enum PNGWriter {
 
     /// Rows of red, green, blue with nothing between them.
     private static func rgb(_ picture: any VideoFrameBuffer) throws(VideoCodingError) -> [UInt8] {
-        // NV12 has no way of its own to RGB's byte order.
+        // The other layouts have no way of their own to RGB's byte order.
         let source =
-            picture.format == .nv12 ? try VideoConverter().convert(picture, to: picture.size) : picture
+            [.i420, .bgra].contains(picture.format)
+            ? picture : try VideoConverter().convert(picture, to: picture.size)
         let width = Int32(clamping: source.size.width)
         let height = Int32(clamping: source.size.height)
         return try source.withPlanePointers { (planes) throws(VideoCodingError) in

@@ -44,6 +44,12 @@ public final class VideoConverter {
                         ARGBToI420(
                             first.first, first.stride, luma.first, luma.stride, blue.first, blue.stride, red.first,
                             red.stride, width, height))
+                case .argb:
+                    try checkYUV(
+                        "BGRAToI420",
+                        BGRAToI420(
+                            first.first, first.stride, luma.first, luma.stride, blue.first, blue.stride, red.first,
+                            red.stride, width, height))
                 case .nv12:
                     try checkYUV(
                         "NV12ToI420",

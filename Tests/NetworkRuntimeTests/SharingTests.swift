@@ -97,14 +97,12 @@ struct SharingTests {
 }
 
 /// Ends as soon as it is started.
-private final class FailingSource: CaptureSource {
+private final class FailingSource: CaptureSource, BroadcastingVideoSource {
     struct Failure: Error {}
 
     let captureFormat = CaptureFormat(size: PixelSize(width: 64, height: 64), framesPerSecond: 30)
-    private let broadcaster = VideoBroadcaster()
+    let broadcaster = VideoBroadcaster()
 
-    func add(_ sink: any VideoSink) { broadcaster.add(sink) }
-    func remove(_ sink: any VideoSink) { broadcaster.remove(sink) }
     func start() { broadcaster.end(error: Failure()) }
     func stop() {}
 }

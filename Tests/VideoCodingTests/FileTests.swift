@@ -139,7 +139,7 @@ struct FileTests {
         #expect(throws: MediaFileError.self) { try writer.write(TextPicture(size: size).i420) }
     }
 
-    @Test("PNG is RGB of the picture's size, of every layout", arguments: [PixelFormat.bgra, .nv12, .i420])
+    @Test("PNG is RGB of the picture's size, of every layout", arguments: [PixelFormat.bgra, .argb, .nv12, .i420])
     func png(format: PixelFormat) throws {
         let directory = try Directory()
         let path = directory.path + "/a.png"
@@ -147,6 +147,7 @@ struct FileTests {
         let patterns: [[UInt8]] =
             switch format {
             case .bgra: [[0, 0, 255, 7]]
+            case .argb: [[7, 255, 0, 0]]
             case .nv12: [[82], [90, 240]]
             case .i420: [[82], [90], [240]]
             }

@@ -8,16 +8,31 @@ public struct VideoFrame: Sendable {
     public let rotation: VideoRotation
     /// What differs from the frame before, in pixels of `buffer`; nil where the source can't tell, empty where nothing.
     public let damage: [PixelRectangle]?
+    /// The size that the picture is wanted at, before rotation: what ``VideoFormatAdapter`` made of a request. Whoever
+    /// encodes or writes the picture scales it once, where it converts it anyway.
+    public let outputSize: PixelSize
 
-    /// A picture taken at `timestamp`.
+    /// A picture taken at `timestamp`, wanted at the size that it has where nothing else is said.
     public init(
         buffer: any VideoFrameBuffer, timestamp: Duration, rotation: VideoRotation = .upright,
-        damage: [PixelRectangle]? = nil
+        damage: [PixelRectangle]? = nil, outputSize: PixelSize? = nil
     ) {
         self.buffer = buffer
         self.timestamp = timestamp
         self.rotation = rotation
         self.damage = damage
+        self.outputSize = outputSize ?? buffer.size
+    }
+
+    /// A picture taken `timestampNanoseconds` after the start of the monotonic clock.
+    public init(timestampNanoseconds: Int64, rotation: VideoRotation = .upright, buffer: any VideoFrameBuffer) {
+        self.init(buffer: buffer, timestamp: .nanoseconds(timestampNanoseconds), rotation: rotation)
+    }
+
+    /// When the picture was taken, in nanoseconds since the start of the monotonic clock.
+    public var timestampNanoseconds: Int64 {
+        let (seconds, attoseconds) = timestamp.components
+        return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
     }
 
     /// Width and height in pixels, before rotation.
@@ -70,5 +85,15 @@ public struct PixelRectangle: Hashable, Sendable {
         self.x = x
         self.y = y
         self.size = size
+    }
+
+    /// What lies in both; nil where nothing does.
+    public func intersection(_ other: PixelRectangle) -> PixelRectangle? {
+        let left = max(x, other.x)
+        let top = max(y, other.y)
+        let right = min(x + size.width, other.x + other.size.width)
+        let bottom = min(y + size.height, other.y + other.size.height)
+        guard left < right, top < bottom else { return nil }
+        return PixelRectangle(x: left, y: top, size: PixelSize(width: right - left, height: bottom - top))
     }
 }

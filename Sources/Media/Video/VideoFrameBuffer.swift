@@ -16,13 +16,15 @@ public enum PixelFormat: Sendable, Hashable {
     case nv12
     /// One plane of four bytes a pixel: blue, green, red, and a byte that is not looked at. What X11 gives at depth 24.
     case bgra
+    /// One plane of four bytes a pixel: a byte that is not looked at, red, green, blue.
+    case argb
 
     /// How many planes there are.
     public var planeCount: Int {
         switch self {
         case .i420: 3
         case .nv12: 2
-        case .bgra: 1
+        case .bgra, .argb: 1
         }
     }
 
@@ -30,7 +32,7 @@ public enum PixelFormat: Sendable, Hashable {
     public func planeExtent(_ plane: Int, of size: PixelSize) -> (rowBytes: Int, rows: Int) {
         let chroma = PixelSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
         return switch (self, plane) {
-        case (.bgra, _): (size.width * 4, size.height)
+        case (.bgra, _), (.argb, _): (size.width * 4, size.height)
         case (_, 0): (size.width, size.height)
         case (.i420, _): (chroma.width, chroma.height)
         case (.nv12, _): (chroma.width * 2, chroma.height)

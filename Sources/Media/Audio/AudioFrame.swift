@@ -1,0 +1,57 @@
+/// A block of sound at an instant.
+public struct AudioFrame: Sendable, Hashable {
+    /// The samples, interleaved (left, right, left, …), full scale from -1 to 1. What is beyond is clipped softly where
+    /// it is encoded, and hard where it is written to a file.
+    public let samples: [Float]
+    /// 1 for mono, 2 for stereo; more come from files, and are mixed down.
+    public let channels: Int
+    /// Samples a second of each channel.
+    public let sampleRate: Int
+    /// When the first sample was taken, since the start of the monotonic clock (`CLOCK_MONOTONIC`).
+    public let timestamp: Duration
+
+    /// A block; samples that are no whole set of channels are left out. Nonsense for channels or rate is taken as 1.
+    public init(samples: [Float], channels: Int, sampleRate: Int, timestamp: Duration) {
+        self.channels = max(1, channels)
+        self.sampleRate = max(1, sampleRate)
+        self.samples =
+            samples.count % self.channels == 0 ? samples : Array(samples.dropLast(samples.count % self.channels))
+        self.timestamp = timestamp
+    }
+
+    /// Samples of each channel.
+    public var sampleCount: Int { samples.count / channels }
+
+    /// How long the block sounds.
+    public var duration: Duration {
+        .nanoseconds(Int64(sampleCount) * 1_000_000_000 / Int64(sampleRate))
+    }
+
+    /// The same block with every sample multiplied.
+    public func scaled(by gain: Float) -> AudioFrame {
+        guard gain != 1 else { return self }
+        return AudioFrame(
+            samples: samples.map { $0 * gain }, channels: channels, sampleRate: sampleRate, timestamp: timestamp)
+    }
+
+    /// The block mixed to `count` channels: mono goes to all of them, more are mixed down to fewer by their mean.
+    public func mixed(toChannels count: Int) -> AudioFrame {
+        let count = max(1, count)
+        guard count != channels else { return self }
+        var mixed: [Float] = []
+        mixed.reserveCapacity(sampleCount * count)
+        for start in stride(from: 0, to: samples.count, by: channels) {
+            for channel in 0..<count {
+                if count >= channels {
+                    mixed.append(samples[start + min(channel, channels - 1)])
+                } else {
+                    // Every channel of the file goes to one of the fewer: 5.1's odd ones left, its even ones right.
+                    let own = Swift.stride(from: channel, to: channels, by: count)
+                    mixed.append(
+                        own.reduce(0) { $0 + samples[start + $1] } / Float(own.reduce(0) { sum, _ in sum + 1 }))
+                }
+            }
+        }
+        return AudioFrame(samples: mixed, channels: count, sampleRate: sampleRate, timestamp: timestamp)
+    }
+}

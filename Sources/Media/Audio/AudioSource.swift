@@ -1,0 +1,141 @@
+internal import Synchronization
+
+/// Takes sound. Called on the source's own thread: it hands over and returns, it never waits.
+public protocol AudioSink: AnyObject, Sendable {
+    /// Takes the next block.
+    func receive(_ frame: AudioFrame)
+    /// No block will follow; `error` says why where that was not asked for.
+    func sourceDidEnd(error: (any Error)?)
+    /// The source holds its sound back, or gives it again.
+    func muteDidChange(_ isMuted: Bool)
+}
+
+extension AudioSink {
+    /// Nothing is done about an end.
+    public func sourceDidEnd(error: (any Error)?) {}
+    /// Nothing is done about a pause.
+    public func muteDidChange(_ isMuted: Bool) {}
+}
+
+/// Gives sound to any number of sinks. A sink that was removed gets nothing more.
+public protocol AudioSource: AnyObject, Sendable {
+    /// Gives `sink` every block from now on.
+    func add(_ sink: any AudioSink)
+    /// Gives `sink` no further block; one that it is taking on another thread at this moment is its last.
+    func remove(_ sink: any AudioSink)
+}
+
+/// A source that has to be started: a microphone, a file, a generator. It runs on a thread of its own.
+public protocol AudioCaptureSource: AudioSource {
+    /// What the blocks are, known once the source was opened.
+    var audioFormat: AudioFormat { get }
+    /// Begins to give blocks.
+    func start() throws
+    /// Ends it, and returns when its thread has ended. Can be called at any time, more than once.
+    func stop()
+    /// Tells `observer` how capture goes from now on.
+    func add(observer: any CaptureSourceObserver)
+    /// Tells `observer` nothing more.
+    func remove(observer: any CaptureSourceObserver)
+}
+
+/// What an audio source gives.
+public struct AudioFormat: Sendable, Hashable {
+    /// Samples a second of each channel.
+    public let sampleRate: Int
+    /// 1 for mono, 2 for stereo.
+    public let channels: Int
+    /// Whether it is speech, as of a microphone, and not whatever a machine plays: decides how it is encoded.
+    public let isVoice: Bool
+
+    /// Sound at `sampleRate`.
+    public init(sampleRate: Int, channels: Int, isVoice: Bool = false) {
+        self.sampleRate = sampleRate
+        self.channels = channels
+        self.isVoice = isVoice
+    }
+}
+
+/// A source that keeps its sinks in an ``AudioBroadcaster``, and needs no more than that to be a source.
+public protocol BroadcastingAudioSource: AudioSource {
+    /// The sinks and observers. The source gives it each block.
+    var broadcaster: AudioBroadcaster { get }
+}
+
+extension BroadcastingAudioSource {
+    /// Gives `sink` every block from now on.
+    public func add(_ sink: any AudioSink) { broadcaster.add(sink) }
+
+    /// Gives `sink` no further block.
+    public func remove(_ sink: any AudioSink) { broadcaster.remove(sink) }
+
+    /// Tells `observer` how capture goes from now on.
+    public func add(observer: any CaptureSourceObserver) { broadcaster.observers.add(observer) }
+
+    /// Tells `observer` nothing more.
+    public func remove(observer: any CaptureSourceObserver) { broadcaster.observers.remove(observer) }
+}
+
+/// What an audio source keeps for its sinks. No lock is held while a sink runs.
+public final class AudioBroadcaster: Sendable {
+    private struct State {
+        var sinks: [any AudioSink] = []
+        var isMuted = false
+    }
+
+    private let state = Mutex(State())
+    /// Those who hear how capture goes.
+    public let observers = CaptureObservers()
+
+    /// A list of no sinks.
+    public init() {}
+
+    /// Whether sound is held back. A change is told to every sink; it is the source that gives none meanwhile.
+    public var isMuted: Bool {
+        get { state.withLock { $0.isMuted } }
+        set {
+            let isNew = state.withLock { state in
+                defer { state.isMuted = newValue }
+                return state.isMuted != newValue
+            }
+            if isNew { forEachSink { $0.muteDidChange(newValue) } }
+        }
+    }
+
+    /// Whether anybody takes sound.
+    public var hasSinks: Bool { state.withLock { !$0.sinks.isEmpty } }
+
+    /// Gives `sink` every block from now on; a sink that is already there is not added again.
+    public func add(_ sink: any AudioSink) {
+        let isMuted = state.withLock { state -> Bool in
+            guard !state.sinks.contains(where: { $0 === sink }) else { return false }
+            state.sinks.append(sink)
+            return state.isMuted
+        }
+        if isMuted { sink.muteDidChange(true) }
+    }
+
+    /// Gives `sink` no further block.
+    public func remove(_ sink: any AudioSink) {
+        state.withLock { $0.sinks.removeAll { $0 === sink } }
+    }
+
+    /// Gives a block to every sink.
+    public func send(_ frame: AudioFrame) { forEachSink { $0.receive(frame) } }
+
+    /// Tells the observers that sound will follow.
+    public func start() { observers.didStart() }
+
+    /// Tells every sink and observer that nothing follows.
+    public func end(error: (any Error)?) {
+        forEachSink { $0.sourceDidEnd(error: error) }
+        observers.didEnd(error: error)
+    }
+
+    private func forEachSink(_ body: (any AudioSink) -> Void) {
+        for sink in state.withLock({ $0.sinks }) {
+            guard state.withLock({ $0.sinks.contains { $0 === sink } }) else { continue }
+            body(sink)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import Synchronization
+
+/// What is sent of an audio source: with an id, a volume and a switch.
+///
+///     source ──▶ volume ──▶ enabled? else silence ──▶ muted? else nothing ──▶ sinks: encoders, files
+///
+/// A track takes sound from its source only while it has sinks itself.
+public final class AudioTrack: AudioSource {
+    /// The track's id, as `a=msid` has it.
+    public let id: String
+    /// Where the sound comes from.
+    public let source: any AudioSource
+    private let broadcaster = AudioBroadcaster()
+    private let state = Mutex(State())
+    private let inlet = Inlet()
+
+    private struct State {
+        var isEnabled = true
+        var volume: Float = 1
+        var isConnected = false
+    }
+
+    /// The loudest that a volume makes: ten times the source's amplitude, as in libwebrtc.
+    public static let maximumVolume: Float = 10
+
+    /// A track of `source`. Ids are checked where they become part of a description: see ``MediaFactory``.
+    public init(id: String, source: any AudioSource) {
+        self.id = id
+        self.source = source
+        inlet.track = self
+    }
+
+    deinit {
+        source.remove(inlet)
+    }
+
+    /// Whether the sound is sent. While it is not, viewers hear silence (W3C mediacapture-streams: `enabled`).
+    public var isEnabled: Bool {
+        get { state.withLock { $0.isEnabled } }
+        set { state.withLock { $0.isEnabled = newValue } }
+    }
+
+    /// Whether sound is held back: nothing is sent, not even silence.
+    public var isMuted: Bool {
+        get { broadcaster.isMuted }
+        set { broadcaster.isMuted = newValue }
+    }
+
+    /// What each sample is multiplied by, 0 to ``maximumVolume``, from the next block on.
+    public var volume: Float {
+        get { state.withLock { $0.volume } }
+        set { state.withLock { $0.volume = newValue.isFinite ? min(max(newValue, 0), Self.maximumVolume) : 1 } }
+    }
+
+    /// Gives `sink` every block from now on.
+    public func add(_ sink: any AudioSink) {
+        broadcaster.add(sink)
+        setConnected()
+    }
+
+    /// Gives `sink` no further block.
+    public func remove(_ sink: any AudioSink) {
+        broadcaster.remove(sink)
+        setConnected()
+    }
+
+    private func setConnected() {
+        let hasSinks = broadcaster.hasSinks
+        let isChange = state.withLock { state in
+            defer { state.isConnected = hasSinks }
+            return state.isConnected != hasSinks
+        }
+        guard isChange else { return }
+        if hasSinks { source.add(inlet) } else { source.remove(inlet) }
+    }
+
+    /// What the source gives the track, which it does not keep alive.
+    private final class Inlet: AudioSink {
+        private let owner = Mutex(WeakTrack())
+
+        var track: AudioTrack? {
+            get { owner.withLock { $0.track } }
+            set { owner.withLock { $0.track = newValue } }
+        }
+
+        func receive(_ frame: AudioFrame) { track?.receive(frame) }
+        func sourceDidEnd(error: (any Error)?) { track?.broadcaster.end(error: error) }
+        func muteDidChange(_ isMuted: Bool) { track?.isMuted = isMuted }
+    }
+
+    private struct WeakTrack {
+        weak var track: AudioTrack?
+    }
+
+    private func receive(_ frame: AudioFrame) {
+        guard !isMuted else { return }
+        let (isEnabled, volume) = state.withLock { ($0.isEnabled, $0.volume) }
+        broadcaster.send(frame.scaled(by: isEnabled ? volume : 0))
+    }
+}

@@ -1,0 +1,101 @@
+internal import Synchronization
+
+/// Hears how capture goes: of a picture's source and of a sound's. Called where it happens, mostly on the source's
+/// thread, with no lock held.
+public protocol CaptureSourceObserver: AnyObject, Sendable {
+    /// Capture has begun.
+    func captureDidStart()
+    /// Capture has ended, because that was asked for or because there is no more.
+    func captureDidStop()
+    /// Something went wrong. Capture goes on after ``CaptureSourceError/Kind/invalidFrame``, and has ended otherwise.
+    func captureDidFail(error: CaptureSourceError)
+}
+
+extension CaptureSourceObserver {
+    /// Nothing is done.
+    public func captureDidStart() {}
+    /// Nothing is done.
+    public func captureDidStop() {}
+    /// Nothing is done.
+    public func captureDidFail(error: CaptureSourceError) {}
+}
+
+/// Why capture failed.
+public struct CaptureSourceError: Error, Sendable, CustomStringConvertible {
+    /// What kind of failure it is.
+    public enum Kind: Sendable, Hashable {
+        /// None of the others.
+        case unknown
+        /// The system, the display or the sound server refused or went away.
+        case systemFailure
+        /// What was asked for can't be captured.
+        case configurationFailure
+        /// A frame was given that can't be used; it was left out.
+        case invalidFrame
+    }
+
+    /// What kind of failure it is.
+    public let kind: Kind
+    /// What failed, why, and what to do.
+    public let description: String
+
+    /// A failure in words.
+    public init(_ kind: Kind, _ description: String) {
+        self.kind = kind
+        self.description = description
+    }
+
+    /// The failure that an error stands for: itself where it is one, or what it says of itself.
+    public init(_ error: any Error) {
+        self =
+            error as? CaptureSourceError
+            ?? CaptureSourceError((error as? any CaptureFailure)?.kind ?? .unknown, "\(error)")
+    }
+}
+
+/// An error that knows what kind of capture failure it is.
+public protocol CaptureFailure: Error {
+    /// The kind.
+    var kind: CaptureSourceError.Kind { get }
+}
+
+/// The observers that a source keeps. No lock is held while one is told something.
+public final class CaptureObservers: Sendable {
+    private let observers = Mutex<[any CaptureSourceObserver]>([])
+
+    /// Nobody.
+    public init() {}
+
+    /// Tells `observer` from now on; one that is already there is not added again.
+    public func add(_ observer: any CaptureSourceObserver) {
+        observers.withLock { observers in
+            guard !observers.contains(where: { $0 === observer }) else { return }
+            observers.append(observer)
+        }
+    }
+
+    /// Tells `observer` nothing more.
+    public func remove(_ observer: any CaptureSourceObserver) {
+        observers.withLock { $0.removeAll { $0 === observer } }
+    }
+
+    /// Tells that capture has begun.
+    public func didStart() { for observer in observers.withLock({ $0 }) { observer.captureDidStart() } }
+
+    /// Tells that capture has ended: with an error where that was not asked for.
+    public func didEnd(error: (any Error)?) {
+        for observer in observers.withLock({ $0 }) {
+            if let error {
+                observer.captureDidFail(error: CaptureSourceError(error))
+            } else {
+                observer.captureDidStop()
+            }
+        }
+    }
+
+    /// Tells that a frame was left out.
+    public func didRefuse(_ error: any Error) {
+        let failure = CaptureSourceError(.invalidFrame, "\(error)")
+        for observer in observers.withLock({ $0 }) { observer.captureDidFail(error: failure) }
+    }
+}

@@ -1,0 +1,69 @@
+internal import Synchronization
+
+/// Tracks that belong together, as a viewer sees them: the picture and the sound of one attendee, or of one screen.
+public final class MediaStream: Sendable {
+    /// The stream's id, as `a=msid` has it (RFC 8830).
+    public let id: String
+
+    private struct Tracks {
+        var audio: [AudioTrack] = []
+        var video: [VideoTrack] = []
+
+        func has(_ id: String) -> Bool {
+            audio.contains { $0.id == id } || video.contains { $0.id == id }
+        }
+    }
+
+    private let tracks = Mutex(Tracks())
+
+    /// A stream without tracks. Ids are checked where they become part of a description: see ``MediaFactory``.
+    public init(id: String) {
+        self.id = id
+    }
+
+    /// The tracks with sound, in the order in which they were added.
+    public var audioTracks: [AudioTrack] { tracks.withLock { $0.audio } }
+
+    /// The tracks with pictures, in the order in which they were added.
+    public var videoTracks: [VideoTrack] { tracks.withLock { $0.video } }
+
+    /// Adds a track; false where one with its id is there already.
+    @discardableResult
+    public func add(_ track: AudioTrack) -> Bool {
+        tracks.withLock { tracks in
+            guard !tracks.has(track.id) else { return false }
+            tracks.audio.append(track)
+            return true
+        }
+    }
+
+    /// Adds a track; false where one with its id is there already.
+    @discardableResult
+    public func add(_ track: VideoTrack) -> Bool {
+        tracks.withLock { tracks in
+            guard !tracks.has(track.id) else { return false }
+            tracks.video.append(track)
+            return true
+        }
+    }
+
+    /// Takes a track out; false where it is not in the stream.
+    @discardableResult
+    public func remove(_ track: AudioTrack) -> Bool {
+        tracks.withLock { tracks in
+            let count = tracks.audio.count
+            tracks.audio.removeAll { $0 === track }
+            return tracks.audio.count < count
+        }
+    }
+
+    /// Takes a track out; false where it is not in the stream.
+    @discardableResult
+    public func remove(_ track: VideoTrack) -> Bool {
+        tracks.withLock { tracks in
+            let count = tracks.video.count
+            tracks.video.removeAll { $0 === track }
+            return tracks.video.count < count
+        }
+    }
+}

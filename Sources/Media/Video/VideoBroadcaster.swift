@@ -1,0 +1,99 @@
+internal import Synchronization
+
+/// What a source keeps for its sinks: adds, removes, and gives a frame to each.
+///
+/// No lock is held while a sink runs, so that a sink may add and remove sinks, itself too, from where it is called. A
+/// frame that can't be used reaches no sink: the observers hear why, and it is counted.
+public final class VideoBroadcaster: Sendable {
+    private struct State {
+        var sinks: [any VideoSink] = []
+        var contentHint: ContentHint
+        var isMuted = false
+        var framesRefused = 0
+    }
+
+    private let state: Mutex<State>
+    /// Those who hear how capture goes.
+    public let observers = CaptureObservers()
+
+    /// A list of no sinks.
+    public init(contentHint: ContentHint = .none) {
+        state = Mutex(State(contentHint: contentHint))
+    }
+
+    /// What the pictures are; a change is told to every sink.
+    public var contentHint: ContentHint {
+        get { state.withLock { $0.contentHint } }
+        set {
+            let isNew = state.withLock { state in
+                defer { state.contentHint = newValue }
+                return state.contentHint != newValue
+            }
+            if isNew { forEachSink { $0.contentHintDidChange(newValue) } }
+        }
+    }
+
+    /// Whether frames are held back. A change is told to every sink; it is the source that gives none meanwhile.
+    public var isMuted: Bool {
+        get { state.withLock { $0.isMuted } }
+        set {
+            let isNew = state.withLock { state in
+                defer { state.isMuted = newValue }
+                return state.isMuted != newValue
+            }
+            if isNew { forEachSink { $0.muteDidChange(newValue) } }
+        }
+    }
+
+    /// Frames that could not be used.
+    public var framesRefused: Int { state.withLock { $0.framesRefused } }
+
+    /// Whether anybody takes frames.
+    public var hasSinks: Bool { state.withLock { !$0.sinks.isEmpty } }
+
+    /// Gives `sink` every frame from now on; a sink that is already there is not added again.
+    public func add(_ sink: any VideoSink) {
+        let added = state.withLock { state -> State? in
+            guard !state.sinks.contains(where: { $0 === sink }) else { return nil }
+            state.sinks.append(sink)
+            return state
+        }
+        guard let added else { return }
+        sink.contentHintDidChange(added.contentHint)
+        if added.isMuted { sink.muteDidChange(true) }
+    }
+
+    /// Gives `sink` no further frame; one that it is taking on another thread at this moment is its last.
+    public func remove(_ sink: any VideoSink) {
+        state.withLock { $0.sinks.removeAll { $0 === sink } }
+    }
+
+    /// Gives a frame to every sink, if it can be used.
+    public func send(_ frame: VideoFrame) {
+        do throws(VideoFrameError) {
+            try frame.validate()
+        } catch {
+            state.withLock { $0.framesRefused += 1 }
+            observers.didRefuse(error)
+            return
+        }
+        forEachSink { $0.receive(frame) }
+    }
+
+    /// Tells the observers that frames will follow.
+    public func start() { observers.didStart() }
+
+    /// Tells every sink and observer that nothing follows.
+    public func end(error: (any Error)?) {
+        forEachSink { $0.sourceDidEnd(error: error) }
+        observers.didEnd(error: error)
+    }
+
+    private func forEachSink(_ body: (any VideoSink) -> Void) {
+        for sink in state.withLock({ $0.sinks }) {
+            // One that was removed by a sink before it in this round is passed over.
+            guard state.withLock({ $0.sinks.contains { $0 === sink } }) else { continue }
+            body(sink)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+/// What a request for an output format makes of each frame: which part of it is kept, at which size, or that it is
+/// left out. Without a clock: the frames' timestamps are the time.
+public struct VideoFormatAdapter: Sendable {
+    /// How a picture of another aspect is brought to the requested one.
+    public enum Mode: Sendable, Hashable {
+        /// The whole picture, at the largest even size within the request: for screens.
+        case fit
+        /// The middle of the picture, at a size that few-step fractions reach, as libwebrtc's `adaptOutputFormat` has it:
+        /// for cameras, and where the same sizes are wanted.
+        case crop
+    }
+
+    /// What is to become of a frame.
+    public struct Adaptation: Sendable, Hashable {
+        /// What is kept, in pixels of the frame.
+        public let crop: PixelRectangle
+        /// The size that it is wanted at.
+        public let outputSize: PixelSize
+    }
+
+    private struct Request: Sendable {
+        let bound: PixelSize
+        let mode: Mode
+    }
+
+    private var request: Request?
+    private var rate = FrameRateLimiter(framesPerSecond: 0)
+
+    /// An adapter that leaves every frame as it is.
+    public init() {}
+
+    /// Asks for pictures of at most `width` by `height`, or turned, whichever way the picture lies, at most `fps` a
+    /// second. An `fps` of 0 sets no limit; a side of 0 leaves out every frame.
+    public mutating func setOutputFormat(width: Int, height: Int, fps: Double, mode: Mode = .fit) {
+        request = Request(bound: PixelSize(width: max(0, width), height: max(0, height)), mode: mode)
+        rate = FrameRateLimiter(framesPerSecond: fps)
+    }
+
+    /// What becomes of a frame of `size` taken at `timestamp`; nil where it is left out.
+    public mutating func adapt(_ size: PixelSize, timestamp: Duration) -> Adaptation? {
+        guard let request else { return Adaptation(crop: PixelRectangle(x: 0, y: 0, size: size), outputSize: size) }
+        guard request.bound.area > 0, size.area > 0, rate.admits(timestamp) else { return nil }
+        let bound = request.bound.oriented(as: size)
+        switch request.mode {
+        case .fit:
+            let whole = PixelRectangle(x: 0, y: 0, size: size)
+            return Adaptation(crop: whole, outputSize: size.fitted(within: bound))
+        case .crop:
+            return Self.cropping(size, to: bound)
+        }
+    }
+
+    /// The output's sides are multiples of this.
+    private static let alignment = 2
+
+    private static func cropping(_ size: PixelSize, to bound: PixelSize) -> Adaptation {
+        // Single precision, as libwebrtc has it: the last pixel of a side hangs on it.
+        let aspect = Float(bound.width) / Float(bound.height)
+        let wanted = PixelSize(
+            width: min(size.width, Int(Float(size.height) * aspect)),
+            height: min(size.height, Int(Float(size.width) / aspect)))
+        let scale = ScaleFraction.nearest(to: bound.area, from: wanted)
+        let step = scale.denominator * alignment
+        let crop = PixelSize(
+            width: wanted.width.rounded(toMultipleOf: step, limit: size.width),
+            height: wanted.height.rounded(toMultipleOf: step, limit: size.height))
+        let output = PixelSize(
+            width: crop.width / scale.denominator * scale.numerator,
+            height: crop.height / scale.denominator * scale.numerator)
+        // Too small a picture for the fraction to be exact is left as it is.
+        guard output.area > 0 else {
+            return Adaptation(crop: PixelRectangle(x: 0, y: 0, size: size), outputSize: size)
+        }
+        let corner = PixelRectangle(
+            x: (size.width - crop.width) / 2 & ~1, y: (size.height - crop.height) / 2 & ~1, size: crop)
+        return Adaptation(crop: corner, outputSize: output)
+    }
+}
+
+/// A fraction that a picture's sides are scaled by.
+private struct ScaleFraction {
+    var numerator = 1
+    var denominator = 1
+
+    /// Of 1 and what repeated steps of 3/4 and 2/3 lead to, the fraction that brings `size` nearest to `budget` pixels
+    /// without exceeding them.
+    static func nearest(to budget: Int, from size: PixelSize) -> ScaleFraction {
+        // Begins so that sides which divide by 3 are first scaled by 2/3.
+        var current = ScaleFraction()
+        if size.width % 3 == 0, size.height % 3 == 0 { current = ScaleFraction(numerator: 6, denominator: 6) }
+        if size.width % 9 == 0, size.height % 9 == 0 { current = ScaleFraction(numerator: 36, denominator: 36) }
+        var best = ScaleFraction()
+        var leastDifference = size.area <= budget ? budget - size.area : Int.max
+        while current.pixels(of: size) > budget {
+            if current.numerator % 3 == 0, current.denominator % 2 == 0 {
+                current = ScaleFraction(numerator: current.numerator / 3, denominator: current.denominator / 2)
+            } else {
+                current = ScaleFraction(numerator: current.numerator * 3, denominator: current.denominator * 4)
+            }
+            let difference = budget - current.pixels(of: size)
+            if difference >= 0, difference < leastDifference {
+                leastDifference = difference
+                best = current
+            }
+        }
+        return best.reduced
+    }
+
+    private func pixels(of size: PixelSize) -> Int {
+        numerator * numerator * size.area / (denominator * denominator)
+    }
+
+    private var reduced: ScaleFraction {
+        var (a, b) = (numerator, denominator)
+        while b != 0 { (a, b) = (b, a % b) }
+        return ScaleFraction(numerator: numerator / a, denominator: denominator / a)
+    }
+}
+
+/// Lets frames through at most at a rate, by their timestamps.
+struct FrameRateLimiter: Sendable {
+    private let interval: Duration?
+    private var due: Duration?
+
+    /// At most `framesPerSecond`; without a limit where that is 0 or less.
+    init(framesPerSecond: Double) {
+        // Below one frame in 1000 seconds nothing would come any more in practice.
+        interval = framesPerSecond > 0 ? .seconds(1) / max(framesPerSecond, 0.001) : nil
+    }
+
+    /// Whether a frame taken at `timestamp` passes: the first does, and then each at or after the time that is due. A
+    /// frame half an interval early is in time, so that a jittering source at the limit's rate loses nothing.
+    mutating func admits(_ timestamp: Duration) -> Bool {
+        guard let interval else { return true }
+        if let due {
+            let wait = due - timestamp
+            if wait < interval * 2, wait > interval * -2 {
+                guard wait <= .zero else { return false }
+                self.due = due + interval
+                return true
+            }
+        }
+        due = timestamp + interval / 2
+        return true
+    }
+}
+
+extension PixelSize {
+    /// This size, lying as `other` does; a square stands.
+    fileprivate func oriented(as other: PixelSize) -> PixelSize {
+        let (long, short) = (max(width, height), min(width, height))
+        return other.width > other.height
+            ? PixelSize(width: long, height: short) : PixelSize(width: short, height: long)
+    }
+}
+
+extension Int {
+    /// Up to a multiple of `step`, down where that is above `limit`.
+    fileprivate func rounded(toMultipleOf step: Int, limit: Int) -> Int {
+        let up = (self + step - 1) / step * step
+        return up <= limit ? up : limit / step * step
+    }
+}

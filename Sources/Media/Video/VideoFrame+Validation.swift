@@ -1,0 +1,64 @@
+extension VideoFrame {
+    /// The longest side that is taken: what VP8's key frame header can say (RFC 6386 §9.1).
+    public static let maximumSide = 16_383
+
+    /// Checks that the buffer holds what its size and format promise.
+    public func validate() throws(VideoFrameError) {
+        for size in [buffer.size, outputSize] {
+            guard (1...Self.maximumSide).contains(size.width), (1...Self.maximumSide).contains(size.height) else {
+                throw .size(size)
+            }
+        }
+        let (size, format) = (buffer.size, buffer.format)
+        let problem = buffer.withPlanes { set in set.problem(size: size, format: format) }
+        if let problem { throw problem }
+    }
+}
+
+extension PlaneSet {
+    /// What keeps these planes from being a picture of `size` in `format`; nil where nothing does.
+    func problem(size: PixelSize, format: PixelFormat) -> VideoFrameError? {
+        guard planes.count == format.planeCount, strides.count == format.planeCount else {
+            return .planeCount(min(planes.count, strides.count), format: format)
+        }
+        for plane in 0..<format.planeCount {
+            let extent = format.planeExtent(plane, of: size)
+            let stride = strides[plane]
+            guard stride >= extent.rowBytes else {
+                return .stride(stride, plane: plane, minimum: extent.rowBytes)
+            }
+            let (body, overflow) = stride.multipliedReportingOverflow(by: extent.rows - 1)
+            let needed = overflow ? Int.max : body + extent.rowBytes
+            guard planes[plane].count >= needed else {
+                return .planeTooShort(planes[plane].count, plane: plane, minimum: needed)
+            }
+        }
+        return nil
+    }
+}
+
+/// Why a frame can't be used.
+public enum VideoFrameError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A side is zero, negative, or longer than ``VideoFrame/maximumSide``.
+    case size(PixelSize)
+    /// The buffer lends another number of planes than its format has.
+    case planeCount(Int, format: PixelFormat)
+    /// A stride in bytes is shorter than a row.
+    case stride(Int, plane: Int, minimum: Int)
+    /// A plane's memory ends before its last row does; in bytes.
+    case planeTooShort(Int, plane: Int, minimum: Int)
+
+    /// What is wrong, and what would be right.
+    public var description: String {
+        switch self {
+        case .size(let size):
+            "a frame of \(size) can't be used; each side must have 1 to \(VideoFrame.maximumSide) pixels"
+        case .planeCount(let count, let format):
+            "a frame in \(format) has \(count) planes; it must have \(format.planeCount)"
+        case .stride(let stride, let plane, let minimum):
+            "plane \(plane) of a frame has a stride of \(stride) bytes; a row takes \(minimum)"
+        case .planeTooShort(let count, let plane, let minimum):
+            "plane \(plane) of a frame has \(count) bytes; its rows take \(minimum)"
+        }
+    }
+}

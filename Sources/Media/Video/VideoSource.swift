@@ -1,0 +1,88 @@
+/// Takes frames. Called on the source's own thread: it hands over and returns, it never waits.
+public protocol VideoSink: AnyObject, Sendable {
+    /// Takes the newest frame.
+    func receive(_ frame: VideoFrame)
+    /// No frame will follow; `error` says why where that was not asked for.
+    func sourceDidEnd(error: (any Error)?)
+    /// What the source's pictures are: told when the sink is added, and at each change.
+    func contentHintDidChange(_ hint: ContentHint)
+    /// The source holds its frames back, or gives them again: told when the sink is added to one that is muted, and at
+    /// each change.
+    func muteDidChange(_ isMuted: Bool)
+}
+
+extension VideoSink {
+    /// Nothing is done about an end.
+    public func sourceDidEnd(error: (any Error)?) {}
+    /// Nothing is done about a hint.
+    public func contentHintDidChange(_ hint: ContentHint) {}
+    /// Nothing is done about a pause.
+    public func muteDidChange(_ isMuted: Bool) {}
+}
+
+/// Gives frames to any number of sinks. A sink that was removed gets nothing more.
+public protocol VideoSource: AnyObject, Sendable {
+    /// What the pictures are.
+    var contentHint: ContentHint { get }
+    /// Gives `sink` every frame from now on.
+    func add(_ sink: any VideoSink)
+    /// Gives `sink` no further frame; one that it is taking on another thread at this moment is its last.
+    func remove(_ sink: any VideoSink)
+}
+
+/// Takes frames, does something to them, and gives them on: what stands between a source and a track.
+public typealias VideoProcessor = VideoSource & VideoSink
+
+/// A source that keeps its sinks in a ``VideoBroadcaster``, and needs no more than that to be a source.
+public protocol BroadcastingVideoSource: VideoSource {
+    /// The sinks and observers. The source gives it each frame.
+    var broadcaster: VideoBroadcaster { get }
+}
+
+extension BroadcastingVideoSource {
+    /// What the pictures are; a change reaches every sink, and so a running encoder.
+    public var contentHint: ContentHint {
+        get { broadcaster.contentHint }
+        set { broadcaster.contentHint = newValue }
+    }
+
+    /// Gives `sink` every frame from now on.
+    public func add(_ sink: any VideoSink) { broadcaster.add(sink) }
+
+    /// Gives `sink` no further frame.
+    public func remove(_ sink: any VideoSink) { broadcaster.remove(sink) }
+
+    /// Tells `observer` how capture goes from now on.
+    public func add(observer: any CaptureSourceObserver) { broadcaster.observers.add(observer) }
+
+    /// Tells `observer` nothing more.
+    public func remove(observer: any CaptureSourceObserver) { broadcaster.observers.remove(observer) }
+}
+
+/// A source that has to be started: a screen, a file, a generator. It runs on a thread of its own.
+public protocol CaptureSource: VideoSource {
+    /// The pictures' size and rate, known once the source was opened.
+    var captureFormat: CaptureFormat { get }
+    /// Begins to give frames.
+    func start() throws
+    /// Ends it, and returns when its thread has ended. Can be called at any time, more than once.
+    func stop()
+    /// Tells `observer` how capture goes from now on.
+    func add(observer: any CaptureSourceObserver)
+    /// Tells `observer` nothing more.
+    func remove(observer: any CaptureSourceObserver)
+}
+
+/// What a capture source gives.
+public struct CaptureFormat: Sendable, Hashable {
+    /// Columns and rows.
+    public let size: PixelSize
+    /// Frames a second at most.
+    public let framesPerSecond: Double
+
+    /// Pictures of `size`, at most `framesPerSecond` a second.
+    public init(size: PixelSize, framesPerSecond: Double) {
+        self.size = size
+        self.framesPerSecond = framesPerSecond
+    }
+}
