@@ -23,7 +23,10 @@ let package = Package(
     products: [
         .library(
             name: "RTCShare",
-            targets: ["Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "SDP", "VideoCoding"]),
+            targets: [
+                "AudioCoding", "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "SDP",
+                "VideoCoding",
+            ]),
         .executable(name: "rtcshare", targets: ["rtcshare"]),
         .executable(name: "rtcbench", targets: ["rtcbench"]),
     ],
@@ -39,6 +42,9 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
+        .systemLibrary(name: "CSampleRate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
+        .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
         .systemLibrary(
             name: "CXCB", pkgConfig: "xcb",
             providers: [.apt(["libxcb1-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev", "libxcb-randr0-dev"])]),
@@ -59,6 +65,7 @@ let package = Package(
         module("SecureTransport", ["COpenSSL", "CSRTP", "WireFormat"]),
         module("CongestionControl", ["RTP", "WireFormat"]),
         module("VideoCoding", ["CPNG", "CVPX", "CYUV", "Media"]),
+        module("AudioCoding", ["COpus", "CSampleRate", "CSndFile", "Media"]),
         module("Capture", ["CXCB", "CYUV", "Media"]),
 
         // Floor 3: the whole peer, without input or output.
@@ -101,6 +108,7 @@ let package = Package(
         // Tests: a folder a module, and what they share.
         .target(
             name: "TestSupport", dependencies: ["RTP", "WireFormat"], path: "Tests/Support", swiftSettings: settings),
+        tests("AudioCodingTests", ["AudioCoding", "Media"]),
         tests("CaptureTests", ["Capture", "Media"]),
         tests("CongestionControlTests", ["CongestionControl", "RTP", "TestSupport", "WireFormat"]),
         tests("ContentShareTests", ["ContentShare"]),

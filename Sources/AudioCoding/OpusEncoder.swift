@@ -1,0 +1,131 @@
+internal import COpus
+
+/// libopus's encoder: samples in, packets out (RFC 6716). Used from one thread at a time.
+///
+/// It takes 48 kHz. What is louder than full scale is bent rather than cut, so that it does not crackle.
+public final class OpusEncoder {
+    /// What one block of samples became.
+    public enum Outcome: Sendable, Hashable {
+        /// A packet to send.
+        case packet([UInt8])
+        /// Nobody speaks: there is nothing to send, but the media time goes on (RFC 7587 §3.1.3).
+        case silence
+    }
+
+    /// Samples a second, a channel.
+    public static let sampleRate = 48_000
+    /// The bit rates that Opus has (RFC 6716 §2.1.1).
+    public static let bitrates = 6000...510_000
+    /// The most bytes of a packet: with its headers and its tag it stays below the 1200 bytes that pass everywhere.
+    public static let largestPacket = 1120
+    /// How many samples a channel a block can have: 2.5, 5, 10, 20, 40 or 60 ms (RFC 6716 §2.1.4).
+    public static let blockSizes = [120, 240, 480, 960, 1920, 2880]
+
+    /// What it encodes by.
+    public private(set) var configuration: Configuration
+
+    private var handle: EncoderHandle
+    private var input: [Float] = []
+    private var softClipState: [Float]
+    private var output = [UInt8](repeating: 0, count: largestPacket)
+
+    /// Makes the encoder.
+    public init(configuration: Configuration) throws(AudioCodingError) {
+        try configuration.validate()
+        self.configuration = configuration
+        softClipState = [Float](repeating: 0, count: configuration.channels)
+        handle = try EncoderHandle(configuration)
+    }
+
+    /// Changes how the next block is encoded; decoders go on as they are. If it throws, nothing has changed.
+    ///
+    /// Only other channels or another application make a new encoder, which has no memory of the sound so far.
+    public func reconfigure(_ new: Configuration) throws(AudioCodingError) {
+        try new.validate()
+        guard new != configuration else { return }
+        if new.channels != configuration.channels || new.application != configuration.application {
+            handle = try EncoderHandle(new)
+            softClipState = [Float](repeating: 0, count: new.channels)
+        } else {
+            try handle.apply(new)
+        }
+        configuration = new
+    }
+
+    /// How many samples a channel pass before a sample comes out of a decoder: what lip sync has to add.
+    public var lookahead: Int { handle.lookahead }
+
+    /// Encodes one block of interleaved samples; 20 ms, 960 a channel, is what to use.
+    public func encode(_ samples: [Float]) throws(AudioCodingError) -> Outcome {
+        let channels = configuration.channels
+        guard samples.count % channels == 0, Self.blockSizes.contains(samples.count / channels) else {
+            let allowed = Self.blockSizes.map(String.init).joined(separator: ", ")
+            throw .wrongSampleCount(count: samples.count, allowed: "\(allowed) for each of \(channels) channels")
+        }
+        // An encoder's filters would keep a value that is no number for ever.
+        input.removeAll(keepingCapacity: true)
+        input.append(contentsOf: samples.lazy.map { $0.isFinite ? $0 : 0 })
+        let frameSize = Int32(clamping: samples.count / channels)
+        input.withUnsafeMutableBufferPointer { input in
+            softClipState.withUnsafeMutableBufferPointer { state in
+                opus_pcm_soft_clip(input.baseAddress, frameSize, Int32(clamping: channels), state.baseAddress)
+            }
+        }
+        let count = try handle.encode(input, frameSize: frameSize, into: &output)
+        // opus_encode: packets of one or two bytes need not be sent. Every 400 ms there is a longer one, which tells
+        // decoders how the background sounds.
+        if configuration.pausesInSilence, count <= 2 { return .silence }
+        return .packet(Array(output[..<count]))
+    }
+}
+
+/// The one owner of a libopus encoder.
+private final class EncoderHandle {
+    private let encoder: OpaquePointer
+
+    init(_ configuration: OpusEncoder.Configuration) throws(AudioCodingError) {
+        var code: Int32 = OPUS_OK
+        let application = configuration.application == .voice ? OPUS_APPLICATION_VOIP : OPUS_APPLICATION_AUDIO
+        let made = opus_encoder_create(
+            Int32(OpusEncoder.sampleRate), Int32(clamping: configuration.channels), application, &code)
+        guard let made else { throw opusError("making an encoder", code) }
+        encoder = made
+        try apply(configuration)
+    }
+
+    deinit {
+        opus_encoder_destroy(encoder)
+    }
+
+    func apply(_ configuration: OpusEncoder.Configuration) throws(AudioCodingError) {
+        for control in configuration.controls {
+            let code = copus_encoder_set(encoder, control.request, control.value)
+            guard code == OPUS_OK else { throw opusError("setting \(control.name)", code) }
+        }
+    }
+
+    var lookahead: Int {
+        var value: Int32 = 0
+        guard copus_encoder_get(encoder, OPUS_GET_LOOKAHEAD_REQUEST, &value) == OPUS_OK else { return 0 }
+        return Int(value)
+    }
+
+    /// The number of bytes written.
+    func encode(_ samples: [Float], frameSize: Int32, into output: inout [UInt8]) throws(AudioCodingError) -> Int {
+        let result = samples.withUnsafeBufferPointer { samples in
+            output.withUnsafeMutableBufferPointer { output in
+                guard let source = samples.baseAddress, let place = output.baseAddress else { return OPUS_BAD_ARG }
+                return opus_encode_float(encoder, source, frameSize, place, Int32(clamping: output.count))
+            }
+        }
+        guard result > 0 else { throw opusError("encoding", result) }
+        return Int(result)
+    }
+}
+
+/// libopus's code as an error: the one place where it becomes one.
+func opusError(_ operation: String, _ code: Int32) -> AudioCodingError {
+    let reason = String(cString: opus_strerror(code))
+    return code == OPUS_INVALID_PACKET
+        ? .malformedPacket(reason: reason) : .codecFailed(operation: operation, reason: reason)
+}

@@ -1,0 +1,132 @@
+internal import CSndFile
+internal import Glibc
+
+/// The owner of one libsndfile handle and of the descriptor that it reads or writes.
+final class SoundFile {
+    let path: String
+    let info: SF_INFO
+    private let descriptor: Int32
+    private var handle: OpaquePointer?
+
+    init(reading path: String) throws(AudioFileError) {
+        // Not blocking, so that a named pipe is an error rather than a wait; of no effect on files.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .cannotOpen(path: path, reason: Self.systemReason()) }
+        if let reason = Self.unseekable(descriptor) {
+            Glibc.close(descriptor)
+            throw .cannotOpen(path: path, reason: reason)
+        }
+        var info = SF_INFO()
+        guard let handle = sf_open_fd(descriptor, Int32(SFM_READ), &info, Int32(SF_FALSE)) else {
+            let code = sf_error(nil)
+            let reason = String(cString: sf_strerror(nil))
+            Glibc.close(descriptor)
+            throw code == Int32(SF_ERR_UNRECOGNISED_FORMAT)
+                ? .notWAVE(path: path, found: "of no known kind") : .unreadable(path: path, reason: Self.tidy(reason))
+        }
+        self.path = path
+        self.descriptor = descriptor
+        self.handle = handle
+        self.info = info
+    }
+
+    init(writing path: String, format: SF_INFO) throws(AudioFileError) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw .cannotOpen(path: path, reason: Self.systemReason()) }
+        if let reason = Self.unseekable(descriptor) {
+            Glibc.close(descriptor)
+            throw .cannotOpen(path: path, reason: reason)
+        }
+        var info = format
+        guard let handle = sf_open_fd(descriptor, Int32(SFM_WRITE), &info, Int32(SF_FALSE)) else {
+            let reason = String(cString: sf_strerror(nil))
+            Glibc.close(descriptor)
+            throw .cannotWrite(path: path, reason: Self.tidy(reason))
+        }
+        self.path = path
+        self.descriptor = descriptor
+        self.handle = handle
+        self.info = format
+    }
+
+    deinit {
+        if let handle {
+            sf_close(handle)
+            Glibc.close(descriptor)
+        }
+    }
+
+    /// Sets one of libsndfile's switches.
+    func turnOn(_ command: Int32) {
+        guard let handle else { return }
+        sf_command(handle, command, nil, Int32(SF_TRUE))
+    }
+
+    /// Brings the file's header up to date with what was written.
+    func updateHeader() {
+        guard let handle else { return }
+        sf_command(handle, Int32(SFC_UPDATE_HEADER_NOW), nil, 0)
+    }
+
+    /// At most `frames` samples a channel, interleaved.
+    func read(frames: Int) throws(AudioFileError) -> [Float] {
+        guard let handle else { throw .cannotRead(path: path, reason: "it is closed") }
+        let channels = Int(info.channels)
+        let samples = [Float](unsafeUninitializedCapacity: frames * channels) { output, initialized in
+            initialized =
+                min(max(Int(sf_readf_float(handle, output.baseAddress, sf_count_t(frames))), 0), frames) * channels
+        }
+        if samples.isEmpty, sf_error(handle) != Int32(SF_ERR_NO_ERROR) {
+            throw .cannotRead(path: path, reason: reason(handle))
+        }
+        return samples
+    }
+
+    func rewind() throws(AudioFileError) {
+        guard let handle else { throw .cannotRead(path: path, reason: "it is closed") }
+        guard sf_seek(handle, 0, SEEK_SET) == 0 else { throw .cannotRead(path: path, reason: reason(handle)) }
+    }
+
+    func write(_ samples: [Float]) throws(AudioFileError) {
+        guard let handle else { throw .cannotWrite(path: path, reason: "it is closed") }
+        let frames = samples.count / Int(info.channels)
+        let written = samples.withUnsafeBufferPointer { sf_writef_float(handle, $0.baseAddress, sf_count_t(frames)) }
+        guard written == frames else { throw .cannotWrite(path: path, reason: reason(handle)) }
+    }
+
+    /// Writes the header a last time. Does nothing the second time.
+    func close() throws(AudioFileError) {
+        guard let handle else { return }
+        self.handle = nil
+        let code = sf_close(handle)
+        let closed = Glibc.close(descriptor)
+        guard code == 0 else {
+            throw .cannotWrite(path: path, reason: sf_error_number(code).map { String(cString: $0) } ?? "code \(code)")
+        }
+        guard closed == 0 else { throw .cannotWrite(path: path, reason: Self.systemReason()) }
+    }
+
+    private func reason(_ handle: OpaquePointer) -> String {
+        Self.tidy(sf_strerror(handle).map { String(cString: $0) } ?? "libsndfile does not say why")
+    }
+
+    /// libsndfile's sentences end in a full stop; ours go on.
+    private static func tidy(_ reason: String) -> String {
+        reason.hasSuffix(".") ? String(reason.dropLast()) : reason
+    }
+
+    private static func systemReason() -> String {
+        String(cString: strerror(errno))
+    }
+
+    /// Why this is not a file that can be read here and there; nil for one that can.
+    private static func unseekable(_ descriptor: Int32) -> String? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return systemReason() }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return nil
+        case S_IFDIR: return "it is a folder"
+        default: return "it is no ordinary file"
+        }
+    }
+}
