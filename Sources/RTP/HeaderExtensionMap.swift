@@ -12,6 +12,8 @@ public enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
     case playoutDelay
     /// Whether the video is a camera's or a screen's.
     case videoContentType
+    /// How loud the sound of a packet is (RFC 6464).
+    case audioLevel
 
     /// The URI that `a=extmap` negotiates.
     public var uri: String {
@@ -23,6 +25,7 @@ public enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
         case .videoOrientation: "urn:3gpp:video-orientation"
         case .playoutDelay: "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
         case .videoContentType: "http://www.webrtc.org/experiments/rtp-hdrext/video-content-type"
+        case .audioLevel: "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
         }
     }
 

@@ -14,6 +14,8 @@ public struct HeaderExtensions: Hashable, Sendable {
     public var playoutDelay: PlayoutDelay?
     /// Whether the video is a camera's or a screen's.
     public var videoContentType: VideoContentType?
+    /// How loud the packet's sound is.
+    public var audioLevel: AudioLevel?
 
     /// No extensions.
     public init() {}
@@ -48,6 +50,8 @@ public struct HeaderExtensions: Hashable, Sendable {
             case (.videoContentType, 1):
                 // The higher bits number a sender's experiments.
                 videoContentType = VideoContentType(rawValue: try reader.readUInt8() & 1)
+            case (.audioLevel, 1):
+                audioLevel = AudioLevel(rawValue: try reader.readUInt8())
             default:
                 break
             }

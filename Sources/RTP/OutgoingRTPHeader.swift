@@ -76,6 +76,7 @@ private struct ExtensionBlock {
         if extensions.videoOrientation != nil { add(.videoOrientation, byteCount: 1, to: &elements) }
         if extensions.playoutDelay != nil { add(.playoutDelay, byteCount: 3, to: &elements) }
         if extensions.videoContentType != nil { add(.videoContentType, byteCount: 1, to: &elements) }
+        if extensions.audioLevel != nil { add(.audioLevel, byteCount: 1, to: &elements) }
         elementByteCount += elements * (isTwoByte ? 2 : 1)
     }
 
@@ -112,6 +113,9 @@ private struct ExtensionBlock {
         }
         if let type = extensions.videoContentType, try begin(.videoContentType, byteCount: 1, in: &writer) {
             try writer.write(type.rawValue)
+        }
+        if let level = extensions.audioLevel, try begin(.audioLevel, byteCount: 1, in: &writer) {
+            try writer.write(level.rawValue)
         }
     }
 

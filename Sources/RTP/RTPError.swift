@@ -36,6 +36,14 @@ public enum RTPField: String, Sendable {
     case payloadDescriptor = "VP8 payload descriptor"
     /// The header of a VP8 frame within its first payload.
     case frameHeader = "VP8 frame header"
+    /// The first byte of an Opus packet, its table of contents.
+    case opusTableOfContents = "Opus TOC byte"
+    /// The count of frames in an Opus packet.
+    case opusFrameCount = "Opus frame count"
+    /// The padding of an Opus packet, or the bytes that say how much there is.
+    case opusPadding = "Opus padding"
+    /// The length of a frame in an Opus packet, said or implied.
+    case opusFrameLength = "Opus frame length"
     /// The original sequence number of a retransmission.
     case originalSequenceNumber = "original sequence number"
     /// The common header of an RTCP packet.

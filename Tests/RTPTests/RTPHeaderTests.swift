@@ -84,7 +84,8 @@ struct RTPHeaderTests {
         extensions.videoOrientation = VideoOrientation(quarterTurns: 3, isFlipped: true)
         extensions.playoutDelay = PlayoutDelay(minimum: .milliseconds(20), maximum: .milliseconds(400))
         extensions.videoContentType = .screenshare
-        for offset: UInt8 in [1, 9, 16, 100] {
+        extensions.audioLevel = AudioLevel(level: 30, isVoice: true)
+        for offset: UInt8 in [1, 8, 16, 100] {
             var map = HeaderExtensionMap()
             for (index, kind) in HeaderExtensionKind.allCases.enumerated() {
                 map[kind] = offset + UInt8(index)

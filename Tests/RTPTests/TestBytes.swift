@@ -80,6 +80,7 @@ func readEverything(_ bytes: [UInt8]) {
     if let header = try? RTPHeader(parsing: bytes.span.bytes) {
         _ = HeaderExtensions(header, in: bytes.span.bytes, map: map)
         _ = try? RetransmissionPayload.originalSequenceNumber(of: header.payload(of: bytes.span.bytes))
+        _ = try? OpusPacket(parsing: header.payload(of: bytes.span.bytes))
     }
     if let packets = try? RTCPPacket.parse(compound: bytes.span.bytes) {
         for packet in packets {

@@ -1,0 +1,21 @@
+/// How loud the sound of a packet is, as its sender measured it (RFC 6464 §3).
+public struct AudioLevel: RawRepresentable, Hashable, Sendable {
+    /// The byte on the wire: the voice flag above seven bits of level.
+    public let rawValue: UInt8
+
+    /// The level with this byte on the wire; every byte has a meaning.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// A level of `level` -dBov, held to 127, and whether the sender takes the sound for speech.
+    public init(level: UInt8, isVoice: Bool) {
+        self.init(rawValue: min(level, 127) | (isVoice ? 0x80 : 0))
+    }
+
+    /// The loudness in -dBov: 0 is the loudest that the system can hold, 127 is silence.
+    public var level: UInt8 { rawValue & 0x7F }
+    /// Whether the sender takes the sound for speech; a sender that can't tell says yes.
+    public var isVoice: Bool { rawValue & 0x80 != 0 }
+
+    /// Silence that is no speech.
+    public static let silence = AudioLevel(level: 127, isVoice: false)
+}
