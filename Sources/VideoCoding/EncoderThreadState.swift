@@ -3,8 +3,11 @@ internal import Media
 
 /// What the thread and those who talk to it share.
 struct EncoderThreadState {
-    var settings: VideoEncoderThread.Settings
+    private(set) var settings: VideoEncoderThread.Settings
     var cadence: FrameCadence
+    private(set) var governor: QualityGovernor
+    private var sourceHint = ContentHint.none
+    private var isMuted = false
     var slot: VideoFrame?
     var endings: [(any Error)?] = []
     var isStopping = false
@@ -14,17 +17,31 @@ struct EncoderThreadState {
     var encodedRate = RateCounter()
     var receivedRate = RateCounter()
 
-    init(settings: VideoEncoderThread.Settings) {
+    init(settings: VideoEncoderThread.Settings, now: Duration) {
         self.settings = settings
         cadence = FrameCadence(
             framesPerSecond: settings.framesPerSecond, keyFrameInterval: settings.keyFrameInterval)
         cadence.isPaused = settings.bitsPerSecond <= 0
+        governor = QualityGovernor(
+            hint: .detail, framesPerSecond: settings.framesPerSecond, bitsPerSecond: settings.bitsPerSecond)
+        settingsDidChange(now: now)
+    }
+
+    /// What the pictures are, by the settings or else by their source; what nobody knows is taken for detail.
+    var hint: ContentHint {
+        let hint = settings.hint ?? sourceHint
+        return hint == .none ? .detail : hint
+    }
+
+    /// What the next picture is to be encoded with.
+    var order: EncodingOrder {
+        EncodingOrder(settings: settings, hint: hint, governor: governor)
     }
 
     /// Puts the frame into the slot and gives back the one that it replaced.
     mutating func receive(_ frame: VideoFrame, now: Duration) -> VideoFrame? {
         statistics.framesReceived += 1
-        statistics.sourceSize = frame.size
+        statistics.sourceSize = frame.outputSize
         receivedRate.count(now: now)
         guard !isStopping else {
             statistics.framesDropped += 1
@@ -37,12 +54,69 @@ struct EncoderThreadState {
         return replaced
     }
 
-    mutating func apply(_ new: VideoEncoderThread.Settings) {
-        if new.maximumSize != settings.maximumSize || new.hint != settings.hint { cadence.settingsChanged() }
+    mutating func apply(_ new: VideoEncoderThread.Settings, now: Duration) {
+        let before = (settings.maximumSize, settings.turnsPictures, hint)
         settings = new
-        cadence.framesPerSecond = new.framesPerSecond
-        cadence.isPaused = new.bitsPerSecond <= 0
+        if before != (new.maximumSize, new.turnsPictures, hint) { cadence.settingsChanged() }
+        settingsDidChange(now: now)
     }
+
+    /// The source says what its pictures are.
+    mutating func sourceHintDidChange(_ new: ContentHint, now: Duration) {
+        let before = hint
+        sourceHint = new
+        guard hint != before else { return }
+        cadence.settingsChanged()
+        settingsDidChange(now: now)
+    }
+
+    /// The source holds its frames back, or gives them again: then the newest is encoded at once.
+    mutating func muteDidChange(_ new: Bool, now: Duration) {
+        guard new != isMuted else { return }
+        isMuted = new
+        if !new { cadence.resume(now: now) }
+        settingsDidChange(now: now)
+    }
+
+    private mutating func settingsDidChange(now: Duration) {
+        cadence.isPaused = settings.bitsPerSecond <= 0 || isMuted
+        governor.configure(
+            hint: hint, framesPerSecond: settings.framesPerSecond, bitsPerSecond: settings.bitsPerSecond,
+            isPaused: cadence.isPaused, now: now)
+        cadence.framesPerSecond = governor.framesPerSecond
+    }
+}
+
+/// What one picture is to be encoded with.
+struct EncodingOrder {
+    let settings: VideoEncoderThread.Settings
+    let hint: ContentHint
+    let framesPerSecond: Double
+    private let sizeSteps: QualityGovernor.SizeSteps
+
+    init(settings: VideoEncoderThread.Settings, hint: ContentHint, governor: QualityGovernor) {
+        self.settings = settings
+        self.hint = hint
+        // A frame's share of the bits grows as frames become fewer; but no burst of a second's bits comes of that.
+        framesPerSecond = max(governor.framesPerSecond, min(settings.framesPerSecond, 5))
+        sizeSteps = governor.sizeSteps
+    }
+
+    /// The picture's size as it would be if all sufficed, and as it is to be now; before a turn or after, as asked for.
+    func sizes(for frame: VideoFrame) -> (full: PixelSize, now: PixelSize) {
+        var bound = settings.maximumSize
+        var size = frame.outputSize
+        if frame.rotation.swapsSides {
+            // The bound is for the picture as it is seen.
+            if settings.turnsPictures { size = size.transposed } else { bound = bound.transposed }
+        }
+        let full = size.fitted(within: bound)
+        return (full, sizeSteps.apply(to: full))
+    }
+}
+
+extension PixelSize {
+    fileprivate var transposed: PixelSize { PixelSize(width: height, height: width) }
 }
 
 extension EncoderThreadState {
@@ -54,12 +128,14 @@ extension EncoderThreadState {
 
     /// Notes what became of a picture, which was begun and ended at these times.
     mutating func count(
-        _ outcome: VP8Encoder.Outcome, isRepetition: Bool, begin: Duration, end: Duration
+        _ outcome: VP8Encoder.Outcome, isRepetition: Bool, fullSize: PixelSize, begin: Duration, end: Duration
     ) {
+        let isChange = cadence.isEncodingChange
         switch outcome {
         case .dropped:
             statistics.framesDroppedByRateControl += 1
             cadence.dropped(now: begin)
+            governor.dropped(size: fullSize, now: begin)
         case .encoded(let frame):
             let mean = statistics.bytesEncoded / max(statistics.framesEncoded, 1)
             if statistics.framesEncoded > 0, frame.data.count * 2 >= mean * 5 { statistics.hugeFrames += 1 }
@@ -71,6 +147,11 @@ extension EncoderThreadState {
             statistics.size = frame.size
             encodedRate.count(now: end)
             cadence.encoded(isKeyFrame: frame.isKeyFrame, quantizer: frame.quantizer, now: begin)
+            let sample = QualityGovernor.Sample(
+                quantizer: frame.quantizer, byteCount: frame.data.count, effort: end - begin,
+                isKeyFrame: frame.isKeyFrame, isChange: isChange)
+            governor.encoded(sample, size: fullSize, now: begin)
         }
+        cadence.framesPerSecond = governor.framesPerSecond
     }
 }

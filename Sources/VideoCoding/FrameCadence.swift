@@ -81,6 +81,16 @@ struct FrameCadence {
         againAtOnce = true
     }
 
+    /// Frames were held back and are no more: the newest is shown at once.
+    mutating func resume(now: Duration) {
+        againAtOnce = true
+        waiting?.readyAt = now
+        blockedUntil = nil
+    }
+
+    /// Whether what is being encoded shows something new.
+    var isEncodingChange: Bool { currentIsChange }
+
     /// What to do now.
     func action(now: Duration) -> Action {
         guard !isPaused, waiting != nil || hasPicture else { return .wait(until: nil) }

@@ -10,6 +10,8 @@ public enum MediaFileError: Error, Sendable, Hashable {
     case malformed(path: String, offset: Int, reason: String)
     /// The picture can't be put into this file.
     case unsuitablePicture(path: String, reason: String)
+    /// No picture came that could be written.
+    case noPicture(path: String)
 }
 
 extension MediaFileError: CustomStringConvertible {
@@ -21,6 +23,7 @@ extension MediaFileError: CustomStringConvertible {
         case .cannotRead(let path, let reason): "\(path) can't be read: \(reason)"
         case .malformed(let path, let offset, let reason): "\(path) is damaged at byte \(offset): \(reason)"
         case .unsuitablePicture(let path, let reason): "the picture can't go into \(path): \(reason)"
+        case .noPicture(let path): "nothing was written to \(path): no picture came; add the sink to a source that runs"
         }
     }
 }

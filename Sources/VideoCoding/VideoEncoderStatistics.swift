@@ -32,6 +32,12 @@ public struct VideoEncoderStatistics: Sendable, Hashable {
     public internal(set) var framesPerSecond = 0
     /// media-source `framesPerSecond`: given by the source in the last second.
     public internal(set) var sourceFramesPerSecond = 0
+    /// Why pictures are smaller or fewer than they could be, now.
+    public internal(set) var qualityLimitationReason = QualityLimitationReason.none
+    /// How long each reason has held; those that never did are left out.
+    public internal(set) var qualityLimitationDurations: [QualityLimitationReason: Duration] = [:]
+    /// How often the pictures' size changed because of a reason.
+    public internal(set) var qualityLimitationResolutionChanges = 0
 }
 
 /// Counts what happened in the last second, in memory that does not grow.

@@ -18,8 +18,9 @@ public final class VideoEncoderThread: VideoSink {
         public var framesPerSecond: Double
         /// The largest picture, upright: what comes larger is scaled to fit, whole, with its aspect.
         public var maximumSize: PixelSize
-        /// What the pictures are.
-        public var hint: ContentHint
+        /// What the pictures are, whatever their source says of them; nil follows the source's hint, and its changes.
+        /// What nobody knows (`ContentHint.none`) is taken for `detail`.
+        public var hint: ContentHint?
         /// 1 to 3.
         public var temporalLayers: Int
         /// Whether pictures are turned upright before encoding. Otherwise the frame carries its rotation.
@@ -32,7 +33,7 @@ public final class VideoEncoderThread: VideoSink {
         /// What suits a screen.
         public init(
             bitsPerSecond: Int, framesPerSecond: Double = 30,
-            maximumSize: PixelSize = PixelSize(width: 1920, height: 1080), hint: ContentHint = .detail,
+            maximumSize: PixelSize = PixelSize(width: 1920, height: 1080), hint: ContentHint? = nil,
             temporalLayers: Int = 1, turnsPictures: Bool = false, speed: Int = -8,
             keyFrameInterval: Duration = .milliseconds(300)
         ) {
@@ -62,7 +63,7 @@ public final class VideoEncoderThread: VideoSink {
         settings: Settings, onFrame: @escaping @Sendable (EncodedVideoFrame) -> Void,
         onEvent: @escaping @Sendable (Event) -> Void = { _ in }
     ) throws(VideoCodingError) {
-        let monitor = Monitor(EncoderThreadState(settings: settings))
+        let monitor = Monitor(EncoderThreadState(settings: settings, now: monotonicNow()))
         self.monitor = monitor
         let body = ThreadBody {
             EncoderThreadWorker(monitor: monitor, onFrame: onFrame, onEvent: onEvent).run()
@@ -103,18 +104,34 @@ public final class VideoEncoderThread: VideoSink {
         monitor.update { $0.cadence.requestKeyFrame() }
     }
 
-    /// Changes settings of the running encoder; what is nil stays. A bitrate of 0 pauses.
+    /// Follows what the source says of its pictures, unless the settings say it: no new encoder, no key frame.
+    public func contentHintDidChange(_ hint: ContentHint) {
+        let now = monotonicNow()
+        monitor.update { $0.sourceHintDidChange(hint, now: now) }
+    }
+
+    /// While the source is muted nothing is encoded, and key frames that are asked for wait. Afterwards the newest frame
+    /// is encoded at once.
+    public func muteDidChange(_ isMuted: Bool) {
+        let now = monotonicNow()
+        monitor.update { $0.muteDidChange(isMuted, now: now) }
+    }
+
+    /// Changes settings of the running encoder; what is nil stays. A bitrate of 0 pauses. A hint given here goes before
+    /// the source's from now on.
     public func update(
         bitsPerSecond: Int? = nil, framesPerSecond: Double? = nil, maximumSize: PixelSize? = nil,
-        hint: ContentHint? = nil
+        hint: ContentHint? = nil, turnsPictures: Bool? = nil
     ) {
+        let now = monotonicNow()
         monitor.update { state in
             var settings = state.settings
             settings.bitsPerSecond = bitsPerSecond ?? settings.bitsPerSecond
             settings.framesPerSecond = framesPerSecond ?? settings.framesPerSecond
             settings.maximumSize = maximumSize ?? settings.maximumSize
             settings.hint = hint ?? settings.hint
-            state.apply(settings)
+            settings.turnsPictures = turnsPictures ?? settings.turnsPictures
+            state.apply(settings, now: now)
         }
     }
 
@@ -128,6 +145,9 @@ public final class VideoEncoderThread: VideoSink {
             var statistics = state.statistics
             statistics.framesPerSecond = state.encodedRate.rate(now: now)
             statistics.sourceFramesPerSecond = state.receivedRate.rate(now: now)
+            statistics.qualityLimitationReason = state.governor.reason
+            statistics.qualityLimitationDurations = state.governor.durations(now: now)
+            statistics.qualityLimitationResolutionChanges = state.governor.resolutionChanges
             return statistics
         }
     }
@@ -156,9 +176,11 @@ private struct EncoderThreadWorker {
     /// The frame last encoded, kept so that it can be encoded again, at another size too.
     private var source: VideoFrame?
     private var picture: (any VideoFrameBuffer)?
+    /// The turn that is done to `picture` already.
+    private var pictureRotation = VideoRotation.upright
 
     private enum Work {
-        case encode(VideoFrame?, asKeyFrame: Bool, VideoEncoderThread.Settings)
+        case encode(VideoFrame?, asKeyFrame: Bool, EncodingOrder)
         case passOn([(any Error)?])
         case end
     }
@@ -178,8 +200,8 @@ private struct EncoderThreadWorker {
             switch nextWork() {
             case .end: break loop
             case .passOn(let endings): for error in endings { onEvent(.sourceEnded(error)) }
-            case .encode(let frame, let asKeyFrame, let settings):
-                encode(frame, asKeyFrame: asKeyFrame, settings: settings)
+            case .encode(let frame, let asKeyFrame, let order):
+                encode(frame, asKeyFrame: asKeyFrame, order: order)
             }
         }
         monitor.update {
@@ -198,11 +220,11 @@ private struct EncoderThreadWorker {
                 let frame = state.slot
                 state.slot = nil
                 state.cadence.begin(new: true)
-                return .done(.encode(frame, asKeyFrame: asKeyFrame, state.settings))
+                return .done(.encode(frame, asKeyFrame: asKeyFrame, state.order))
             case .encodeAgain(let asKeyFrame):
                 if !state.endings.isEmpty, state.slot == nil { return .done(.passOn(state.takeEndings())) }
                 state.cadence.begin(new: false)
-                return .done(.encode(nil, asKeyFrame: asKeyFrame, state.settings))
+                return .done(.encode(nil, asKeyFrame: asKeyFrame, state.order))
             case .wait(let time):
                 if !state.endings.isEmpty, state.slot == nil || state.cadence.isPaused {
                     return .done(.passOn(state.takeEndings()))
@@ -212,23 +234,24 @@ private struct EncoderThreadWorker {
         }
     }
 
-    private mutating func encode(_ frame: VideoFrame?, asKeyFrame: Bool, settings: VideoEncoderThread.Settings) {
+    private mutating func encode(_ frame: VideoFrame?, asKeyFrame: Bool, order: EncodingOrder) {
         let isNew = frame != nil
         do throws(VideoCodingError) {
             let begin = monotonicNow()
-            try prepare(frame, settings: settings)
+            try prepare(frame, order: order)
             guard let encoder, let picture, let source else { throw .emptyPicture }
             let converted = monotonicNow()
             let timestamp =
                 isNew ? timestamps.next(timestamp: source.timestamp, now: begin) : timestamps.again(now: begin)
             let outcome = try encoder.encode(
-                picture, timestamp: timestamp, rotation: settings.turnsPictures ? .upright : source.rotation,
+                picture, timestamp: timestamp, rotation: order.settings.turnsPictures ? .upright : source.rotation,
                 asKeyFrame: asKeyFrame)
             let end = monotonicNow()
             monitor.update { state in
                 state.statistics.totalConversionTime += converted - begin
                 state.statistics.totalEncodeTime += end - converted
-                state.count(outcome, isRepetition: !isNew, begin: begin, end: end)
+                state.count(
+                    outcome, isRepetition: !isNew, fullSize: order.sizes(for: source).full, begin: begin, end: end)
             }
             if case .encoded(let frame) = outcome { onFrame(frame) }
         } catch {
@@ -243,30 +266,26 @@ private struct EncoderThreadWorker {
 
     /// Brings picture and encoder to what the settings say.
     private mutating func prepare(
-        _ frame: VideoFrame?, settings: VideoEncoderThread.Settings
+        _ frame: VideoFrame?, order: EncodingOrder
     ) throws(VideoCodingError) {
         guard let source = frame ?? source else { throw .emptyPicture }
-        let swaps = source.rotation.swapsSides
-        var bound = settings.maximumSize
-        var size = source.size
-        if swaps {
-            // The bound is for the picture as it is seen.
-            if settings.turnsPictures { size = size.transposed } else { bound = bound.transposed }
-        }
-        size = size.fitted(within: bound)
-        if frame != nil || picture?.size != size {
+        let settings = order.settings
+        let size = order.sizes(for: source).now
+        let rotation = settings.turnsPictures ? source.rotation : .upright
+        if frame != nil || picture?.size != size || pictureRotation != rotation {
+            pictureRotation = rotation
             // Kept before anything can fail, so that it can be tried again; and the pool gets its memory back.
             self.source = source
             picture = nil
             picture = try converter.convert(
-                source.buffer, to: size, rotation: settings.turnsPictures ? source.rotation : .upright)
+                source.buffer, to: size, rotation: rotation)
         }
         var configuration =
             encoder?.configuration ?? VP8Encoder.Configuration(size: size, bitsPerSecond: settings.bitsPerSecond)
         configuration.size = size
         configuration.bitsPerSecond = settings.bitsPerSecond
-        configuration.framesPerSecond = settings.framesPerSecond
-        configuration.hint = settings.hint
+        configuration.framesPerSecond = order.framesPerSecond
+        configuration.hint = order.hint
         configuration.temporalLayers = settings.temporalLayers
         configuration.speed = settings.speed
         if let encoder {
@@ -278,10 +297,6 @@ private struct EncoderThreadWorker {
             encoder = try VP8Encoder(configuration: configuration)
         }
     }
-}
-
-extension PixelSize {
-    fileprivate var transposed: PixelSize { PixelSize(width: height, height: width) }
 }
 
 /// What a new thread runs.

@@ -27,11 +27,11 @@ public struct AudioFrame: Sendable, Hashable {
         .nanoseconds(Int64(sampleCount) * 1_000_000_000 / Int64(sampleRate))
     }
 
-    /// The same block with every sample multiplied.
+    /// The same block with every sample multiplied; by 0 it is silence, whatever it was.
     public func scaled(by gain: Float) -> AudioFrame {
         guard gain != 1 else { return self }
         return AudioFrame(
-            samples: samples.map { $0 * gain }, channels: channels, sampleRate: sampleRate, timestamp: timestamp)
+            samples: gain == 0 ? Array(repeating: 0, count: samples.count) : samples.map { $0 * gain }, channels: channels, sampleRate: sampleRate, timestamp: timestamp)
     }
 
     /// The block mixed to `count` channels: mono goes to all of them, more are mixed down to fewer by their mean.

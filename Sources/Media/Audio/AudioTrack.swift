@@ -13,11 +13,13 @@ public final class AudioTrack: AudioSource {
     private let broadcaster = AudioBroadcaster()
     private let state = Mutex(State())
     private let inlet = Inlet()
+    private let connection = SinkConnection()
 
     private struct State {
         var isEnabled = true
         var volume: Float = 1
-        var isConnected = false
+        var isMuted = false
+        var sourceIsMuted = false
     }
 
     /// The loudest that a volume makes: ten times the source's amplitude, as in libwebrtc.
@@ -40,13 +42,21 @@ public final class AudioTrack: AudioSource {
         set { state.withLock { $0.isEnabled = newValue } }
     }
 
-    /// Whether sound is held back: nothing is sent, not even silence.
+    /// Whether sound is held back, here or at the source: nothing is sent, not even silence. Setting it says what is
+    /// wanted here; a source that holds its sound back keeps doing so.
     public var isMuted: Bool {
         get { broadcaster.isMuted }
-        set { broadcaster.isMuted = newValue }
+        set { setMuted { $0.isMuted = newValue } }
     }
 
-    /// What each sample is multiplied by, 0 to ``maximumVolume``, from the next block on.
+    private func setMuted(_ change: (inout State) -> Void) {
+        broadcaster.isMuted = state.withLock { state in
+            change(&state)
+            return state.isMuted || state.sourceIsMuted
+        }
+    }
+
+    /// What each sample is multiplied by, 0 to ``maximumVolume``, from the next block on; 1 where it is set to nothing finite.
     public var volume: Float {
         get { state.withLock { $0.volume } }
         set { state.withLock { $0.volume = newValue.isFinite ? min(max(newValue, 0), Self.maximumVolume) : 1 } }
@@ -65,13 +75,15 @@ public final class AudioTrack: AudioSource {
     }
 
     private func setConnected() {
-        let hasSinks = broadcaster.hasSinks
-        let isChange = state.withLock { state in
-            defer { state.isConnected = hasSinks }
-            return state.isConnected != hasSinks
+        connection.follow {
+            broadcaster.hasSinks
+        } connect: {
+            // A source tells nothing where it is not muted.
+            setMuted { $0.sourceIsMuted = false }
+            source.add(inlet)
+        } disconnect: {
+            source.remove(inlet)
         }
-        guard isChange else { return }
-        if hasSinks { source.add(inlet) } else { source.remove(inlet) }
     }
 
     /// What the source gives the track, which it does not keep alive.
@@ -85,7 +97,7 @@ public final class AudioTrack: AudioSource {
 
         func receive(_ frame: AudioFrame) { track?.receive(frame) }
         func sourceDidEnd(error: (any Error)?) { track?.broadcaster.end(error: error) }
-        func muteDidChange(_ isMuted: Bool) { track?.isMuted = isMuted }
+        func muteDidChange(_ isMuted: Bool) { track?.setMuted { $0.sourceIsMuted = isMuted } }
     }
 
     private struct WeakTrack {

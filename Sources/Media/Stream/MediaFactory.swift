@@ -31,7 +31,7 @@ public struct MediaFactory: Sendable {
         VideoTrack(id: try Self.checked(id), source: source)
     }
 
-    /// RFC 8830 §2: an id is a token (RFC 8866 §9).
+    /// RFC 8830 §2: an id is of the characters of a token (RFC 8866 §9).
     private static func checked(_ id: String) throws(MediaError) -> String {
         guard !id.isEmpty, id.utf8.count <= maximumIdentifierLength, id.utf8.allSatisfy(isTokenByte) else {
             throw .identifier(id)
@@ -56,7 +56,7 @@ public enum MediaError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .identifier(let id):
-            "the id \(id.debugDescription) can't stand in a description; give 1 to "
+            "the id \(String(id.prefix(MediaFactory.maximumIdentifierLength)).debugDescription) can't stand in a description; give 1 to "
                 + "\(MediaFactory.maximumIdentifierLength) letters, digits or any of !#$%&'*+-.^_`{|}~"
         }
     }

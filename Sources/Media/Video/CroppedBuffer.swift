@@ -21,7 +21,9 @@ struct CroppedBuffer: VideoFrameBuffer {
             for plane in whole.planes.indices {
                 let extent = format.planeExtent(plane, of: PixelSize(width: x, height: y))
                 let skipped = extent.rows * whole.strides[plane] + extent.rowBytes
-                planes.append(UnsafeRawBufferPointer(rebasing: whole.planes[plane][skipped...]))
+                // A base that lends less than it did when it was checked is caught by who reads it.
+                let memory = whole.planes[plane]
+                planes.append(UnsafeRawBufferPointer(rebasing: memory[min(skipped, memory.count)...]))
             }
             return try body(PlaneSet(planes: planes, strides: whole.strides))
         }
@@ -35,6 +37,7 @@ extension VideoFrame {
             return VideoFrame(
                 buffer: buffer, timestamp: timestamp, rotation: rotation, damage: damage, outputSize: outputSize)
         }
+        let rectangle = PixelRectangle(x: rectangle.x & ~1, y: rectangle.y & ~1, size: rectangle.size)
         let buffer = CroppedBuffer(buffer, rectangle)
         return VideoFrame(
             buffer: buffer, timestamp: timestamp, rotation: rotation,

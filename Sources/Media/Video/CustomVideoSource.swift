@@ -6,7 +6,7 @@ public final class CustomVideoSource: BroadcastingVideoSource {
     public let isScreencast: Bool
     /// The sinks and observers.
     public let broadcaster: VideoBroadcaster
-    private let adapter = Mutex(VideoFormatAdapter())
+    private let adapter = Mutex(VideoFrameAdapter())
 
     /// A source without sinks. A screen's pictures are hinted `detail`, others `motion`, until that is changed.
     public init(isScreencast: Bool = true) {
@@ -25,7 +25,7 @@ public final class CustomVideoSource: BroadcastingVideoSource {
     /// Gives a frame to every sink, adapted; from any one thread at a time. One that can't be used is counted, and the
     /// observers hear why.
     public func capture(_ frame: VideoFrame) {
-        guard let frame = adapter.adapt(frame) else { return }
+        guard let frame = adapter.withLock({ $0.adapt(frame) }) else { return }
         broadcaster.send(frame)
     }
 
@@ -34,17 +34,4 @@ public final class CustomVideoSource: BroadcastingVideoSource {
 
     /// Tells every sink that nothing follows.
     public func end(error: (any Error)? = nil) { broadcaster.end(error: error) }
-}
-
-extension Mutex<VideoFormatAdapter> {
-    /// What the adapter makes of a frame; nil where it is left out. What can't be used passes, to be refused further on.
-    borrowing func adapt(_ frame: VideoFrame) -> VideoFrame? {
-        guard (try? frame.validate()) != nil else { return frame }
-        guard let adaptation = withLock({ $0.adapt(frame.size, timestamp: frame.timestamp) }) else { return nil }
-        // What an adapter before this one made smaller stays so.
-        let isUntouched = adaptation.outputSize == frame.size
-        return frame.cropped(
-            to: adaptation.crop,
-            outputSize: isUntouched ? frame.outputSize : adaptation.outputSize.fitted(within: frame.outputSize))
-    }
 }

@@ -10,6 +10,8 @@ public final class VideoBroadcaster: Sendable {
         var contentHint: ContentHint
         var isMuted = false
         var framesRefused = 0
+        /// Whether what the last frame changed was kept from the sinks.
+        var damageIsUnknown = false
     }
 
     private let state: Mutex<State>
@@ -73,10 +75,18 @@ public final class VideoBroadcaster: Sendable {
         do throws(VideoFrameError) {
             try frame.validate()
         } catch {
-            state.withLock { $0.framesRefused += 1 }
+            state.withLock {
+                $0.framesRefused += 1
+                $0.damageIsUnknown = true
+            }
             observers.didRefuse(error)
             return
         }
+        let damageIsUnknown = state.withLock { state in
+            defer { state.damageIsUnknown = false }
+            return state.damageIsUnknown
+        }
+        let frame = damageIsUnknown ? frame.withDamage(nil) : frame
         forEachSink { $0.receive(frame) }
     }
 

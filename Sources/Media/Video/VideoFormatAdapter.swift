@@ -32,14 +32,17 @@ public struct VideoFormatAdapter: Sendable {
     /// Asks for pictures of at most `width` by `height`, or turned, whichever way the picture lies, at most `fps` a
     /// second. An `fps` of 0 sets no limit; a side of 0 leaves out every frame.
     public mutating func setOutputFormat(width: Int, height: Int, fps: Double, mode: Mode = .fit) {
-        request = Request(bound: PixelSize(width: max(0, width), height: max(0, height)), mode: mode)
+        let (width, height) = (min(max(0, width), Self.largestRequest), min(max(0, height), Self.largestRequest))
+        request = Request(bound: PixelSize(width: width, height: height), mode: mode)
         rate = FrameRateLimiter(framesPerSecond: fps)
     }
 
     /// What becomes of a frame of `size` taken at `timestamp`; nil where it is left out.
     public mutating func adapt(_ size: PixelSize, timestamp: Duration) -> Adaptation? {
         guard let request else { return Adaptation(crop: PixelRectangle(x: 0, y: 0, size: size), outputSize: size) }
-        guard request.bound.area > 0, size.area > 0, rate.admits(timestamp) else { return nil }
+        let sides = 1...VideoFrame.maximumSide
+        guard request.bound.area > 0, sides.contains(size.width), sides.contains(size.height), rate.admits(timestamp)
+        else { return nil }
         let bound = request.bound.oriented(as: size)
         switch request.mode {
         case .fit:
@@ -49,6 +52,9 @@ public struct VideoFormatAdapter: Sendable {
             return Self.cropping(size, to: bound)
         }
     }
+
+    /// A longer side of a request means the same: no frame is so large.
+    private static let largestRequest = 1 << 20
 
     /// The output's sides are multiples of this.
     private static let alignment = 2
@@ -67,9 +73,9 @@ public struct VideoFormatAdapter: Sendable {
         let output = PixelSize(
             width: crop.width / scale.denominator * scale.numerator,
             height: crop.height / scale.denominator * scale.numerator)
-        // Too small a picture for the fraction to be exact is left as it is.
+        // Where the fraction's denominator is larger than the picture, no fraction is exact: it is fitted then, whole.
         guard output.area > 0 else {
-            return Adaptation(crop: PixelRectangle(x: 0, y: 0, size: size), outputSize: size)
+            return Adaptation(crop: PixelRectangle(x: 0, y: 0, size: size), outputSize: size.fitted(within: bound))
         }
         let corner = PixelRectangle(
             x: (size.width - crop.width) / 2 & ~1, y: (size.height - crop.height) / 2 & ~1, size: crop)

@@ -91,9 +91,17 @@ public struct PixelRectangle: Hashable, Sendable {
     public func intersection(_ other: PixelRectangle) -> PixelRectangle? {
         let left = max(x, other.x)
         let top = max(y, other.y)
-        let right = min(x + size.width, other.x + other.size.width)
-        let bottom = min(y + size.height, other.y + other.size.height)
+        let right = min(x.end(size.width), other.x.end(other.size.width))
+        let bottom = min(y.end(size.height), other.y.end(other.size.height))
         guard left < right, top < bottom else { return nil }
         return PixelRectangle(x: left, y: top, size: PixelSize(width: right - left, height: bottom - top))
+    }
+}
+
+extension Int {
+    /// This plus a length; as far as the type goes where that is beyond.
+    fileprivate func end(_ length: Int) -> Int {
+        let (sum, overflow) = addingReportingOverflow(length)
+        return overflow ? (length > 0 ? .max : .min) : sum
     }
 }

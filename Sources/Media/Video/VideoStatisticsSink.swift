@@ -22,6 +22,9 @@ public final class VideoStatisticsSink: VideoSink {
         public internal(set) var hasEnded = false
     }
 
+    /// Frames of a second that are told apart.
+    private static let capacity = 1000
+
     private struct State {
         var statistics = Statistics()
         var recent: [Duration] = []
@@ -48,6 +51,8 @@ public final class VideoStatisticsSink: VideoSink {
             state.statistics.lastTimestamp = frame.timestamp
             state.recent.append(frame.timestamp)
             state.recent.removeAll { $0 <= frame.timestamp - .seconds(1) || $0 > frame.timestamp }
+            // A source whose clock stands still fills no memory.
+            if state.recent.count > Self.capacity { state.recent.removeFirst() }
             state.statistics.framesPerSecond = Double(state.recent.count)
         }
     }

@@ -12,12 +12,14 @@ public final class VideoTrack: VideoSource {
     public let source: any VideoSource
     private let broadcaster: VideoBroadcaster
     private let state: Mutex<State>
-    private let adapter = Mutex(VideoFormatAdapter())
+    private let adapter = Mutex(VideoFrameAdapter())
     private let inlet = Inlet()
+    private let connection = SinkConnection()
 
     private struct State {
         var isEnabled = true
-        var isConnected = false
+        var isMuted = false
+        var sourceIsMuted = false
         /// The hint set on the track, which goes before the source's.
         var ownHint: ContentHint?
         /// What is sent in place of a picture that is switched off, and whether it was sent already.
@@ -42,22 +44,34 @@ public final class VideoTrack: VideoSource {
     public var isEnabled: Bool {
         get { state.withLock { $0.isEnabled } }
         set {
-            state.withLock { state in
-                state.isEnabled = newValue
+            let isNew = state.withLock { state in
+                defer { state.isEnabled = newValue }
+                guard state.isEnabled != newValue else { return false }
                 state.black = nil
+                return true
             }
+            // Between the pictures lay black.
+            if isNew { adapter.withLock { $0.invalidate() } }
         }
     }
 
-    /// Whether frames are held back. Viewers keep the last picture and are shown that the track is paused.
+    /// Whether frames are held back, here or at the source. Viewers keep the last picture and are shown that the track
+    /// is paused. Setting it says what is wanted here; a source that holds its frames back keeps doing so.
     public var isMuted: Bool {
         get { broadcaster.isMuted }
-        set { broadcaster.isMuted = newValue }
+        set { setMuted { $0.isMuted = newValue } }
+    }
+
+    private func setMuted(_ change: (inout State) -> Void) {
+        broadcaster.isMuted = state.withLock { state in
+            change(&state)
+            return state.isMuted || state.sourceIsMuted
+        }
     }
 
     /// What the pictures are: the source's hint, unless one is set here.
     public var contentHint: ContentHint {
-        get { broadcaster.contentHint }
+        get { state.withLock { $0.ownHint } ?? source.contentHint }
         set {
             state.withLock { $0.ownHint = newValue }
             broadcaster.contentHint = newValue
@@ -72,6 +86,8 @@ public final class VideoTrack: VideoSource {
 
     /// Gives `sink` every frame from now on.
     public func add(_ sink: any VideoSink) {
+        // A track without sinks is not told of its source's hints.
+        broadcaster.contentHint = contentHint
         broadcaster.add(sink)
         setConnected()
     }
@@ -92,13 +108,16 @@ public final class VideoTrack: VideoSource {
     public func remove(observer: any CaptureSourceObserver) { broadcaster.observers.remove(observer) }
 
     private func setConnected() {
-        let hasSinks = broadcaster.hasSinks
-        let isChange = state.withLock { state in
-            defer { state.isConnected = hasSinks }
-            return state.isConnected != hasSinks
+        connection.follow {
+            broadcaster.hasSinks
+        } connect: {
+            // A source tells nothing where it is not muted; and what it gave meanwhile nobody saw.
+            setMuted { $0.sourceIsMuted = false }
+            adapter.withLock { $0.invalidate() }
+            source.add(inlet)
+        } disconnect: {
+            source.remove(inlet)
         }
-        guard isChange else { return }
-        if hasSinks { source.add(inlet) } else { source.remove(inlet) }
     }
 
     /// What the source gives the track. The track itself is no sink for others, and is not kept alive by its source.
@@ -113,7 +132,7 @@ public final class VideoTrack: VideoSource {
         func receive(_ frame: VideoFrame) { track?.receive(frame) }
         func sourceDidEnd(error: (any Error)?) { track?.broadcaster.end(error: error) }
         func contentHintDidChange(_ hint: ContentHint) { track?.sourceHintDidChange(hint) }
-        func muteDidChange(_ isMuted: Bool) { track?.isMuted = isMuted }
+        func muteDidChange(_ isMuted: Bool) { track?.setMuted { $0.sourceIsMuted = isMuted } }
     }
 
     private struct WeakTrack {
@@ -126,9 +145,14 @@ public final class VideoTrack: VideoSource {
     }
 
     private func receive(_ frame: VideoFrame) {
-        guard !isMuted else { return state.withLock { $0.framesMuted += 1 } }
-        guard let adapted = adapter.adapt(frame) else { return }
-        broadcaster.send(isEnabled ? adapted : blackened(adapted))
+        guard !isMuted else {
+            adapter.withLock { $0.skip(frame) }
+            return state.withLock { $0.framesMuted += 1 }
+        }
+        guard let adapted = adapter.withLock({ $0.adapt(frame) }) else { return }
+        // What can't be used is refused as it is: there is no black of such a size.
+        let isUsable = (try? adapted.validate()) != nil
+        broadcaster.send(isEnabled || !isUsable ? adapted : blackened(adapted))
     }
 
     /// Black of the frame's shape; the first shows a change, those after it none.

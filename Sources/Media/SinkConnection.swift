@@ -1,0 +1,32 @@
+internal import Synchronization
+
+/// Keeps a track connected to its source exactly while it has sinks, whichever threads add and remove them.
+///
+/// Nobody holds a lock while the source is told: one thread does it, and looks again afterwards.
+final class SinkConnection: Sendable {
+    private struct State {
+        var isConnected = false
+        var isSwitching = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Whether the source gives to the track.
+    var isConnected: Bool { state.withLock { $0.isConnected } }
+
+    /// Connects or disconnects until that is as `isWanted` says.
+    func follow(isWanted: () -> Bool, connect: () -> Void, disconnect: () -> Void) {
+        while true {
+            let next = state.withLock { state -> Bool? in
+                let wanted = isWanted()
+                guard !state.isSwitching, wanted != state.isConnected else { return nil }
+                state.isSwitching = true
+                state.isConnected = wanted
+                return wanted
+            }
+            guard let next else { return }
+            if next { connect() } else { disconnect() }
+            state.withLock { $0.isSwitching = false }
+        }
+    }
+}

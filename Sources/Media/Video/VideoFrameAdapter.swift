@@ -1,0 +1,79 @@
+/// Applies a request for an output format to frames, and keeps what they say of their damage true: what changed in a
+/// frame that was left out has changed in the next one too, as those behind see it.
+struct VideoFrameAdapter: Sendable {
+    private var format = VideoFormatAdapter()
+    private var ledger = DamageLedger()
+    private var last: VideoFormatAdapter.Adaptation?
+
+    mutating func setOutputFormat(width: Int, height: Int, fps: Double, mode: VideoFormatAdapter.Mode) {
+        format.setOutputFormat(width: width, height: height, fps: fps, mode: mode)
+    }
+
+    /// Whatever comes next differs from what those behind saw last.
+    mutating func invalidate() {
+        ledger.invalidate()
+    }
+
+    /// The frame came and goes no further.
+    mutating func skip(_ frame: VideoFrame) {
+        ledger.skip(frame.damage)
+    }
+
+    /// What becomes of a frame; nil where it is left out. What can't be used passes, to be refused further on.
+    mutating func adapt(_ frame: VideoFrame) -> VideoFrame? {
+        guard (try? frame.validate()) != nil else {
+            ledger.invalidate()
+            return frame
+        }
+        guard let adaptation = format.adapt(frame.size, timestamp: frame.timestamp) else {
+            ledger.skip(frame.damage)
+            return nil
+        }
+        if let last, last != adaptation { ledger.invalidate() }
+        last = adaptation
+        // What an adapter before this one made smaller stays so.
+        let isUntouched = adaptation.outputSize == frame.size
+        return frame.withDamage(ledger.take(frame.damage)).cropped(
+            to: adaptation.crop,
+            outputSize: isUntouched ? frame.outputSize : adaptation.outputSize.fitted(within: frame.outputSize))
+    }
+}
+
+/// Sums up the damage of frames that were left out.
+struct DamageLedger: Sendable {
+    /// More rectangles than this say no more than that something changed.
+    private static let capacity = 64
+    /// Of the frames left out; nil where it is not known.
+    private var missed: [PixelRectangle]? = []
+
+    /// What changed is not known.
+    mutating func invalidate() {
+        missed = nil
+    }
+
+    /// A frame with this damage is left out.
+    mutating func skip(_ damage: [PixelRectangle]?) {
+        missed = sum(damage)
+    }
+
+    /// The damage of a frame that passes, with that of those left out before it.
+    mutating func take(_ damage: [PixelRectangle]?) -> [PixelRectangle]? {
+        defer { missed = [] }
+        return sum(damage)
+    }
+
+    private func sum(_ damage: [PixelRectangle]?) -> [PixelRectangle]? {
+        guard let missed, let damage else { return nil }
+        if missed.isEmpty { return damage }
+        let both = missed + damage
+        return both.count <= Self.capacity ? both : nil
+    }
+}
+
+extension VideoFrame {
+    /// The same frame with other damage.
+    func withDamage(_ damage: [PixelRectangle]?) -> VideoFrame {
+        VideoFrame(
+            buffer: buffer, timestamp: timestamp, rotation: rotation, damage: damage, outputSize: outputSize)
+    }
+}

@@ -1,0 +1,230 @@
+internal import Media
+
+/// What gives way when bits or the machine don't suffice: the rule book, without a clock.
+///
+///     motion          keeps its frame rate and gives resolution: 3/4 and 1/2 of each side
+///     text, detail    keep their resolution and give frame rate: 3/4, 1/2, 3/8, 1/4 … down to one a second
+///
+///                     coarse, too large, or too slow over 2 s
+///     step ──────────────────────────────────────────────────────▶ the next step
+///          ◀──────────────────────────────────────────────────────
+///                     fine and quick over 5 s and more
+///
+/// The quantizers at which libwebrtc's scaler steps are the thresholds, 29 and 95 of VP8's 127: so far apart that what a
+/// step gains is no reason to take it back. A step back that has to be taken again soon doubles the time to the next.
+struct QualityGovernor {
+    /// A mean quantizer above this is too coarse.
+    static let coarseQuantizer = 95
+    /// One up to this leaves room for more.
+    static let fineQuantizer = 29
+    /// Of the pictures, the share left out by the rate control that is too many.
+    static let droppedShare = 0.6
+    /// More bits than the target by this factor are too many, and are no longer chance.
+    static let overshoot = 1.25
+    /// Of a frame's time, the share in the encoder that is too much for this machine (libwebrtc's overuse threshold).
+    static let highUsage = 0.85
+    /// The share that leaves room for half as much again.
+    static let lowUsage = 0.42
+    /// What is measured before a step down.
+    static let window = Duration.seconds(2)
+    static let windowFrames = 4
+    /// Changes a second below which each has the time to be sharpened, and fewer frames would gain nothing.
+    static let leastRate = 2.0
+    /// What has to be fine before a step up.
+    static let firstPatience = Duration.seconds(5)
+    static let longestPatience = Duration.seconds(60)
+    /// The fewest pixels that resolution is given for.
+    static let fewestPixels = 320 * 180
+
+    /// What became of a picture.
+    struct Sample {
+        let quantizer: Int
+        let byteCount: Int
+        /// Time spent on conversion and encoding.
+        let effort: Duration
+        let isKeyFrame: Bool
+        /// Whether it showed something new.
+        let isChange: Bool
+    }
+
+    private struct Taken {
+        let now: Duration
+        /// Nil where the rate control left it out.
+        let sample: Sample?
+    }
+
+    private(set) var hint: ContentHint
+    private(set) var limit: Double
+    private(set) var bitsPerSecond: Int
+    /// Each step taken, with its reason.
+    private var steps: [QualityLimitationReason] = []
+    /// The size without any step.
+    private var fullSize: PixelSize?
+    private var recent: [Taken] = []
+    private var fineSince: Duration?
+    private var patience = Self.firstPatience
+    private var lastUp: Duration?
+    private var isPaused = false
+    private var clock = QualityLimitationClock()
+    /// `qualityLimitationResolutionChanges`.
+    private(set) var resolutionChanges = 0
+
+    init(hint: ContentHint, framesPerSecond: Double, bitsPerSecond: Int) {
+        self.hint = hint
+        limit = framesPerSecond
+        self.bitsPerSecond = bitsPerSecond
+    }
+
+    /// Frames a second at most, now.
+    var framesPerSecond: Double { hint == .motion ? limit : Self.rate(limit, steps: steps.count) }
+
+    /// What is done to sizes, now.
+    var sizeSteps: SizeSteps { SizeSteps(count: hint == .motion ? steps.count : 0) }
+
+    /// The size that pictures of `size` are encoded at, now.
+    func size(for size: PixelSize) -> PixelSize { sizeSteps.apply(to: size) }
+
+    /// Why it is less than it could be.
+    var reason: QualityLimitationReason { isPaused ? .other : steps.last ?? .none }
+
+    /// How long each reason has held.
+    func durations(now: Duration) -> [QualityLimitationReason: Duration] { clock.read(now: now) }
+
+    /// Takes new settings. Another hint begins anew: what gave way before is not what should.
+    mutating func configure(
+        hint: ContentHint, framesPerSecond: Double, bitsPerSecond: Int, isPaused: Bool, now: Duration
+    ) {
+        if (hint == .motion) != (self.hint == .motion) {
+            if fullSize.map({ size(for: $0) }) != fullSize { resolutionChanges += 1 }
+            steps = []
+            patience = Self.firstPatience
+            startOver()
+        }
+        // More bits are a reason to try again soon.
+        if bitsPerSecond > self.bitsPerSecond * 3 / 2 { patience = Self.firstPatience }
+        if isPaused != self.isPaused { startOver() }
+        self.hint = hint
+        limit = framesPerSecond
+        self.bitsPerSecond = bitsPerSecond
+        self.isPaused = isPaused
+        clock.set(reason, now: now)
+    }
+
+    /// A picture wanted at `size` was encoded.
+    mutating func encoded(_ sample: Sample, size: PixelSize, now: Duration) {
+        fullSize = size
+        take(Taken(now: now, sample: sample))
+    }
+
+    /// The rate control left a picture out.
+    mutating func dropped(size: PixelSize, now: Duration) {
+        fullSize = size
+        take(Taken(now: now, sample: nil))
+    }
+
+    private mutating func take(_ new: Taken) {
+        let now = new.now
+        recent.append(new)
+        // Without a window's worth of pictures in ten seconds the source rests.
+        recent.removeAll { $0.now < now - .seconds(10) }
+        if let reason = shortage(now: now) {
+            fineSince = nil
+            stepDown(reason, now: now)
+        } else if leavesRoom(new) {
+            let since = fineSince ?? now
+            fineSince = since
+            if now - since >= patience { stepUp(now: now) }
+        } else {
+            fineSince = nil
+        }
+        // What is older than the window has been judged.
+        while recent.count > Self.windowFrames * 2, recent[0].now < now - Self.window { recent.removeFirst() }
+        clock.set(reason, now: now)
+    }
+
+    /// What doesn't suffice; nil where all does, or too little was seen.
+    private func shortage(now: Duration) -> QualityLimitationReason? {
+        guard let first = recent.first?.now, now - first >= Self.window else { return nil }
+        // What is sharpened while it stays costs as much as it likes, and key frames are begun coarse.
+        let changes = recent.compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
+        let dropped = recent.filter { $0.sample == nil }.count
+        let seconds = (now - first) / .seconds(1)
+        guard changes.count + dropped >= Self.windowFrames,
+            Double(changes.count + dropped) >= seconds * min(Self.leastRate, framesPerSecond * 0.75)
+        else { return nil }
+        if Double(dropped) >= Double(recent.count) * Self.droppedShare { return .bandwidth }
+        guard !changes.isEmpty else { return nil }
+        let quantizer = changes.reduce(0) { $0 + $1.quantizer } / changes.count
+        // The first of the window was paid for by the time before it.
+        let paid = recent.dropFirst().compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
+        let bits = Double(paid.reduce(0) { $0 + $1.byteCount }) * 8
+        if quantizer > Self.coarseQuantizer || bits > Double(bitsPerSecond) * seconds * Self.overshoot {
+            return .bandwidth
+        }
+        let effort = changes.reduce(.zero) { $0 + $1.effort } / changes.count
+        return usage(effort) > Self.highUsage ? .cpu : nil
+    }
+
+    private func leavesRoom(_ taken: Taken) -> Bool {
+        guard !steps.isEmpty, let sample = taken.sample else { return false }
+        let finest = steps.last == .cpu ? (Self.fineQuantizer + Self.coarseQuantizer) / 2 : Self.fineQuantizer
+        return sample.quantizer <= finest && usage(sample.effort) <= Self.lowUsage
+    }
+
+    /// Of a frame's time, the part that `effort` takes.
+    private func usage(_ effort: Duration) -> Double { effort / .seconds(1) * framesPerSecond }
+
+    private mutating func stepDown(_ reason: QualityLimitationReason, now: Duration) {
+        let seen = recent.first.map { Double(recent.count) / max((now - $0.now) / .seconds(1), 0.1) } ?? limit
+        startOver()
+        let before = steps
+        if hint == .motion {
+            guard let fullSize, SizeSteps(count: steps.count + 1).apply(to: fullSize) != size(for: fullSize) else { return }
+            steps.append(reason)
+            resolutionChanges += 1
+        } else {
+            // A source that gives fewer frames than the limit feels no step above its own rate.
+            while framesPerSecond > 1, steps == before || framesPerSecond >= seen { steps.append(reason) }
+        }
+        guard steps != before, let lastUp else { return }
+        patience = now - lastUp < patience * 2 ? min(patience * 2, Self.longestPatience) : Self.firstPatience
+    }
+
+    private mutating func stepUp(now: Duration) {
+        startOver()
+        let before = fullSize.map { size(for: $0) }
+        steps.removeLast()
+        lastUp = now
+        if fullSize.map({ size(for: $0) }) != before { resolutionChanges += 1 }
+    }
+
+    /// What was measured says nothing of what comes.
+    private mutating func startOver() {
+        recent = []
+        fineSince = nil
+    }
+
+    /// Steps of resolution: each side's 3/4, then 2/3 of that.
+    struct SizeSteps: Equatable {
+        let count: Int
+
+        func apply(to size: PixelSize) -> PixelSize {
+            var result = size
+            for (numerator, denominator) in [(3, 4), (1, 2)].prefix(count) {
+                let bound = PixelSize(
+                    width: size.width * numerator / denominator, height: size.height * numerator / denominator)
+                let next = size.fitted(within: bound)
+                guard next.area >= fewestPixels else { break }
+                result = next
+            }
+            return result
+        }
+    }
+
+    /// 3/4 and 2/3 by turns, but one a second at least, and never more than the limit.
+    private static func rate(_ limit: Double, steps: Int) -> Double {
+        var rate = limit
+        for step in 0..<min(steps, 32) { rate *= step.isMultiple(of: 2) ? 0.75 : 2.0 / 3 }
+        return min(limit, max(rate, 1))
+    }
+}

@@ -1,0 +1,31 @@
+/// Why pictures are smaller or fewer than they could be (W3C webrtc-stats `RTCQualityLimitationReason`).
+public enum QualityLimitationReason: String, Sendable, Hashable, CaseIterable {
+    /// They are as they should be.
+    case none
+    /// The machine is too slow for them.
+    case cpu
+    /// The bitrate is too low for them.
+    case bandwidth
+    /// Nothing is encoded: the bitrate is 0, or the source is muted.
+    case other
+}
+
+/// How long each reason held, as `qualityLimitationDurations` has it. Without a clock: `now` is the caller's.
+struct QualityLimitationClock {
+    private(set) var reason = QualityLimitationReason.none
+    private var durations: [QualityLimitationReason: Duration] = [:]
+    private var since: Duration?
+
+    /// From `now` on this holds.
+    mutating func set(_ new: QualityLimitationReason, now: Duration) {
+        durations = read(now: now)
+        since = now
+        reason = new
+    }
+
+    /// How long each has held until `now`; those that never did are left out.
+    func read(now: Duration) -> [QualityLimitationReason: Duration] {
+        guard let since, now > since else { return durations }
+        return durations.merging([reason: now - since]) { $0 + $1 }
+    }
+}
