@@ -47,12 +47,6 @@ public final class OpusDecoder {
         try decodeCut(nil, sampleCount: sampleCount)
     }
 
-    /// Forgets what was heard: for a stream that starts anew.
-    public func reset() throws(AudioCodingError) {
-        let code = copus_decoder_reset(decoder)
-        guard code == OPUS_OK else { throw opusError("resetting the decoder", code) }
-    }
-
     /// What is made up comes in steps of 2.5 ms, and is cut to what was asked for.
     private func decodeCut(_ packet: [UInt8]?, sampleCount: Int) throws(AudioCodingError) -> [Float] {
         guard (1...Self.largestSampleCount).contains(sampleCount) else {

@@ -13,13 +13,16 @@ public final class WAVWriter {
     /// The samples a channel written so far.
     public private(set) var frameCount = 0
     private let file: SoundFile
+    private let largestData: Int
     private var clipped: [Float] = []
 
-    /// The most bytes of samples: the header's sizes have 32 bits, and count what surrounds the samples too.
-    static let largestData = Int(UInt32.max) - 4096
-
     /// Makes the file, or empties the one that is there.
-    public init(path: String, sampleRate: Int, channels: Int) throws(AudioFileError) {
+    public convenience init(path: String, sampleRate: Int, channels: Int) throws(AudioFileError) {
+        // The header's sizes have 32 bits, and count what surrounds the samples too.
+        try self.init(path: path, sampleRate: sampleRate, channels: channels, largestData: Int(UInt32.max) - 4096)
+    }
+
+    init(path: String, sampleRate: Int, channels: Int, largestData: Int) throws(AudioFileError) {
         guard (1...64).contains(channels) else {
             throw .unsuitableFormat(path: path, reason: "\(channels) channels are asked for, and 1 to 64 can be")
         }
@@ -36,6 +39,7 @@ public final class WAVWriter {
         self.path = path
         self.sampleRate = sampleRate
         self.channels = channels
+        self.largestData = largestData
     }
 
     /// Appends interleaved samples, -1 to 1; what is beyond is cut, and what is no number is silence.
@@ -46,7 +50,7 @@ public final class WAVWriter {
         }
         guard !samples.isEmpty else { return }
         let bytes = (frameCount * channels + samples.count) * 2
-        guard bytes <= Self.largestData else { throw .full(path: path, bytes: frameCount * channels * 2) }
+        guard bytes <= largestData else { throw .full(path: path, bytes: frameCount * channels * 2) }
         clipped.removeAll(keepingCapacity: true)
         clipped.append(contentsOf: samples.lazy.map { $0.isNaN ? 0 : min(max($0, -1), 1) })
         try file.write(clipped)

@@ -1,0 +1,129 @@
+public import Media
+
+/// From Opus packets as they come to an even stream of sound: jitter buffer and decoder. Used from one thread at a time.
+///
+/// Time is a parameter; timestamps of what is played are on the same clock as the `now` that is passed.
+public final class AudioPlayout {
+    /// Samples a channel in each frame, 20 ms.
+    public static let frameSampleCount = 960
+
+    /// 1 or 2, whatever the packets have.
+    public let channels: Int
+    /// The RTP timestamp (extended, 48 kHz) of the first sample of the frame that was pulled last; nil before it.
+    public private(set) var playedTimestamp: Int64?
+    /// Packets that the decoder refused and that were concealed like lost ones.
+    public private(set) var undecodablePackets = 0
+
+    private var buffer = AudioJitterBuffer()
+    private let decoder: OpusDecoder
+    /// Decoded and not pulled, with the instant and the RTP timestamp of its first sample, both in samples.
+    private var pending: [Float] = []
+    private var pendingDue: Int64 = 0
+    private var pendingTimestamp: Int64 = 0
+    private var stepsUntilScaling = 0
+
+    /// A wait that is this much off its target is corrected, 15 ms: less comes and goes by itself.
+    private static let tolerance = 720
+    /// A period in at most every fifth packet: the speed changes by no more than a tenth.
+    private static let scalingInterval = 5
+
+    /// Playing with `channels` channels, 1 or 2.
+    public init(channels: Int) throws(AudioCodingError) {
+        decoder = try OpusDecoder(channels: channels)
+        self.channels = channels
+    }
+
+    /// The counts so far.
+    public var statistics: AudioJitterBuffer.Statistics { buffer.statistics }
+
+    /// How long packets are to wait for the jitter seen.
+    public var targetDelay: Duration { buffer.targetDelay }
+
+    /// How long they wait.
+    public var currentDelay: Duration { buffer.currentDelay }
+
+    /// When to pull next; nil before the first packet.
+    public var nextPull: Duration? {
+        guard pending.count < Self.frameSampleCount * channels else { return AudioJitterBuffer.duration(pendingDue) }
+        return buffer.nextDue
+    }
+
+    /// Takes a packet, in any order; one that is no Opus packet is counted as discarded.
+    public func insert(sequenceNumber: Int64, timestamp: Int64, payload: [UInt8], now: Duration) {
+        // A count of 0 is refused by the buffer, which counts it.
+        let sampleCount = (try? OpusPacketLayout.sampleCount(of: payload)) ?? 0
+        buffer.insert(
+            sequenceNumber: sequenceNumber, timestamp: timestamp, payload: payload, sampleCount: sampleCount, now: now)
+    }
+
+    /// The next 20 ms at 48 kHz; nil when they are not due yet. To be called until it gives nil, at ``nextPull`` or at
+    /// a steady pace of 20 ms or less.
+    ///
+    /// The frame's timestamp is when its first sample is to be heard.
+    public func pull(now: Duration) throws(AudioCodingError) -> AudioFrame? {
+        let length = Self.frameSampleCount * channels
+        while pending.count < length {
+            let step = buffer.pop(now: now)
+            if case .wait = step { return nil }
+            let samples = try sound(of: step)
+            pendingDue = buffer.stepDue - Int64(pending.count / channels)
+            pendingTimestamp = buffer.stepTimestamp - Int64(pending.count / channels)
+            pending.append(contentsOf: scaled(samples))
+        }
+        let frame = AudioFrame(
+            samples: Array(pending[..<length]), channels: channels, sampleRate: OpusDecoder.sampleRate,
+            timestamp: AudioJitterBuffer.duration(pendingDue))
+        playedTimestamp = pendingTimestamp
+        pending.removeFirst(length)
+        pendingDue += Int64(Self.frameSampleCount)
+        pendingTimestamp += Int64(Self.frameSampleCount)
+        return frame
+    }
+
+    private func sound(of step: AudioJitterBuffer.Step) throws(AudioCodingError) -> [Float] {
+        switch step {
+        case .wait: return []
+        case .packet(let payload, let sampleCount):
+            do throws(AudioCodingError) {
+                return try decoder.decode(payload)
+            } catch {
+                undecodablePackets += 1
+                return try decoder.conceal(sampleCount: sampleCount)
+            }
+        case .recover(let following, let sampleCount):
+            do throws(AudioCodingError) {
+                return try decoder.decodeLost(following: following, sampleCount: sampleCount)
+            } catch {
+                return try decoder.conceal(sampleCount: sampleCount)
+            }
+        case .conceal(let sampleCount): return try decoder.conceal(sampleCount: sampleCount)
+        case .silence(let sampleCount): return [Float](repeating: 0, count: sampleCount * channels)
+        }
+    }
+
+    /// Brings the wait nearer to its target, a period at a time.
+    private func scaled(_ samples: [Float]) -> [Float] {
+        if stepsUntilScaling > 0 {
+            stepsUntilScaling -= 1
+            return samples
+        }
+        let surplus = buffer.surplus
+        if surplus > Self.tolerance {
+            guard let (samples, removed) = TimeScaling.shortened(samples, channels: channels, limit: surplus) else {
+                return samples
+            }
+            buffer.shorten(by: removed)
+            stepsUntilScaling = Self.scalingInterval - 1
+            return samples
+        }
+        if surplus < -Self.tolerance {
+            guard let (samples, added) = TimeScaling.lengthened(samples, channels: channels, limit: -surplus) else {
+                return samples
+            }
+            buffer.lengthen(by: added)
+            stepsUntilScaling = Self.scalingInterval - 1
+            return samples
+        }
+        return samples
+    }
+}

@@ -1,0 +1,66 @@
+/// Learns how much later than the quickest packets come: the wait that lets nearly all of them be in time.
+///
+/// All times are in samples at 48 kHz, of clocks whose difference does not matter.
+struct PacketDelayEstimator: Sendable {
+    /// The part of the packets that is to be in time.
+    private static let covered = 0.97
+    /// A packet counts half after this many further ones: some seconds of 20 ms packets.
+    private static let memory = 140.0
+    /// 5 ms.
+    private static let bucketWidth: Int64 = 240
+    /// How long the quickest packet is remembered at least: clocks drift and routes change.
+    private static let epoch: Int64 = 5 * 48_000
+
+    private var weights = [Double](repeating: 0, count: 60)
+    private var count = 0.0
+    private var epochEnd: Int64?
+    private var quickest: Int64 = .max
+    private var quickestBefore: Int64 = .max
+
+    /// The delay of the quickest packet of the last 5 to 10 seconds; nil before the first.
+    var base: Int64? {
+        epochEnd == nil ? nil : min(quickest, quickestBefore)
+    }
+
+    /// How much longer than the quickest a packet may take to be in time.
+    private(set) var jitter: Int64 = 0
+
+    /// A packet came with this difference between its arrival and its timestamp.
+    mutating func note(delay: Int64, now: Int64) {
+        if let end = epochEnd {
+            if now >= end {
+                // After a long pause both epochs are over.
+                quickestBefore = now >= end + Self.epoch ? .max : quickest
+                quickest = .max
+                epochEnd = now + Self.epoch
+            }
+        } else {
+            epochEnd = now + Self.epoch
+        }
+        quickest = min(quickest, delay)
+        let excess = delay - min(quickest, quickestBefore)
+        learn(bucket: min(Int(clamping: excess / Self.bucketWidth), weights.count - 1))
+    }
+
+    /// The stream begins anew with other timestamps; how the packets' delays vary is still true.
+    mutating func forgetBase() {
+        epochEnd = nil
+        quickest = .max
+        quickestBefore = .max
+    }
+
+    private mutating func learn(bucket: Int) {
+        count += 1
+        // The first packets count in full, later ones fade out: the weights sum up to one at any time.
+        let share = max(1 / count, 1 - 1 / (1 + 0.693 / Self.memory))
+        var sum = 0.0
+        var reached: Int?
+        for index in weights.indices {
+            weights[index] *= 1 - share
+            if index == bucket { weights[index] += share }
+            sum += weights[index]
+            if reached == nil, sum >= Self.covered { reached = index }
+        }
+        jitter = Int64((reached ?? weights.count - 1) + 1) * Self.bucketWidth
+    }
+}
