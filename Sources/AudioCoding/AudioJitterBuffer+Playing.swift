@@ -75,10 +75,11 @@ extension AudioJitterBuffer {
     }
 
     private mutating func stepWithoutPackets() -> Step {
-        var state = underrun ?? (position: position, concealed: 0)
+        var state = underrun ?? (position: position, end: position, concealed: 0)
         let silentBefore = statistics.silentConcealedSamples
         let step = conceal(slot, isPause: false)
         if statistics.silentConcealedSamples == silentBefore { state.concealed += Int(slot) }
+        state.end = position
         underrun = state
         return step
     }
@@ -87,7 +88,7 @@ extension AudioJitterBuffer {
     private mutating func resolveUnderrun(_ next: Packet) {
         guard let state = underrun else { return }
         underrun = nil
-        if let last = lastSequence, next.sequenceNumber == last + 1, next.timestamp >= position {
+        if let last = lastSequence, next.sequenceNumber == last + 1, next.timestamp >= state.end {
             statistics.silentConcealedSamples += state.concealed
         } else {
             statistics.concealmentEvents += 1

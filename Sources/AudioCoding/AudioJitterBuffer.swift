@@ -76,8 +76,8 @@ public struct AudioJitterBuffer: Sendable {
     var stepDue: Int64 = 0
     var lastSequence: Int64?
     var lastSampleCount: Int64 = 960
-    /// Where nothing was there to be played, and how much was made up since: it shows later what it was.
-    var underrun: (position: Int64, concealed: Int)?
+    /// From where to where nothing was there to be played, and how much was made up: it shows later what it was.
+    var underrun: (position: Int64, end: Int64, concealed: Int)?
     var isLossCounted = false
     var concealedRun: Int64 = 0
     private var lateSince: Int64?
@@ -202,15 +202,12 @@ public struct AudioJitterBuffer: Sendable {
             due -= lateness
             return true
         }
-        // Where nothing newer is there, it was a break in any case: the sound goes on where it broke off.
-        if let underrun, packets.isEmpty, packet.timestamp >= underrun.position,
+        // Where nothing newer was played, it was a break in any case: the sound goes on where it broke off.
+        if let underrun, packet.timestamp >= underrun.position,
             delay + lateness <= Self.largestTarget
         {
             position = packet.timestamp
             statistics.insertedSamplesForDeceleration += Int(lateness)
-            statistics.concealmentEvents += 1
-            isLossCounted = true
-            self.underrun = nil
             lateSince = nil
             return true
         }

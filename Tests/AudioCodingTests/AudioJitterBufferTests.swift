@@ -215,11 +215,15 @@ struct AudioJitterBufferTests {
         #expect(run.buffer.currentDelay <= .milliseconds(310))
     }
 
-    @Test("a packet that comes after its time, with nothing newer, is played late rather than not at all")
-    func overdue() {
+    @Test(
+        "a packet that comes after its time, with nothing newer played, is played late rather than not at all",
+        arguments: [false, true])
+    func overdue(isReversed: Bool) {
         var run = Run()
         for number in 0..<20 { run.insert(number, at: number * 20) }
-        for number in 20..<40 { run.insert(number, at: max(number * 20, 520)) }
+        let held = isReversed ? Array((20...26).reversed()) : Array(20...26)
+        for number in held { run.insert(number, at: 520) }
+        for number in 27..<40 { run.insert(number, at: number * 20) }
         #expect(run.letters.hasPrefix(String(repeating: "p", count: 20) + "cccc" + String(repeating: "p", count: 13)))
         #expect(run.numbers.starts(with: 0..<33))
         #expect(run.statistics.packetsDiscarded == 0)

@@ -90,8 +90,8 @@ struct AudioPlayoutTests {
     func acceleration() throws {
         var call = try Call(
             Signals.tones([440], count: 10 * 48_000), configuration: .init(channels: 1, application: .music))
-        // One second of packets that are held up, then a quiet network.
-        try call.run { (50..<60).contains($0) ? 180 - ($0 - 50) * 20 : 0 }
+        // Six packets are held up and come at once, then the network is quiet.
+        try call.run { (50..<56).contains($0) ? 120 - ($0 - 50) * 20 : 0 }
         let statistics = call.playout.statistics
         #expect(statistics.removedSamplesForAcceleration > 2400)
         #expect(call.playout.currentDelay < .milliseconds(60), "\(call.playout.currentDelay)")

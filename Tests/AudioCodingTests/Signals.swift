@@ -12,19 +12,26 @@ enum Signals {
     }
 
     /// Something like a voice: a glottal buzz whose pitch and loudness move, in syllables.
-    static func speech(count: Int, sampleRate: Int = 48_000) -> [Float] {
+    static func speech(count: Int) -> [Float] {
+        (0..<count).map { someSpeech[$0 % someSpeech.count] }
+    }
+
+    private static let someSpeech: [Float] = {
+        let formants = (1...20).map { harmonic in
+            exp(-pow((Double(harmonic) * 120 - 600) / 500, 2)) + 0.3 / Double(harmonic)
+        }
         var phase = 0.0
-        return (0..<count).map { index in
-            let time = Double(index) / Double(sampleRate)
-            phase += (120 + 25 * sin(2 * .pi * 0.7 * time)) / Double(sampleRate)
+        return (0..<192_000).map { index in
+            let time = Double(index) / 48_000
+            phase += (120 + 25 * sin(2 * .pi * 0.7 * time)) / 48_000
             let loudness = 0.15 + 0.85 * pow(sin(.pi * 3.1 * time), 2)
-            let buzz = (1...20).reduce(0.0) { sum, harmonic in
-                let formant = exp(-pow((Double(harmonic) * 120 - 600) / 500, 2)) + 0.3 / Double(harmonic)
-                return sum + formant * sin(2 * .pi * phase * Double(harmonic))
+            var buzz = 0.0
+            for (index, formant) in formants.enumerated() {
+                buzz += formant * sin(2 * .pi * phase * Double(index + 1))
             }
             return Float(0.08 * loudness * buzz)
         }
-    }
+    }()
 
     /// White noise from a seed.
     static func noise(count: Int, amplitude: Float = 0.3, seed: UInt64 = 1) -> [Float] {
