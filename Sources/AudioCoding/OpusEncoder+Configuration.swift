@@ -33,7 +33,7 @@ extension OpusEncoder {
         public var complexity: Int
 
         /// 48 kHz, with variable rate, forward error correction, and the rest as the application wants it: voice at
-        /// 32 kbit/s with DTX, music at 64 kbit/s a channel without.
+        /// 32 kbit/s a channel with DTX, music at 64 kbit/s a channel without.
         public init(
             channels: Int, application: Application, bitsPerSecond: Int? = nil, usesInbandFEC: Bool = true,
             expectedLoss: Double = 0, usesDTX: Bool? = nil, maximumPlaybackRate: Int = 48_000,
@@ -41,7 +41,7 @@ extension OpusEncoder {
         ) {
             self.channels = channels
             self.application = application
-            self.bitsPerSecond = bitsPerSecond ?? (application == .voice ? 32_000 : channels == 2 ? 128_000 : 64_000)
+            self.bitsPerSecond = bitsPerSecond ?? (application == .voice ? 32_000 : 64_000) * min(max(channels, 1), 2)
             self.usesInbandFEC = usesInbandFEC
             self.expectedLoss = expectedLoss
             self.usesDTX = usesDTX ?? (application == .voice)
