@@ -170,10 +170,15 @@ public struct AudioJitterBuffer: Sendable {
 
     private mutating func begin(with packet: Packet) {
         hasStream = true
-        isPlaying = false
-        position = packet.timestamp
-        due = packet.arrival + max(target, isFirstStream ? Self.samples(Self.initialDelay) : 0)
         lateSince = nil
+        let wanted = packet.arrival + max(target, isFirstStream ? Self.samples(Self.initialDelay) : 0)
+        if isPlaying {
+            // What is played goes on without a break: until the packet is due, nothing was sent.
+            position = packet.timestamp - max(0, wanted - due)
+        } else {
+            position = packet.timestamp
+            due = wanted
+        }
     }
 
     private var isFirstStream: Bool { statistics.totalSamplesReceived == 0 }

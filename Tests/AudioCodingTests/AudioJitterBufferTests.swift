@@ -22,6 +22,8 @@ private struct Run {
     var letters: String { String(played.map(\.letter)) }
     var numbers: [UInt8] { played.filter { $0.letter == "p" }.map(\.number) }
     var statistics: AudioJitterBuffer.Statistics { buffer.statistics }
+    /// Each step begins where the one before ended.
+    var isUnbroken: Bool { zip(played, played.dropFirst()).allSatisfy { $1.due - $0.due == 20 } }
 
     /// A packet comes at `milliseconds`; without `sent` its sound is the `number`th 20 ms.
     mutating func insert(
@@ -253,6 +255,7 @@ struct AudioJitterBufferTests {
             #expect(run.numbers.suffix(30).elementsEqual(run.numbers.suffix(30).sorted()) || numberJump > 0)
             #expect(run.letters.suffix(35).allSatisfy { $0 == "p" })
             #expect(run.statistics.packetsDiscarded <= 3)
+            #expect(run.isUnbroken)
         }
     }
 
@@ -279,6 +282,7 @@ struct AudioJitterBufferTests {
             for number in 20..<100 { run.insert(number, at: number * 20 + pause) }
             #expect(run.letters.suffix(50).allSatisfy { $0 == "p" }, "\(run.letters)")
             #expect(run.statistics.packetsDiscarded < 15)
+            #expect(run.isUnbroken)
         }
     }
 
@@ -292,6 +296,7 @@ struct AudioJitterBufferTests {
             for number in (100 + hold / 20)..<(300 + hold / 20) { run.insert(number, at: number * 20) }
             #expect(run.buffer.currentDelay <= .milliseconds(310), "\(hold)")
             #expect(run.letters.suffix(100).allSatisfy { $0 == "p" }, "\(hold)")
+            #expect(run.isUnbroken, "\(hold)")
         }
     }
 
