@@ -179,7 +179,9 @@ struct QualityGovernor {
         startOver()
         let before = steps
         if hint == .motion {
-            guard let fullSize, SizeSteps(count: steps.count + 1).apply(to: fullSize) != size(for: fullSize) else { return }
+            guard let fullSize, SizeSteps(count: steps.count + 1).apply(to: fullSize) != size(for: fullSize) else {
+                return
+            }
             steps.append(reason)
             resolutionChanges += 1
         } else {

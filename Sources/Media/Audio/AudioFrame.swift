@@ -31,7 +31,8 @@ public struct AudioFrame: Sendable, Hashable {
     public func scaled(by gain: Float) -> AudioFrame {
         guard gain != 1 else { return self }
         return AudioFrame(
-            samples: gain == 0 ? Array(repeating: 0, count: samples.count) : samples.map { $0 * gain }, channels: channels, sampleRate: sampleRate, timestamp: timestamp)
+            samples: gain == 0 ? Array(repeating: 0, count: samples.count) : samples.map { $0 * gain },
+            channels: channels, sampleRate: sampleRate, timestamp: timestamp)
     }
 
     /// The block mixed to `count` channels: mono goes to all of them, more are mixed down to fewer by their mean.

@@ -125,13 +125,17 @@ private struct ScaleFraction {
 
 /// Lets frames through at most at a rate, by their timestamps.
 struct FrameRateLimiter: Sendable {
+    /// In nanoseconds, as timestamps are: so the same frames are in time as are for libwebrtc.
     private let interval: Duration?
+    private let firstWait: Duration
     private var due: Duration?
 
     /// At most `framesPerSecond`; without a limit where that is 0 or less.
     init(framesPerSecond: Double) {
         // Below one frame in 1000 seconds nothing would come any more in practice.
-        interval = framesPerSecond > 0 ? .seconds(1) / max(framesPerSecond, 0.001) : nil
+        let nanoseconds = framesPerSecond > 0 ? Int64(1e9 / max(framesPerSecond, 0.001)) : 0
+        interval = nanoseconds > 0 ? .nanoseconds(nanoseconds) : nil
+        firstWait = .nanoseconds(nanoseconds / 2)
     }
 
     /// Whether a frame taken at `timestamp` passes: the first does, and then each at or after the time that is due. A
@@ -146,7 +150,7 @@ struct FrameRateLimiter: Sendable {
                 return true
             }
         }
-        due = timestamp + interval / 2
+        due = timestamp + firstWait
         return true
     }
 }

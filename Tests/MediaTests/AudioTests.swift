@@ -1,0 +1,137 @@
+import Media
+import Synchronization
+import Testing
+
+private final class SoundLog: AudioSink {
+    private let log = Mutex<(frames: [AudioFrame], mutes: [Bool], ends: Int)>(([], [], 0))
+
+    var frames: [AudioFrame] { log.withLock { $0.frames } }
+    var mutes: [Bool] { log.withLock { $0.mutes } }
+    var ends: Int { log.withLock { $0.ends } }
+
+    func receive(_ frame: AudioFrame) { log.withLock { $0.frames.append(frame) } }
+    func sourceDidEnd(error: (any Error)?) { log.withLock { $0.ends += 1 } }
+    func muteDidChange(_ isMuted: Bool) { log.withLock { $0.mutes.append(isMuted) } }
+}
+
+private func block(_ samples: [Float], channels: Int = 1) -> AudioFrame {
+    AudioFrame(samples: samples, channels: channels, sampleRate: 48_000, timestamp: .seconds(1))
+}
+
+@Suite("AudioFrame")
+struct AudioFrameTests {
+    @Test("samples that are no whole set of channels are left out, and nonsense is taken as 1")
+    func shape() {
+        #expect(block([1, 2, 3, 4, 5], channels: 2).samples == [1, 2, 3, 4])
+        #expect(block([1], channels: 2).sampleCount == 0)
+        let odd = AudioFrame(samples: [1, 2], channels: -3, sampleRate: 0, timestamp: .zero)
+        #expect(odd.channels == 1 && odd.sampleRate == 1 && odd.duration == .seconds(2))
+        #expect(AudioFrame(samples: [1], channels: 1, sampleRate: .max, timestamp: .zero).duration == .zero)
+    }
+
+    @Test("its duration is that of one channel", arguments: [(1, 960), (2, 480), (6, 160)])
+    func duration(channels: Int, count: Int) {
+        let frame = block(Array(repeating: 0, count: 960), channels: channels)
+        #expect(frame.sampleCount == count)
+        #expect(frame.duration == .nanoseconds(count * 1_000_000_000 / 48_000))
+    }
+
+    @Test("scaling multiplies; by 0 all is silence, what is no number too")
+    func scaled() {
+        #expect(block([0.5, -1]).scaled(by: 2).samples == [1, -2])
+        #expect(block([0.5, .nan, .infinity, -1]).scaled(by: 0).samples == [0, 0, 0, 0])
+        #expect(block([0.5]).scaled(by: 1) == block([0.5]))
+    }
+
+    @Test(
+        "channels are mixed by their mean, and one goes to all",
+        arguments: [
+            (1, [0.5, -0.5], 2, [0.5, 0.5, -0.5, -0.5]), (2, [0.5, 0.25, -1, 1], 1, [0.375, 0]),
+            (2, [0.5, 0.25], 2, [0.5, 0.25]), (3, [1, 2, 4], 2, [2.5, 2]),
+            (6, [1, 2, 3, 4, 5, 6], 2, [3, 4]), (2, [1, 2], 3, [1, 2, 2]), (2, [1, 3], 0, [2]), (1, [], 2, []),
+        ] as [(Int, [Float], Int, [Float])])
+    func mixed(channels: Int, samples: [Float], count: Int, expected: [Float]) {
+        let mixed = block(samples, channels: channels).mixed(toChannels: count)
+        #expect(mixed.samples == expected && mixed.channels == max(1, count))
+        #expect(mixed.timestamp == .seconds(1) && mixed.sampleRate == 48_000)
+    }
+}
+
+@Suite("AudioTrack")
+struct AudioTrackTests {
+    private let source = CustomAudioSource()
+
+    @Test(
+        "the volume is 0 to 10, and 1 where it is set to nothing finite",
+        arguments: [
+            (0.5, 0.5), (0, 0), (-3, 0), (10, 10), (11, 10), (.nan, 1), (.infinity, 1), (-.infinity, 1),
+        ] as [(Float, Float)])
+    func volume(set: Float, expected: Float) {
+        let track = AudioTrack(id: "a", source: source)
+        let log = SoundLog()
+        track.add(log)
+        track.volume = set
+        #expect(track.volume == expected)
+        source.capture(block([0.5, -0.25]))
+        #expect(log.frames[0].samples == [0.5 * expected, -0.25 * expected])
+    }
+
+    @Test("switched off it gives silence of the same length, muted it gives nothing")
+    func switches() {
+        let track = AudioTrack(id: "a", source: source)
+        let (log, late) = (SoundLog(), SoundLog())
+        track.add(log)
+        track.isEnabled = false
+        source.capture(block([0.5, .infinity]))
+        #expect(log.frames == [block([0, 0])])
+        track.isMuted = true
+        track.add(late)
+        source.capture(block([0.5]))
+        track.isMuted = false
+        track.isEnabled = true
+        source.capture(block([0.5]))
+        #expect(log.frames.count == 2 && log.frames[1] == block([0.5]))
+        #expect(log.mutes == [true, false] && late.mutes == [true, false])
+    }
+
+    @Test("the source's mute and the track's own are two")
+    func twoMutes() {
+        let track = AudioTrack(id: "a", source: source)
+        let log = SoundLog()
+        track.add(log)
+        track.isMuted = true
+        source.broadcaster.isMuted = true
+        source.broadcaster.isMuted = false
+        #expect(track.isMuted)
+        track.isMuted = false
+        source.broadcaster.isMuted = true
+        #expect(track.isMuted)
+        track.remove(log)
+        source.broadcaster.isMuted = false
+        track.add(log)
+        #expect(!track.isMuted)
+    }
+
+    @Test("it takes from its source only while it has sinks, is not kept alive, and a removed sink gets nothing")
+    func connection() {
+        weak var gone: AudioTrack?
+        let log = SoundLog()
+        do {
+            let track = AudioTrack(id: "a", source: source)
+            #expect(!source.broadcaster.hasSinks)
+            track.add(log)
+            source.capture(block([1]))
+            track.remove(log)
+            #expect(!source.broadcaster.hasSinks)
+            source.capture(block([1]))
+            track.add(log)
+            track.add(log)
+            source.capture(block([1]))
+            gone = track
+        }
+        #expect(gone == nil && !source.broadcaster.hasSinks)
+        source.capture(block([1]))
+        source.end()
+        #expect(log.frames.count == 2 && log.ends == 0)
+    }
+}

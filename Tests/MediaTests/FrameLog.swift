@@ -1,0 +1,56 @@
+import Media
+import Synchronization
+
+/// Writes down what a sink is told.
+final class FrameLog: VideoSink {
+    struct Entries: Sendable {
+        var frames: [VideoFrame] = []
+        var hints: [ContentHint] = []
+        var mutes: [Bool] = []
+        var ends = 0
+    }
+
+    private let log = Mutex(Entries())
+
+    var entries: Entries { log.withLock { $0 } }
+    var frames: [VideoFrame] { entries.frames }
+
+    func receive(_ frame: VideoFrame) { log.withLock { $0.frames.append(frame) } }
+    func sourceDidEnd(error: (any Error)?) { log.withLock { $0.ends += 1 } }
+    func contentHintDidChange(_ hint: ContentHint) { log.withLock { $0.hints.append(hint) } }
+    func muteDidChange(_ isMuted: Bool) { log.withLock { $0.mutes.append(isMuted) } }
+}
+
+/// Writes down what an observer is told.
+final class ObserverLog: CaptureSourceObserver {
+    private let log = Mutex<[String]>([])
+
+    var entries: [String] { log.withLock { $0 } }
+
+    func captureDidStart() { log.withLock { $0.append("start") } }
+    func captureDidStop() { log.withLock { $0.append("stop") } }
+    func captureDidFail(error: CaptureSourceError) { log.withLock { $0.append("\(error.kind)") } }
+}
+
+/// A grey picture.
+func grey(
+    _ width: Int = 16, _ height: Int = 16, at milliseconds: Int = 0, rotation: VideoRotation = .upright,
+    damage: [PixelRectangle]? = nil, outputSize: PixelSize? = nil
+) -> VideoFrame {
+    let buffer = PixelBuffer(size: PixelSize(width: width, height: height), format: .i420) { planes, _ in
+        for plane in planes { plane.initializeMemory(as: UInt8.self, repeating: 128) }
+    }
+    return VideoFrame(
+        buffer: buffer, timestamp: .milliseconds(milliseconds), rotation: rotation, damage: damage,
+        outputSize: outputSize)
+}
+
+/// A buffer that lends less than it says.
+struct ShortBuffer: VideoFrameBuffer {
+    var size = PixelSize(width: 64, height: 64)
+    let format = PixelFormat.bgra
+
+    func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
+        try [UInt8](repeating: 0, count: 16).withUnsafeBytes { try body(PlaneSet(planes: [$0], strides: [256])) }
+    }
+}

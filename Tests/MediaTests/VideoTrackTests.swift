@@ -1,0 +1,253 @@
+import Media
+import Testing
+
+@Suite("VideoTrack")
+struct VideoTrackTests {
+    private let source = CustomVideoSource()
+    private let rectangle = PixelRectangle(x: 0, y: 0, size: PixelSize(width: 2, height: 2))
+
+    @Test("a track takes from its source only while it has sinks, and a removed sink gets nothing more")
+    func connection() {
+        let track = VideoTrack(id: "v", source: source)
+        let (one, two) = (FrameLog(), FrameLog())
+        #expect(!source.broadcaster.hasSinks)
+        track.add(one)
+        track.add(two)
+        track.add(two)
+        source.capture(grey(at: 1))
+        track.remove(one)
+        source.capture(grey(at: 2))
+        track.remove(two)
+        #expect(!source.broadcaster.hasSinks)
+        source.capture(grey(at: 3))
+        source.end()
+        #expect(one.frames.map(\.timestamp) == [.milliseconds(1)])
+        #expect(two.frames.map(\.timestamp) == [.milliseconds(1), .milliseconds(2)])
+        #expect(one.entries.ends == 0 && two.entries.ends == 0)
+        track.add(one)
+        source.capture(grey(at: 4))
+        source.end()
+        #expect(one.frames.count == 2 && one.entries.ends == 1)
+    }
+
+    @Test("neither source nor sink keeps a track alive, and one that is gone takes nothing")
+    func leak() {
+        weak var gone: VideoTrack?
+        let log = FrameLog()
+        do {
+            let track = VideoTrack(id: "v", source: source)
+            track.add(log)
+            gone = track
+            source.capture(grey())
+        }
+        #expect(gone == nil)
+        #expect(!source.broadcaster.hasSinks)
+        source.capture(grey())
+        #expect(log.frames.count == 1)
+    }
+
+    @Test("the source's hint reaches sinks, those added later too, until the track has its own")
+    func hints() {
+        let track = VideoTrack(id: "v", source: source)
+        let (log, late) = (FrameLog(), FrameLog())
+        #expect(track.contentHint == .detail)
+        source.contentHint = .text
+        #expect(track.contentHint == .text)
+        track.add(log)
+        source.contentHint = .motion
+        source.contentHint = .motion
+        track.add(late)
+        track.contentHint = .detail
+        source.contentHint = .text
+        #expect(log.entries.hints == [.text, .motion, .detail])
+        #expect(late.entries.hints == [.motion, .detail])
+        #expect(track.contentHint == .detail)
+    }
+
+    @Test("a hint that the source changed while the track had no sinks is told to the next")
+    func hintWhileAway() {
+        let track = VideoTrack(id: "v", source: source)
+        let (first, second) = (FrameLog(), FrameLog())
+        track.add(first)
+        track.remove(first)
+        source.contentHint = .motion
+        track.add(second)
+        #expect(second.entries.hints == [.motion])
+    }
+
+    @Test("mute reaches sinks, those added later too; frames are held back and counted")
+    func mute() {
+        let track = VideoTrack(id: "v", source: source)
+        let (log, late) = (FrameLog(), FrameLog())
+        track.add(log)
+        track.isMuted = true
+        track.isMuted = true
+        track.add(late)
+        source.capture(grey())
+        track.isMuted = false
+        source.capture(grey())
+        #expect(log.entries.mutes == [true, false] && late.entries.mutes == [true, false])
+        #expect(log.frames.count == 1 && track.framesMuted == 1)
+    }
+
+    @Test("a source that goes on does not undo the track's own mute, nor the reverse")
+    func twoMutes() {
+        let track = VideoTrack(id: "v", source: source)
+        let log = FrameLog()
+        track.add(log)
+        track.isMuted = true
+        source.broadcaster.isMuted = true
+        source.broadcaster.isMuted = false
+        #expect(track.isMuted)
+        source.broadcaster.isMuted = true
+        track.isMuted = false
+        #expect(track.isMuted)
+        source.broadcaster.isMuted = false
+        #expect(!track.isMuted)
+        #expect(log.entries.mutes == [true, false])
+    }
+
+    @Test("a source that was unmuted while the track had no sinks leaves the track unmuted")
+    func unmutedWhileAway() {
+        let track = VideoTrack(id: "v", source: source)
+        let log = FrameLog()
+        track.add(log)
+        source.broadcaster.isMuted = true
+        track.remove(log)
+        source.broadcaster.isMuted = false
+        track.add(log)
+        source.capture(grey())
+        #expect(!track.isMuted && log.frames.count == 1)
+    }
+
+    @Test(
+        "a track that is switched off gives black: once as a change, then without one; the picture after it is a change"
+    )
+    func disabled() {
+        let track = VideoTrack(id: "v", source: source)
+        let log = FrameLog()
+        track.add(log)
+        track.isEnabled = false
+        source.capture(grey(20, 10, at: 1, rotation: .quarter))
+        source.capture(grey(20, 10, at: 2))
+        track.isEnabled = false
+        source.capture(grey(20, 10, at: 3))
+        source.capture(grey(10, 10, at: 4))
+        track.isEnabled = true
+        source.capture(grey(10, 10, at: 5, damage: []))
+        source.capture(grey(10, 10, at: 6, damage: []))
+        let frames = log.frames
+        #expect(frames.map { $0.damage?.isEmpty } == [nil, true, true, nil, nil, true])
+        #expect(frames[0].rotation == .quarter && frames[0].size == PixelSize(width: 20, height: 10))
+        #expect(frames[3].size == PixelSize(width: 10, height: 10))
+        let luma = frames.map { frame in frame.buffer.withPlanes { $0.planes[0][0] } }
+        #expect(luma == [16, 16, 16, 16, 128, 128])
+    }
+
+    @Test("frames that can't be used are counted and told, sinks get none of them, and a good one passes after them")
+    func refused() {
+        let (log, observer) = (FrameLog(), ObserverLog())
+        let track = VideoTrack(id: "v", source: source)
+        source.add(observer: observer)
+        track.add(log)
+        source.adaptOutputFormat(width: 8, height: 8, fps: 0)
+        source.capture(grey(at: 0, damage: []))
+        source.capture(VideoFrame(buffer: ShortBuffer(), timestamp: .zero))
+        source.capture(grey(at: 1, outputSize: PixelSize(width: 0, height: 4)))
+        source.capture(VideoFrame(buffer: ShortBuffer(size: PixelSize(width: -1, height: .max)), timestamp: .zero))
+        source.capture(grey(at: 2, damage: []))
+        #expect(source.framesRefused == 3)
+        #expect(observer.entries == ["invalidFrame", "invalidFrame", "invalidFrame"])
+        #expect(log.frames.map(\.timestamp) == [.zero, .milliseconds(2)])
+        // What the lost ones changed nobody knows.
+        #expect(log.frames[1].damage == nil)
+    }
+
+    @Test("a track that is switched off refuses what can't be used, rather than making black of it")
+    func refusedWhileDisabled() {
+        let unchecked = UncheckedSource()
+        let track = VideoTrack(id: "v", source: unchecked)
+        let (log, observer) = (FrameLog(), ObserverLog())
+        track.add(log)
+        track.add(observer: observer)
+        track.isEnabled = false
+        unchecked.give(grey(outputSize: PixelSize(width: .max, height: .max)))
+        unchecked.give(grey(outputSize: PixelSize(width: -1, height: 1)))
+        unchecked.give(grey())
+        #expect(log.frames.count == 1)
+        #expect(observer.entries == ["invalidFrame", "invalidFrame"])
+    }
+
+    @Test("what changed in frames that were left out has changed in the next that passes")
+    func damage() {
+        let track = VideoTrack(id: "v", source: source)
+        let log = FrameLog()
+        track.add(log)
+        track.adaptOutputFormat(width: 100, height: 100, fps: 10)
+        let other = PixelRectangle(x: 4, y: 4, size: PixelSize(width: 4, height: 4))
+        source.capture(grey(at: 0, damage: [rectangle]))
+        source.capture(grey(at: 10, damage: [other]))
+        source.capture(grey(at: 20, damage: []))
+        source.capture(grey(at: 100, damage: [rectangle]))
+        source.capture(grey(at: 110, damage: nil))
+        source.capture(grey(at: 200, damage: []))
+        source.capture(grey(at: 300, damage: []))
+        // The track saw nothing of the source before its first frame.
+        #expect(log.frames.map(\.damage) == [nil, [other, rectangle], nil, []])
+        track.isMuted = true
+        source.capture(grey(at: 400, damage: [other]))
+        track.isMuted = false
+        source.capture(grey(at: 500, damage: []))
+        #expect(log.frames.last?.damage == [other])
+        // Another size is another picture.
+        track.adaptOutputFormat(width: 8, height: 8, fps: 0)
+        source.capture(grey(at: 600, damage: []))
+        source.capture(grey(at: 700, damage: []))
+        #expect(log.frames.suffix(2).map(\.damage) == [nil, []])
+    }
+
+    @Test("a track's request works on what the source's left, and never makes it larger again")
+    func twoAdapters() {
+        let track = VideoTrack(id: "v", source: source)
+        let log = FrameLog()
+        track.add(log)
+        source.adaptOutputFormat(width: 640, height: 360, fps: 0)
+        for (width, height, mode) in [
+            (1920, 1080, VideoFormatAdapter.Mode.fit), (320, 180, .fit), (1000, 1000, .crop), (1920, 1080, .crop),
+        ] {
+            track.adaptOutputFormat(width: width, height: height, fps: 0, mode: mode)
+            source.capture(grey(1280, 720))
+        }
+        let sizes = log.frames.map(\.outputSize.description)
+        #expect(sizes == ["640x360", "320x180", "360x360", "640x360"])
+        #expect(log.frames.map(\.size.description) == ["1280x720", "1280x720", "720x720", "1280x720"])
+    }
+
+    @Test("without a mode a screen is fitted whole and a camera cropped")
+    func defaultModes() {
+        for (isScreen, expected) in [(true, "960x720"), (false, "1280x720")] {
+            let source = CustomVideoSource(isScreencast: isScreen)
+            let log = FrameLog()
+            source.add(log)
+            source.adaptOutputFormat(width: 1280, height: 720, fps: 0)
+            source.capture(grey(1920, 1440))
+            #expect(log.frames[0].outputSize.description == expected)
+            #expect(log.entries.hints == [isScreen ? .detail : .motion])
+        }
+    }
+}
+
+/// Gives on whatever it gets.
+private final class UncheckedSource: VideoSource {
+    let contentHint = ContentHint.none
+    private let sinks = SinkList()
+
+    func add(_ sink: any VideoSink) { sinks.list.append(sink) }
+    func remove(_ sink: any VideoSink) { sinks.list.removeAll { $0 === sink } }
+    func give(_ frame: VideoFrame) { for sink in sinks.list { sink.receive(frame) } }
+
+    /// Used on the test's thread alone.
+    private final class SinkList: @unchecked Sendable {
+        var list: [any VideoSink] = []
+    }
+}
