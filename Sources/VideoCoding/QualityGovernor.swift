@@ -127,7 +127,8 @@ struct QualityGovernor {
         recent.append(new)
         // Without a window's worth of pictures in ten seconds the source rests.
         recent.removeAll { $0.now < now - .seconds(10) }
-        if let reason = shortage(now: now) {
+        // While a picture is only repeated, what came before says nothing of now.
+        if new.sample?.isChange ?? true, let reason = shortage(now: now) {
             fineSince = nil
             stepDown(reason, now: now)
         } else if leavesRoom(new) {

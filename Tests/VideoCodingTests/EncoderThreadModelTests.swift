@@ -1,0 +1,252 @@
+import Media
+import Testing
+
+@testable import VideoCoding
+
+/// What an encoder thread gave.
+private final class Frames: Sendable {
+    private let log = Monitor([EncodedVideoFrame]())
+
+    var all: [EncodedVideoFrame] { log.read { $0 } }
+    func take(_ frame: EncodedVideoFrame) { log.update { $0.append(frame) } }
+
+    func wait(_ isEnough: ([EncodedVideoFrame]) -> Bool) -> [EncodedVideoFrame] {
+        log.wait { isEnough($0) ? .done($0) : .wait(until: nil) }
+    }
+
+    /// The newest frame, once it is as wanted.
+    func waitForLast(_ isWanted: (EncodedVideoFrame) -> Bool) -> EncodedVideoFrame {
+        log.wait { frames in
+            guard let last = frames.last, isWanted(last) else { return .wait(until: nil) }
+            return .done(last)
+        }
+    }
+}
+
+@Suite("VideoEncoderThread on sources and tracks", .timeLimit(.minutes(1)))
+struct EncoderThreadModelTests {
+    private let size = PixelSize(width: 320, height: 240)
+    private let frames = Frames()
+    private let source = CustomVideoSource()
+
+    private func frame(_ index: Int, seed: UInt64 = 1, rotation: VideoRotation = .upright) -> VideoFrame {
+        VideoFrame(
+            buffer: TextPicture(size: size, seed: seed).i420, timestamp: .milliseconds(index * 40), rotation: rotation)
+    }
+
+    private func start(_ change: (inout VideoEncoderThread.Settings) -> Void = { _ in }) throws -> VideoEncoderThread {
+        var settings = VideoEncoderThread.Settings(bitsPerSecond: 2_000_000, keyFrameInterval: .zero)
+        change(&settings)
+        let frames = frames
+        return try VideoEncoderThread(settings: settings, onFrame: { frames.take($0) })
+    }
+
+    @Test("a picture is encoded at the size that it is wanted at, and then within the largest")
+    func outputSize() throws {
+        let track = VideoTrack(id: "v", source: source)
+        let thread = try start()
+        track.add(thread)
+        track.adaptOutputFormat(width: 200, height: 200, fps: 0)
+        source.capture(frame(0))
+        var last = frames.wait { !$0.isEmpty }[0]
+        #expect(last.size == PixelSize(width: 200, height: 150))
+        let picture = try #require(try VP8Decoder().decode(last.data))
+        let expected = try VideoConverter().convert(frame(0).buffer, to: PixelSize(width: 200, height: 150))
+        #expect(try StructuralSimilarity.luma(picture, expected) > 0.8)
+        // Cut to a square, in the same step.
+        track.adaptOutputFormat(width: 120, height: 120, fps: 0, mode: .crop)
+        source.capture(frame(10))
+        last = frames.waitForLast { $0.size == PixelSize(width: 120, height: 120) }
+        #expect(last.isKeyFrame)
+        thread.update(maximumSize: PixelSize(width: 60, height: 80))
+        last = frames.waitForLast { $0.size == PixelSize(width: 60, height: 60) }
+        thread.stop()
+        #expect(thread.statistics.sourceSize == PixelSize(width: 120, height: 120))
+    }
+
+    @Test("the source's hint reaches the running encoder, without a key frame")
+    func hint() throws {
+        let thread = try start()
+        source.contentHint = .none
+        source.add(thread)
+        source.capture(frame(0))
+        // What nobody knows is taken for detail.
+        #expect(frames.wait { !$0.isEmpty }[0].contentHint == .detail)
+        for hint in [ContentHint.motion, .text] {
+            source.contentHint = hint
+            _ = frames.wait { $0.last?.contentHint == hint }
+        }
+        thread.stop()
+        #expect(frames.all.dropFirst().allSatisfy { !$0.isKeyFrame })
+        #expect(thread.statistics.keyFramesEncoded == 1)
+    }
+
+    @Test("a hint of the settings goes before the source's, one that is given later too")
+    func ownHint() throws {
+        let thread = try start { $0.hint = .text }
+        source.contentHint = .motion
+        source.add(thread)
+        source.capture(frame(0))
+        #expect(frames.wait { !$0.isEmpty }[0].contentHint == .text)
+        thread.update(hint: .motion)
+        _ = frames.wait { $0.last?.contentHint == .motion }
+        source.contentHint = .text
+        source.capture(frame(10, seed: 2))
+        let count = frames.all.count
+        #expect(frames.wait { $0.count >= count + 2 }.last?.contentHint == .motion)
+        thread.stop()
+    }
+
+    @Test("muted, nothing is encoded and key frames wait; afterwards the newest frame is next, as the key frame")
+    func mute() throws {
+        let thread = try start()
+        source.add(thread)
+        source.capture(frame(0))
+        _ = frames.wait { !$0.isEmpty }
+        source.broadcaster.isMuted = true
+        // What the thread had begun by then is finished when it lies still: it takes no more work up.
+        thread.requestKeyFrame()
+        for index in 1...5 { thread.receive(frame(index, seed: UInt64(index))) }
+        let statistics = thread.statistics
+        #expect(statistics.qualityLimitationReason == .other)
+        #expect(statistics.keyFramesEncoded == 1)
+        source.broadcaster.isMuted = false
+        let all = frames.wait { frames in frames.filter(\.isKeyFrame).count == 2 }
+        let key = try #require(all.last { $0.isKeyFrame })
+        thread.stop()
+        let picture = try #require(try VP8Decoder().decode(key.data))
+        let newest = try StructuralSimilarity.luma(picture, TextPicture(size: size, seed: 5).i420)
+        let other = try StructuralSimilarity.luma(picture, TextPicture(size: size, seed: 4).i420)
+        #expect(newest > other + 0.2)
+        #expect(thread.statistics.qualityLimitationReason == .none)
+    }
+
+    @Test("a source that is muted when the encoder is added, and gives nothing after, is shown when it is unmuted")
+    func mutedFromTheStart() throws {
+        let thread = try start()
+        source.broadcaster.isMuted = true
+        source.add(thread)
+        thread.receive(frame(0))
+        thread.requestKeyFrame()
+        #expect(thread.statistics.framesEncoded == 0)
+        source.broadcaster.isMuted = false
+        #expect(frames.wait { !$0.isEmpty }[0].isKeyFrame)
+        thread.stop()
+    }
+
+    @Test("turning pictures is switched while it runs, for a picture that rests too")
+    func turns() throws {
+        let thread = try start()
+        source.add(thread)
+        source.capture(frame(0, rotation: .quarter))
+        let first = frames.wait { !$0.isEmpty }[0]
+        #expect(first.rotation == .quarter && first.size == size)
+        thread.update(turnsPictures: true)
+        let turned = frames.waitForLast { $0.rotation == .upright }
+        #expect(turned.size == PixelSize(width: 240, height: 320) && turned.isKeyFrame)
+        thread.update(turnsPictures: false)
+        _ = frames.wait { $0.last?.rotation == .quarter && $0.last?.size == size }
+        thread.stop()
+    }
+
+    @Test("a half turn, which keeps the size, is undone too where that is switched off")
+    func halfTurn() throws {
+        let thread = try start()
+        source.add(thread)
+        source.capture(frame(0, rotation: .half))
+        _ = frames.wait { !$0.isEmpty }
+        thread.update(turnsPictures: true)
+        _ = frames.wait { $0.last?.rotation == .upright }
+        thread.requestKeyFrame()
+        let key = frames.waitForLast { $0.rotation == .upright && $0.isKeyFrame }
+        thread.stop()
+        let expected = try VideoConverter().convert(frame(0).buffer, to: size, rotation: .half)
+        let picture = try #require(try VP8Decoder().decode(key.data))
+        #expect(try StructuralSimilarity.luma(picture, expected) > 0.8)
+    }
+}
+
+/// The state that the thread shares, without the thread: its time is the test's.
+@Suite("EncoderThreadState")
+struct EncoderThreadStateTests {
+    private let size = PixelSize(width: 640, height: 360)
+
+    private func frame(_ milliseconds: Int, damage: [PixelRectangle]? = nil) -> VideoFrame {
+        VideoFrame(
+            buffer: TextPicture(size: PixelSize(width: 16, height: 16)).i420, timestamp: .milliseconds(milliseconds),
+            damage: damage)
+    }
+
+    private func encoded(_ quantizer: Int, isKeyFrame: Bool = false) -> VP8Encoder.Outcome {
+        .encoded(
+            EncodedVideoFrame(
+                data: [0], isKeyFrame: isKeyFrame, size: size, timestamp: .zero, quantizer: quantizer))
+    }
+
+    @Test(
+        "muted, no action is due however long it lasts; unmuted, the newest frame is due at once, rest or limit or not")
+    func mute() {
+        var state = EncoderThreadState(settings: .init(bitsPerSecond: 1000, framesPerSecond: 1), now: .zero)
+        _ = state.receive(frame(0), now: .zero)
+        state.cadence.begin(new: true)
+        state.count(encoded(100, isKeyFrame: true), isRepetition: false, fullSize: size, begin: .zero, end: .zero)
+        _ = state.receive(frame(600), now: .milliseconds(600))
+        state.muteDidChange(true, now: .milliseconds(600))
+        state.cadence.requestKeyFrame()
+        for seconds in [1, 10, 1000] {
+            #expect(state.cadence.action(now: .seconds(seconds)) == .wait(until: nil))
+        }
+        _ = state.receive(frame(700, damage: []), now: .milliseconds(700))
+        state.muteDidChange(false, now: .milliseconds(701))
+        #expect(state.cadence.action(now: .milliseconds(701)) == .encodeNew(asKeyFrame: true))
+        state.cadence.begin(new: true)
+        state.count(
+            encoded(10, isKeyFrame: true), isRepetition: false, fullSize: size, begin: .milliseconds(701),
+            end: .milliseconds(702))
+        // Without a newer frame it is the last one.
+        state.muteDidChange(true, now: .milliseconds(703))
+        state.muteDidChange(false, now: .milliseconds(704))
+        #expect(state.cadence.action(now: .milliseconds(704)) == .encodeAgain(asKeyFrame: false))
+        // A bitrate of 0 pauses all the same.
+        state.muteDidChange(true, now: .milliseconds(705))
+        var settings = state.settings
+        settings.bitsPerSecond = 0
+        state.apply(settings, now: .milliseconds(706))
+        state.muteDidChange(false, now: .milliseconds(707))
+        #expect(state.cadence.action(now: .seconds(100)) == .wait(until: nil))
+    }
+
+    @Test("the governor's frame rate is the cadence's, and a picture's share of the bits follows it down to a fifth")
+    func governed() {
+        var state = EncoderThreadState(settings: .init(bitsPerSecond: 100_000, hint: .text), now: .zero)
+        var now = Duration.zero
+        var rates: Set<Double> = []
+        while now < .seconds(120) {
+            _ = state.receive(frame(Int(now / .milliseconds(1))), now: now)
+            state.cadence.begin(new: true)
+            state.count(encoded(110), isRepetition: false, fullSize: size, begin: now, end: now)
+            #expect(state.cadence.framesPerSecond == state.order.framesPerSecond || state.order.framesPerSecond == 5)
+            rates.insert(state.cadence.framesPerSecond)
+            now += .seconds(1) / state.cadence.framesPerSecond
+        }
+        #expect(rates.contains(30) && rates.contains(22.5) && rates.min() == 1)
+        #expect(state.order.sizes(for: frame(0)).full == state.order.sizes(for: frame(0)).now)
+    }
+
+    @Test("motion's order is of the smaller size, and says the whole one too")
+    func motion() {
+        var state = EncoderThreadState(settings: .init(bitsPerSecond: 100_000), now: .zero)
+        state.sourceHintDidChange(.motion, now: .zero)
+        for index in 0..<70 {
+            let now = Duration.milliseconds(index * 33)
+            _ = state.receive(frame(index * 33), now: now)
+            state.cadence.begin(new: true)
+            state.count(
+                encoded(110), isRepetition: false, fullSize: PixelSize(width: 1280, height: 720), begin: now, end: now)
+        }
+        let buffer = PixelBuffer(size: PixelSize(width: 1280, height: 720), format: .bgra) { _, _ in }
+        let sizes = state.order.sizes(for: VideoFrame(buffer: buffer, timestamp: .zero))
+        #expect(sizes.full == buffer.size && sizes.now == PixelSize(width: 960, height: 540))
+        #expect(state.cadence.framesPerSecond == 30)
+    }
+}

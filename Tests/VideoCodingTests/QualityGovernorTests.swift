@@ -1,0 +1,250 @@
+import Media
+import Testing
+
+@testable import VideoCoding
+
+@Suite("QualityGovernor")
+struct QualityGovernorTests {
+    /// A governor with its own time, fed with pictures at its own rate.
+    private struct Run {
+        var governor: QualityGovernor
+        var now = Duration.seconds(100)
+        var size = PixelSize(width: 1280, height: 720)
+
+        init(_ hint: ContentHint, fps: Double = 30, bitsPerSecond: Int = 1_000_000) {
+            governor = QualityGovernor(hint: hint, framesPerSecond: fps, bitsPerSecond: bitsPerSecond)
+        }
+
+        /// Gives pictures for some time; the bits of each fill the target where nothing else is said.
+        mutating func give(
+            _ seconds: Double, quantizer: Int = 60, share: Double = 0.9, effort: Double = 0.1, isChange: Bool = true,
+            isKeyFrame: Bool = false, rate: Double? = nil, until: (QualityGovernor) -> Bool = { _ in false }
+        ) {
+            let end = now + .seconds(seconds)
+            while now < end, !until(governor) {
+                let rate = min(rate ?? .infinity, governor.framesPerSecond)
+                let sample = QualityGovernor.Sample(
+                    quantizer: quantizer, byteCount: Int(Double(governor.bitsPerSecond) / 8 / rate * share),
+                    effort: .seconds(effort / governor.framesPerSecond), isKeyFrame: isKeyFrame, isChange: isChange)
+                governor.encoded(sample, size: size, now: now)
+                now += .seconds(1 / rate)
+            }
+        }
+
+        /// The rate control leaves out all but each `kept`th picture.
+        mutating func drop(_ seconds: Double, kept: Int) {
+            for index in 0..<Int(seconds * governor.framesPerSecond) {
+                if index % kept == 0 { give(0.001, quantizer: 60) } else { governor.dropped(size: size, now: now) }
+                now += .seconds(1 / governor.framesPerSecond)
+            }
+        }
+
+        mutating func configure(
+            _ hint: ContentHint, fps: Double = 30, bitsPerSecond: Int = 1_000_000, isPaused: Bool = false
+        ) {
+            governor.configure(
+                hint: hint, framesPerSecond: fps, bitsPerSecond: bitsPerSecond, isPaused: isPaused, now: now)
+        }
+    }
+
+    @Test("where bits and the machine suffice nothing gives way", arguments: [ContentHint.text, .detail, .motion])
+    func suffices(hint: ContentHint) {
+        var run = Run(hint)
+        run.give(60, quantizer: 95, share: 1.1, effort: 0.8)
+        run.give(10, quantizer: 4, isKeyFrame: true)
+        #expect(run.governor.reason == .none && run.governor.framesPerSecond == 30)
+        #expect(run.governor.size(for: run.size) == run.size && run.governor.resolutionChanges == 0)
+        #expect(run.governor.durations(now: run.now).keys.allSatisfy { $0 == .none })
+    }
+
+    @Test("motion keeps its frame rate and gives resolution: 3/4, then 1/2 of each side, and no more")
+    func motion() {
+        var run = Run(.motion)
+        var sizes: [String] = []
+        for _ in 0..<4 {
+            run.give(2.2, quantizer: 110)
+            sizes.append(run.governor.size(for: run.size).description)
+        }
+        #expect(sizes == ["960x540", "640x360", "640x360", "640x360"])
+        #expect(run.governor.framesPerSecond == 30)
+        #expect(run.governor.reason == .bandwidth && run.governor.resolutionChanges == 2)
+    }
+
+    @Test(
+        "motion never gives resolution below 320x180",
+        arguments: [(400, 300, 1), (320, 180, 0), (64, 48, 0), (640, 360, 2)])
+    func smallest(width: Int, height: Int, steps: Int) {
+        var run = Run(.motion)
+        run.size = PixelSize(width: width, height: height)
+        run.give(20, quantizer: 120)
+        #expect(run.governor.resolutionChanges == steps)
+        #expect(run.governor.size(for: run.size).area >= min(run.size.area, 320 * 180))
+    }
+
+    @Test(
+        "text and detail keep their resolution and give frame rate, down to one a second",
+        arguments: [ContentHint.text, .detail])
+    func text(hint: ContentHint) {
+        var run = Run(hint)
+        var rates: [Double] = []
+        for _ in 0..<14 {
+            let before = run.governor.framesPerSecond
+            run.give(8, quantizer: 110, until: { $0.framesPerSecond != before })
+            rates.append(run.governor.framesPerSecond)
+        }
+        #expect(rates.first == 22.5 && rates.last == 1)
+        #expect(zip(rates, rates.dropFirst()).allSatisfy { $1 <= $0 })
+        #expect(run.governor.size(for: run.size) == run.size && run.governor.resolutionChanges == 0)
+        #expect(run.governor.reason == .bandwidth)
+    }
+
+    @Test("too many bits at the coarsest quantizer, or too many pictures left out, are a shortage too")
+    func otherShortages() {
+        var run = Run(.detail)
+        run.give(2.2, quantizer: 80, share: 1.4)
+        #expect(run.governor.framesPerSecond < 30)
+        var dropping = Run(.motion)
+        dropping.drop(2.2, kept: 4)
+        #expect(dropping.governor.size(for: dropping.size).width == 960)
+        var some = Run(.motion)
+        some.drop(6, kept: 2)
+        #expect(some.governor.reason == .none)
+    }
+
+    @Test("a picture that changes now and then has the time to be sharpened, however coarse it begins")
+    func slides() {
+        var run = Run(.text)
+        for _ in 0..<10 {
+            run.give(0.01, quantizer: 120, share: 6)
+            run.give(1.5, quantizer: 100, isChange: false)
+        }
+        #expect(run.governor.reason == .none)
+    }
+
+    @Test("of a source slower than the limit the first step is below its own rate")
+    func slowSource() {
+        var run = Run(.detail)
+        run.give(2.3, quantizer: 110, rate: 10)
+        #expect(run.governor.framesPerSecond < 10 && run.governor.framesPerSecond > 5)
+    }
+
+    @Test("a limit of one frame a second or less is never lowered", arguments: [1, 0.5, 0.1])
+    func slowLimit(fps: Double) {
+        var run = Run(.text, fps: fps)
+        run.give(100, quantizer: 120)
+        #expect(run.governor.framesPerSecond == fps && run.governor.reason == .none)
+    }
+
+    @Test("it goes back slower than down, not while it is only middling, and slower each time that it fails")
+    func hysteresis() {
+        var run = Run(.motion)
+        run.give(2.2, quantizer: 110)
+        run.give(60, quantizer: 60)
+        #expect(run.governor.reason == .bandwidth)
+        var waits: [Double] = []
+        for _ in 0..<4 {
+            let fineFrom = run.now
+            run.give(100, quantizer: 20, share: 0.5, until: { $0.reason == .none })
+            waits.append((run.now - fineFrom) / .seconds(1))
+            run.give(10, quantizer: 110, until: { $0.reason != .none })
+        }
+        #expect(waits[0] >= 5 && waits[0] < 6, "\(waits)")
+        #expect(waits[1] > 9 && waits[2] > 18 && waits[3] > 36, "\(waits)")
+        #expect(run.governor.resolutionChanges == 9)
+        // More bits are a reason to try again soon.
+        run.configure(.motion, bitsPerSecond: 4_000_000)
+        run.give(6, quantizer: 20, share: 0.5)
+        #expect(run.governor.reason == .none)
+    }
+
+    @Test("a rest that is fine brings the frame rate back")
+    func rest() {
+        var run = Run(.text)
+        run.give(2.3, quantizer: 110)
+        #expect(run.governor.framesPerSecond < 30)
+        run.give(8, quantizer: 8, share: 0.01, isChange: false, rate: 1)
+        #expect(run.governor.framesPerSecond == 30 && run.governor.reason == .none)
+    }
+
+    @Test("a machine that is too slow: motion gives resolution, text frame rate")
+    func cpu() {
+        var motion = Run(.motion)
+        motion.give(2.2, quantizer: 40, effort: 0.95)
+        #expect(motion.governor.reason == .cpu && motion.governor.size(for: motion.size).width == 960)
+        motion.give(20, quantizer: 40, effort: 0.6)
+        #expect(motion.governor.reason == .cpu)
+        motion.give(6, quantizer: 40, effort: 0.3)
+        #expect(motion.governor.reason == .none && motion.governor.resolutionChanges == 2)
+        var text = Run(.text)
+        text.give(2.2, quantizer: 40, effort: 0.95)
+        #expect(text.governor.reason == .cpu && text.governor.framesPerSecond == 22.5)
+        #expect(text.governor.resolutionChanges == 0)
+    }
+
+    @Test("another hint begins anew with what it may give")
+    func hintChanges() {
+        var run = Run(.motion)
+        run.give(2.2, quantizer: 110)
+        run.configure(.text)
+        #expect(run.governor.size(for: run.size) == run.size && run.governor.framesPerSecond == 30)
+        #expect(run.governor.reason == .none && run.governor.resolutionChanges == 2)
+        run.give(2.2, quantizer: 110)
+        #expect(run.governor.framesPerSecond == 22.5)
+        // Text and detail give the same.
+        run.configure(.detail)
+        #expect(run.governor.framesPerSecond == 22.5)
+        run.configure(.detail, fps: 20)
+        #expect(run.governor.framesPerSecond == 15)
+        run.configure(.motion)
+        #expect(run.governor.framesPerSecond == 30 && run.governor.resolutionChanges == 2)
+    }
+
+    @Test("the durations of all reasons make up the time")
+    func durations() {
+        var run = Run(.motion)
+        let begin = run.now
+        run.configure(.motion)
+        run.give(2.2, quantizer: 110)
+        run.give(3, quantizer: 60)
+        run.configure(.motion, isPaused: true)
+        #expect(run.governor.reason == .other)
+        run.now += .seconds(7)
+        run.configure(.motion)
+        #expect(run.governor.reason == .bandwidth)
+        let durations = run.governor.durations(now: run.now + .seconds(1))
+        #expect(durations.values.reduce(.zero, +) == run.now + .seconds(1) - begin)
+        #expect(durations[.other] == .seconds(7))
+        let limited = (durations[.bandwidth] ?? .zero) / .seconds(1)
+        #expect(limited > 3.5 && limited < 4.5)
+        #expect(durations[.cpu] == nil)
+    }
+
+    @Test("with libvpx: noise that moves is too coarse at its size, and less so at the size that is left")
+    func withEncoder() throws {
+        var governor = QualityGovernor(hint: .motion, framesPerSecond: 15, bitsPerSecond: 150_000)
+        let full = PixelSize(width: 640, height: 360)
+        let converter = VideoConverter()
+        let encoder = try VP8Encoder(
+            configuration: .init(size: full, bitsPerSecond: 150_000, framesPerSecond: 15, hint: .motion))
+        let pictures = (1...5).map { TextPicture(size: full, seed: $0).i420 }
+        var sizes: Set<PixelSize> = []
+        for index in 0..<90 {
+            let now = Duration.milliseconds(index * 67)
+            let size = governor.size(for: full)
+            sizes.insert(size)
+            var configuration = encoder.configuration
+            configuration.size = size
+            try encoder.reconfigure(configuration)
+            switch try encoder.encode(try converter.convert(pictures[index % 5], to: size), timestamp: now) {
+            case .dropped: governor.dropped(size: full, now: now)
+            case .encoded(let frame):
+                let sample = QualityGovernor.Sample(
+                    quantizer: frame.quantizer, byteCount: frame.data.count, effort: .zero,
+                    isKeyFrame: frame.isKeyFrame, isChange: true)
+                governor.encoded(sample, size: full, now: now)
+            }
+        }
+        #expect(sizes == [full, PixelSize(width: 480, height: 270), PixelSize(width: 320, height: 180)])
+        #expect(governor.reason == .bandwidth)
+    }
+}
