@@ -45,6 +45,7 @@ let package = Package(
         .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
         .systemLibrary(name: "CSampleRate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
         .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
+        .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
         .systemLibrary(
             name: "CXCB", pkgConfig: "xcb",
             providers: [.apt(["libxcb1-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev", "libxcb-randr0-dev"])]),
@@ -66,7 +67,7 @@ let package = Package(
         module("CongestionControl", ["RTP", "WireFormat"]),
         module("VideoCoding", ["CPNG", "CVPX", "CYUV", "Media"]),
         module("AudioCoding", ["COpus", "CSampleRate", "CSndFile", "Media"]),
-        module("Capture", ["CXCB", "CYUV", "Media"]),
+        module("Capture", ["AudioCoding", "CPulse", "CXCB", "CYUV", "Media"]),
 
         // Floor 3: the whole peer, without input or output.
         module(
@@ -109,7 +110,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["RTP", "WireFormat"], path: "Tests/Support", swiftSettings: settings),
         tests("AudioCodingTests", ["AudioCoding", "Media"]),
-        tests("CaptureTests", ["Capture", "Media"]),
+        tests("CaptureTests", ["AudioCoding", "Capture", "Media"]),
         tests("CongestionControlTests", ["CongestionControl", "RTP", "TestSupport", "WireFormat"]),
         tests("ContentShareTests", ["ContentShare"]),
         tests("CryptographyTests", ["Cryptography", "WireFormat"]),

@@ -1,3 +1,4 @@
+public import AudioCoding
 public import Media
 
 /// Why a source could not be opened, or why it ended: what failed, the reason, and what would work.
@@ -22,8 +23,31 @@ public enum CaptureError: Error, Sendable, Hashable {
     case fileUnavailable(path: String, errorNumber: Int32)
     /// The file is no y4m that can be shared; `offset` is the byte where that shows.
     case invalidY4M(path: String, offset: Int, problem: String, remedy: String)
+    /// A sound file can't be opened or read.
+    case unusableSoundFile(AudioFileError)
+    /// There is no sound server (nil: the session's), or it does not take us.
+    case soundServerUnavailable(server: String?, reason: String)
+    /// The sound server was there and went away, or answered nothing.
+    case soundServerLost(reason: String)
+    /// The sound server has no device of this name (nil: none at all); `devices` are those that it has.
+    case unknownSoundDevice(name: String?, kind: SoundDeviceKind, devices: [String])
+    /// The device was there and went away.
+    case soundDeviceLost(device: String, reason: String)
     /// The operating system refused something that every source needs.
     case systemRefused(call: String, errorNumber: Int32)
+}
+
+/// What a sound server has: sound goes into sinks and comes out of sources.
+public enum SoundDeviceKind: Sendable, Hashable {
+    /// A microphone or another input, and what a sink plays.
+    case source
+    /// An output.
+    case sink
+}
+
+extension CaptureError {
+    /// What a sound file is an error for.
+    init(_ error: AudioFileError) { self = .unusableSoundFile(error) }
 }
 
 extension CaptureError: CaptureFailure {
@@ -31,9 +55,13 @@ extension CaptureError: CaptureFailure {
     public var kind: CaptureSourceError.Kind {
         switch self {
         case .invalidSpecification, .unsupportedSource, .unknownOutput, .regionOutsideScreen, .unsupportedPixels,
-            .invalidY4M:
+            .invalidY4M, .unknownSoundDevice:
             .configurationFailure
-        case .displayUnavailable, .displayLost, .requestRefused, .fileUnavailable, .systemRefused: .systemFailure
+        case .unusableSoundFile(.notWAVE), .unusableSoundFile(.unreadable), .unusableSoundFile(.unsuitableFormat):
+            .configurationFailure
+        case .displayUnavailable, .displayLost, .requestRefused, .fileUnavailable, .systemRefused, .unusableSoundFile,
+            .soundServerUnavailable, .soundServerLost, .soundDeviceLost:
+            .systemFailure
         }
     }
 }
@@ -44,6 +72,10 @@ extension CaptureError: CustomStringConvertible {
         switch self {
         case .invalidSpecification(let text, let problem, let remedy):
             return "source '\(text)': \(problem); \(remedy)"
+        case .unsupportedSource(let text) where text.hasPrefix("camera"):
+            return
+                "source '\(text)' is not supported by this version; the picture of a camera can be given by any other "
+                + "SPEC, for instance file:PATH.y4m or test; \(SourceSpecification.forms)"
         case .unsupportedSource(let text):
             return "source '\(text)' is not supported by this version; \(SourceSpecification.forms)"
         case .displayUnavailable(nil, let reason):
@@ -69,9 +101,30 @@ extension CaptureError: CustomStringConvertible {
             return "\(path): \(systemMessage(number))"
         case .invalidY4M(let path, let offset, let problem, let remedy):
             return "\(path): byte \(offset): \(problem); \(remedy)"
+        case .unusableSoundFile(let error):
+            return error.description
+        case .soundServerUnavailable(let server, let reason):
+            let name = server.map { " at '\($0)'" } ?? ""
+            return "no sound server answers\(name): \(reason); start PulseAudio or PipeWire, or set PULSE_SERVER"
+        case .soundServerLost(let reason):
+            return "the sound server was lost: \(reason); start again when it is back"
+        case .unknownSoundDevice(let name, let kind, let devices):
+            return Self.unknownDevice(name, kind, devices)
+        case .soundDeviceLost(let device, let reason):
+            return "the sound device '\(device)' was lost: \(reason); start again with one that is there"
         case .systemRefused(let call, let number):
             return "\(call): \(systemMessage(number))"
         }
+    }
+
+    private static func unknownDevice(_ name: String?, _ kind: SoundDeviceKind, _ devices: [String]) -> String {
+        let what = kind == .source ? "source" : "sink"
+        guard let name else {
+            return "the sound server has no \(what); connect a \(kind == .source ? "microphone" : "sound card"), "
+                + "or use file:PATH.wav or tone"
+        }
+        guard !devices.isEmpty else { return "the sound server has no \(what) '\(name)', nor any other" }
+        return "the sound server has no \(what) '\(name)'; it has \(devices.joined(separator: ", "))"
     }
 
     private static let displayRemedy =

@@ -23,6 +23,9 @@ final class StopSignal: Sendable {
         close(writingEnd)
     }
 
+    /// Can be read once the signal is raised: for whoever waits in other ways.
+    var descriptor: Int32 { readingEnd }
+
     var isRaised: Bool { raised.load(ordering: .acquiring) }
 
     func raise() {

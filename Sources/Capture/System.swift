@@ -22,13 +22,28 @@ struct TickSchedule {
 
     /// When tick `number` is due.
     func deadline(_ number: Int) -> Duration {
-        start + .nanoseconds(Int64((Double(number) * 1e9 / framesPerSecond).rounded()))
+        start + .nanoseconds(Int64(Self.nanoseconds(to: number, framesPerSecond: framesPerSecond)))
+    }
+
+    /// Whole nanoseconds from the start to tick `number`.
+    static func nanoseconds(to number: Int, framesPerSecond: Double) -> Double {
+        (Double(number) * 1e9 / framesPerSecond).rounded()
     }
 
     /// The tick to run after `number`: the next one, or where that is long past, the newest that is due at `now`.
     func tick(after number: Int, now: Duration) -> Int {
+        max(number + 1, newest(at: now))
+    }
+
+    /// The tick to run after `number` where those that are due by `now` are left out.
+    func tick(after number: Int, dueFrom now: Duration) -> Int {
+        let newest = newest(at: now)
+        return max(number + 1, deadline(newest) < now ? newest + 1 : newest)
+    }
+
+    private func newest(at now: Duration) -> Int {
         let (seconds, attoseconds) = (now - start).components
         let elapsed = Double(seconds) + Double(attoseconds) * 1e-18
-        return max(number + 1, Int((elapsed * framesPerSecond).rounded(.down)))
+        return Int((elapsed * framesPerSecond).rounded(.down))
     }
 }

@@ -1,25 +1,31 @@
 import CYUV
 public import Media
 
-/// A moving picture that a machine can check: frame N is a pure function of N and the size.
+/// A moving picture that a machine can check: frame N is a pure function of N, the size and the rate.
 ///
 /// - Along the upper edge a counter (see ``readCounter(from:)``), in black and white blocks.
 /// - Below it what does not move: colour bars, text in several sizes and colours, hatches of single pixels.
 /// - Over that what does: the frame's number in words, a square that bounces, a line of text that runs.
+/// - In the lower right corner a square that is white for the first 100 ms of each second, and black otherwise: frame N
+///   is N frames after a whole second. ``BeepSource`` beeps then.
 ///
 /// The still part is drawn once; a frame is a copy of it with the moving parts drawn over.
 public struct TestPattern: Sendable {
     /// Columns and rows, both even.
     public let size: PixelSize
+    /// Frames a second.
+    public let framesPerSecond: Double
     private let layout: Layout
     private let background: PixelBuffer
     private let ticker: PixelBuffer
 
-    /// The pattern of a size that ``problem(with:)`` has nothing against; any other is drawn at the nearest that is.
-    public init(size: PixelSize) {
+    /// The pattern of a size that ``problem(with:)`` has nothing against; any other is drawn at the nearest that is. The
+    /// rate decides in which frames it flashes; nonsense is taken as 30.
+    public init(size: PixelSize, framesPerSecond: Double = 30) {
         let width = min(max(size.width & ~1, Self.widths.lowerBound), Self.widths.upperBound)
         let height = min(max(size.height & ~1, Self.heights.lowerBound), Self.heights.upperBound)
         self.size = PixelSize(width: width, height: height)
+        self.framesPerSecond = framesPerSecond.isFinite && framesPerSecond > 0 ? framesPerSecond : 30
         layout = Layout(size: self.size)
         background = Self.background(layout)
         ticker = Self.ticker(layout)
@@ -41,8 +47,18 @@ public struct TestPattern: Sendable {
     }
 
     /// Frame `frame` of the pattern of `size`, as I420.
-    public static func render(frame: Int, size: PixelSize) -> PixelBuffer {
-        TestPattern(size: size).render(frame: frame)
+    public static func render(frame: Int, size: PixelSize, framesPerSecond: Double = 30) -> PixelBuffer {
+        TestPattern(size: size, framesPerSecond: framesPerSecond).render(frame: frame)
+    }
+
+    /// Whether the square in the corner is white in frame `frame`: where that is due less than 100 ms after a whole
+    /// second.
+    public func isFlash(frame: Int) -> Bool {
+        let second = 1e9
+        // In the nanoseconds that the source's schedule has, so that both say the same of a frame on the edge.
+        let time = TickSchedule.nanoseconds(to: frame, framesPerSecond: framesPerSecond)
+        let part = time.truncatingRemainder(dividingBy: second)
+        return (part < 0 ? part + second : part) < second / 10
     }
 
     /// Frame `frame`, as I420. The counter shows its lower 24 bits.
@@ -78,6 +94,10 @@ public struct TestPattern: Sendable {
             canvas.fill(0, 0, side, side, .orange)
             canvas.fill(side / 4, side / 4, side / 2, side / 2, .navy)
         }
+        target.draw(layout.flash) { canvas in
+            canvas.fill(
+                0, 0, layout.flash.size.width, layout.flash.size.height, isFlash(frame: frame) ? .white : .black)
+        }
     }
 
     /// What differs between two frames; everything where there was none before.
@@ -94,6 +114,7 @@ public struct TestPattern: Sendable {
                 PixelRectangle(x: left.x, y: 0, size: PixelSize(width: width, height: left.size.height)))
         }
         damage += Set([square(previous), square(frame)])
+        if isFlash(frame: previous) != isFlash(frame: frame) { damage.append(layout.flash) }
         return damage
     }
 
@@ -132,6 +153,8 @@ extension TestPattern {
         let squareArea: PixelRectangle
         let squareSide: Int
         let ticker: PixelRectangle
+        /// Lies over everything else.
+        let flash: PixelRectangle
         /// Pixels that the parts move in one frame, an even number.
         let step: Int
 
@@ -159,6 +182,9 @@ extension TestPattern {
             squareSide = max(8, min(height / 6, (width - textWidth) / 2, bodyHeight / 2)) & ~1
             ticker = PixelRectangle(
                 x: 0, y: height - tickerHeight, size: PixelSize(width: width, height: tickerHeight))
+            let flashSide = min(height / 8, width) & ~1
+            flash = PixelRectangle(
+                x: width - flashSide, y: height - flashSide, size: PixelSize(width: flashSide, height: flashSide))
         }
 
         /// The block of the counter's cell `index` of 32.
@@ -213,12 +239,14 @@ extension TestPattern {
         }
     }
 
-    /// Patches of lines one and two pixels wide, in the lower right corner of where the square moves.
+    /// Patches of lines one and two pixels wide, low in where the square moves, on the left of what flashes.
     private static func drawHatches(_ layout: Layout, _ canvas: borrowing Canvas) {
         let area = layout.squareArea
-        let side = min(64, area.size.width / 3, area.size.height / 2)
+        let room = layout.flash.x - area.x
+        let side = min(64, room / 2 - 2, area.size.height / 2)
+        guard side >= 4 else { return }
         for (patch, period) in [2, 4].enumerated() {
-            let left = area.x + area.size.width - (patch + 1) * (side + 2)
+            let left = layout.flash.x - (patch + 1) * (side + 2)
             let top = area.y + area.size.height - side - 2
             canvas.fill(left, top, side, side, .white)
             for offset in stride(from: 0, to: side - period / 2, by: period) {

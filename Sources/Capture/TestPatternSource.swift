@@ -2,8 +2,9 @@ public import Media
 
 /// Gives the test pattern at a steady rate: what is shared where there is no screen, and what a viewer can check.
 ///
-/// Each start begins with frame 0. A frame's number says when it was due: one that could not be drawn in time is left
-/// out, and the numbers show the gap.
+/// A frame's number says when it was due: they count from the last whole second of the monotonic clock before the
+/// start, so that the pattern flashes at whole seconds. One that could not be drawn in time is left out, and the numbers
+/// show the gap.
 public final class TestPatternSource: CaptureSource, BroadcastingVideoSource {
     /// Size and rate of the pattern.
     public let captureFormat: CaptureFormat
@@ -25,18 +26,19 @@ public final class TestPatternSource: CaptureSource, BroadcastingVideoSource {
                 text: "test:\(size)@\(framesPerSecond)", problem: problem, remedy: "use test:1280x720@30")
         }
         captureFormat = format
-        pattern = TestPattern(size: size)
+        pattern = TestPattern(size: size, framesPerSecond: framesPerSecond)
     }
 
-    /// Begins with frame 0.
+    /// Begins with the frame that is due.
     public func start() throws {
         let (broadcaster, pattern, rate) = (broadcaster, pattern, captureFormat.framesPerSecond)
         try thread.start { signal in
             broadcaster.start()
             let pool = FramePool()
-            let schedule = TickSchedule(start: monotonicNow(), framesPerSecond: rate)
+            let now = monotonicNow()
+            let schedule = TickSchedule(start: .seconds(now.components.seconds), framesPerSecond: rate)
             var failure: CaptureError?
-            var frame = 0
+            var frame = schedule.tick(after: -1, now: now)
             var previous: Int?
             while signal.wait(until: schedule.deadline(frame)) {
                 do throws(CaptureError) {

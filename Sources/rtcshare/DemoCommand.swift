@@ -54,6 +54,7 @@ private struct Demo {
     private let pipeline: VideoSendPipeline
     private let size: PixelSize
     private let started = ContinuousClock.now
+    private static let framesPerSecond = 30.0
 
     struct Result {
         let stream: String
@@ -101,7 +102,7 @@ private struct Demo {
             as: .answerer, identity: try LocalIdentity(media: [], unixTime: now, random: &random),
             configuration: configuration)
         pipeline = try VideoSendPipeline(
-            source: try SourceSpecification.test(size: size, framesPerSecond: 30).open(),
+            source: try SourceSpecification.test(size: size, framesPerSecond: Self.framesPerSecond).open(),
             settings: VideoEncoderThread.Settings(bitsPerSecond: bitrate * 1000, maximumSize: size))
     }
 
@@ -110,7 +111,7 @@ private struct Demo {
         let answer = try await viewer.answer(
             offer: try SessionDescription.parse(offer.description))
         try await sender.accept(answer: try SessionDescription.parse(answer.description), to: offer)
-        let judge = SimilarityJudge(size: size)
+        let judge = SimilarityJudge(size: size, framesPerSecond: Self.framesPerSecond)
         let viewing = try Viewing(connection: viewer, snapshot: snapshot) { judge.take($0) }
         let sending = Task { try await send() }
         try await viewing.run(duration: duration, interruption: nil)
@@ -155,8 +156,8 @@ private final class SimilarityJudge: Sendable {
     /// Comparing costs as much as encoding; one in so many pictures speaks for the others.
     private static let stride = 10
 
-    init(size: PixelSize) {
-        pattern = TestPattern(size: size)
+    init(size: PixelSize, framesPerSecond: Double) {
+        pattern = TestPattern(size: size, framesPerSecond: framesPerSecond)
     }
 
     func take(_ picture: PixelBuffer) {

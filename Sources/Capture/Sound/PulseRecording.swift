@@ -1,0 +1,125 @@
+import CPulse
+import Media
+
+/// A stream that records from a source of the sound server, of the one thread that uses it.
+final class PulseRecording {
+    /// What lay in the stream's buffer.
+    enum Piece {
+        /// Samples, interleaved, and how long ago the first was taken, where the server has said so.
+        case samples([Float], latency: Duration?)
+        /// This many samples of each channel were lost, as they were not fetched in time.
+        case hole(Int)
+    }
+
+    static let sampleRate = 48000
+    private let session: PulseSession
+    private let stream: OpaquePointer
+    private let device: String
+    private let frameBytes: Int
+    private let changes = Changes()
+
+    /// What the server's events set, kept by this object for longer than they are told.
+    private final class Changes {
+        var defaultDevice = false
+    }
+
+    /// Begins to record from `device`, as the server names it, in fragments of 20 ms.
+    init(session: PulseSession, device: String, channels: Int) throws(CaptureError) {
+        self.session = session
+        self.device = device
+        frameBytes = channels * MemoryLayout<Float>.size
+        var format = pa_sample_spec(
+            format: PA_SAMPLE_FLOAT32LE, rate: UInt32(Self.sampleRate), channels: UInt8(channels))
+        guard let stream = pa_stream_new(session.context, "screen share", &format, nil) else { throw session.failure }
+        self.stream = stream
+        let second = UInt32(Self.sampleRate * frameBytes)
+        // All ones: the server's default. What playing needs has no meaning here.
+        var attributes = pa_buffer_attr(
+            maxlength: second, tlength: .max, prebuf: .max, minreq: .max, fragsize: second / 50)
+        let flags = pa_stream_flags_t(
+            PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_AUTO_TIMING_UPDATE.rawValue
+                | PA_STREAM_INTERPOLATE_TIMING.rawValue)
+        guard pa_stream_connect_record(stream, device, &attributes, flags) >= 0 else { throw session.failure }
+    }
+
+    deinit {
+        pa_context_set_subscribe_callback(session.context, nil, nil)
+        pa_stream_disconnect(stream)
+        pa_stream_unref(stream)
+    }
+
+    /// Waits until the server records; false where the signal was raised.
+    func begin() throws(CaptureError) -> Bool {
+        let stream = stream
+        let hasAnswer = try session.wait(atMost: PulseSession.answerTime) {
+            pa_stream_get_state(stream) != PA_STREAM_CREATING
+        }
+        if hasAnswer { try check() }
+        return hasAnswer
+    }
+
+    /// Goes with the server's default device, where the stream's is `@DEFAULT_SOURCE@` or `@DEFAULT_MONITOR@`, when
+    /// somebody chooses another.
+    func followDefault() throws(CaptureError) -> Bool {
+        pa_context_set_subscribe_callback(
+            session.context,
+            { _, _, _, pointer in
+                guard let pointer else { return }
+                Unmanaged<Changes>.fromOpaque(pointer).takeUnretainedValue().defaultDevice = true
+            }, Unmanaged.passUnretained(changes).toOpaque())
+        return try session.finish(pa_context_subscribe(session.context, PA_SUBSCRIPTION_MASK_SERVER, nil, nil))
+    }
+
+    /// Waits until there is something in the buffer; false where the signal was raised.
+    func waitForSound() throws(CaptureError) -> Bool {
+        while true {
+            let (stream, changes) = (stream, changes)
+            let isAwake = try session.wait(atMost: nil) {
+                changes.defaultDevice || pa_stream_get_state(stream) != PA_STREAM_READY
+                    || pa_stream_readable_size(stream) > 0
+            }
+            guard isAwake else { return false }
+            try check()
+            guard changes.defaultDevice else { return true }
+            changes.defaultDevice = false
+            // Where the default is what it was, the server has nothing to do; where it refuses, all stays as it is.
+            let move = pa_context_move_source_output_by_name(
+                session.context, pa_stream_get_index(stream), device, nil, nil)
+            if let move { pa_operation_unref(move) }
+        }
+    }
+
+    /// Takes the oldest piece out of the buffer; nil where there is none.
+    func next() throws(CaptureError) -> Piece? {
+        var data: UnsafeRawPointer?
+        var byteCount = 0
+        guard pa_stream_peek(stream, &data, &byteCount) >= 0 else { throw session.failure }
+        guard byteCount > 0 else { return nil }
+        defer { pa_stream_drop(stream) }
+        guard let data else { return .hole(byteCount / frameBytes) }
+        let bytes = UnsafeRawBufferPointer(start: data, count: byteCount / frameBytes * frameBytes)
+        let samples = [Float](unsafeUninitializedCapacity: bytes.count / MemoryLayout<Float>.size) { memory, count in
+            UnsafeMutableRawBufferPointer(memory).copyMemory(from: bytes)
+            count = memory.count
+        }
+        return .samples(samples, latency: latency)
+    }
+
+    private var latency: Duration? {
+        var microseconds: pa_usec_t = 0
+        var isNegative: Int32 = 0
+        guard pa_stream_get_latency(stream, &microseconds, &isNegative) >= 0 else { return nil }
+        // A monitor can give what has yet to be heard. For whom it is sent to, it happens now.
+        return isNegative != 0 ? .zero : .microseconds(Int64(clamping: microseconds))
+    }
+
+    private func check() throws(CaptureError) {
+        switch pa_stream_get_state(stream) {
+        case PA_STREAM_CREATING, PA_STREAM_READY: return
+        case PA_STREAM_TERMINATED: throw .soundDeviceLost(device: device, reason: "the sound server removed it")
+        default:
+            throw .soundDeviceLost(
+                device: device, reason: PulseSession.message(pa_context_errno(session.context)))
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import CPulse
+
+/// A connection to the sound server, of the one thread that uses it. Nothing waits but in ``wait(atMost:until:)``, which
+/// the stop signal ends.
+final class PulseSession {
+    /// The connection's handle, for requests.
+    let context: OpaquePointer
+    private let loop: OpaquePointer
+    private let signal: StopSignal?
+    private let server: String?
+    private var isReady = false
+
+    /// How long the server may take to answer.
+    static let answerTime = Duration.seconds(5)
+
+    /// Begins to connect to `server` (as `PULSE_SERVER` names it; nil: where the session's is).
+    init(server: String?, signal: StopSignal?) throws(CaptureError) {
+        guard let loop = pa_mainloop_new() else {
+            throw .soundServerUnavailable(server: server, reason: "no main loop can be made")
+        }
+        guard let api = pa_mainloop_get_api(loop), let context = pa_context_new(api, "rtcshare") else {
+            pa_mainloop_free(loop)
+            throw .soundServerUnavailable(server: server, reason: "no connection can be made")
+        }
+        self.loop = loop
+        self.context = context
+        self.signal = signal
+        self.server = server
+        // The loop wakes when the signal is raised. It is freed with the loop.
+        if let signal { _ = api.pointee.io_new?(api, signal.descriptor, PA_IO_EVENT_INPUT, { _, _, _, _, _ in }, nil) }
+        guard pa_context_connect(context, server, PA_CONTEXT_NOAUTOSPAWN, nil) >= 0 else { throw failure }
+    }
+
+    deinit {
+        pa_context_disconnect(context)
+        pa_context_unref(context)
+        pa_mainloop_free(loop)
+    }
+
+    /// Waits until the server has taken us; false where the signal was raised.
+    func connect() throws(CaptureError) -> Bool {
+        let isConnected = try wait(atMost: Self.answerTime) { pa_context_get_state(context) == PA_CONTEXT_READY }
+        isReady = isConnected
+        return isConnected
+    }
+
+    /// Handles what comes from the server until `isDone` says so; false where the signal was raised.
+    ///
+    /// Throws where the connection fails, and where `limit` (nil: none) has passed.
+    func wait(atMost limit: Duration?, until isDone: () -> Bool) throws(CaptureError) -> Bool {
+        let deadline = limit.map { monotonicNow() + $0 }
+        while true {
+            if signal?.isRaised == true { return false }
+            // READY is followed by FAILED and TERMINATED alone.
+            guard pa_context_get_state(context).rawValue <= PA_CONTEXT_READY.rawValue else { throw failure }
+            if isDone() { return true }
+            let left = deadline.map { $0 - monotonicNow() }
+            if let left, left <= .zero { throw lost("it does not answer") }
+            // Without a limit only the server or the signal ends the waiting.
+            let timeout = left.map { Int32($0.wholeMilliseconds) * 1000 + 1000 } ?? -1
+            guard pa_mainloop_prepare(loop, timeout) >= 0, pa_mainloop_poll(loop) >= 0, pa_mainloop_dispatch(loop) >= 0
+            else { throw lost("its connection cannot be polled") }
+        }
+    }
+
+    /// Waits for the answer to a request, and ends the request where there is none: its callback is called no more.
+    func finish(_ operation: OpaquePointer?) throws(CaptureError) -> Bool {
+        guard let operation else { throw failure }
+        defer {
+            pa_operation_cancel(operation)
+            pa_operation_unref(operation)
+        }
+        return try wait(atMost: Self.answerTime) { pa_operation_get_state(operation) != PA_OPERATION_RUNNING }
+    }
+
+    /// What the connection's state is an error for.
+    var failure: CaptureError { lost(Self.message(pa_context_errno(context))) }
+
+    private func lost(_ reason: String) -> CaptureError {
+        isReady ? .soundServerLost(reason: reason) : .soundServerUnavailable(server: server, reason: reason)
+    }
+
+    /// What libpulse says of an error number.
+    static func message(_ number: Int32) -> String {
+        pa_strerror(number).map { String(cString: $0) } ?? "error \(number)"
+    }
+}
+
+/// A source or a sink of the sound server.
+struct PulseDevice: Sendable, Hashable {
+    let name: String
+    /// The source that gives what a sink plays; nil for a source.
+    let monitor: String?
+}
+
+extension PulseSession {
+    /// What callbacks add to, kept by the thread for as long as the request runs.
+    private final class Devices {
+        var list: [PulseDevice] = []
+
+        static func at(_ pointer: UnsafeMutableRawPointer?) -> Devices? {
+            pointer.map { Unmanaged<Devices>.fromOpaque($0).takeUnretainedValue() }
+        }
+    }
+
+    /// The server's sources; nil where the signal was raised.
+    func sources() throws(CaptureError) -> [PulseDevice]? {
+        let devices = Devices()
+        defer { withExtendedLifetime(devices) {} }
+        let operation = pa_context_get_source_info_list(
+            context,
+            { _, info, _, pointer in
+                guard let name = info?.pointee.name else { return }
+                Devices.at(pointer)?.list.append(PulseDevice(name: String(cString: name), monitor: nil))
+            }, Unmanaged.passUnretained(devices).toOpaque())
+        return try finish(operation) ? devices.list : nil
+    }
+
+    /// The server's sinks; nil where the signal was raised.
+    func sinks() throws(CaptureError) -> [PulseDevice]? {
+        let devices = Devices()
+        defer { withExtendedLifetime(devices) {} }
+        let operation = pa_context_get_sink_info_list(
+            context,
+            { _, info, _, pointer in
+                guard let name = info?.pointee.name, let monitor = info?.pointee.monitor_source_name else { return }
+                Devices.at(pointer)?.list.append(
+                    PulseDevice(name: String(cString: name), monitor: String(cString: monitor)))
+            }, Unmanaged.passUnretained(devices).toOpaque())
+        return try finish(operation) ? devices.list : nil
+    }
+}

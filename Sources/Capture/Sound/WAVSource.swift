@@ -1,0 +1,72 @@
+internal import AudioCoding
+public import Media
+import Synchronization
+
+/// Gives the sound of a WAVE file at the file's own rate and with its own channels, in blocks of 20 ms, and ends with
+/// its last sample.
+public final class WAVSource: AudioCaptureSource, BroadcastingAudioSource {
+    /// The file's rate and channels.
+    public let audioFormat: AudioFormat
+    /// The sinks and observers.
+    public let broadcaster = AudioBroadcaster()
+    private let thread = CaptureThread()
+    private let path: String
+    private let loop: Bool
+
+    /// Opens a file, to be given once or, with `loop`, again and again. Each start begins with its first sample.
+    public init(path: String, loop: Bool = false) throws(CaptureError) {
+        do throws(AudioFileError) {
+            let reader = try WAVReader(path: path)
+            audioFormat = AudioFormat(sampleRate: reader.sampleRate, channels: reader.channels)
+        } catch {
+            throw CaptureError(error)
+        }
+        self.path = path
+        self.loop = loop
+    }
+
+    /// Begins with the file's first sample.
+    public func start() throws {
+        let (path, loop, broadcaster) = (path, loop, broadcaster)
+        try thread.start { signal in
+            broadcaster.start()
+            var failure: CaptureError?
+            do throws(AudioFileError) {
+                try Self.pace(try WAVReader(path: path), loop: loop, signal: signal, to: broadcaster)
+            } catch {
+                failure = CaptureError(error)
+            }
+            broadcaster.end(error: failure)
+        }
+    }
+
+    /// Ends it; sinks are told that nothing follows.
+    public func stop() { thread.stop() }
+
+    private static func pace(
+        _ reader: WAVReader, loop: Bool, signal: StopSignal, to broadcaster: AudioBroadcaster
+    ) throws(AudioFileError) {
+        let (rate, channels) = (reader.sampleRate, reader.channels)
+        let blockSize = max(1, rate / 50)
+        var clock = SoundClock(start: monotonicNow(), sampleRate: rate)
+        var isFirstOfRound = true
+        while !signal.isRaised {
+            let samples = try reader.read(frames: blockSize)
+            guard !samples.isEmpty else {
+                // A file without a single sample would otherwise be rewound for ever.
+                guard loop, !isFirstOfRound else { return }
+                try reader.rewind()
+                isFirstOfRound = true
+                continue
+            }
+            isFirstOfRound = false
+            let now = monotonicNow()
+            if clock.isLost(at: now) { clock.restart(at: now) }
+            let count = samples.count / channels
+            guard signal.wait(until: clock.deadline(of: count)) else { return }
+            broadcaster.send(
+                AudioFrame(samples: samples, channels: channels, sampleRate: rate, timestamp: clock.timestamp))
+            clock.advance(count)
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import Media
+import Testing
+
+@testable import Capture
+
+@Suite(
+    .serialized, .timeLimit(.minutes(2)),
+    .enabled(if: SoundServer.isAvailable, "needs pulseaudio and pulseaudio-utils (pacat, pactl)"))
+struct PulseSourceTests {
+    private func capture(
+        _ input: PulseSource.Input, of server: SoundServer
+    ) throws -> (PulseSource, SoundCollector, CaptureObserver) {
+        let source = try PulseSource(input, server: server.address)
+        let sink = SoundCollector(now: monotonicNow)
+        let observer = CaptureObserver()
+        source.add(sink)
+        source.add(observer: observer)
+        try source.start()
+        return (source, sink, observer)
+    }
+
+    /// The newest half second, where all of it sounds.
+    private func newest(_ sink: SoundCollector) -> [AudioFrame]? {
+        var frames: [AudioFrame] = []
+        for frame in sink.frames.reversed() {
+            guard frame.samples.contains(where: { abs($0) > 0.4 }) else { return nil }
+            frames.append(frame)
+            if frames.reduce(0, { $0 + $1.sampleCount }) >= 24000 { return frames.reversed() }
+        }
+        return nil
+    }
+
+    /// Waits until half a second of a tone has come, and says its frequency.
+    private func frequency(_ sink: SoundCollector) throws -> Double? {
+        #expect(sink.wait { newest($0) != nil })
+        return SoundCollector.frequency(of: SoundCollector.samples(of: try #require(newest(sink))), sampleRate: 48000)
+    }
+
+    @Test(
+        "what is played into a sink comes out of its monitor, in its frequency, without a gap",
+        arguments: [
+            PulseSource.Input.system(sink: nil), .system(sink: "probe"), .microphone(device: nil),
+            .microphone(device: "probe.monitor"),
+        ])
+    func tone(input: PulseSource.Input) throws {
+        let server = try SoundServer()
+        let player = try server.play(frequency: 997, into: "probe")
+        let (source, sink, observer) = try capture(input, of: server)
+        let frequency = try #require(try frequency(sink))
+        let frames = try #require(newest(sink))
+        source.stop()
+        player.stop()
+        #expect(abs(frequency - 997) < 1)
+        let isMicrophone = if case .microphone = input { true } else { false }
+        #expect(
+            source.audioFormat
+                == AudioFormat(sampleRate: 48000, channels: isMicrophone ? 1 : 2, isVoice: isMicrophone))
+        #expect(frames.allSatisfy { $0.channels == source.audioFormat.channels && $0.sampleRate == 48000 })
+        for (frame, next) in zip(frames, frames.dropFirst()) {
+            let gap = next.timestamp - frame.timestamp - frame.duration
+            #expect(abs(gap / .microseconds(1)) <= frame.duration / .microseconds(100) + 1)
+        }
+        #expect(sink.ends.count == 1)
+        #expect(sink.ends.allSatisfy { $0 == nil })
+        #expect(observer.events == [.started, .stopped])
+        let delays = zip(sink.frames, sink.arrivals).map { ($1 - $0.timestamp) / .milliseconds(1) }
+        let steady = delays.suffix(20).sorted()
+        print("\(input): \(frequency) Hz, given \(steady[10]) ms after it was taken, \(source.overruns) overruns")
+    }
+
+    @Test("a source can be started again, and stopped before the server has answered")
+    func restart() throws {
+        let server = try SoundServer()
+        let (source, sink, observer) = try capture(.system(sink: nil), of: server)
+        #expect(sink.wait { !$0.frames.isEmpty })
+        source.stop()
+        try source.start()
+        source.stop()
+        try source.start()
+        let count = sink.frames.count
+        #expect(sink.wait { $0.frames.count > count })
+        source.stop()
+        #expect(observer.events == [.started, .stopped, .started, .stopped, .started, .stopped])
+    }
+
+    @Test("where no sink is named, capture goes on with the default one when that becomes another")
+    func followsDefault() throws {
+        let server = try SoundServer(sinks: ["first", "second"])
+        try server.control("set-default-sink", "first")
+        let players = [
+            try server.play(frequency: 500, into: "first"), try server.play(frequency: 1500, into: "second"),
+        ]
+        let (source, sink, _) = try capture(.system(sink: nil), of: server)
+        defer {
+            source.stop()
+            for player in players { player.stop() }
+        }
+        #expect(abs(try #require(try frequency(sink)) - 500) < 1)
+        try server.control("set-default-sink", "second")
+        #expect(
+            sink.wait {
+                newest($0).flatMap { SoundCollector.frequency(of: SoundCollector.samples(of: $0), sampleRate: 48000) }
+                    .map { abs($0 - 1500) < 1 } ?? false
+            })
+    }
+
+    @Test("a server that goes away while it is captured is a failure that is told, and stop returns")
+    func lostServer() throws {
+        let server = try SoundServer()
+        let (source, sink, observer) = try capture(.system(sink: nil), of: server)
+        #expect(sink.wait { !$0.frames.isEmpty })
+        server.kill()
+        #expect(sink.wait { !$0.ends.isEmpty })
+        #expect(observer.wait(for: 2))
+        source.stop()
+        #expect(observer.events == [.started, .failed(.systemFailure)])
+        guard case .soundServerLost? = sink.ends.first.flatMap({ $0 }) as? CaptureError else {
+            Issue.record("\(sink.ends)")
+            return
+        }
+        // Started again, it says once more that there is none.
+        try source.start()
+        #expect(observer.wait(for: 4))
+        #expect(observer.events.suffix(2) == [.started, .failed(.systemFailure)])
+    }
+
+    @Test("stop returns while the server is silent")
+    func silentServer() throws {
+        let server = try SoundServer()
+        let (source, sink, observer) = try capture(.microphone(device: nil), of: server)
+        #expect(sink.wait { !$0.frames.isEmpty })
+        server.suspend(true)
+        source.stop()
+        try source.start()
+        source.stop()
+        server.suspend(false)
+        #expect(observer.events == [.started, .stopped, .started, .stopped])
+    }
+
+    @Test("a device that is removed while it is captured is a failure, or capture goes on with the next")
+    func lostDevice() throws {
+        let server = try SoundServer()
+        let (source, sink, observer) = try capture(.system(sink: "probe"), of: server)
+        #expect(sink.wait { !$0.frames.isEmpty })
+        try server.control("unload-module", "module-null-sink")
+        #expect(observer.wait(for: 2))
+        source.stop()
+        #expect(observer.events == [.started, .failed(.systemFailure)])
+        guard case .soundDeviceLost("probe.monitor", _)? = sink.ends.first.flatMap({ $0 }) as? CaptureError else {
+            Issue.record("\(sink.ends)")
+            return
+        }
+    }
+
+    @Test("an unknown device is an error that names those that there are")
+    func unknownDevice() throws {
+        let server = try SoundServer()
+        let environment = ["PULSE_SERVER": server.address]
+        #expect(
+            throws: CaptureError.unknownSoundDevice(name: "mike", kind: .source, devices: ["probe.monitor"])
+        ) { try AudioSpecification("microphone:mike").open(environment: environment) }
+        #expect(
+            throws: CaptureError.unknownSoundDevice(name: "speaker", kind: .sink, devices: ["probe"])
+        ) { try AudioSpecification("system:speaker").open(environment: environment) }
+        let error = CaptureError.unknownSoundDevice(name: "speaker", kind: .sink, devices: ["probe"])
+        #expect("\(error)" == "the sound server has no sink 'speaker'; it has probe")
+    }
+
+    @Test("a server without a device is an error that says so")
+    func noDevice() throws {
+        let server = try SoundServer(sinks: [])
+        for (input, kind) in [
+            (PulseSource.Input.microphone(device: nil), SoundDeviceKind.source), (.system(sink: nil), .sink),
+        ] {
+            #expect(throws: CaptureError.unknownSoundDevice(name: nil, kind: kind, devices: [])) {
+                try PulseSource(input, server: server.address)
+            }
+        }
+    }
+}
+
+@Suite struct MissingSoundServerTests {
+    @Test("no sound server is an error that says what to do", arguments: ["microphone", "system", "system:x"])
+    func noServer(text: String) throws {
+        let address = "unix:/nowhere/pulse"
+        do throws(CaptureError) {
+            _ = try AudioSpecification(text).open(environment: ["PULSE_SERVER": address])
+            Issue.record("a server was found")
+        } catch {
+            guard case .soundServerUnavailable(address, _) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(error.kind == .systemFailure)
+            #expect(error.description.hasPrefix("no sound server answers at 'unix:/nowhere/pulse'"))
+            #expect(error.description.hasSuffix("start PulseAudio or PipeWire, or set PULSE_SERVER"))
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Media
+import Synchronization
+
+/// A sink that keeps the sound that it was given, for a test to wait for.
+final class SoundCollector: AudioSink {
+    private struct State {
+        var frames: [AudioFrame] = []
+        var arrivals: [Duration] = []
+        var ends: [(any Error)?] = []
+    }
+
+    private let state = Mutex(State())
+    private let changed = DispatchSemaphore(value: 0)
+    private let now: @Sendable () -> Duration
+
+    /// `now` says when each block arrives.
+    init(now: @escaping @Sendable () -> Duration = { .zero }) {
+        self.now = now
+    }
+
+    var frames: [AudioFrame] { state.withLock { $0.frames } }
+    var arrivals: [Duration] { state.withLock { $0.arrivals } }
+    var ends: [(any Error)?] { state.withLock { $0.ends } }
+
+    /// How many samples of each channel there are.
+    var sampleCount: Int { frames.reduce(0) { $0 + $1.sampleCount } }
+
+    /// The first channel of all blocks.
+    var samples: [Float] { Self.samples(of: frames) }
+
+    static func samples(of frames: [AudioFrame]) -> [Float] {
+        frames.flatMap { frame in stride(from: 0, to: frame.samples.count, by: frame.channels).map { frame.samples[$0] }
+        }
+    }
+
+    func receive(_ frame: AudioFrame) {
+        let arrival = now()
+        state.withLock {
+            $0.frames.append(frame)
+            $0.arrivals.append(arrival)
+        }
+        changed.signal()
+    }
+
+    func sourceDidEnd(error: (any Error)?) {
+        state.withLock { $0.ends.append(error) }
+        changed.signal()
+    }
+
+    /// Waits until `condition` holds, looking again with each block; false where it did not within ten seconds.
+    func wait(until condition: (SoundCollector) -> Bool) -> Bool {
+        let deadline = DispatchTime.now() + 10
+        while !condition(self) {
+            guard changed.wait(timeout: deadline) == .success else { return condition(self) }
+        }
+        return true
+    }
+
+    /// The loudest frequency in Hz, by how often the samples rise through zero; nil where there is none.
+    static func frequency(of samples: [Float], sampleRate: Int) -> Double? {
+        var crossings: [Double] = []
+        for (index, pair) in zip(samples, samples.dropFirst()).enumerated() where pair.0 < 0 && pair.1 >= 0 {
+            crossings.append(Double(index) + Double(-pair.0 / (pair.1 - pair.0)))
+        }
+        guard let first = crossings.first, let last = crossings.last, crossings.count > 2 else { return nil }
+        return Double(crossings.count - 1) * Double(sampleRate) / (last - first)
+    }
+}
+
+/// Hears how capture goes.
+final class CaptureObserver: CaptureSourceObserver {
+    enum Event: Hashable {
+        case started
+        case stopped
+        case failed(CaptureSourceError.Kind)
+    }
+
+    private let state = Mutex<[Event]>([])
+    private let changed = DispatchSemaphore(value: 0)
+
+    var events: [Event] { state.withLock { $0 } }
+
+    func captureDidStart() { note(.started) }
+    func captureDidStop() { note(.stopped) }
+    func captureDidFail(error: CaptureSourceError) { note(.failed(error.kind)) }
+
+    private func note(_ event: Event) {
+        state.withLock { $0.append(event) }
+        changed.signal()
+    }
+
+    /// Waits until `count` things happened; false where they did not within ten seconds.
+    func wait(for count: Int) -> Bool {
+        let deadline = DispatchTime.now() + 10
+        while events.count < count {
+            guard changed.wait(timeout: deadline) == .success else { return events.count >= count }
+        }
+        return true
+    }
+}
