@@ -8,6 +8,7 @@ visitor's browser would give. It needs neither a display nor a driver, the page 
 import http.server
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,9 +17,25 @@ import tempfile
 import threading
 import time
 
-from viewer_report import count_frames, empty_report, finish, now_ms, parse_arguments, read_offer, write_atomically
+from viewer_media import compare, describe_sound, describe_video
+from viewer_report import (
+    count_frames,
+    empty_report,
+    finish,
+    further,
+    further_offer,
+    now_ms,
+    parse_arguments,
+    read_offer,
+    write_atomically,
+)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+PAGES = {
+    "/": ("text/html", "viewer.html"),
+    "/watch_sound.js": ("text/javascript", "watch_sound.js"),
+    "/watch_video.js": ("text/javascript", "watch_video.js"),
+}
 PROGRAMS = {"chromium": ["chromium", "chromium-browser", "google-chrome"], "firefox": ["firefox-esr", "firefox"]}
 START_TIMEOUT = 90  # seconds from the start of the browser to its answer, on a busy machine
 
@@ -36,6 +53,20 @@ user_pref("network.connectivity-service.enabled", false);
 user_pref("toolkit.telemetry.reportingpolicy.firstRun", false);
 """
 
+# Firefox measures no sound without a device to play it to, and headless its playing process never answers the page's.
+FIREFOX_SOUND_PREFERENCES = """\
+user_pref("media.cubeb.sandbox", false);
+user_pref("security.sandbox.content.level", 0);
+"""
+
+PICTURE = re.compile(r"/(video-[0-9]+-)?frame-[0-9]+\.png")
+
+
+def numbered(path, prefix):
+    """The number that follows the prefix, or 0."""
+    rest = path.removeprefix(prefix)
+    return int(rest) if path.startswith(prefix) and rest.isascii() and rest.isdigit() else 0
+
 
 class Exchange:
     """What passes between the page, which runs on the server's threads, and this script."""
@@ -49,11 +80,14 @@ class Exchange:
         self.done = threading.Event()
 
     def get(self, path):
-        if path == "/":
-            with open(os.path.join(HERE, "viewer.html"), "rb") as file:
-                return "text/html", file.read()
-        if path == "/offer":
+        if path in PAGES:
+            kind, name = PAGES[path]
+            with open(os.path.join(HERE, name), "rb") as file:
+                return kind, file.read()
+        if path == "/offer-1":
             return "application/sdp", self.offer.encode()
+        if numbered(path, "/offer-"):
+            return "application/sdp", (further_offer(self.options, numbered(path, "/offer-")) or "").encode()
         if path == "/options":
             settings = {
                 "duration": self.options.duration,
@@ -64,16 +98,17 @@ class Exchange:
         return None
 
     def post(self, path, body):
-        if path == "/answer":
-            write_atomically(self.options.answer, body)
-            self.report["answer_written_ms"] = now_ms()
+        if numbered(path, "/answer-"):
+            write_atomically(further(self.options.answer, numbered(path, "/answer-")), body)
+            if self.report["answer_written_ms"] is None:
+                self.report["answer_written_ms"] = now_ms()
             self.answered.set()
         elif path == "/error":
             self.report["errors"].append(json.loads(body))
         elif path == "/done":
             self.seen = json.loads(body)
             self.done.set()
-        elif path.startswith("/frame-") and path.endswith(".png") and path[7:-4].isdigit():
+        elif PICTURE.fullmatch(path):
             write_atomically(os.path.join(self.options.out, path[1:]), body)
         else:
             return False
@@ -93,7 +128,7 @@ def serve(exchange):
         def do_GET(self):
             found = exchange.get(self.path)
             if found:
-                self.answer(200, *found)
+                self.answer(200 if found[1] else 204, *found)
             else:
                 self.answer(404)
 
@@ -120,7 +155,43 @@ def find_program(options):
     raise RuntimeError(f"no {options.browser} in PATH: looked for {', '.join(PROGRAMS[options.browser])}")
 
 
-def start_browser(options, program, profile, url):
+def start_sound_server(folder, log):
+    """A PulseAudio daemon of the browser's own, with a sink that nobody hears. None where it is not installed."""
+    program = shutil.which("pulseaudio")
+    if not program:
+        return None, None
+    socket = os.path.join(folder, "pulse")
+    environment = dict(os.environ, HOME=folder, XDG_RUNTIME_DIR=folder, PULSE_RUNTIME_PATH=folder)
+    command = [
+        program,
+        "-n",
+        "--daemonize=no",
+        "--exit-idle-time=-1",
+        "--load=module-null-sink sink_name=nobody rate=48000",
+        f"--load=module-native-protocol-unix socket={socket} auth-anonymous=1",
+    ]
+    with open(log, "wb") as output:
+        server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment)
+    deadline = time.monotonic() + 10
+    while not os.path.exists(socket):
+        if server.poll() is not None or time.monotonic() > deadline:
+            stop_sound_server(server)
+            raise RuntimeError(f"pulseaudio does not listen; what it said is in {log}")
+        time.sleep(0.05)
+    return server, f"unix:{socket}"
+
+
+def stop_sound_server(server):
+    if server and server.poll() is None:
+        server.terminate()
+        try:
+            server.wait(5)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def start_browser(options, program, profile, url, sound_server):
     if options.browser == "chromium":
         command = [
             program,
@@ -142,10 +213,13 @@ def start_browser(options, program, profile, url):
         ]
     else:
         with open(os.path.join(profile, "user.js"), "w", encoding="utf-8") as file:
-            file.write(FIREFOX_PREFERENCES)
+            file.write(FIREFOX_PREFERENCES + (FIREFOX_SOUND_PREFERENCES if sound_server else ""))
         command = [program, "--headless", "--no-remote", "--profile", profile, url]
-    environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    outside = ("DISPLAY", "WAYLAND_DISPLAY", "PULSE_SERVER", "PULSE_SINK")
+    environment = {key: value for key, value in os.environ.items() if key not in outside}
     environment["HOME"] = profile
+    if sound_server:
+        environment["PULSE_SERVER"] = sound_server
     with open(os.path.join(options.out, "browser.log"), "wb") as log:
         return subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
@@ -182,8 +256,14 @@ def view(options, report):
     exchange = Exchange(options, read_offer(options.offer), report)
     server = serve(exchange)
     profile = tempfile.mkdtemp(prefix="viewer-profile-")
-    browser = start_browser(options, program, profile, f"http://127.0.0.1:{server.server_address[1]}/")
+    browser = pulse = sound_server = None
     try:
+        if options.browser == "firefox":
+            pulse, sound_server = start_sound_server(profile, os.path.join(options.out, "pulseaudio.log"))
+            if not pulse:
+                message = "no pulseaudio in PATH: Firefox has nothing to play to, so its sounds are not measured"
+                report["errors"].append({"message": message, "at_ms": now_ms()})
+        browser = start_browser(options, program, profile, f"http://127.0.0.1:{server.server_address[1]}/", sound_server)
         either = threading.Event()
 
         def first_word():
@@ -195,14 +275,21 @@ def view(options, report):
         await_event(either, browser, START_TIMEOUT, "the answer")
         await_event(exchange.done, browser, options.connect_timeout + options.duration + 30, "the report")
     finally:
-        stop_browser(browser)
+        if browser:
+            stop_browser(browser)
+        stop_sound_server(pulse)
         server.shutdown()
         shutil.rmtree(profile, ignore_errors=True)
     seen = exchange.seen
-    times = seen.pop("frame_times_ms")
-    until = seen.pop("end_ms")
+    until, main = seen.pop("end_ms"), seen.pop("main_id")
+    videos, sounds = seen.pop("videos", []), seen.pop("sounds", [])
     report.update(seen)
+    times = next((video["frame_times_ms"] for video in videos if video["id"] == main), [])
     count_frames(report, times, until)
+    report["videos"] = [describe_video(video, until) for video in videos]
+    report["sounds"] = [describe_sound(sound) for sound in sounds]
+    report["av_clock"] = "playout"
+    compare(report, main)
 
 
 def more_arguments(parser):

@@ -18,6 +18,7 @@ report.json holds (every `_ms` is Unix time in milliseconds, so the caller can s
 import argparse
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -69,6 +70,21 @@ def read_offer(path, timeout=30):
         time.sleep(0.05)
 
 
+def further(path, index):
+    """The name of a later offer or answer: `offer.sdp` is followed by `offer-2.sdp`, `offer-3.sdp` and so on."""
+    stem, extension = os.path.splitext(path)
+    return path if index == 1 else f"{stem}-{index}{extension}"
+
+
+def further_offer(options, index):
+    """A later offer, or None: it appears complete or not at all, so it is there or it is not there yet."""
+    try:
+        with open(further(options.offer, index), encoding="utf-8", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
 def write_atomically(path, content):
     """A reader that polls for the file never sees half of it."""
     data = content.encode() if isinstance(content, str) else content
@@ -81,6 +97,21 @@ def write_atomically(path, content):
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def ask_for_stereo(answer, offer):
+    """The answer, asking for stereo where the offer does (RFC 7587 section 6.1); aiortc decodes to two channels anyway."""
+    types = re.findall(r"^a=fmtp:(\d+) .*\bstereo=1", offer, re.MULTILINE)
+    lines = []
+    for line in answer.splitlines():
+        mapped = re.match(r"a=rtpmap:(\d+) opus/", line)
+        parameters = re.match(r"a=fmtp:(\d+) ", line)
+        if parameters and parameters[1] in types and not re.search(r"\bstereo=", line):
+            line += ";stereo=1"
+        lines.append(line)
+        if mapped and mapped[1] in types and f"a=fmtp:{mapped[1]} " not in answer:
+            lines.append(f"a=fmtp:{mapped[1]} stereo=1")
+    return "\r\n".join(lines) + "\r\n"
 
 
 def streams_by_mid(sdp):
@@ -110,6 +141,14 @@ def empty_report(viewer):
         "errors": [],
         "answer_written_ms": None,
         "tracks": [],
+        "negotiations": [],
+        "videos": [],
+        "sounds": [],
+        "av_clock": None,
+        "av_offsets_ms": [],
+        "av_offset_median_ms": None,
+        "playout_offsets_ms": [],
+        "playout_offset_median_ms": None,
         "connection_states": [],
         "ice_states": [],
         "connected_ms": None,
