@@ -37,6 +37,8 @@ enum Peers {
     static var hasCommandLine: Bool { mustRun || rtcshare != nil }
     static var hasDisplayAndPython: Bool { mustRun || XvfbDisplay.missing == nil && python != nil }
 
+    static var hasPulseAudio: Bool { mustRun || PulseDaemon.missing == nil }
+
     static func has(_ viewer: Viewer) -> Bool {
         mustRun || isInstalled(viewer)
     }

@@ -43,28 +43,3 @@ enum Viewer: String {
         return try decoder.decode(ViewerReport.self, from: Data(contentsOf: file))
     }
 }
-
-/// What a viewer saw; `viewer_report.py` describes the fields. Times are Unix time in milliseconds.
-struct ViewerReport: Decodable {
-    struct Track: Decodable {
-        var kind: String
-        var streams: [String]
-    }
-
-    struct Snapshot: Decodable {
-        var file: String
-        var atMs: Double
-    }
-
-    var viewer: String
-    var error: String?
-    var tracks: [Track]
-    var connectedMs: Double?
-    var firstFrameMs: Double?
-    var frames: Int?
-    var fps: Double?
-    var steadyFps: Double?
-    var width: Int
-    var height: Int
-    var snapshots: [Snapshot]
-}
