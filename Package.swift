@@ -18,6 +18,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
+func example(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: "Examples/\(name)", swiftSettings: settings)
+}
+
 let package = Package(
     name: "rtcshare",
     products: [
@@ -77,19 +81,19 @@ let package = Package(
         module(
             "NetworkRuntime",
             [
-                "ICE", "Media", "PeerConnection", "RTP", "SDP", "VideoCoding", "WireFormat",
+                "AudioCoding", "ICE", "Media", "PeerConnection", "RTP", "SDP", "VideoCoding", "WireFormat",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
-        module("ContentShare"),
+        module("ContentShare", ["Media", "NetworkRuntime", "PeerConnection", "VideoCoding", "WireFormat"]),
 
         // Floor 6: the programs.
         .executableTarget(
             name: "rtcshare",
             dependencies: [
-                "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "VideoCoding",
-                "WireFormat",
+                "AudioCoding", "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP",
+                "VideoCoding", "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: settings),
@@ -100,11 +104,12 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
 
-        // What the README shows.
-        .executableTarget(
-            name: "ShareTestPattern",
-            dependencies: ["Capture", "NetworkRuntime", "PeerConnection", "SDP", "VideoCoding"],
-            path: "Examples/ShareTestPattern", swiftSettings: settings),
+        // What the README shows, and a program for each of the systems whose ways these are.
+        example("ShareTestPattern", ["Capture", "ContentShare", "Media", "NetworkRuntime", "SDP"]),
+        example("ContentShareTiles", ["Capture", "ContentShare", "Media"]),
+        example("CustomVideo", ["ContentShare", "Media"]),
+        example("StreamAndTracks", ["Capture", "ContentShare", "Media", "VideoCoding"]),
+        example("ScreenCapturer", ["Capture", "ContentShare", "Media"]),
 
         // Tests: a folder a module, and what they share.
         .target(
@@ -112,7 +117,12 @@ let package = Package(
         tests("AudioCodingTests", ["AudioCoding", "Media"]),
         tests("CaptureTests", ["AudioCoding", "Capture", "Media"]),
         tests("CongestionControlTests", ["CongestionControl", "RTP", "TestSupport", "WireFormat"]),
-        tests("ContentShareTests", ["ContentShare"]),
+        tests(
+            "ContentShareTests",
+            [
+                "AudioCoding", "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "RTP",
+                "VideoCoding", "WireFormat",
+            ]),
         tests("CryptographyTests", ["Cryptography", "WireFormat"]),
         tests("ICETests", ["Cryptography", "ICE", "STUN", "WireFormat"]),
         tests("MediaTests", ["Media"]),

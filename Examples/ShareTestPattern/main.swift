@@ -1,23 +1,23 @@
 import Capture
+import ContentShare
 import Foundation
+import Media
 import NetworkRuntime
-import PeerConnection
 import SDP
-import VideoCoding
 
 // Shares the test pattern: the offer goes to standard output, the answer is standard input, up to its end.
 do {
-    let identity = try LocalIdentity(media: [.video(streamID: "example#content", isContent: true)])
-    let connection = try await Connection(as: .offerer, identity: identity)
-    let offer = try await connection.makeOffer()
+    let session = try await AttendeeSession.offering(as: AttendeeID("example"))
+    let offer = try await session.connection.makeOffer()
     FileHandle.standardOutput.write(Data(offer.description.utf8))
 
     let answer = FileHandle.standardInput.readDataToEndOfFile()
-    try await connection.accept(answer: SessionDescription.parse(utf8: [UInt8](answer)), to: offer)
-
-    let pipeline = try VideoSendPipeline(
-        source: SourceSpecification("test:1280x720@30").open(), settings: .init(bitsPerSecond: 2_500_000))
-    try await pipeline.share(over: connection)
+    let screen = try SourceSpecification("test:1280x720@30").open()
+    try await session.contentShare.start(source: screen)
+    try await session.connection.accept(answer: SessionDescription.parse(utf8: [UInt8](answer)), to: offer)
+    try screen.start()
+    try await session.waitUntilEnd()
+    screen.stop()
 } catch {
     FileHandle.standardError.write(Data("ShareTestPattern: \(error)\n".utf8))
     exit(1)

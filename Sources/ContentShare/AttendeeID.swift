@@ -40,6 +40,17 @@ public struct AttendeeID: Hashable, Sendable {
         rawValue = text
     }
 
+    /// Stands for a peer's media that no id names.
+    static func unnamed(receiver: Int, isContent: Bool) -> AttendeeID {
+        AttendeeID(base: "receiver-\(receiver + 1)", modality: isContent ? .content : .attendee)
+    }
+
+    private init(base: String, modality: Modality) {
+        self.base = base
+        self.modality = modality
+        rawValue = modality == .content ? "\(base)\(Self.separator)\(Self.contentSuffix)" : base
+    }
+
     /// The id of what this attendee shares; of content, itself.
     public var content: AttendeeID {
         get throws(AttendeeIDError) {

@@ -41,6 +41,8 @@ public actor Connection {
     private var timer: Scheduled<Void>?
     private var timerDeadline = Instant.distantFuture
     private var isClosed = false
+    /// Indices of media that somebody has taken up.
+    private var claims: Set<Int> = []
     private var resolution: Task<Void, Never>?
     /// Those who wait in ``drainQueue()``.
     private var queueWaiters: [CheckedContinuation<Void, Never>] = []
@@ -154,11 +156,18 @@ public actor Connection {
         return answer
     }
 
-    /// What the peer asks of what is sent to it.
-    public var sendingLimits: SendingLimits { peer.sendingLimits }
+    /// What the peer asks of what is sent to it as the media of this index.
+    public func mediaLimits(media: Int) -> SendingLimits { peer.mediaLimits(media: media) }
 
-    /// The media streams that the peer sends, as its description names them.
-    public var remoteStreamIDs: [String] { peer.remoteStreamIDs }
+    /// What the peer asks of the sound that is sent to it as the media of this index; nil before its description, and of
+    /// pictures.
+    public func opusParameters(media: Int) -> OpusParameters? { peer.opusParameters(media: media) }
+
+    /// What the peer sends, as its description names it; the index is the receiver's in events.
+    public var remoteMedia: [RemoteMedia] { peer.remoteMedia }
+
+    /// What this side may send, in the order of the descriptions; the index is the media's in events.
+    public var localMedia: [LocalMedia] { peer.localMedia }
 
     /// Candidates may name hosts, `.local` ones above all; each that resolves is one more pair to check.
     private func resolveRemoteNames() {
@@ -186,11 +195,52 @@ public actor Connection {
 
     // MARK: Media
 
-    /// Sends an encoded frame to the peer, from any thread. Frames before the connection stands are counted as dropped.
-    public nonisolated func send(_ frame: PacketizedFrame) {
+    /// Takes up media of a kind for one user alone, whose index it gives: what the descriptions have and nobody took yet,
+    /// or new media, which take effect with the next offer and its answer. At most `limit` of the same nature (pictures
+    /// or sound, content or not) are given out.
+    public func claimMedia(_ kind: LocalIdentity.MediaKind, atMost limit: Int) throws(MediaClaimError) -> Int {
+        guard !isClosed else { throw .closed }
+        let media = peer.localMedia
+        guard !claims.contains(where: { media[$0].kind == kind }) else { throw .taken }
+        let alike = claims.filter {
+            media[$0].kind.isVideo == kind.isVideo && media[$0].kind.isContent == kind.isContent
+        }
+        guard alike.count < limit else { throw .limit(limit) }
+        let index: Int
+        if let known = media.firstIndex(where: { $0.kind == kind }) {
+            index = known
+        } else {
+            do {
+                index = try peer.addMedia(kind)
+            } catch {
+                throw .limit(PeerConnection.maximumMedia)
+            }
+        }
+        claims.insert(index)
+        return index
+    }
+
+    /// Sends an encoded frame to the peer as the media of this index, from any thread. Frames before the connection
+    /// stands are counted as dropped.
+    public nonisolated func send(_ frame: PacketizedFrame, media: Int) {
+        onEventLoop { $0.send(frame, media: media, now: MonotonicClock.now) }
+    }
+
+    /// Sends encoded sound to the peer as the media of this index, from any thread.
+    public nonisolated func send(_ frame: EncodedAudioFrame, media: Int) {
+        onEventLoop { $0.send(frame, media: media, now: MonotonicClock.now) }
+    }
+
+    /// Stops sending the media of this index, which the peer is told, or takes it up again; from any thread. The next
+    /// offer says so too.
+    public nonisolated func setSending(_ isSending: Bool, media: Int) {
+        onEventLoop { $0.setSending(isSending, media: media, now: MonotonicClock.now) }
+    }
+
+    private nonisolated func onEventLoop(_ body: @escaping @Sendable (inout PeerConnection) -> Void) {
         eventLoop.execute {
             self.assumeIsolated {
-                $0.peer.send(frame, now: MonotonicClock.now)
+                body(&$0.peer)
                 $0.drain()
             }
         }
@@ -273,7 +323,10 @@ public actor Connection {
         for address in unflushed { sockets[address]?.channel.flush() }
         if !queueWaiters.isEmpty, !peer.hasQueuedPackets { resumeQueueWaiters() }
         while let event = peer.pollEvent() {
-            if case .frame = event {} else { logger.debug("\(event)") }
+            switch event {
+            case .frame, .sound: break
+            default: logger.debug("\(event)")
+            }
             eventContinuation.yield(event)
         }
         schedule(peer.nextDeadline(now: now))
@@ -343,4 +396,14 @@ public actor Connection {
 /// The address of a socket, which is known only once the socket is bound. Written and read on the event loop alone.
 private final class LocalEndpoint: @unchecked Sendable {
     var address: TransportAddress?
+}
+
+/// Why media can't be taken up.
+public enum MediaClaimError: Error, Sendable, Hashable {
+    /// Somebody has them already.
+    case taken
+    /// As many as this are in use.
+    case limit(Int)
+    /// The connection is closed.
+    case closed
 }

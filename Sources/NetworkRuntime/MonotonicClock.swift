@@ -1,11 +1,11 @@
 internal import Glibc
 internal import NIOCore
-internal import WireFormat
+public import WireFormat
 
 /// The clock that all instants are read from, `CLOCK_MONOTONIC`: the event loop's own, and that of captured frames.
-enum MonotonicClock {
+public enum MonotonicClock {
     /// This instant.
-    static var now: Instant {
+    public static var now: Instant {
         Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds))
     }
 

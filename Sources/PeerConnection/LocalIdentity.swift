@@ -16,7 +16,7 @@ public struct LocalIdentity: Codable, Sendable {
     /// The name that binds this peer's sources together in RTCP (RFC 7022).
     public let canonicalName: String
     /// What is sent, in the order of the description's media sections.
-    public let media: [LocalMedia]
+    public private(set) var media: [LocalMedia]
 
     /// Draws an identity. `unixTime`, in seconds, is when the certificate's validity begins, but for a day of slack.
     public init(
@@ -28,23 +28,61 @@ public struct LocalIdentity: Codable, Sendable {
         iceUsernameFragment = Self.token(length: 8, random: &random)
         icePassword = Self.token(length: 24, random: &random)
         canonicalName = Self.token(length: 16, random: &random)
-        var mids: Set<String> = []
-        var sources: Set<UInt32> = []
-        self.media = media.map { kind in
+        self.media = []
+        for kind in media { add(kind, mids: [], random: &random) }
+    }
+
+    /// Draws the numbers of one more media section, whose `a=mid` is none of `mids` either.
+    mutating func add(
+        _ kind: MediaKind, trackID: String? = nil, mids: some Sequence<String>,
+        random: inout some RandomNumberGenerator
+    ) {
+        var mids = Set(mids).union(media.map(\.mid))
+        var sources = Set(media.flatMap { [$0.source, $0.retransmissionSource] })
+        media.append(
             LocalMedia(
                 kind: kind,
                 mid: Self.unique(among: &mids) { Self.token(length: 3, random: &random) },
-                trackID: Self.token(length: 16, random: &random),
+                trackID: trackID ?? Self.token(length: 16, random: &random),
                 source: Self.unique(among: &sources) { UInt32.random(in: 1...UInt32.max, using: &random) },
                 retransmissionSource: Self.unique(among: &sources) { UInt32.random(in: 1...UInt32.max, using: &random) }
-            )
-        }
+            ))
+    }
+
+    /// Draws another `a=mid` for a media section that was not announced yet, because the peer uses this one.
+    mutating func redrawMid(ofMedia index: Int, avoiding mids: Set<String>, random: inout some RandomNumberGenerator) {
+        var mids = mids.union(media.map(\.mid))
+        media[index].mid = Self.unique(among: &mids) { Self.token(length: 3, random: &random) }
     }
 
     /// What a media section sends.
     public enum MediaKind: Codable, Sendable, Hashable {
         /// Video of the media stream with this id; content is what somebody shares.
         case video(streamID: String, isContent: Bool)
+        /// Sound of the media stream with this id; content is that of what somebody shares.
+        case audio(streamID: String, isContent: Bool)
+
+        /// The media stream's id.
+        public var streamID: String {
+            switch self {
+            case .video(let streamID, _), .audio(let streamID, _): streamID
+            }
+        }
+
+        /// Whether it is of what somebody shares.
+        public var isContent: Bool {
+            switch self {
+            case .video(_, let isContent), .audio(_, let isContent): isContent
+            }
+        }
+
+        /// Whether it is pictures; else it is sound.
+        public var isVideo: Bool {
+            switch self {
+            case .video: true
+            case .audio: false
+            }
+        }
     }
 
     private static func unique<Value: Hashable>(among taken: inout Set<Value>, draw: () -> Value) -> Value {
@@ -67,11 +105,11 @@ public struct LocalMedia: Codable, Sendable, Hashable {
     /// What is sent.
     public let kind: LocalIdentity.MediaKind
     /// The section's `a=mid`. It is random and short: an answer repeats it, which shows whose answer it is.
-    public let mid: String
+    public internal(set) var mid: String
     /// The track's id in `a=msid`.
     public let trackID: String
     /// The synchronization source of the media.
     public let source: UInt32
-    /// The synchronization source of retransmissions (RFC 4588).
+    /// The synchronization source of retransmissions (RFC 4588); sound has none, and leaves it unused.
     public let retransmissionSource: UInt32
 }

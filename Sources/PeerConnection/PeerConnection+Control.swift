@@ -29,17 +29,18 @@ extension PeerConnection {
             take(report.reportBlocks, now: now)
         case .genericNACK(let nack):
             guard let index = senderIndex(of: nack.media) else { return counts.packetsUnknown += 1 }
-            senders[index].retransmit(
+            outbound[index].video?.retransmit(
                 nack.lost, as: index, to: &pacer,
                 roundTripTime: roundTripTime ?? agent.selectedRoundTripTime ?? .zero, now: now)
         case .pictureLossIndication(let indication):
             guard let index = senderIndex(of: indication.media) else { return counts.packetsUnknown += 1 }
-            senders[index].statistics.pliCount += 1
-            keyFrameRequests.request()
+            outbound[index].video?.stream.statistics.pliCount += 1
+            outbound[index].video?.keyFrameRequests.request()
         case .fullIntraRequest(let request):
             for entry in request.entries {
-                guard let index = senderIndex(of: entry.source), senders[index].isNew(entry) else { continue }
-                keyFrameRequests.request()
+                guard let index = senderIndex(of: entry.source), outbound[index].video?.isNew(entry) == true
+                else { continue }
+                outbound[index].video?.keyFrameRequests.request()
             }
         case .receiverEstimatedMaximumBitrate(let estimate):
             remoteEstimate.receive(estimate, now: now)
@@ -61,29 +62,35 @@ extension PeerConnection {
         if reporters.count < Self.maximumReporters { reporters.insert(source) }
     }
 
-    /// A goodbye is said for sources, one of which may end while others go on: the peer has left when all have that
-    /// were heard of.
+    /// A goodbye is said for sources. That of media ends the media: its sender may begin it again, and says by DTLS
+    /// when it leaves. A peer of whom no media is expected has left when all have that reported in its name.
     private mutating func take(_ goodbye: Goodbye) {
+        let areMedia = goodbye.sources.allSatisfy { source in inbound.contains { $0.source == source } }
         for source in goodbye.sources { departed(source) }
-        let isHeard = inbound.contains { $0.receiver != nil && !$0.hasEnded }
-        if reporters.isEmpty, !isHeard { noteDeparture() }
+        guard !areMedia, reporters.isEmpty, !inbound.contains(where: \.isActive) else { return }
+        noteDeparture()
     }
 
     private mutating func departed(_ source: SynchronizationSource) {
         reporters.remove(source)
-        for index in inbound.indices where inbound[index].receiver?.source == source { inbound[index].hasEnded = true }
+        for index in inbound.indices where inbound[index].source == source { inbound[index].receiveGoodbye() }
     }
 
     private mutating func take(_ blocks: [ReportBlock], now: Instant) {
+        let arrival = wallclock(at: now)
         for block in blocks {
-            guard let index = senderIndex(of: block.source) else { continue }
-            senders[index].take(block, at: wallclock(at: now))
-            roundTripTime = senders[index].reports.smoothedRoundTripTime ?? roundTripTime
+            guard let index = senderIndex(of: block.source),
+                let report = outbound[index].withStream({ $0.take(block, at: arrival) })
+            else { continue }
+            roundTripTime = outbound[index].stream?.reports.smoothedRoundTripTime ?? roundTripTime
+            if outbound[index].audio != nil {
+                events.append(.lossReported(fraction: report.fractionLost, media: index))
+            }
         }
     }
 
     private func senderIndex(of source: SynchronizationSource) -> Int? {
-        senders.firstIndex { $0.parameters.source == source }
+        outbound.firstIndex { $0.stream?.source == source && $0.isActive }
     }
 
     /// Wallclock time at an instant.
@@ -94,12 +101,13 @@ extension PeerConnection {
     /// Queues the reports that are due, and what the receivers ask for.
     mutating func queueControl(now: Instant) {
         guard canSend, progress != .ended else { return }
-        if now >= nextReport ?? now, senders.contains(where: { $0.statistics.packetsSent > 0 }) {
-            nextReport = now.advanced(by: Self.reportInterval)
-            for sender in senders where sender.statistics.packetsSent > 0 {
-                let report = sender.senderReport(at: now, wallclock: wallclock(at: now))
-                control += writer(for: sender.parameters.source).datagrams(report: .senderReport(report))
-            }
+        for index in outbound.indices {
+            guard let stream = outbound[index].stream, stream.isActive, stream.statistics.packetsSent > 0,
+                now >= stream.nextReport ?? now,
+                let report = outbound[index].senderReport(at: now, wallclock: wallclock(at: now))
+            else { continue }
+            outbound[index].withStream { $0.nextReport = now.advanced(by: Self.reportInterval) }
+            control += writer(for: stream.source).datagrams(report: .senderReport(report))
         }
         for index in inbound.indices {
             let feedback = inbound[index].pollFeedback(now: now)
@@ -113,18 +121,22 @@ extension PeerConnection {
         }
     }
 
-    /// Says goodbye for every source (RFC 3550 §6.6).
+    /// Says goodbye for one of this side's sources (RFC 3550 §6.6).
+    mutating func queueGoodbye(ofMedia index: Int, now: Instant) {
+        guard canSend, let stream = outbound[index].stream else { return }
+        // Who has sent nothing is no sender, and reports as a receiver (RFC 3550 §6.4).
+        let report =
+            stream.statistics.packetsSent > 0
+            ? outbound[index].senderReport(at: now, wallclock: wallclock(at: now)) : nil
+        control += writer(for: stream.source).datagrams(
+            report: report.map { .senderReport($0) } ?? .receiverReport(ReceiverReport(source: stream.source)),
+            feedback: [.goodbye(Goodbye(sources: [stream.source]))])
+    }
+
+    /// Says goodbye for every source.
     mutating func queueGoodbye(now: Instant) {
         guard canSend else { return }
-        for sender in senders {
-            // Who has sent nothing is no sender, and reports as a receiver (RFC 3550 §6.4).
-            let report: RTCPPacket =
-                sender.statistics.packetsSent > 0
-                ? .senderReport(sender.senderReport(at: now, wallclock: wallclock(at: now)))
-                : .receiverReport(ReceiverReport(source: sender.parameters.source))
-            control += writer(for: sender.parameters.source).datagrams(
-                report: report, feedback: [.goodbye(Goodbye(sources: [sender.parameters.source]))])
-        }
+        for index in outbound.indices where outbound[index].isActive { queueGoodbye(ofMedia: index, now: now) }
         for media in inbound {
             control += writer(for: media.localSource).datagrams(
                 report: .receiverReport(ReceiverReport(source: media.localSource)),

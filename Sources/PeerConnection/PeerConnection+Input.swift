@@ -47,12 +47,14 @@ extension PeerConnection {
         // One by one: an array of them would be made anew for every group of packets.
         if let due = agent.nextDeadline { deadline = min(deadline, due) }
         if selectedPair != nil, let due = transport.dtls?.nextDeadline { deadline = min(deadline, due) }
-        if let nextReport { deadline = min(deadline, nextReport) }
         if let due = arrivals?.nextDeadline { deadline = min(deadline, due) }
-        if let due = keyFrameRequests.deadline { deadline = min(deadline, due) }
+        for index in outbound.indices where outbound[index].isActive {
+            if let due = outbound[index].nextReport { deadline = min(deadline, due) }
+            if let due = outbound[index].video?.keyFrameRequests.deadline { deadline = min(deadline, due) }
+        }
         if canSend, let due = pacer.nextDeadline(now: now) { deadline = min(deadline, due) }
         for media in inbound {
-            if let due = media.receiver?.nextDeadline(now: now) { deadline = min(deadline, due) }
+            if let due = media.nextDeadline(now: now) { deadline = min(deadline, due) }
         }
         return deadline == .distantFuture ? nil : deadline
     }
@@ -68,9 +70,13 @@ extension PeerConnection {
         }
         for index in inbound.indices {
             while let frame = inbound[index].pollFrame() { events.append(.frame(frame, receiver: index)) }
+            while let packet = inbound[index].pollSound() { events.append(.sound(packet, receiver: index)) }
+            if let activity = inbound[index].pollActivity(now: now, isConnected: progress == .connected) {
+                events.append(.activityChanged(activity, receiver: index))
+            }
         }
         queueControl(now: now)
-        if keyFrameRequests.poll(now: now) { events.append(.keyFrameRequested) }
+        pollKeyFrameRequests(now: now)
     }
 
     private mutating func followAgent(now: Instant) {
@@ -154,16 +160,27 @@ extension PeerConnection {
         if let number = extensions.transportSequenceNumber {
             arrivals?.receive(number, of: header.source, now: now)
         }
-        if !inbound[index].receive(header, payload: header.payload(of: packet), now: now) {
+        if !inbound[index].receive(
+            header, extensions: extensions, payload: header.payload(of: packet), now: now)
+        {
             counts.packetsUnknown += 1
         }
     }
 
+    /// Whose packet this is (RFC 9143 §9.2): of the section that its source is known for, of the one that it names, or
+    /// of one with its payload type that has no source yet.
     private func receiver(of header: RTPHeader, in packet: RawSpan) -> Int? {
-        inbound.firstIndex { media in
-            let mid = HeaderExtensions(header, in: packet, map: media.extensions).mediaIdentification
-            return media.takes(header, mid: mid)
+        if let index = inbound.firstIndex(where: { $0.isActive && $0.isSource(header.source) }) { return index }
+        var isNamed = false
+        for (index, media) in inbound.enumerated() where media.isActive {
+            guard let mid = HeaderExtensions(header, in: packet, map: media.extensions).mediaIdentification else {
+                continue
+            }
+            isNamed = true
+            if mid == media.negotiated.mid, media.takes(header, mid: mid) { return index }
         }
+        guard !isNamed else { return nil }
+        return inbound.firstIndex { $0.isActive && $0.source == nil && $0.takes(header, mid: nil) }
     }
 
     private mutating func receiveControl(_ datagram: UnsafeMutableRawBufferPointer, now: Instant) {

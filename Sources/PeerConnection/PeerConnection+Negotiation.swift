@@ -21,33 +21,54 @@ extension PeerConnection {
         agent.localCandidates.contains { $0.type == .serverReflexive && $0.address != $0.base }
     }
 
-    /// The offer of everything in the identity, with every candidate that is known.
-    public func makeOffer() throws(NegotiationError) -> SessionDescription {
-        let sections = identity.media.map { media in
-            switch media.kind {
-            case .video(let streamID, _):
-                OfferedSection.contentVideo(
-                    mid: media.mid, stream: MediaStreamAttribute(streamID: streamID, trackID: media.trackID),
-                    ssrc: media.source, rtxSSRC: media.retransmissionSource, cname: identity.canonicalName)
-            }
+    /// Offers everything in the identity, with every candidate that is known: the first time, or again in the session
+    /// that stands (RFC 3264 §8). Its `o=` line has a new version where it differs from the description before.
+    public mutating func makeOffer() throws(NegotiationError) -> SessionDescription {
+        let sections = offeredSections()
+        func offer(_ version: UInt64) throws(NegotiationError) -> SessionDescription {
+            try Negotiation.makeOffer(
+                OfferParameters(
+                    sessionID: identity.sessionID, sessionVersion: version, transport: transportParameters,
+                    sections: sections))
         }
-        return try Negotiation.makeOffer(
-            OfferParameters(sessionID: identity.sessionID, transport: transportParameters, sections: sections))
+        var made = try offer(descriptions.version)
+        if negotiated != nil, made.description != descriptions.newest {
+            made = try offer(descriptions.version &+ 1)
+        }
+        descriptions.note(made)
+        return made
     }
 
-    /// Takes the peer's answer to an offer of this identity, and begins to connect.
+    /// Takes the peer's answer to an offer of this identity. The first one begins to connect; a later one of the same
+    /// session starts and stops media, and changes nothing else. One that is refused leaves all as it was.
+    /// - Throws: `NegotiationError`, or `PeerConnectionError` for what can't be done in this session.
     public mutating func accept(
         answer: SessionDescription, to offer: SessionDescription, now: Instant
     ) throws {
-        let session = try Negotiation.negotiate(offer: offer, answer: answer)
-        try take(session, now: now)
+        guard progress != .ended else { throw PeerConnectionError.ended }
+        if let negotiated {
+            try Negotiation.checkContinuity(of: offer, .offer, with: negotiated.sections)
+        }
+        try take(try Negotiation.negotiate(offer: offer, answer: answer), isOwnOffer: true, now: now)
+        descriptions.note(offer)
     }
 
-    /// Answers the peer's offer, taking what it sends, and begins to wait for its checks.
+    /// Answers the peer's offer, taking what it sends: the first time, and begins to wait for its checks, or again in the
+    /// session that stands. One that is refused leaves all as it was.
+    /// - Throws: `NegotiationError`, or `PeerConnectionError` for what can't be done in this session.
     public mutating func answer(offer: SessionDescription, now: Instant) throws -> SessionDescription {
-        let (answer, session) = try Negotiation.makeAnswer(
-            to: offer, AnswerParameters(sessionID: identity.sessionID, transport: transportParameters))
-        try take(session, now: now)
+        guard progress != .ended else { throw PeerConnectionError.ended }
+        var parameters = AnswerParameters(
+            sessionID: identity.sessionID,
+            sessionVersion: negotiated == nil ? descriptions.version : descriptions.version &+ 1,
+            transport: transportParameters)
+        parameters.agreed = negotiated
+        for (index, media) in outbound.enumerated() {
+            if let section = media.section, !media.hasEnded { parameters.sending[section] = ownSection(index) }
+        }
+        let (answer, session) = try Negotiation.makeAnswer(to: offer, parameters)
+        try take(session, isOwnOffer: false, now: now)
+        descriptions.note(answer)
         return answer
     }
 
@@ -62,44 +83,53 @@ extension PeerConnection {
             candidates: agent.localCandidates.map(CandidateAttribute.init))
     }
 
-    private mutating func take(_ session: NegotiatedSession, now: Instant) throws {
-        guard progress == .new else { throw PeerConnectionError.alreadyNegotiated }
+    private mutating func take(_ session: NegotiatedSession, isOwnOffer: Bool, now: Instant) throws {
+        // All that can fail comes first: a description that was refused leaves the connection as it was.
+        if let negotiated {
+            try checkTransport(of: session, follows: negotiated)
+        } else {
+            try prepareTransport(session, now: now)
+        }
+        let known = negotiated?.remoteCandidates ?? []
+        apply(session, isOwnOffer: isOwnOffer, now: now)
+        newCandidates = session.remoteCandidates.filter { !known.contains($0) }
+        negotiated?.remoteCandidates = known + newCandidates
+        unresolvedNames.formUnion(namedCandidates.map(\.host.description))
+        for candidate in newCandidates {
+            if case .address(let ip) = candidate.host { add(candidate, at: ip, now: now) }
+        }
+        events.append(.remoteMediaChanged)
+        receiveEarlyDatagrams(now: now)
+        advance(now: now)
+    }
+
+    private mutating func prepareTransport(_ session: NegotiatedSession, now: Instant) throws {
         let expected = try session.remoteFingerprints.map { fingerprint in
             guard let algorithm = Fingerprint.Algorithm(rawValue: fingerprint.hashFunction) else {
                 throw FingerprintError.unknownAlgorithm(fingerprint.hashFunction)
             }
             return try Fingerprint(algorithm: algorithm, bytes: fingerprint.bytes)
         }
-        // All that can fail comes first: an answer that was refused leaves the connection as it was.
         let credentials = try Credentials(
             usernameFragment: session.remoteICE.usernameFragment, password: session.remoteICE.password)
         try transport.prepare(role: session.localSetup == .active ? .client : .server, expected: expected)
-        for media in session.acceptedMedia {
-            if media.direction.sends, let parameters = VideoSender.Parameters(media) {
-                senders.append(VideoSender(parameters: parameters, random: &random))
-            }
-            if media.direction.receives {
-                let localSource = SynchronizationSource(UInt32.random(in: 1...UInt32.max, using: &random))
-                inbound.append(InboundMedia(media, localSource: localSource))
-            }
-        }
-        if let source = inbound.first(where: { $0.negotiated.feedback.contains(.transportWide) })?.localSource {
-            arrivals = TransportFeedbackGenerator(sender: source)
-        }
-        negotiated = session
         progress = .connecting
-        unresolvedNames = Set(namedCandidates.map(\.host.description))
         agent.setRemote(credentials: credentials, isLite: session.remoteIsICELite, now: now)
-        for candidate in session.remoteCandidates {
-            if case .address(let ip) = candidate.host { add(candidate, at: ip, now: now) }
-        }
-        receiveEarlyDatagrams(now: now)
-        advance(now: now)
     }
 
-    /// The candidates that name a host instead of an address: for the owner to resolve.
+    /// There is one transport, and it stays: other ICE credentials would restart ICE (RFC 8839 §4.4.3), another
+    /// fingerprint or part would begin another DTLS association (RFC 8842 §4).
+    private func checkTransport(
+        of session: NegotiatedSession, follows agreed: NegotiatedSession
+    ) throws(PeerConnectionError) {
+        guard session.remoteICE == agreed.remoteICE else { throw .restartUnsupported }
+        guard Set(session.remoteFingerprints) == Set(agreed.remoteFingerprints) else { throw .fingerprintChanged }
+        guard session.localSetup == agreed.localSetup else { throw .restartUnsupported }
+    }
+
+    /// The candidates of the newest description that name a host instead of an address: for the owner to resolve.
     public var namedCandidates: [CandidateAttribute] {
-        negotiated?.remoteCandidates.filter { if case .name = $0.host { $0.isUDP } else { false } } ?? []
+        newCandidates.filter { if case .name = $0.host { $0.isUDP } else { false } }
     }
 
     /// Adds a candidate whose host name turned out to have this address.
@@ -124,27 +154,6 @@ extension PeerConnection {
             foundation: candidate.foundation, component: Int(candidate.component), transport: candidate.transport,
             priority: candidate.priority, address: TransportAddress(ip: ip, port: candidate.port),
             type: candidate.kind.description, now: now)
-    }
-
-    /// The media streams that the peer sends, as its sections name them.
-    public var remoteStreamIDs: [String] {
-        inbound.map { $0.negotiated.remote.streams.first?.streamID ?? "" }
-    }
-}
-
-extension VideoSender.Parameters {
-    init?(_ media: NegotiatedMedia) {
-        guard let source = media.local.ssrc, let payloadType = PayloadType(media.payloadType) else { return nil }
-        self.source = SynchronizationSource(source)
-        self.payloadType = payloadType
-        mid = media.mid ?? ""
-        extensions = HeaderExtensionMap(media)
-        isContent = media.local.isSlides
-        if let type = media.rtxPayloadType.flatMap({ PayloadType($0) }), let source = media.local.rtxSSRC {
-            retransmission = (SynchronizationSource(source), type)
-        } else {
-            retransmission = nil
-        }
     }
 }
 

@@ -5,19 +5,39 @@ internal import SecureTransport
 public import WireFormat
 
 extension PeerConnection {
-    /// Sends a frame: queues its packets. One that the peer can't take yet is counted and dropped, and the sender is
-    /// asked for a key frame where that would help.
-    public mutating func send(_ frame: PacketizedFrame, now: Instant) {
-        guard progress == .connected || progress == .disconnected, !senders.isEmpty else {
+    /// Sends a picture: queues its packets. One that the peer can't take, now or at all, is counted and dropped, and its
+    /// sender is asked for a key frame where that would help.
+    public mutating func send(_ frame: PacketizedFrame, media: Int, now: Instant) {
+        guard progress == .connected || progress == .disconnected, isSending(media: media),
+            outbound[media].video != nil
+        else {
             counts.framesDropped += 1
             return
         }
-        if frame.isKeyFrame { keyFrameRequests.keyFrameWasSent() }
-        for index in senders.indices where !senders[index].enqueue(frame, as: index, to: &pacer, now: now) {
+        if frame.isKeyFrame { outbound[media].video?.keyFrameRequests.keyFrameWasSent() }
+        if outbound[media].video?.enqueue(frame, as: media, to: &pacer, now: now) != true {
             counts.framesDropped += 1
-            keyFrameRequests.request()
+            outbound[media].video?.keyFrameRequests.request()
         }
-        if keyFrameRequests.poll(now: now) { events.append(.keyFrameRequested) }
+        pollKeyFrameRequests(now: now)
+    }
+
+    /// Sends sound, ahead of all pictures. What the peer can't take, now or at all, is counted and dropped.
+    public mutating func send(_ frame: EncodedAudioFrame, media: Int, now: Instant) {
+        guard progress == .connected || progress == .disconnected, isSending(media: media),
+            outbound[media].audio != nil
+        else {
+            counts.framesDropped += 1
+            return
+        }
+        outbound[media].audio?.enqueue(frame, as: media, to: &pacer, now: now)
+    }
+
+    /// Passes on what asks for key frames, where its time has come.
+    mutating func pollKeyFrameRequests(now: Instant) {
+        for index in outbound.indices where outbound[index].video?.keyFrameRequests.poll(now: now) == true {
+            events.append(.keyFrameRequested(media: index))
+        }
     }
 
     /// Asks the peer for a key frame: what it sent can't be decoded.
@@ -48,6 +68,11 @@ extension PeerConnection {
         }
         guard canSend, progress != .ended else { return nil }
         while let packet = pacer.pop(now: now) {
+            // Of a source that has said goodbye, what still waits is not sent.
+            guard isSending(media: packet.media) else {
+                counts.packetsUnsent += 1
+                continue
+            }
             guard let length = counted(write(packet, into: memory, now: now)) else { continue }
             return transmission(length, from: path.source, to: path.destination)
         }
@@ -82,11 +107,14 @@ extension PeerConnection {
         var writer = ByteWriter(memory.mutableBytes)
         do {
             switch packet {
-            case .media(let sender, let frame, let fragment):
-                try senders[sender].writeMedia(
+            case .sound(let media, let frame):
+                try outbound[media].audio?.write(
+                    frame, to: &writer, transportSequenceNumber: &transportSequenceNumber, now: now)
+            case .picture(let media, let frame, let fragment):
+                try outbound[media].video?.writeMedia(
                     frame, fragment: fragment, to: &writer, transportSequenceNumber: &transportSequenceNumber, now: now)
-            case .retransmission(let sender, let sequenceNumber, let packet):
-                try senders[sender].writeRetransmission(
+            case .retransmission(let media, let sequenceNumber, let packet):
+                try outbound[media].video?.writeRetransmission(
                     of: packet, sequenceNumber: sequenceNumber, to: &writer,
                     transportSequenceNumber: &transportSequenceNumber, now: now)
             }

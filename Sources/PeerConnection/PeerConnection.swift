@@ -40,10 +40,18 @@ public struct PeerConnection: ~Copyable {
         case disconnected
         /// The peer answers again.
         case reconnected
-        /// The peer needs a key frame of what is sent.
-        case keyFrameRequested
-        /// A whole frame of what is received; the index counts the sections that are received.
+        /// A description was taken: ``PeerConnection/remoteMedia`` may have more entries, or other ones.
+        case remoteMediaChanged
+        /// The peer needs a key frame of the media with this index.
+        case keyFrameRequested(media: Int)
+        /// The peer reported what share of a sound's packets it lost since it reported before, 0...1.
+        case lossReported(fraction: Double, media: Int)
+        /// A whole frame of what is received; the index is that of ``PeerConnection/remoteMedia``.
         case frame(AssembledFrame, receiver: Int)
+        /// A packet of sound, in the order of arrival.
+        case sound(ReceivedAudioPacket, receiver: Int)
+        /// Media began to come, or ceased to.
+        case activityChanged(ReceiverActivity, receiver: Int)
         /// The peer said goodbye. Told once.
         case closedByPeer
         /// The connection can't begin, or has ended.
@@ -61,30 +69,34 @@ public struct PeerConnection: ~Copyable {
     }
 
     let configuration: Configuration
-    let identity: LocalIdentity
+    var identity: LocalIdentity
     var agent: Agent
     var transport: SecureMediaTransport
     var negotiated: NegotiatedSession?
+    var descriptions = DescriptionHistory()
     /// Where packets go; nil before ICE has found a pair.
     var selectedPair: SelectedPair?
-    var senders: [VideoSender] = []
+    /// What became of each of the identity's media.
+    var outbound: [OutboundMedia]
+    /// What the peer sends, in the order in which it began to; nothing is removed.
     var inbound: [InboundMedia] = []
+    /// The index in ``inbound`` of each section that the peer has sent in.
+    var receivers: [Int: Int] = [:]
     var pacer: Pacer<PacedPacket>
     var sentPackets = TransportFeedbackTracker()
     var arrivals: TransportFeedbackGenerator?
     var remoteEstimate = RemoteBitrateEstimateHolder()
     var transportSequenceNumber = TransportSequenceNumber(1)
     var roundTripTime: Duration?
-    /// When the senders report next.
-    var nextReport: Instant?
     /// RTCP packets that wait to be protected and sent.
     var control: [[UInt8]] = []
     /// DTLS datagrams that came before the peer's description; see ``SecureMediaTransport/prepare(role:expected:)``.
     var earlyDatagrams: [(bytes: [UInt8], source: TransportAddress)] = []
-    var keyFrameRequests = KeyFrameRequests()
     /// The sources that the peer reports in the name of, and has not said goodbye for.
     var reporters: Set<SynchronizationSource> = []
     var hasPeerLeft = false
+    /// The candidates of the newest description that no earlier one had.
+    var newCandidates: [CandidateAttribute] = []
     /// Names among the peer's candidates that have no address yet.
     var unresolvedNames: Set<String> = []
     var events: [Event] = []
@@ -114,6 +126,8 @@ public struct PeerConnection: ~Copyable {
         as part: Part, identity: LocalIdentity, configuration: Configuration,
         random: any RandomNumberGenerator & Sendable
     ) throws {
+        let limit = Self.maximumMedia
+        if identity.media.count > limit { throw PeerConnectionError.tooManyMedia(limit: limit) }
         let transport = try SecureMediaTransport(
             certificate: identity.certificate, profiles: configuration.srtpProfiles)
         var agentConfiguration = ICE.Configuration(
@@ -122,6 +136,7 @@ public struct PeerConnection: ~Copyable {
                 usernameFragment: identity.iceUsernameFragment, password: identity.icePassword))
         agentConfiguration.timing.connectivityLimit = configuration.connectTimeout
         agent = Agent(configuration: agentConfiguration, generator: random)
+        outbound = identity.media.map { _ in OutboundMedia() }
         self.identity = identity
         self.configuration = configuration
         self.transport = transport
@@ -164,20 +179,6 @@ public struct PeerConnection: ~Copyable {
     }
 }
 
-/// A call that a connection's state rules out.
-public enum PeerConnectionError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A description of the peer was taken before; another peer needs another connection.
-    case alreadyNegotiated
-
-    /// What is wrong and what to do.
-    public var description: String {
-        switch self {
-        case .alreadyNegotiated:
-            "this connection has its peer's description already; make a new offer for another peer"
-        }
-    }
-}
-
 /// A datagram that was written for the caller to send.
 public struct Transmission: Sendable, Hashable {
     /// The socket to send it from.
@@ -198,7 +199,7 @@ struct TransportCounts: Sendable {
     var packetsRefused: UInt64 = 0
     /// Packets of no protocol, no section or no meaning.
     var packetsUnknown: UInt64 = 0
-    /// Frames that came before the peer could take them.
+    /// Frames, of pictures or of sound, that came before the peer could take them, or when it took none.
     var framesDropped: UInt64 = 0
     /// Packets that could not be written or protected.
     var packetsUnsent: UInt64 = 0

@@ -9,6 +9,9 @@ public struct SendingLimits: Hashable, Sendable {
     public var maximumMacroblocks: Int?
     /// `max-fr`: the most frames a second (RFC 7741 §6.1).
     public var maximumFramesPerSecond: Double?
+    /// Whether a picture may be sent lying on its side, with its orientation beside it (3GPP TS 26.114 §7.4.5); else it
+    /// must be turned before it is encoded.
+    public var acceptsOrientation = true
 
     /// No limits.
     public init() {}
@@ -17,6 +20,7 @@ public struct SendingLimits: Hashable, Sendable {
     mutating func narrow(by other: SendingLimits) {
         maximumBitrate = [maximumBitrate, other.maximumBitrate].compactMap { $0 }.min()
         maximumMacroblocks = [maximumMacroblocks, other.maximumMacroblocks].compactMap { $0 }.min()
+        acceptsOrientation = acceptsOrientation && other.acceptsOrientation
         maximumFramesPerSecond = [maximumFramesPerSecond, other.maximumFramesPerSecond].compactMap { $0 }.min()
     }
 }
@@ -24,20 +28,10 @@ public struct SendingLimits: Hashable, Sendable {
 extension SendingLimits {
     init(_ media: NegotiatedMedia) {
         maximumBitrate = media.maximumRate
+        acceptsOrientation = media.extensionIDs[.videoOrientation] != nil
         // A value that is no positive number is no limit that could be kept.
         maximumMacroblocks = media.codecParameters?["max-fs"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
         maximumFramesPerSecond = media.codecParameters?["max-fr"].flatMap { Double($0) }
             .flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
-    }
-}
-
-extension PeerConnection {
-    /// What the peer asks of everything that is sent; no limits before its description is known.
-    public var sendingLimits: SendingLimits {
-        var limits = SendingLimits()
-        for media in negotiated?.acceptedMedia ?? [] where media.direction.sends {
-            limits.narrow(by: SendingLimits(media))
-        }
-        return limits
     }
 }

@@ -16,6 +16,12 @@ public struct AudioLevel: RawRepresentable, Hashable, Sendable {
     /// Whether the sender takes the sound for speech; a sender that can't tell says yes.
     public var isVoice: Bool { rawValue & 0x80 != 0 }
 
+    /// The loudness from 0 (silence) to 1 (the loudest that the system can hold), as W3C webrtc-stats has `audioLevel`.
+    public var amplitude: Double {
+        // 127 stands for digital silence, not for -127 dBov alone. A decibel less is a factor of 10^(-1/20).
+        level == 127 ? 0 : repeatElement(0.891_250_938_133_745_6, count: Int(level)).reduce(1, *)
+    }
+
     /// Silence that is no speech.
     public static let silence = AudioLevel(level: 127, isVoice: false)
 }

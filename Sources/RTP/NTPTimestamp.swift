@@ -16,6 +16,14 @@ public struct NTPTimestamp: Hashable, Sendable {
         self.init(UInt64(truncatingIfNeeded: wholeSeconds &+ 2_208_988_800) << 32 | fraction)
     }
 
+    /// The time since 1 January 1970. The seconds count from 1900 where their highest bit is set and from their wrap in
+    /// 2036 where it is not (RFC 4330 §3): a value stands for an instant between 1968 and 2104.
+    public var sinceUnixEpoch: Duration {
+        let seconds = Int64(rawValue >> 32) + (rawValue >> 63 == 0 ? 1 << 32 : 0) - 2_208_988_800
+        let nanoseconds = Int64(((rawValue & 0xFFFF_FFFF) * 1_000_000_000 + 1 << 31) >> 32)
+        return .seconds(seconds) + .nanoseconds(nanoseconds)
+    }
+
     /// The middle 32 bits, as reports return them: 16 bits of seconds and 16 of fraction.
     public var middle32: NTPShortTime { NTPShortTime(UInt32(truncatingIfNeeded: rawValue >> 16)) }
 }

@@ -117,6 +117,12 @@ public final class VideoEncoderThread: VideoSink {
         monitor.update { $0.muteDidChange(isMuted, now: now) }
     }
 
+    /// Brings the running encoder to these settings.
+    public func apply(_ settings: Settings) {
+        let now = monotonicNow()
+        monitor.update { $0.apply(settings, now: now) }
+    }
+
     /// Changes settings of the running encoder; what is nil stays. A bitrate of 0 pauses. A hint given here goes before
     /// the source's from now on.
     public func update(

@@ -49,7 +49,7 @@ final class ConnectedPath {
                 transmittedByteCount = transmission.byteCount
                 sent += 1
             } else if !sender.hasQueuedPackets {
-                sender.send(frame, now: now)
+                sender.send(frame, media: 0, now: now)
             } else if let deadline = sender.nextDeadline(now: now) {
                 now = max(now, deadline)
                 sender.handleTimeout(now: now)
@@ -82,7 +82,7 @@ final class ConnectedPath {
                 if case .failed(let reason) = event { throw BenchmarkFailure("two peers did not connect: \(reason)") }
             }
             while viewer.pollEvent() != nil {}
-            if isConnected, !sender.hasQueuedPackets { sender.send(opening, now: now) }
+            if isConnected, !sender.hasQueuedPackets { sender.send(opening, media: 0, now: now) }
             now = now.advanced(by: .milliseconds(10))
             sender.handleTimeout(now: now)
             viewer.handleTimeout(now: now)

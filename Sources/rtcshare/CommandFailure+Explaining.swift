@@ -1,3 +1,4 @@
+internal import AudioCoding
 internal import Capture
 internal import ContentShare
 internal import Glibc
@@ -16,6 +17,8 @@ extension CommandFailure {
         case let error as AttendeeIDError: self.init(.usage, error.description)
         case let error as ConnectionError: self.init(error.status, error.description)
         case let error as CaptureError: self.init(error.status, error.description)
+        case let error as AudioFileError: self.init(error.status, error.description)
+        case let error as ContentShareError: self.init(.unavailable, error.description)
         case let error as MediaFileError: self.init(.cannotCreate, error.description)
         default: self.init(.internalError, "\(error)")
         }
@@ -32,15 +35,29 @@ extension ConnectionError {
     }
 }
 
+extension AudioFileError {
+    fileprivate var status: CommandFailure.Status {
+        switch self {
+        case .cannotOpen, .cannotRead: .inputOutput
+        case .notWAVE, .unreadable, .unsuitableFormat: .badInput
+        case .cannotWrite, .full: .cannotCreate
+        }
+    }
+}
+
 extension CaptureError {
     fileprivate var status: CommandFailure.Status {
         switch self {
-        case .invalidSpecification, .unsupportedSource, .unknownOutput, .regionOutsideScreen: .usage
+        case .invalidSpecification, .unsupportedSource, .unknownOutput, .regionOutsideScreen, .unknownSoundDevice:
+            .usage
         case .fileUnavailable(_, let number) where number == ENOENT: .inputMissing
         case .fileUnavailable(_, let number) where number == EACCES: .notPermitted
         case .fileUnavailable: .inputOutput
         case .invalidY4M, .unsupportedPixels: .badInput
-        case .displayUnavailable, .displayLost, .requestRefused, .systemRefused: .unavailable
+        case .unusableSoundFile(let error): error.status
+        case .displayUnavailable, .displayLost, .requestRefused, .systemRefused, .soundServerUnavailable,
+            .soundServerLost, .soundDeviceLost:
+            .unavailable
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Capture
+internal import ContentShare
 internal import Foundation
 internal import Media
 internal import NetworkRuntime
@@ -49,10 +50,12 @@ struct DemoCommand: AsyncParsableCommand {
 
 /// A sender and a viewer in one process, joined by two UDP sockets.
 private struct Demo {
-    private let sender: Connection
-    private let viewer: Connection
-    private let pipeline: VideoSendPipeline
+    private let sender: AttendeeSession
+    private let viewer: AttendeeSession
+    private let source: any CaptureSource
+    private let sound = BeepSource()
     private let size: PixelSize
+    private let bitrate: Int
     private let started = ContinuousClock.now
     private static let framesPerSecond = 30.0
 
@@ -66,6 +69,8 @@ private struct Demo {
         let size: PixelSize?
         let bytes: Int64
         let similarity: Double?
+        let soundSeconds: Double
+        let concealedSeconds: Double
 
         func text(snapshot: String) -> String {
             func milliseconds(_ time: Duration?) -> String {
@@ -82,6 +87,7 @@ private struct Demo {
                 ("resolution", size?.description ?? "none"),
                 ("bitrate", String(format: "%.0f kbit/s", Double(bytes) * 8 / 1000 / seconds)),
                 ("SSIM to the source", similarity.map { String(format: "%.4f", $0) } ?? "unknown"),
+                ("sound", String(format: "%.1f s heard, %.0f ms concealed", soundSeconds, concealedSeconds * 1000)),
                 ("picture", snapshot),
             ]
             return rows.map { "\(($0.0 + ":").padding(toLength: 21, withPad: " ", startingAt: 0))\($0.1)\n" }.joined()
@@ -90,61 +96,49 @@ private struct Demo {
 
     init(size: PixelSize, bitrate: Int) async throws {
         self.size = size
+        self.bitrate = bitrate
         var configuration = Connection.Configuration()
         configuration.addresses = [.v4(0x7F00_0001)]
-        configuration.peer.maximumBitrate = .kilobitsPerSecond(bitrate)
-        var random = SystemRandomNumberGenerator()
-        let now = Int64(Date().timeIntervalSince1970)
-        let identity = try LocalIdentity(
-            media: [.video(streamID: "demo#content", isContent: true)], unixTime: now, random: &random)
-        sender = try await Connection(as: .offerer, identity: identity, configuration: configuration)
-        viewer = try await Connection(
-            as: .answerer, identity: try LocalIdentity(media: [], unixTime: now, random: &random),
-            configuration: configuration)
-        pipeline = try VideoSendPipeline(
-            source: try SourceSpecification.test(size: size, framesPerSecond: Self.framesPerSecond).open(),
-            settings: VideoEncoderThread.Settings(bitsPerSecond: bitrate * 1000, maximumSize: size))
+        configuration.peer.maximumBitrate = .kilobitsPerSecond(bitrate + SharedMedia.contentAudio.defaultBitrate)
+        let attendee = try AttendeeID("demo")
+        sender = try await AttendeeSession.offering(
+            as: attendee, media: [.content, .contentAudio], configuration: configuration)
+        viewer = try await AttendeeSession.viewing(as: AttendeeID("viewer"), configuration: configuration)
+        source = try SourceSpecification.test(size: size, framesPerSecond: Self.framesPerSecond).open()
     }
 
     func run(duration: Double, snapshot: String) async throws -> Result {
-        let offer = try await sender.makeOffer()
-        let answer = try await viewer.answer(
-            offer: try SessionDescription.parse(offer.description))
-        try await sender.accept(answer: try SessionDescription.parse(answer.description), to: offer)
         let judge = SimilarityJudge(size: size, framesPerSecond: Self.framesPerSecond)
-        let viewing = try Viewing(connection: viewer, snapshot: snapshot) { judge.take($0) }
-        let sending = Task { try await send() }
-        try await viewing.run(duration: duration, interruption: nil)
-        sending.cancel()
-        pipeline.stop()
+        let viewing = Viewing(session: viewer, snapshot: snapshot, observer: judge)
+        try await sender.contentShare.start(
+            source: source, audio: sound, configuration: LocalVideoConfiguration(maxBitrate: bitrate, maxSize: size))
+        try source.start()
+        try sound.start()
+        try await viewing.run(duration: duration, interruption: nil) {
+            let offer = try await sender.connection.makeOffer()
+            let answer = try await viewer.connection.answer(offer: SessionDescription.parse(offer.description))
+            try await sender.connection.accept(answer: SessionDescription.parse(answer.description), to: offer)
+        }
+        source.stop()
+        sound.stop()
         let report = await sender.statistics()
-        await sender.close()
-        let stream = report.first { $0.type == .outboundRTP }
+        let heard = await viewer.statistics().first { $0.type == .inboundRTP && $0.text("kind") == "audio" }
+        await sender.leave()
+        let streams = report.filter { $0.type == .outboundRTP }
         let seen = viewing.summary
         return Result(
             stream: "demo#content",
             connectTime: seen.connected.map { $0 - started }, firstPictureTime: seen.firstPicture.map { $0 - started },
-            framesSent: stream?.integer("framesSent") ?? 0, frames: seen.frames, seconds: duration,
-            size: seen.newest?.size,
-            bytes: (stream?.integer("bytesSent") ?? 0) + (stream?.integer("headerBytesSent") ?? 0),
-            similarity: judge.mean)
-    }
-
-    private func send() async throws {
-        pipeline.attach(sender)
-        for await event in sender.events {
-            switch event {
-            case .connected: try pipeline.start()
-            case .keyFrameRequested: pipeline.requestKeyFrame()
-            case .failed(let failure): throw await ConnectionError(failure, on: sender)
-            default: continue
-            }
-        }
+            framesSent: streams.reduce(0) { $0 + ($1.integer("framesSent") ?? 0) }, frames: seen.frames,
+            seconds: duration, size: seen.size,
+            bytes: streams.reduce(0) { $0 + ($1.integer("bytesSent") ?? 0) + ($1.integer("headerBytesSent") ?? 0) },
+            similarity: judge.mean, soundSeconds: Double(seen.soundBlocks) * 0.02,
+            concealedSeconds: Double(heard?.integer("concealedSamples") ?? 0) / 48_000)
     }
 }
 
 /// Compares received pictures with the test pattern itself: the counter in the picture says which frame it is.
-private final class SimilarityJudge: Sendable {
+private final class SimilarityJudge: VideoSink {
     private struct State {
         var seen = 0
         var sum = 0.0
@@ -160,7 +154,8 @@ private final class SimilarityJudge: Sendable {
         pattern = TestPattern(size: size, framesPerSecond: framesPerSecond)
     }
 
-    func take(_ picture: PixelBuffer) {
+    func receive(_ frame: VideoFrame) {
+        let picture = frame.buffer
         let isDue = state.withLock { state in
             defer { state.seen += 1 }
             return state.seen % Self.stride == Self.stride - 1

@@ -19,10 +19,7 @@ struct OfferCommand: AsyncParsableCommand {
 
     @OptionGroup var offering: OfferingOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "What to share: \(SourceSpecification.syntax). rtcshare send can still change it.", valueName: "spec"))
-    var source: String?
+    @OptionGroup(title: "What to share; rtcshare send can still change it") var sources: SourceOptions
 
     @Option(
         help: ArgumentHelp(
@@ -32,18 +29,19 @@ struct OfferCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
-            let source = try source.map { try SourceSpecification($0) }
+            let sources = sources.selection
+            try sources.check()
             let attendee = try offering.attendeeID()
-            let connection = try await offering.openConnection(for: attendee)
-            try await offering.gather(on: connection.connection)
-            let offer = try await connection.connection.makeOffer().description
+            let (connection, identity) = try await offering.openConnection(for: attendee, media: sources.media)
+            try await offering.gather(on: connection)
+            let offer = try await connection.makeOffer().description
             let file = SessionFile(path: session)
             try file.store(
                 SharingSession(
-                    createdAt: Date(), host: SharingSession.thisHost, identity: connection.identity,
-                    endpoints: await connection.connection.localAddresses.map(SharingSession.Endpoint.init),
-                    offer: offer, attendee: attendee.rawValue, source: source?.description))
-            await connection.connection.close()
+                    createdAt: Date(), host: SharingSession.thisHost, identity: identity,
+                    endpoints: await connection.localAddresses.map(SharingSession.Endpoint.init),
+                    offer: offer, attendee: attendee.rawValue, sources: sources))
+            await connection.close()
             try StandardStreams.writeOutput(offer)
             Terminal.shared.say(
                 "Session written to \(file.path). When you have the answer: rtcshare send --answer FILE"
@@ -83,11 +81,12 @@ struct OfferingOptions: ParsableArguments {
 
     /// Opens the sockets and draws the identity.
     func openConnection(
-        for attendee: AttendeeID, configuration: Connection.Configuration = Connection.Configuration()
+        for attendee: AttendeeID, media: Set<SharedMedia>,
+        configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> (connection: Connection, identity: LocalIdentity) {
         var random = SystemRandomNumberGenerator()
         let identity = try LocalIdentity(
-            media: [.video(streamID: try attendee.content.rawValue, isContent: true)],
+            media: try SharedMedia.kinds(media, of: attendee),
             unixTime: Int64(Date().timeIntervalSince1970), random: &random)
         var configuration = configuration
         configuration.port = port ?? 0

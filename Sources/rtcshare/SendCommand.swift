@@ -41,11 +41,11 @@ struct SendCommand: AsyncParsableCommand {
         if answer == nil, session != nil {
             throw ValidationError("--session goes with --answer; without an answer, send makes its own offer")
         }
-        if answer == nil, sharing.source == "file:-" {
+        if answer == nil, sharing.sources.source == "file:-" {
             throw ValidationError(
                 "standard input can't be both the answer and the video: use rtcshare offer, then send --answer FILE")
         }
-        if answer == "-", sharing.source == "file:-" {
+        if answer == "-", sharing.sources.source == "file:-" {
             throw ValidationError("standard input can't be both the answer and the video: give the answer as a file")
         }
     }
@@ -68,20 +68,26 @@ struct SendCommand: AsyncParsableCommand {
         let offer = try SessionDescription.parse(stored.offer)
         // Everything that can be wrong with the answer or the source is found before anything is used up.
         _ = try Negotiation.negotiate(offer: offer, answer: answer)
-        let pipeline = try sharing.openPipeline(offered: stored.source)
+        let selection = sharing.sources.selection.merged(over: stored.sources)
+        try selection.check(offered: stored.sources)
+        let sources = try OpenedSources(selection, maximumFrameRate: sharing.maxFramerate)
         let interruption = Interruption()
-        let connection = try await connection(for: stored, in: file)
-        try await connection.accept(answer: answer, to: offer)
-        try await Share(connection: connection, pipeline: pipeline, options: sharing, interruption: interruption).run {
+        let connection = try await connection(for: stored, sending: selection.media, in: file)
+        let session = try AttendeeSession(attendee: AttendeeID(stored.attendee), connection: connection)
+        try await Share(session: session, sources: sources, options: sharing, interruption: interruption).run {
+            try await connection.accept(answer: answer, to: offer)
+        } consume: {
             try file.consume()
         }
     }
 
     /// Opens the sockets that the offer named.
-    private func connection(for stored: SharingSession, in file: SessionFile) async throws -> Connection {
+    private func connection(
+        for stored: SharingSession, sending media: Set<SharedMedia>, in file: SessionFile
+    ) async throws -> Connection {
         do {
             return try await Connection(
-                as: .offerer, identity: stored.identity, configuration: sharing.connectionConfiguration,
+                as: .offerer, identity: stored.identity, configuration: sharing.connectionConfiguration(for: media),
                 endpoints: stored.endpoints.compactMap(\.transportAddress))
         } catch let error as ConnectionError {
             throw error
@@ -93,9 +99,11 @@ struct SendCommand: AsyncParsableCommand {
     /// Does the offer's part too.
     private func offerAndSend() async throws {
         let attendee = try offering.attendeeID()
-        let pipeline = try sharing.openPipeline(offered: nil)
+        let selection = sharing.sources.selection
+        let sources = try OpenedSources(selection, maximumFrameRate: sharing.maxFramerate)
         let connection = try await offering.openConnection(
-            for: attendee, configuration: sharing.connectionConfiguration
+            for: attendee, media: selection.media,
+            configuration: sharing.connectionConfiguration(for: selection.media)
         ).connection
         try await offering.gather(on: connection)
         let offer = try await connection.makeOffer()
@@ -105,8 +113,11 @@ struct SendCommand: AsyncParsableCommand {
         // Until here Ctrl-C just ends the program: there is nobody to say goodbye to.
         let answer = try AnswerFile.read("-")
         let interruption = Interruption()
-        try await connection.accept(answer: answer, to: offer)
-        try await Share(connection: connection, pipeline: pipeline, options: sharing, interruption: interruption).run {}
+        let session = try AttendeeSession(attendee: attendee, connection: connection)
+        try await Share(session: session, sources: sources, options: sharing, interruption: interruption).run {
+            try await connection.accept(answer: answer, to: offer)
+        } consume: {
+        }
     }
 }
 
@@ -123,13 +134,12 @@ enum AnswerFile {
 
 /// What is shared, how well and for how long.
 struct SharingOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The source: \(SourceSpecification.syntax).", valueName: "spec"))
-    var source: String?
+    @OptionGroup var sources: SourceOptions
 
     @Option(help: "What gives way when the bitrate is short: frame rate for text and detail, sharpness for motion.")
     var hint: Hint = .text
 
-    @Option(help: ArgumentHelp("The most that is sent, in kbit/s.", valueName: "kbps"))
+    @Option(help: ArgumentHelp("The most that the content's pictures take, in kbit/s.", valueName: "kbps"))
     var maxBitrate = 2500
 
     @Option(help: ArgumentHelp("The most frames a second.", valueName: "n"))
@@ -168,33 +178,18 @@ struct SharingOptions: ParsableArguments {
         try ShareDuration.validate(duration)
     }
 
-    var connectionConfiguration: Connection.Configuration {
+    /// What the connection goes by that carries these media: `--max-bitrate` is the content's, the others come on top.
+    func connectionConfiguration(for media: Set<SharedMedia>) -> Connection.Configuration {
         var configuration = Connection.Configuration()
-        configuration.peer.maximumBitrate = .kilobitsPerSecond(maxBitrate)
+        let others = media.subtracting([.content]).reduce(0) { $0 + $1.defaultBitrate }
+        configuration.peer.maximumBitrate = .kilobitsPerSecond(maxBitrate + others)
         return configuration
     }
 
-    /// Opens the source, and the encoder behind it. What `offer` was told holds where nothing is said here.
-    func openPipeline(offered: String?) throws -> VideoSendPipeline {
-        let specification: SourceSpecification
-        if let text = source ?? offered {
-            specification = try SourceSpecification(text)
-        } else {
-            let preferred = SourceSpecification.preferred()
-            Terminal.shared.say("No --source was given: \(preferred.sentence)")
-            specification = preferred.specification
-        }
-        var settings = VideoEncoderThread.Settings(
-            bitsPerSecond: maxBitrate * 1000, framesPerSecond: maxFramerate, hint: hint.contentHint)
-        if let size { settings.maximumSize = size.size }
-        let source = try specification.open(framesPerSecond: maxFramerate)
-        // A file's frames are all meant to be seen; one that is faster than what may be sent keeps its pace instead.
-        let canWait =
-            switch specification {
-            case .file, .standardInput: source.captureFormat.framesPerSecond <= maxFramerate
-            case .test, .display, .region: false
-            }
-        return try VideoSendPipeline(source: source, settings: settings, sourceCanWait: canWait)
+    /// How the content is sent.
+    var configuration: LocalVideoConfiguration {
+        LocalVideoConfiguration(
+            maxBitrate: maxBitrate, maxFramerate: maxFramerate, maxSize: size?.size, contentHint: hint.contentHint)
     }
 }
 

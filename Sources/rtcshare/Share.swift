@@ -1,3 +1,5 @@
+internal import Capture
+internal import ContentShare
 internal import Foundation
 internal import Media
 internal import NetworkRuntime
@@ -5,29 +7,40 @@ internal import PeerConnection
 
 /// A share under way: connects, sends, and ends for whichever reason comes first.
 struct Share {
-    let connection: Connection
-    let pipeline: VideoSendPipeline
+    let session: AttendeeSession
+    let sources: OpenedSources
     let options: SharingOptions
     let interruption: Interruption
 
     /// What can happen to a share, from whatever side.
-    private enum Occurrence: Sendable {
-        case event(PeerConnection.Event)
+    fileprivate enum Occurrence: Sendable {
+        case connected
+        case disconnected
+        case reconnected
+        case ended((any Error)?)
+        case shareStopped(ContentShareStatus)
+        case sourceEnded((any Error)?)
+        case soundFailed(String, CaptureSourceError)
         case interrupted
         case durationOver
-        case sourceEnded((any Error)?)
         case second
         case statusDue
     }
 
-    /// Runs until the end. `consume` is called once, when the session has served.
-    func run(consume: () throws -> Void) async throws {
+    /// Runs until the end. `connect` has the connection begin, once there is somebody to hear how that goes; `consume` is
+    /// called once, when the session has served.
+    func run(connect: () async throws -> Void, consume: () throws -> Void) async throws {
         let statistics = try options.stats.map { try StatisticsWriter(path: $0) }
-        pipeline.attach(connection)
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
+        let listener = Listener(continuation)
+        session.add(observer: listener)
+        session.contentShare.add(observer: listener)
+        let failures = listen(continuation)
         let watchers = watch(continuation)
         defer { for watcher in watchers { watcher.cancel() } }
         do {
+            try await begin()
+            try await connect()
             Terminal.shared.say("Connecting …")
             try await follow(occurrences, statistics: statistics, continuation: continuation, consume: consume)
             await finish(statistics)
@@ -35,13 +48,32 @@ struct Share {
             await finish(statistics)
             throw error
         }
+        withExtendedLifetime((listener, failures)) {}
+    }
+
+    /// Puts everything in place; it is sent from when there is a viewer.
+    private func begin() async throws {
+        var configuration = options.configuration
+        configuration.sourceCanWait = sources.contentCanWait
+        try await session.contentShare.start(
+            source: sources.content, audio: sources.contentSound, configuration: configuration)
+        if let camera = sources.camera { try await session.startLocalVideo(source: camera) }
+        if let microphone = sources.microphone { try await session.startLocalAudio(source: microphone) }
+    }
+
+    private func listen(_ continuation: AsyncStream<Occurrence>.Continuation) -> [SoundListener] {
+        let sounds =
+            sources.audio.map { ("sound", $0) } + [sources.microphone].compactMap { $0 }.map { ("microphone", $0) }
+        return sounds.map { name, source in
+            let listener = SoundListener(name: name, continuation)
+            source.add(observer: listener)
+            return listener
+        }
     }
 
     private func watch(_ continuation: AsyncStream<Occurrence>.Continuation) -> [Task<Void, Never>] {
         [
-            Task { for await event in connection.events { continuation.yield(.event(event)) } },
             Task { for await _ in interruption.requested { continuation.yield(.interrupted) } },
-            Task { for await error in pipeline.end { continuation.yield(.sourceEnded(error)) } },
             ticker(every: .seconds(1), .second, continuation),
             ticker(every: Terminal.shared.statusInterval, .statusDue, continuation),
         ]
@@ -67,13 +99,11 @@ struct Share {
         var wasConnected = false
         for await occurrence in occurrences {
             switch occurrence {
-            case .event(.connected):
+            case .connected:
                 isConnected = true
                 wasConnected = true
                 try consume()
-                pipeline.keep(to: await connection.sendingLimits)
-                try pipeline.start()
-                pipeline.requestKeyFrame()
+                try sources.start()
                 Terminal.shared.say("Connected.")
                 if let duration = options.duration {
                     Task {
@@ -81,21 +111,22 @@ struct Share {
                         continuation.yield(.durationOver)
                     }
                 }
-            case .event(.keyFrameRequested):
-                pipeline.requestKeyFrame()
-            case .event(.disconnected):
+            case .disconnected:
                 isConnected = false
                 Terminal.shared.say("The viewer does not answer; waiting for it to come back.")
-            case .event(.reconnected):
+            case .reconnected:
                 isConnected = true
                 Terminal.shared.say("The viewer is back.")
-                pipeline.requestKeyFrame()
-            case .event(.closedByPeer):
-                return Terminal.shared.say("The viewer left.")
-            case .event(.failed(let failure)):
-                throw await ConnectionError(failure, on: connection)
-            case .event(.gatheringComplete), .event(.frame):
-                continue
+            case .ended(let error?): throw error
+            case .ended(nil): return Terminal.shared.say("The viewer left.")
+            case .shareStopped(let status):
+                switch status {
+                case .sourceSilent: throw CommandFailure(.unavailable, "\(status)")
+                // The session's end tells the rest.
+                case .ok, .replaced, .closedByPeer, .connectionFailed: continue
+                }
+            case .soundFailed(let name, let error):
+                Terminal.shared.say("The \(name) is gone, the share goes on without it: \(error)")
             case .interrupted:
                 if !wasConnected { try consume() }
                 return Terminal.shared.say("Stopped.")
@@ -106,20 +137,49 @@ struct Share {
             case .sourceEnded(nil):
                 return Terminal.shared.say("Done: the source has ended.")
             case .second:
-                try statistics?.write(pipeline.complete(await connection.statistics()))
+                try statistics?.write(await session.statistics())
             case .statusDue:
                 guard isConnected else { continue }
-                Terminal.shared.status(status.line(for: pipeline.complete(await connection.statistics())))
+                Terminal.shared.status(status.line(for: await session.statistics()))
             }
         }
     }
 
-    /// Lets what is queued leave, says goodbye, and writes the last report.
+    /// Ends capture, lets what is queued leave, says goodbye, and writes the last report.
     private func finish(_ statistics: StatisticsWriter?) async {
         Terminal.shared.finishStatus()
-        pipeline.stop()
-        await connection.drainQueue()
-        try? statistics?.write(pipeline.complete(await connection.statistics()))
-        await connection.close()
+        sources.stop()
+        await session.connection.drainQueue()
+        try? statistics?.write(await session.statistics())
+        await session.leave()
     }
+}
+
+/// Turns what the session tells into occurrences.
+private final class Listener: AttendeeSessionObserver, ContentShareObserver {
+    private let continuation: AsyncStream<Share.Occurrence>.Continuation
+
+    init(_ continuation: AsyncStream<Share.Occurrence>.Continuation) {
+        self.continuation = continuation
+    }
+
+    func sessionDidConnect() { continuation.yield(.connected) }
+    func sessionDidDisconnect() { continuation.yield(.disconnected) }
+    func sessionDidReconnect() { continuation.yield(.reconnected) }
+    func sessionDidEnd(error: (any Error)?) { continuation.yield(.ended(error)) }
+    func contentShareDidStop(status: ContentShareStatus) { continuation.yield(.shareStopped(status)) }
+    func contentShareSourceDidEnd(error: (any Error)?) { continuation.yield(.sourceEnded(error)) }
+}
+
+/// Hears when sound fails, which ends no share.
+private final class SoundListener: CaptureSourceObserver {
+    private let name: String
+    private let continuation: AsyncStream<Share.Occurrence>.Continuation
+
+    init(name: String, _ continuation: AsyncStream<Share.Occurrence>.Continuation) {
+        self.name = name
+        self.continuation = continuation
+    }
+
+    func captureDidFail(error: CaptureSourceError) { continuation.yield(.soundFailed(name, error)) }
 }

@@ -16,10 +16,10 @@ struct SharingSession: Codable, Sendable {
     /// The offer as it was handed out.
     let offer: String
     let attendee: String
-    /// What `offer` was told to share; nil where it was told nothing.
-    let source: String?
+    /// What `offer` was told to share.
+    let sources: SourceSelection
 
-    static let currentVersion = 1
+    static let currentVersion = 2
     /// The viewer's browser gave up long before; the certificate is valid for longer than that.
     static let maximumAge: TimeInterval = 24 * 3600
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ContentShare
 internal import Foundation
 internal import NetworkRuntime
 internal import PeerConnection
@@ -20,10 +21,17 @@ struct ViewCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The offer; - reads it from standard input.", valueName: "file"))
     var offer: String
 
-    @Option(help: ArgumentHelp("Record what is received, as VP8 in IVF.", valueName: "file.ivf"))
+    @Option(
+        help: ArgumentHelp(
+            """
+            Record what is received: the content as VP8 in IVF and its sound beside it as WAV; an attendee's own picture and \
+            voice go to files with the attendee's id in the name.
+            """, valueName: "file.ivf"))
     var record: String?
 
-    @Option(help: ArgumentHelp("Keep the newest picture in this PNG file; written at the end.", valueName: "file.png"))
+    @Option(
+        help: ArgumentHelp(
+            "Keep the content's newest picture in this PNG file; written at the end.", valueName: "file.png"))
     var snapshot: String?
 
     @Option(help: ArgumentHelp("End this many seconds after the first picture.", valueName: "s"))
@@ -52,23 +60,23 @@ struct ViewCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailure {
             let offer = try SessionDescription.parse(StandardStreams.readText(offer, what: "offer"))
-            var random = SystemRandomNumberGenerator()
-            let identity = try LocalIdentity(media: [], unixTime: Int64(Date().timeIntervalSince1970), random: &random)
             var configuration = Connection.Configuration()
             configuration.port = port
             configuration.addresses = try BindAddress.parse(bind)
             // The sender connects when its person has the answer: that can take them a while.
             configuration.peer.connectTimeout = .seconds(24 * 3600)
             let interruption = Interruption()
-            let connection = try await Connection(as: .answerer, identity: identity, configuration: configuration)
-            let viewing = try Viewing(
-                connection: connection, record: record, snapshot: snapshot,
+            let session = try await AttendeeSession.viewing(
+                as: AttendeeID("viewer"), configuration: configuration)
+            let viewing = Viewing(
+                session: session, record: record, snapshot: snapshot,
                 statistics: try stats.map { try StatisticsWriter(path: $0) })
-            let answer = try await connection.answer(offer: offer)
-            try StandardStreams.writeOutput(answer.description)
-            // Whoever reads the answer from a pipe waits for its end, and only then connects.
-            if stats != "-" { StandardStreams.closeOutput() }
-            try await viewing.run(duration: duration, interruption: interruption)
+            try await viewing.run(duration: duration, interruption: interruption) {
+                let answer = try await session.connection.answer(offer: offer)
+                try StandardStreams.writeOutput(answer.description)
+                // Whoever reads the answer from a pipe waits for its end, and only then connects.
+                if stats != "-" { StandardStreams.closeOutput() }
+            }
         }
     }
 }

@@ -2,47 +2,50 @@ internal import ContentShare
 internal import Foundation
 internal import Media
 internal import NetworkRuntime
-internal import PeerConnection
 internal import Synchronization
 internal import VideoCoding
-internal import WireFormat
 
-/// A view under way: decodes what comes, records it, and reports tiles.
+/// A view under way: shows tiles to a person, records, and keeps the newest picture.
 final class Viewing: Sendable {
-    /// What was seen.
+    /// What was seen of the main picture, which is the content where there is one.
     struct Seen: Sendable {
         var connected: ContinuousClock.Instant?
         var firstPicture: ContinuousClock.Instant?
         var frames = 0
-        var newest: PixelBuffer?
-        /// The tiles on show, by the words that they were announced with.
-        var tiles: [String] = []
+        var size: PixelSize?
+        /// Blocks of sound, of 20 ms each.
+        var soundBlocks = 0
     }
 
-    private enum Occurrence: Sendable {
-        case event(PeerConnection.Event)
-        case firstPicture(PixelSize)
+    fileprivate enum Occurrence: Sendable {
+        case connected
+        case disconnected
+        case reconnected
+        case ended((any Error)?)
+        case firstPicture
+        case failed(any Error)
         case interrupted
         case durationOver
         case second
     }
 
-    private let connection: Connection
+    private let session: AttendeeSession
     private let snapshot: String?
     private let statistics: StatisticsWriter?
     private let recording: Recording?
     private let seen = Mutex(Seen())
-    private let decoder: Mutex<VideoReceivePipeline?> = Mutex(nil)
+    private let mainTile = Mutex<Int?>(nil)
+    private let picture = SnapshotSink()
+    /// Gets each picture of the main tile, beside the rest.
+    private let observer: (any VideoSink)?
     private let occurrences: AsyncStream<Occurrence>
-    private let continuation: AsyncStream<Occurrence>.Continuation
-    /// Hears each decoded picture, on the decoder's thread.
-    private let observer: (@Sendable (PixelBuffer) -> Void)?
+    fileprivate let continuation: AsyncStream<Occurrence>.Continuation
 
     init(
-        connection: Connection, record: String? = nil, snapshot: String? = nil, statistics: StatisticsWriter? = nil,
-        observer: (@Sendable (PixelBuffer) -> Void)? = nil
-    ) throws {
-        self.connection = connection
+        session: AttendeeSession, record: String? = nil, snapshot: String? = nil, statistics: StatisticsWriter? = nil,
+        observer: (any VideoSink)? = nil
+    ) {
+        self.session = session
         self.snapshot = snapshot
         self.statistics = statistics
         self.observer = observer
@@ -53,40 +56,38 @@ final class Viewing: Sendable {
     /// What was seen so far.
     var summary: Seen { seen.withLock { $0 } }
 
-    /// Views until the sender leaves, the time is over or the person has seen enough.
-    func run(duration: Double?, interruption: Interruption?) async throws {
-        let pipeline = try VideoReceivePipeline(
-            picture: { [self] buffer, _ in take(buffer) },
-            undecodable: { [connection] in Task { await connection.requestKeyFrame(ofReceiver: 0) } })
+    /// Views until the sender leaves, the time is over or the person has seen enough. `connect` takes the descriptions,
+    /// once there is somebody to see what comes of it.
+    func run(duration: Double?, interruption: Interruption?, connect: () async throws -> Void) async throws {
+        let listener = ViewListener(self)
+        session.add(observer: listener)
+        session.tiles.add(observer: listener)
+        session.sounds.add(observer: listener)
         let watchers = watch(interruption)
         do {
-            try await follow(pipeline, duration: duration)
+            try await connect()
+            try await follow(duration: duration)
         } catch {
-            await finish(pipeline, watchers)
+            await finish(watchers)
             // What was seen before the failure is kept; the failure is the news.
             try? keep()
             throw error
         }
-        await finish(pipeline, watchers)
+        await finish(watchers)
         try keep()
+        withExtendedLifetime(listener) {}
     }
 
     private func keep() throws {
-        defer { removeTiles() }
         try recording?.close()
-        if let snapshot, let picture = summary.newest { try PNGWriter.write(picture, to: snapshot) }
-    }
-
-    private func removeTiles() {
-        for tile in seen.withLock({ $0.tiles }) { Terminal.shared.say("\(tile) removed") }
+        if let snapshot, summary.frames > 0 { try picture.write(to: snapshot) }
     }
 
     private func watch(_ interruption: Interruption?) -> [Task<Void, Never>] {
         var watchers = [
-            Task { for await event in connection.events { continuation.yield(.event(event)) } },
             Task {
                 while (try? await Task.sleep(for: .seconds(1))) != nil { continuation.yield(.second) }
-            },
+            }
         ]
         if let interruption {
             watchers.append(Task { for await _ in interruption.requested { continuation.yield(.interrupted) } })
@@ -94,94 +95,140 @@ final class Viewing: Sendable {
         return watchers
     }
 
-    private func follow(_ pipeline: VideoReceivePipeline, duration: Double?) async throws {
+    private func follow(duration: Double?) async throws {
         for await occurrence in occurrences {
             switch occurrence {
-            case .event(.connected):
+            case .connected:
                 seen.withLock { $0.connected = .now }
                 Terminal.shared.say("Connected.")
-            case .event(.frame(let frame, _)):
-                try recording?.write(frame)
-                pipeline.decode(frame)
-            case .firstPicture(let size):
-                await reportTile(size)
+            case .firstPicture:
                 guard let duration else { continue }
                 Task {
                     try? await Task.sleep(for: .seconds(duration))
                     continuation.yield(.durationOver)
                 }
-            case .event(.disconnected):
-                Terminal.shared.say("The sender does not answer; waiting for it to come back.")
-            case .event(.reconnected):
-                Terminal.shared.say("The sender is back.")
-            case .event(.closedByPeer):
-                return Terminal.shared.say("The sender ended the share.")
-            case .event(.failed(let failure)):
-                throw await ConnectionError(failure, on: connection)
-            case .event(.gatheringComplete), .event(.keyFrameRequested):
-                continue
-            case .second:
-                try statistics?.write(pipeline.complete(await connection.statistics()))
-            case .interrupted, .durationOver:
-                return
+            case .disconnected: Terminal.shared.say("The sender does not answer; waiting for it to come back.")
+            case .reconnected: Terminal.shared.say("The sender is back.")
+            case .ended(nil): return Terminal.shared.say("The sender ended the share.")
+            case .ended(let error?), .failed(let error): throw error
+            case .second: try statistics?.write(await session.statistics())
+            case .interrupted, .durationOver: return
             }
         }
     }
 
-    private func finish(_ pipeline: VideoReceivePipeline, _ watchers: [Task<Void, Never>]) async {
-        pipeline.stop()
-        try? statistics?.write(pipeline.complete(await connection.statistics()))
-        await connection.close()
+    private func finish(_ watchers: [Task<Void, Never>]) async {
+        try? statistics?.write(await session.statistics())
+        await session.leave()
         for watcher in watchers { watcher.cancel() }
     }
 
-    private func take(_ buffer: PixelBuffer) {
-        let isFirst = seen.withLock { seen in
-            defer {
-                seen.frames += 1
-                seen.newest = buffer
-                seen.firstPicture = seen.firstPicture ?? .now
+    // MARK: Tiles
+
+    fileprivate func show(_ tile: VideoTileState) {
+        Terminal.shared.say(
+            "Tile \(tile.tileID) added: \(tile.attendeeID), \(tile.isContent ? "content" : "video"), \(tile.size)")
+        do {
+            // The content is what a viewer is here for; before it comes, or where there is none, it is the first tile.
+            let isMain = tile.isContent || mainTile.withLock { $0 == nil }
+            if isMain {
+                mainTile.withLock { $0 = tile.tileID }
+                seen.withLock { $0.size = tile.size }
+                try session.tiles.bind(picture, toTile: tile.tileID)
+                if let observer { try session.tiles.bind(observer, toTile: tile.tileID) }
             }
-            return seen.firstPicture == nil
+            try session.tiles.bind(TileCounter(tile: tile.tileID, viewing: self), toTile: tile.tileID)
+            if let recording {
+                try session.tiles.bindEncoded(toTile: tile.tileID) { [continuation] frame in
+                    do {
+                        try recording.write(frame, of: tile.attendeeID)
+                    } catch {
+                        continuation.yield(.failed(error))
+                    }
+                }
+            }
+        } catch {
+            continuation.yield(.failed(error))
         }
-        observer?(buffer)
-        if isFirst { continuation.yield(.firstPicture(buffer.size)) }
     }
 
-    private func reportTile(_ size: PixelSize) async {
-        let streams = await connection.remoteStreamIDs
-        for (index, id) in streams.enumerated() {
-            let attendee = try? AttendeeID(id)
-            let kind = attendee?.modality == .content ? "content" : "video"
-            Terminal.shared.say("Tile \(index + 1) added: \(attendee?.rawValue ?? "(no id)"), \(kind), \(size)")
-            seen.withLock { $0.tiles.append("Tile \(index + 1)") }
+    fileprivate func listen(to attendee: AttendeeID) {
+        Terminal.shared.say("Sound added: \(attendee)")
+        do {
+            try session.sounds.bind(SoundCounter(viewing: self), to: attendee)
+            if let recording { try session.sounds.bind(try recording.sound(of: attendee), to: attendee) }
+        } catch {
+            continuation.yield(.failed(error))
         }
+    }
+
+    fileprivate func countPicture(ofTile tile: Int, size: PixelSize) {
+        guard mainTile.withLock({ $0 }) == tile else { return }
+        let isFirst = seen.withLock { seen in
+            defer { seen.firstPicture = seen.firstPicture ?? .now }
+            seen.frames += 1
+            seen.size = size
+            return seen.firstPicture == nil
+        }
+        if isFirst { continuation.yield(.firstPicture) }
+    }
+
+    fileprivate func countSound() {
+        seen.withLock { $0.soundBlocks += 1 }
     }
 }
 
-/// An IVF file that begins with the first key frame, whose size its header needs.
-private final class Recording: Sendable {
-    private let path: String
-    private let state = Mutex<(writer: IVFWriter, start: Duration)?>(nil)
+/// Tells the viewing what the session tells.
+private final class ViewListener: AttendeeSessionObserver, VideoTileObserver, RemoteSoundObserver {
+    private let viewing: Viewing
 
-    init(path: String) {
-        self.path = path
+    init(_ viewing: Viewing) {
+        self.viewing = viewing
     }
 
-    func write(_ frame: AssembledFrame) throws {
-        try state.withLock { state in
-            let arrival = Duration.nanoseconds(frame.completion.nanoseconds)
-            if state == nil {
-                guard let size = frame.size else { return }
-                let picture = PixelSize(width: size.width, height: size.height)
-                state = (try IVFWriter(path: path, size: picture), arrival)
-            }
-            guard let (writer, start) = state else { return }
-            try writer.write(frame.data, timestamp: arrival - start)
-        }
+    func sessionDidConnect() { viewing.continuation.yield(.connected) }
+    func sessionDidDisconnect() { viewing.continuation.yield(.disconnected) }
+    func sessionDidReconnect() { viewing.continuation.yield(.reconnected) }
+    func sessionDidEnd(error: (any Error)?) { viewing.continuation.yield(.ended(error)) }
+
+    func videoTileDidAdd(_ tile: VideoTileState) { viewing.show(tile) }
+    func videoTileDidRemove(_ tile: VideoTileState) { say(tile, "removed") }
+    func videoTileDidResume(_ tile: VideoTileState) { say(tile, "goes on") }
+    func videoTileSizeDidChange(_ tile: VideoTileState) { say(tile, "is \(tile.size) now") }
+
+    func videoTileDidPause(_ tile: VideoTileState) {
+        say(
+            tile,
+            tile.pauseState == .pausedForPoorConnection
+                ? "stands still: nothing comes through" : "paused: the sender sends nothing")
     }
 
-    func close() throws {
-        try state.withLock { try $0?.writer.close() }
+    func remoteSoundDidAdd(_ attendee: AttendeeID) { viewing.listen(to: attendee) }
+    func remoteSoundDidRemove(_ attendee: AttendeeID) { Terminal.shared.say("Sound removed: \(attendee)") }
+
+    private func say(_ tile: VideoTileState, _ what: String) {
+        Terminal.shared.say("Tile \(tile.tileID) \(what)")
     }
+}
+
+private final class TileCounter: VideoSink {
+    private let tile: Int
+    private let viewing: Viewing
+
+    init(tile: Int, viewing: Viewing) {
+        self.tile = tile
+        self.viewing = viewing
+    }
+
+    func receive(_ frame: VideoFrame) { viewing.countPicture(ofTile: tile, size: frame.size) }
+}
+
+private final class SoundCounter: AudioSink {
+    private let viewing: Viewing
+
+    init(viewing: Viewing) {
+        self.viewing = viewing
+    }
+
+    func receive(_ frame: AudioFrame) { viewing.countSound() }
 }

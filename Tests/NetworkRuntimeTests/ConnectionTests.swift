@@ -23,13 +23,13 @@ import WireFormat
         let offer = try await sender.makeOffer()
         let answer = try await viewer.answer(offer: SessionDescription.parse(offer.description))
         try await sender.accept(answer: SessionDescription.parse(answer.description), to: offer)
-        #expect(await viewer.remoteStreamIDs == ["alice#content"])
+        #expect(await viewer.remoteMedia.map(\.streamID) == ["alice#content"])
 
         for await event in sender.events {
             guard case .connected = event else { continue }
             break
         }
-        for number in UInt16(0)..<20 { sender.send(Loopback.frame(isKeyFrame: number == 0, number: number)) }
+        for number in UInt16(0)..<20 { sender.send(Loopback.frame(isKeyFrame: number == 0, number: number), media: 0) }
         var frames: [AssembledFrame] = []
         for await event in viewer.events {
             guard case .frame(let frame, let receiver) = event else { continue }
@@ -71,7 +71,7 @@ import WireFormat
         let address = try #require(await sender.localAddresses.first)
         try await sender.sockets[address]?.channel.close()
         while await sender.localAddresses != [address] { await Task.yield() }
-        sender.send(Loopback.frame(isKeyFrame: true, number: 1))
+        sender.send(Loopback.frame(isKeyFrame: true, number: 1), media: 0)
         for await event in viewer.events {
             guard case .frame(let frame, _) = event else { continue }
             #expect(frame.isKeyFrame)

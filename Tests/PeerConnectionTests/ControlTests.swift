@@ -25,7 +25,9 @@ import WireFormat
         call.sender.handleTimeout(now: now)
     }
 
-    private func source(_ call: SimulatedCall) -> SynchronizationSource { call.sender.senders[0].parameters.source }
+    private func source(_ call: SimulatedCall) -> SynchronizationSource {
+        SynchronizationSource(call.sender.localMedia[0].source)
+    }
 
     private func pictureLoss(_ call: SimulatedCall) -> RTCPPacket {
         .pictureLossIndication(PictureLossIndication(sender: SynchronizationSource(7), media: source(call)))
@@ -86,10 +88,10 @@ import WireFormat
             vp8: [0x11, 0, 0, 1, 2, 3], descriptor: VP8PayloadDescriptor(startsPartition: true), isKeyFrame: false,
             captureTime: .zero,
             width: 16, height: 16, maximumPayloadByteCount: 1146)
-        call.sender.send(frame, now: call.now)
+        call.sender.send(frame, media: 0, now: call.now)
         call.run(for: .seconds(1), sendsFrames: false)
         #expect(call.record.keyFrameRequests == 0)
-        for _ in 0..<5 { call.sender.send(frame, now: call.now) }
+        for _ in 0..<5 { call.sender.send(frame, media: 0, now: call.now) }
         call.run(for: .milliseconds(10), sendsFrames: false)
         #expect(call.record.keyFrameRequests == 1)
         let transport = try #require(call.sender.statistics(now: call.now).first { $0.type == .transport })

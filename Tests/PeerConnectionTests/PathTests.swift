@@ -137,11 +137,11 @@ import WireFormat
         #expect(call.record.frames.count > 100)
     }
 
-    @Test func `A second answer is refused, and the call goes on`() throws {
+    @Test func `Another peer's answer is refused, and the call goes on`() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 110)
         call.run(for: .seconds(1))
         let offer = try call.sender.makeOffer()
-        #expect(throws: PeerConnectionError.alreadyNegotiated) {
+        #expect(throws: PeerConnectionError.restartUnsupported) {
             var answerer = try SimulatedCall.makeAnswerer(seed: 111)
             let answer = try answerer.answer(offer: offer, now: call.now)
             try call.sender.accept(answer: answer, to: offer, now: call.now)

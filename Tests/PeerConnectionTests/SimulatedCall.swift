@@ -15,8 +15,19 @@ final class SimulatedCall {
     /// What one run showed.
     struct Record {
         var connected: Instant?
-        var frames: [AssembledFrame] = []
+        /// Frames of the first receiver.
+        var frames: [AssembledFrame] { framesOf[0, default: []] }
+        /// Frames and packets of sound by their receivers.
+        var framesOf: [Int: [AssembledFrame]] = [:]
+        var soundOf: [Int: [ReceivedAudioPacket]] = [:]
+        var activityOf: [Int: [ReceiverActivity]] = [:]
+        /// Key frames that the sender was asked for, of all media.
         var keyFrameRequests = 0
+        var keyFrameRequestsOf: [Int: Int] = [:]
+        /// What the viewer reported to have lost, by the sender's media.
+        var lossReportsOf: [Int: [Double]] = [:]
+        /// How often an end said that the peer's media changed.
+        var remoteMediaChanges = (sender: 0, viewer: 0)
         var failures: [PeerConnection.Failure] = []
         var goodbyes = 0
         /// What the sender was told of the path, in order.
@@ -32,6 +43,7 @@ final class SimulatedCall {
 
     /// What differs from a call whose descriptions cross at once and unchanged.
     struct Options {
+        var media: [LocalIdentity.MediaKind] = [.video(streamID: "alice#content", isContent: true)]
         var sender = PeerConnection.Configuration()
         var viewer = PeerConnection.Configuration()
         /// Changes the offer on its way: what the viewer answers, and the numbers it answers with, follow from it.
@@ -58,16 +70,24 @@ final class SimulatedCall {
     var tap: ((Datagram, End) -> Void)?
     private var pendingAnswer: (due: Instant, answer: SessionDescription, offer: SessionDescription)?
     private var nextFrame: Instant
-    private var frameNumber = 0
-    private var owesKeyFrame = true
-    private var counters = VP8PictureCounters(pictureID: 0x7FF0, temporalLevelZeroIndex: 250)
+    private var nextSound: Instant
+    private var pictures: [Int: Pictures] = [:]
+    private var soundNumber: UInt64 = 0
     private var content: SeededGenerator
+
+    /// One media's pictures.
+    private struct Pictures {
+        var count = 0
+        var owesKeyFrame = true
+        var counters = VP8PictureCounters(pictureID: 0x7FF0, temporalLevelZeroIndex: 250)
+    }
+
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1500, alignment: 16)
 
     init(conditions: LinkConditions, seed: UInt64, options: Options = Options()) throws {
         var random = SeededGenerator(seed: seed)
         let identity = try LocalIdentity(
-            media: [.video(streamID: "alice#content", isContent: true)], unixTime: 1_700_000_000, random: &random)
+            media: options.media, unixTime: 1_700_000_000, random: &random)
         let viewing = try LocalIdentity(media: [], unixTime: 1_700_000_000, random: &random)
         sender = try PeerConnection(
             as: .offerer, identity: identity, configuration: options.sender, random: SeededGenerator(seed: seed &+ 1))
@@ -76,6 +96,7 @@ final class SimulatedCall {
         link = DuplexLink(toRight: conditions, seed: seed &+ 3)
         content = SeededGenerator(seed: seed &+ 4)
         nextFrame = now
+        nextSound = now
         sender.addLocalAddress(Self.senderAddress, now: now)
         viewer.addLocalAddress(Self.viewerAddress, now: now)
         let offer = try sender.makeOffer()
@@ -117,13 +138,14 @@ final class SimulatedCall {
             ] {
                 if let deadline { next = min(next, max(deadline, now)) }
             }
-            if sendsFrames, record.connected != nil { next = min(next, max(nextFrame, now)) }
+            if sendsFrames, record.connected != nil { next = min(next, max(min(nextFrame, nextSound), now)) }
             if next >= end {
                 now = end
                 return
             }
             now = next
-            if sendsFrames, record.connected != nil, now >= nextFrame { sendFrame() }
+            if sendsFrames, record.connected != nil, now >= nextFrame { sendFrames() }
+            if sendsFrames, record.connected != nil, now >= nextSound { sendSound() }
             if pendingAnswer != nil { #expect(throws: Never.self) { try acceptAnswer() } }
             sender.handleTimeout(now: now)
             viewer.handleTimeout(now: now)
@@ -192,19 +214,26 @@ final class SimulatedCall {
         while let event = sender.pollEvent() {
             switch event {
             case .connected: record.connected = now
-            case .keyFrameRequested:
+            case .keyFrameRequested(let media):
                 record.keyFrameRequests += 1
-                owesKeyFrame = true
+                record.keyFrameRequestsOf[media, default: 0] += 1
+                pictures[media, default: Pictures()].owesKeyFrame = true
+            case .lossReported(let fraction, let media): record.lossReportsOf[media, default: []].append(fraction)
+            case .remoteMediaChanged: record.remoteMediaChanges.sender += 1
             case .failed(let failure): record.failures.append(failure)
             case .closedByPeer: record.goodbyes += 1
             case .disconnected: record.pathEvents.append((now, .disconnected))
             case .reconnected: record.pathEvents.append((now, .reconnected))
-            case .gatheringComplete, .frame: continue
+            case .gatheringComplete, .frame, .sound, .activityChanged: continue
             }
         }
         while let event = viewer.pollEvent() {
             switch event {
-            case .frame(let frame, _): record.frames.append(frame)
+            case .frame(let frame, let receiver): record.framesOf[receiver, default: []].append(frame)
+            case .sound(let packet, let receiver): record.soundOf[receiver, default: []].append(packet)
+            case .activityChanged(let activity, let receiver):
+                record.activityOf[receiver, default: []].append(activity)
+            case .remoteMediaChanged: record.remoteMediaChanges.viewer += 1
             case .failed(let failure): record.failures.append(failure)
             case .closedByPeer: record.goodbyes += 1
             default: continue
@@ -212,24 +241,71 @@ final class SimulatedCall {
         }
     }
 
+    private func sendFrames() {
+        for (media, local) in sender.localMedia.enumerated() where local.kind.isVideo && sender.isSending(media: media)
+        {
+            sendFrame(media: media)
+        }
+        nextFrame = nextFrame < now ? now.advanced(by: .milliseconds(33)) : nextFrame.advanced(by: .milliseconds(33))
+    }
+
     /// A frame whose bytes are random but for the start that VP8 prescribes: 30 packets for a key frame, 4 for others.
-    private func sendFrame() {
-        let isKeyFrame = owesKeyFrame
-        owesKeyFrame = false
+    func sendFrame(media: Int) {
+        var state = pictures[media, default: Pictures()]
+        let isKeyFrame = state.owesKeyFrame
+        state.owesKeyFrame = false
         var bytes = (0..<(isKeyFrame ? 30_000 : 4000)).map { _ in UInt8.random(in: 0...255, using: &content) }
         // RFC 6386 §9.1: the frame tag, and for a key frame the start code and a size of 1280×720.
         let start: [UInt8] = isKeyFrame ? [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02] : [0x11, 0, 0]
         bytes.replaceSubrange(0..<start.count, with: start)
         let frame = PacketizedFrame(
-            vp8: bytes, descriptor: counters.next(isReference: true), isKeyFrame: isKeyFrame,
+            vp8: bytes, descriptor: state.counters.next(isReference: true), isKeyFrame: isKeyFrame,
             captureTime: .nanoseconds(now.nanoseconds), width: 1280, height: 720, maximumPayloadByteCount: 1146)
-        sender.send(frame, now: now)
-        frameNumber += 1
-        nextFrame = nextFrame < now ? now.advanced(by: .milliseconds(33)) : nextFrame.advanced(by: .milliseconds(33))
+        state.count += 1
+        pictures[media] = state
+        sender.send(frame, media: media, now: now)
     }
 
-    /// How many frames were given to the sender.
-    var framesSent: Int { frameNumber }
+    private func sendSound() {
+        for (media, local) in sender.localMedia.enumerated() where !local.kind.isVideo {
+            sender.send(soundFrame(marking: UInt8(media)), media: media, now: now)
+        }
+        soundNumber += 1
+        nextSound = nextSound < now ? now.advanced(by: .milliseconds(20)) : nextSound.advanced(by: .milliseconds(20))
+    }
+
+    /// 20 ms of sound: a packet of one SILK frame (RFC 6716 §3.1, configuration 9), then the mark.
+    func soundFrame(marking mark: UInt8) -> EncodedAudioFrame {
+        EncodedAudioFrame(
+            payload: [9 << 3, mark] + [UInt8](repeating: 0x55, count: 78), mediaTime: soundNumber * 960,
+            captureTime: .nanoseconds(now.nanoseconds) - .milliseconds(20), sampleCount: 960,
+            startsTalkspurt: soundNumber == 0, level: AudioLevel(level: 20, isVoice: true))
+    }
+
+    /// How many frames were given to the sender for its first media.
+    var framesSent: Int { framesSent(media: 0) }
+
+    /// How many frames were given to the sender for a media.
+    func framesSent(media: Int) -> Int { pictures[media]?.count ?? 0 }
+
+    /// The sender's next offer.
+    func makeOffer() throws -> SessionDescription { try sender.makeOffer() }
+
+    /// Whether an end sends a media of its own.
+    func isSending(_ media: Int, at end: End = .left) -> Bool {
+        switch end {
+        case .left: sender.isSending(media: media)
+        case .right: viewer.isSending(media: media)
+        }
+    }
+
+    /// Has the sender offer anew, and the viewer answer, at once and unchanged.
+    func renegotiate(editAnswer: (String) -> String = { $0 }) throws {
+        let offer = try SessionDescription.parse(sender.makeOffer().description)
+        let answer = try viewer.answer(offer: offer, now: now)
+        try sender.accept(
+            answer: SessionDescription.parse(editAnswer(answer.description)), to: offer, now: now)
+    }
 
     /// A viewer that nobody has talked to.
     static func makeAnswerer(seed: UInt64) throws -> PeerConnection {

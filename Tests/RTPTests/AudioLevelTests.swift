@@ -13,6 +13,14 @@ struct AudioLevelTests {
         #expect(AudioLevel(level: 200, isVoice: false) == .silence)
     }
 
+    @Test func amplitudeIsTheLevelsFactor() {
+        #expect(AudioLevel(level: 0, isVoice: true).amplitude == 1)
+        #expect(AudioLevel.silence.amplitude == 0)
+        for (level, factor) in [(UInt8(20), 0.1), (40, 0.01), (6, 0.501_187_233_6), (120, 0.000_001)] {
+            #expect(abs(AudioLevel(level: level, isVoice: false).amplitude / factor - 1) < 1e-9)
+        }
+    }
+
     @Test func theExtensionIsOneByteInBothForms() throws {
         var extensions = HeaderExtensions()
         extensions.audioLevel = AudioLevel(level: 42, isVoice: true)
@@ -28,6 +36,24 @@ struct AudioLevelTests {
             let read = try RTPHeader(parsing: bytes.span.bytes)
             #expect(HeaderExtensions(read, in: bytes.span.bytes, map: map) == extensions)
         }
+    }
+
+    @Test func aPacketOfAnotherImplementationIsReadAndWrittenAlike() throws {
+        // aiortc: marker, payload type 109, mid "snd" (1), audio level (7), an Opus packet of one frame.
+        let packet = hex("90ed12341234567887654321bede000212736e6470aa0000fc010203")
+        var map = HeaderExtensionMap()
+        map[.mediaIdentification] = 1
+        map[.audioLevel] = 7
+        let header = try RTPHeader(parsing: packet.span.bytes)
+        let extensions = HeaderExtensions(header, in: packet.span.bytes, map: map)
+        #expect(extensions.mediaIdentification == "snd")
+        #expect(extensions.audioLevel == AudioLevel(level: 42, isVoice: true))
+        #expect(try OpusPacket(parsing: header.payload(of: packet.span.bytes)).sampleCount == 960)
+        let outgoing = OutgoingRTPHeader(
+            marker: header.marker, payloadType: header.payloadType, sequenceNumber: header.sequenceNumber,
+            timestamp: header.timestamp, source: header.source, extensions: extensions)
+        let bytes = try written { writer in try outgoing.write(to: &writer, map: map) }
+        #expect(bytes + hex("fc010203") == packet)
     }
 
     @Test func anElementOfAnotherLengthIsPassedOver() throws {

@@ -228,6 +228,12 @@ struct RTPHeaderTests {
         let ntp = NTPTimestamp(sinceUnixEpoch: .milliseconds(1500))
         #expect(ntp.rawValue == 0x83AA_7E81_8000_0000)
         #expect(ntp.middle32.rawValue == 0x7E81_8000)
+        #expect(ntp.sinceUnixEpoch == .milliseconds(1500))
+        // The seconds wrap on 7 February 2036; the fraction is read to the nearest nanosecond.
+        #expect(NTPTimestamp(0).sinceUnixEpoch == .seconds(2_085_978_496))
+        #expect(NTPTimestamp(sinceUnixEpoch: .seconds(2_085_978_495)).sinceUnixEpoch == .seconds(2_085_978_495))
+        #expect(NTPTimestamp(.max).sinceUnixEpoch == .seconds(2_085_978_496))
+        #expect(NTPTimestamp(sinceUnixEpoch: .nanoseconds(123_456_789)).sinceUnixEpoch == .nanoseconds(123_456_789))
         #expect(NTPShortTime(.milliseconds(250)).rawValue == 16384)
         #expect(NTPShortTime(16384).duration == .milliseconds(250))
     }

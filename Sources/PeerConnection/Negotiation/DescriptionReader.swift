@@ -89,6 +89,12 @@ struct DescriptionReader {
         }
     }
 
+    /// What the section wants of Opus, where that is the codec.
+    func opus(_ map: RTPMapAttribute, in media: MediaDescription) throws(NegotiationError) -> OpusParameters? {
+        guard map.isOpus else { return nil }
+        return try read { () throws(SDPError) in try OpusParameters(of: map.payloadType, in: media) }
+    }
+
     func feedback(for payloadType: UInt8, in media: MediaDescription) throws(NegotiationError) -> Set<FeedbackKind> {
         try read { () throws(SDPError) in try media.feedback(for: payloadType) }
     }
@@ -120,6 +126,10 @@ struct DescriptionReader {
             "RTP/SAVP",
         ].contains(name)
     }
+}
+
+extension RTPMapAttribute {
+    var isOpus: Bool { encodingName.lowercased() == "opus" }
 }
 
 /// Numbers that must mean one thing in all of a bundle (RFC 9143 §10.1.2, §10.2).

@@ -31,3 +31,42 @@ public struct NegotiableCodec: Hashable, Sendable {
         feedback: [.nack, .pictureLoss, .fullIntraRequest, .receiverEstimatedBitrate, .transportWide],
         rtxPayloadType: 97)
 }
+
+extension NegotiableCodec {
+    /// Opus (RFC 7587) as the sound of what somebody shares: music and speech in two channels.
+    public static let opusContent = opus(payloadType: 109, parameters: contentParameters, others: ";sprop-stereo=1")
+
+    /// Opus as an attendee's voice: silence may go unsent.
+    ///
+    /// It has a payload type of its own: one payload type stands for one configuration in all of a bundle (RFC 9143
+    /// §10.1.2).
+    public static let opusVoice = opus(payloadType: 111, parameters: voiceParameters)
+
+    /// Opus as it is received: in two channels, made up for by FEC. An answer takes the offer's payload type.
+    public static let opusReceived = opus(payloadType: 109, parameters: contentParameters)
+
+    private static func opus(
+        payloadType: UInt8, parameters: OpusParameters, others: String = ""
+    ) -> NegotiableCodec {
+        NegotiableCodec(
+            kind: "audio",
+            map: RTPMapAttribute(payloadType: payloadType, encodingName: "opus", clockRate: 48_000, parameters: "2"),
+            formatParameters: parameters.formatParameters + others, feedback: [.transportWide], rtxPayloadType: nil)
+    }
+
+    private static var contentParameters: OpusParameters {
+        var parameters = OpusParameters()
+        parameters.minimumPacketTime = .milliseconds(10)
+        parameters.usesInbandFEC = true
+        parameters.isStereo = true
+        return parameters
+    }
+
+    private static var voiceParameters: OpusParameters {
+        var parameters = OpusParameters()
+        parameters.minimumPacketTime = .milliseconds(10)
+        parameters.usesInbandFEC = true
+        parameters.usesDTX = true
+        return parameters
+    }
+}

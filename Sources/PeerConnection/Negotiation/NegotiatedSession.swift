@@ -28,10 +28,13 @@ public struct NegotiatedSession: Hashable, Sendable {
 public struct NegotiatedSection: Hashable, Sendable {
     /// The section's `a=mid`, as the offer says.
     public var mid: String?
-    /// `video`, `audio` or another kind.
-    public var kind: String
+    /// The `m=` line as the offer has it.
+    public var line: MediaLine
     /// What was agreed; nil where the section is rejected.
     public var media: NegotiatedMedia?
+
+    /// `video`, `audio` or another kind.
+    public var kind: String { line.kind }
 }
 
 /// What was agreed for an accepted section.
@@ -44,6 +47,8 @@ public struct NegotiatedMedia: Hashable, Sendable {
     public var codec: RTPMapAttribute
     /// The parameters that the peer wants of the codec.
     public var codecParameters: FormatParametersAttribute?
+    /// What the peer wants of Opus; nil for other codecs.
+    public var opus: OpusParameters?
     /// The payload type of retransmissions (RFC 4588); nil where they were not agreed.
     public var rtxPayloadType: UInt8?
     /// The feedback that both ends understand.
@@ -98,5 +103,29 @@ extension MediaSources {
                 streams = [MediaStreamAttribute(streamID: String(stream), trackID: track)]
             }
         }
+    }
+}
+
+extension MediaSources {
+    /// What a section of this end announces.
+    init(_ section: OfferedSection) {
+        streams = section.source.map { [$0.stream] } ?? []
+        ssrc = section.source?.ssrc
+        rtxSSRC = section.codecs.contains { $0.rtxPayloadType != nil } ? section.source?.rtxSSRC : nil
+        cname = section.source?.cname
+        isSlides = section.isSlides
+    }
+}
+
+extension DirectionAttribute {
+    /// The direction in which media flows these ways.
+    init(sends: Bool, receives: Bool) {
+        self =
+            switch (sends, receives) {
+            case (true, true): .sendReceive
+            case (true, false): .sendOnly
+            case (false, true): .receiveOnly
+            case (false, false): .inactive
+            }
     }
 }

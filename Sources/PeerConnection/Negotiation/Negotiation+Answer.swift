@@ -134,7 +134,9 @@ private struct AnswerMatching {
         let offered = offer.media[index]
         let answered = answer.media[index]
         let mid = try ours.mid(offered)
-        guard answered.port != 0 else { return NegotiatedSection(mid: mid, kind: answered.kind, media: nil) }
+        let line = MediaLine(offered)
+        guard answered.port != 0 else { return NegotiatedSection(mid: mid, line: line, media: nil) }
+        guard !offered.isRejected else { throw NegotiationError(.answer, answered.line, .sectionEnded) }
         guard answered.hasRTCPMux else { throw NegotiationError(.answer, answered.line, .rtcpMuxMissing) }
         let direction = try localDirection(offered, answered)
         let (own, codec) = try commonCodec(offered, answered)
@@ -149,12 +151,13 @@ private struct AnswerMatching {
         }
         let offeredFeedback = try ours.feedback(for: own.payloadType, in: offered)
         return NegotiatedSection(
-            mid: mid, kind: answered.kind,
+            mid: mid, line: line,
             media: NegotiatedMedia(
                 mid: mid, direction: direction, codec: codec,
                 codecParameters: try theirs.read { () throws(SDPError) in
                     try answered.formatParameters(of: codec.payloadType)
                 },
+                opus: try theirs.opus(codec, in: answered),
                 rtxPayloadType: rtx,
                 feedback: try theirs.feedback(for: codec.payloadType, in: answered).intersection(offeredFeedback),
                 extensionIDs: try extensionIDs(offered, answered, direction, &numbers),
@@ -180,12 +183,8 @@ private struct AnswerMatching {
             let line = lines.first { $0 == SDPLine(attribute: said.rawValue) }
             throw NegotiationError(.answer, line, .direction(offered: own, answered: said))
         }
-        return switch (own.sends && theirs.receives, own.receives && theirs.sends) {
-        case (true, true): .sendReceive
-        case (true, false): .sendOnly
-        case (false, true): .receiveOnly
-        case (false, false): .inactive
-        }
+        return DirectionAttribute(
+            sends: own.sends && theirs.receives, receives: own.receives && theirs.sends)
     }
 
     /// The first of the answer's codecs that was offered: as the offer maps it, and as the answer does. Packets carry

@@ -1,7 +1,8 @@
 public import SDP
 
 extension Negotiation {
-    /// Answers a peer's offer as a receiver: takes the sections that send what can be received, and rejects the rest.
+    /// Answers a peer's offer: takes the sections that send what can be received, or that are this end's own, and rejects
+    /// the rest. A section in which nothing flows for now is taken too, so that it can be begun later.
     ///
     /// Sections beside the first that is taken are taken where the offer bundles them with it, since there is one
     /// transport. DTLS is opened from here (`a=setup:active`), unless the offer will do so.
@@ -9,6 +10,7 @@ extension Negotiation {
         to offer: SessionDescription, _ parameters: AnswerParameters
     ) throws(NegotiationError) -> (answer: SessionDescription, session: NegotiatedSession) {
         guard !offer.media.isEmpty else { throw NegotiationError(.offer, offer.lines.last, .noMedia) }
+        if let agreed = parameters.agreed { try checkContinuity(of: offer, .offer, with: agreed.sections) }
         var answering = Answering(
             theirs: DescriptionReader(side: .offer, session: offer), parameters: parameters)
         return try answering.run()
@@ -34,11 +36,14 @@ private struct Answering {
         let mid: String?
         let codec: NegotiableCodec
         let map: RTPMapAttribute
+        /// This end's.
+        let direction: DirectionAttribute
     }
 
     mutating func run() throws(NegotiationError) -> (SessionDescription, NegotiatedSession) {
         let choices = try choose()
-        guard let first = choices.first else {
+        let isWorthIt = choices.contains { $0.direction != .inactive } || parameters.agreed != nil
+        guard let first = choices.first, isWorthIt else {
             throw NegotiationError(
                 .offer, offer.media.first?.line, .nothingToReceive(codecs: parameters.codecs.map(\.map.encodingName)))
         }
@@ -59,10 +64,10 @@ private struct Answering {
             if let choice = choices.first(where: { $0.index == index }) {
                 let agreed = try accept(choice)
                 answer.media.append(section(for: agreed, choice, setup, isTagged: choice.index == first.index))
-                sections.append(NegotiatedSection(mid: mid, kind: media.kind, media: agreed))
+                sections.append(NegotiatedSection(mid: mid, line: MediaLine(media), media: agreed))
             } else {
-                answer.media.append(rejected(media, mid))
-                sections.append(NegotiatedSection(mid: mid, kind: media.kind, media: nil))
+                answer.media.append(MediaDescription(ended: MediaLine(media), mid: mid))
+                sections.append(NegotiatedSection(mid: mid, line: MediaLine(media), media: nil))
             }
         }
         let sharing = [transport] + choices.map { offer.media[$0.index] }
@@ -81,9 +86,9 @@ private struct Answering {
     private func choose() throws(NegotiationError) -> [Choice] {
         let bundle = try theirs.bundle() ?? []
         var choices: [Choice] = []
-        for (index, media) in offer.media.enumerated() {
+        for (index, media) in offer.media.enumerated() where choices.count < parameters.maximumSections {
             guard !media.isRejected, DescriptionReader.isSecuredRTP(media.protocol),
-                (offer.direction(of: media) ?? .sendReceive).sends
+                let direction = direction(at: index)
             else { continue }
             let mid = try theirs.mid(media)
             let isBundled = mid.map(bundle.contains) ?? false
@@ -94,9 +99,20 @@ private struct Answering {
             }
             guard let (codec, map) = try commonCodec(media) else { continue }
             guard media.hasRTCPMux else { throw NegotiationError(.offer, media.line, .rtcpMuxMissing) }
-            choices.append(Choice(index: index, mid: mid, codec: codec, map: map))
+            choices.append(Choice(index: index, mid: mid, codec: codec, map: map, direction: direction))
         }
         return choices
+    }
+
+    /// Which way media can flow in a section, seen from this end; nil where there is no use for it.
+    private func direction(at index: Int) -> DirectionAttribute? {
+        let theirs = offer.direction(of: offer.media[index]) ?? .sendReceive
+        let own = parameters.sending[index]
+        let sends = theirs.receives && own?.direction.sends == true
+        // A section to receive in, in which this end has nothing to send, is of use only where it was agreed on before.
+        let wasAgreed = parameters.agreed.map { $0.sections.indices.contains(index) && $0.sections[index].media != nil }
+        guard theirs.sends || sends || theirs == .inactive || wasAgreed == true else { return nil }
+        return DirectionAttribute(sends: sends, receives: theirs.sends)
     }
 
     private func commonCodec(
@@ -122,10 +138,12 @@ private struct Answering {
 
     private func localSetup(of media: MediaDescription) throws(NegotiationError) -> SetupAttribute {
         switch try theirs.setup(of: media) {
-        case .active: .passive
+        case .active: return .passive
         case .holdconn: throw NegotiationError(.offer, theirs.setupLine(of: media), .setupHeld)
-        // RFC 4145 §4.1: an offer that says nothing is active, but deployed ones mean actpass.
-        case .passive, .actpass, nil: .active
+        case .passive: return .active
+        // The association that stands is kept, with its roles (RFC 8842 §5.3). RFC 4145 §4.1: a first offer that says
+        // nothing is active, but deployed ones mean actpass.
+        case .actpass, nil: return parameters.agreed?.localSetup ?? .active
         }
     }
 
@@ -144,18 +162,24 @@ private struct Answering {
         var ids: [HeaderExtensionURI: UInt8] = [:]
         for (uri, map) in try theirs.extensions(of: media) where parameters.extensions.contains(uri) {
             // Ids from 4096 on ask for a number that the offer had no room for (RFC 8285 §7); doing without is allowed.
-            guard map.id < 256, ids[uri] == nil, (map.direction ?? .sendReceive).sends else { continue }
+            let peer = map.direction ?? .sendReceive
+            let direction = choice.direction
+            let isOfUse =
+                (direction.receives && peer.sends) || (direction.sends && peer.receives) || direction == .inactive
+            guard map.id < 256, ids[uri] == nil, isOfUse else { continue }
             ids[uri] = try numbers.claim(uri, map, theirs, media)
         }
         let offered = try theirs.feedback(for: choice.map.payloadType, in: media)
         return NegotiatedMedia(
-            mid: choice.mid, direction: .receiveOnly, codec: choice.map,
+            mid: choice.mid, direction: choice.direction, codec: choice.map,
             codecParameters: try theirs.read { () throws(SDPError) in
                 try media.formatParameters(of: choice.map.payloadType)
             },
+            opus: try theirs.opus(choice.map, in: media),
             rtxPayloadType: rtx, feedback: offered.intersection(choice.codec.feedback), extensionIDs: ids,
             hasReducedSizeRTCP: media.hasReducedSizeRTCP, maximumRate: theirs.maximumRate(of: media),
-            local: .none, remote: try theirs.read { () throws(SDPError) in try MediaSources(media) })
+            local: parameters.sending[choice.index].map(MediaSources.init) ?? .none,
+            remote: try theirs.read { () throws(SDPError) in try MediaSources(media) })
     }
 
     private func section(
@@ -166,6 +190,9 @@ private struct Answering {
             kind: choice.codec.kind, transport: isTagged ? parameters.transport : nil, formats: formats)
         if let mid = choice.mid { media.append(attribute: "mid", mid) }
         media.append(attribute: agreed.direction.rawValue)
+        let own = parameters.sending[choice.index]
+        if own?.isSlides == true { media.append(attribute: "content", "slides") }
+        if let stream = own?.source?.stream { media.append(attribute: "msid", stream.description) }
         media.append(attribute: "rtcp-mux")
         if agreed.hasReducedSizeRTCP { media.append(attribute: "rtcp-rsize") }
         media.append(parameters.transport, setup: setup, withCandidates: isTagged)
@@ -175,16 +202,7 @@ private struct Answering {
         media.append(
             choice.codec, as: agreed.codec, feedback: choice.codec.feedback.filter(agreed.feedback.contains),
             rtx: agreed.rtxPayloadType)
-        return media
-    }
-
-    /// A rejected section has port 0 and the offer's formats, which then mean nothing (RFC 3264 §6).
-    private func rejected(_ offered: MediaDescription, _ mid: String?) -> MediaDescription {
-        var media = MediaDescription(
-            kind: offered.kind, port: 0, protocol: offered.protocol, formats: offered.formats)
-        media.lines.append(SDPLine("c", "IN IP4 0.0.0.0"))
-        if let mid { media.append(attribute: "mid", mid) }
-        media.append(attribute: "inactive")
+        if let source = own?.source { media.append(source, hasRetransmission: agreed.rtxPayloadType != nil) }
         return media
     }
 }

@@ -6,16 +6,18 @@ public enum Negotiation {
     /// Writes an offer.
     ///
     /// Every section repeats the transport's credentials and fingerprint, for peers that look for them there; the
-    /// candidates stand in the first, whose port and `c=` line hold the default candidate.
+    /// candidates stand in the first that has not ended, whose port and `c=` line hold the default candidate.
     /// - Throws: where a text has characters that may not stand where it goes.
     public static func makeOffer(_ parameters: OfferParameters) throws(NegotiationError) -> SessionDescription {
         let origin = Origin(sessionID: parameters.sessionID, sessionVersion: parameters.sessionVersion)
         var offer = SessionDescription(origin: origin)
-        let bundle = GroupAttribute(semantics: "BUNDLE", mids: parameters.sections.map(\.mid))
+        let live = parameters.sections.filter { $0.ended == nil }
+        let bundle = GroupAttribute(semantics: "BUNDLE", mids: live.map(\.mid))
         offer.append(attribute: "group", bundle.description)
         offer.append(options: parameters.transport)
+        let tagged = parameters.sections.firstIndex { $0.ended == nil }
         for (index, section) in parameters.sections.enumerated() {
-            offer.media.append(try makeSection(section, parameters.transport, isTagged: index == 0))
+            offer.media.append(try makeSection(section, parameters.transport, isTagged: index == tagged))
         }
         return offer
     }
@@ -23,9 +25,11 @@ public enum Negotiation {
     private static func makeSection(
         _ section: OfferedSection, _ transport: TransportParameters, isTagged: Bool
     ) throws(NegotiationError) -> MediaDescription {
-        for text in [section.mid, section.stream.streamID, section.stream.trackID ?? "-", section.cname] {
+        let stream = section.source?.stream
+        for text in [section.mid, stream?.streamID ?? "-", stream?.trackID ?? "-", section.source?.cname ?? "-"] {
             guard isToken(text) else { throw NegotiationError(.offer, nil, .notAToken(text)) }
         }
+        if let line = section.ended { return MediaDescription(ended: line, mid: section.mid) }
         let formats = section.codecs.flatMap { codec in
             [codec.map.payloadType, codec.rtxPayloadType].compactMap { $0.map(String.init) }
         }
@@ -34,7 +38,7 @@ public enum Negotiation {
         media.append(attribute: "mid", section.mid)
         media.append(attribute: section.direction.rawValue)
         if section.isSlides { media.append(attribute: "content", "slides") }
-        media.append(attribute: "msid", section.stream.description)
+        if let stream { media.append(attribute: "msid", stream.description) }
         media.append(attribute: "rtcp-mux")
         media.append(attribute: "rtcp-mux-only")
         media.append(attribute: "rtcp-rsize")
@@ -43,7 +47,9 @@ public enum Negotiation {
         for codec in section.codecs {
             media.append(codec, as: codec.map, feedback: codec.feedback, rtx: codec.rtxPayloadType)
         }
-        if section.direction.sends { media.append(sourcesOf: section) }
+        if let source = section.source {
+            media.append(source, hasRetransmission: section.codecs.contains { $0.rtxPayloadType != nil })
+        }
         return media
     }
 
@@ -74,6 +80,14 @@ extension MediaDescription {
         lines.append(SDPLine("c", ConnectionData(address?.ip ?? .v4(0)).description))
     }
 
+    /// A section that is rejected, or that has ended: port 0 and formats, which then mean nothing (RFC 3264 §6, §8.2).
+    init(ended line: MediaLine, mid: String?) {
+        self.init(kind: line.kind, port: 0, protocol: line.protocol, formats: line.formats)
+        lines.append(SDPLine("c", "IN IP4 0.0.0.0"))
+        if let mid { append(attribute: "mid", mid) }
+        append(attribute: DirectionAttribute.inactive.rawValue)
+    }
+
     mutating func append(_ transport: TransportParameters, setup: SetupAttribute, withCandidates: Bool) {
         append(attribute: "ice-ufrag", transport.ice.usernameFragment)
         append(attribute: "ice-pwd", transport.ice.password)
@@ -98,17 +112,17 @@ extension MediaDescription {
     }
 
     /// Sources are told although RFC 9429 does without: conference servers tell streams apart by them.
-    fileprivate mutating func append(sourcesOf section: OfferedSection) {
-        let rtxSSRC = section.codecs.contains { $0.rtxPayloadType != nil } ? section.rtxSSRC : nil
+    mutating func append(_ source: OfferedSection.Source, hasRetransmission: Bool) {
+        let rtxSSRC = hasRetransmission ? source.rtxSSRC : nil
         if let rtxSSRC {
-            let group = SourceGroupAttribute(semantics: "FID", ssrcs: [section.ssrc, rtxSSRC])
+            let group = SourceGroupAttribute(semantics: "FID", ssrcs: [source.ssrc, rtxSSRC])
             append(attribute: "ssrc-group", group.description)
         }
-        for ssrc in [section.ssrc, rtxSSRC].compactMap({ $0 }) {
-            append(attribute: "ssrc", SourceAttribute(ssrc: ssrc, name: "cname", value: section.cname).description)
+        for ssrc in [source.ssrc, rtxSSRC].compactMap({ $0 }) {
+            append(attribute: "ssrc", SourceAttribute(ssrc: ssrc, name: "cname", value: source.cname).description)
             append(
                 attribute: "ssrc",
-                SourceAttribute(ssrc: ssrc, name: "msid", value: section.stream.description).description)
+                SourceAttribute(ssrc: ssrc, name: "msid", value: source.stream.description).description)
         }
     }
 }

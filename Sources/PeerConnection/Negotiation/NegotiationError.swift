@@ -58,6 +58,12 @@ public struct NegotiationError: Error, Hashable, Sendable {
         case payloadTypeConflict(UInt8)
         /// In one bundle, a header extension's id stands for two extensions, or is none that packets can carry.
         case extensionID(UInt16)
+        /// A later description has fewer `m=` lines than were agreed on before.
+        case sectionsMissing(agreed: Int, described: Int)
+        /// A later description has another kind or another `a=mid` where a section stands that was agreed on.
+        case sectionMoved(agreed: String, described: String)
+        /// The answer accepts a section that the offer has with port 0.
+        case sectionEnded
         /// A text that is to stand in the offer has characters that may not.
         case notAToken(String)
     }
@@ -93,6 +99,8 @@ extension NegotiationError {
         switch rule {
         case .malformed(let error): error.section
         case .ownOffer, .sectionCount, .allRejected, .noMedia: "RFC 3264 §6"
+        case .sectionsMissing, .sectionMoved: "RFC 3264 §8"
+        case .sectionEnded: "RFC 3264 §8.2"
         case .sectionKind, .noCommonCodec, .direction, .nothingToReceive: "RFC 3264 §6.1"
         case .offerInsteadOfAnswer, .setupMissing, .setupHeld: "RFC 8842 §5"
         case .mediaProtocol: "RFC 9429 §5.1.2"
@@ -141,6 +149,11 @@ extension NegotiationError {
             "payload type \(payloadType) stands for two formats in one bundle"
         case .extensionID(let id):
             "header extension id \(id) stands for two extensions in one bundle, or is not within 1 to 255"
+        case .sectionsMissing(let agreed, let described):
+            "there are \(described) m= lines, but \(agreed) were agreed on, and none may go"
+        case .sectionMoved(let agreed, let described):
+            "at this place \(agreed) was agreed on, and here it is \(described)"
+        case .sectionEnded: "the offer has this section with port 0, so that nothing can be accepted of it"
         case .notAToken(let text): "\"\(text)\" has characters that may not stand in an id"
         }
     }
@@ -153,10 +166,13 @@ extension NegotiationError {
             "give the offer to the other side, and hand over what it replies"
         case .noMedia, .sectionCount, .sectionKind, .mid:
             "check that this is the whole answer, and to this very offer"
+        case .sectionsMissing, .sectionMoved:
+            "check that this is the newest description of this session; sections end with port 0 and keep their place"
+        case .sectionEnded: "let the other side reject what the offer ends"
         case .mediaProtocol, .iceCredentialsMissing, .fingerprintMissing, .setupMissing, .setupHeld:
             "check that the other side is a WebRTC peer and that the description is whole"
         case .noCommonCodec: "let the other side accept one of the codecs that were offered"
-        case .allRejected: "let the other side accept the video; it may lack the codec, or the wish to receive"
+        case .allRejected: "let the other side accept something; it may lack the codecs, or the wish to receive"
         case .nothingToReceive: "hand over an offer that sends one of these codecs"
         case .fingerprintWeak: "let the other side use a certificate hashed with sha-256"
         case .rtcpMuxMissing: "let the other side turn on RTCP multiplexing"

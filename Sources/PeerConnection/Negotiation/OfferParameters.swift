@@ -26,63 +26,6 @@ public struct TransportParameters: Hashable, Sendable {
     }
 }
 
-/// A media section to offer.
-public struct OfferedSection: Hashable, Sendable {
-    /// The section's `a=mid`.
-    public var mid: String
-    /// The codecs, best first; all of one kind.
-    public var codecs: [NegotiableCodec]
-    /// The header extensions with their ids. One extension must have one id in all sections.
-    public var extensions: [ExtensionMapAttribute]
-    /// Which way media is to flow.
-    public var direction: DirectionAttribute
-    /// The media stream and track that are sent.
-    public var stream: MediaStreamAttribute
-    /// Whether it shows a presentation: `a=content:slides` (RFC 4796).
-    public var isSlides: Bool
-    /// The SSRC of the media.
-    public var ssrc: UInt32
-    /// The SSRC of retransmissions, where a codec has them.
-    public var rtxSSRC: UInt32?
-    /// The canonical name of RFC 3550 §6.5.1.
-    public var cname: String
-
-    /// A section with everything said.
-    public init(
-        mid: String, codecs: [NegotiableCodec], extensions: [ExtensionMapAttribute], direction: DirectionAttribute,
-        stream: MediaStreamAttribute, isSlides: Bool, ssrc: UInt32, rtxSSRC: UInt32?, cname: String
-    ) {
-        self.mid = mid
-        self.codecs = codecs
-        self.extensions = extensions
-        self.direction = direction
-        self.stream = stream
-        self.isSlides = isSlides
-        self.ssrc = ssrc
-        self.rtxSSRC = rtxSSRC
-        self.cname = cname
-    }
-
-    /// The video of a shared screen: VP8 with retransmission, sent only.
-    public static func contentVideo(
-        mid: String = "0", stream: MediaStreamAttribute, ssrc: UInt32, rtxSSRC: UInt32, cname: String
-    ) -> OfferedSection {
-        OfferedSection(
-            mid: mid, codecs: [.vp8], extensions: videoExtensions, direction: .sendOnly, stream: stream,
-            isSlides: true, ssrc: ssrc, rtxSSRC: rtxSSRC, cname: cname)
-    }
-
-    /// The header extensions that video is offered with, under their ids.
-    public static let videoExtensions: [ExtensionMapAttribute] = [
-        ExtensionMapAttribute(id: 1, uri: HeaderExtensionURI.mid.rawValue),
-        ExtensionMapAttribute(id: 2, uri: HeaderExtensionURI.absoluteSendTime.rawValue),
-        ExtensionMapAttribute(id: 3, uri: HeaderExtensionURI.transportWideSequenceNumber.rawValue),
-        ExtensionMapAttribute(id: 4, uri: HeaderExtensionURI.videoOrientation.rawValue),
-        ExtensionMapAttribute(id: 5, uri: HeaderExtensionURI.playoutDelay.rawValue),
-        ExtensionMapAttribute(id: 6, uri: HeaderExtensionURI.videoContentType.rawValue),
-    ]
-}
-
 /// What an offer is made of.
 public struct OfferParameters: Hashable, Sendable {
     /// The origin's session id: random, below 2^63 (RFC 9429 §5.2.1).
@@ -117,13 +60,20 @@ public struct AnswerParameters: Hashable, Sendable {
     public var codecs: [NegotiableCodec]
     /// The header extensions that are understood.
     public var extensions: Set<HeaderExtensionURI>
+    /// The most sections that are taken; the others are rejected.
+    public var maximumSections = PeerConnection.maximumMedia
+    /// What this end sends in sections that it offered before, by their index; nothing in a session's first answer.
+    public var sending: [Int: OfferedSection] = [:]
+    /// What was agreed before; nil for a session's first answer.
+    public var agreed: NegotiatedSession?
 
-    /// An answer that receives VP8.
+    /// An answer that receives VP8 and Opus.
     public init(
         sessionID: UInt64, sessionVersion: UInt64 = 1, transport: TransportParameters,
-        codecs: [NegotiableCodec] = [.vp8],
+        codecs: [NegotiableCodec] = [.vp8, .opusReceived],
         extensions: Set<HeaderExtensionURI> = [
             .mid, .transportWideSequenceNumber, .absoluteSendTime, .videoOrientation, .playoutDelay, .videoContentType,
+            .audioLevel,
         ]
     ) {
         self.sessionID = sessionID

@@ -20,6 +20,12 @@ public struct AssembledFrame: Hashable, Sendable {
     /// When the last packet arrived that it needed.
     public let completion: Instant
 
+    /// Quarter turns clockwise that make the picture stand upright, 0 to 3: what the frame says or, where it says nothing,
+    /// the newest one before it that did (3GPP TS 26.114 §7.4.5).
+    public internal(set) var quarterTurns = 0
+    /// When the picture was taken, since 1 January 1970 on the sender's wallclock; nil before a sender report.
+    public internal(set) var captureTime: Duration?
+
     /// Whether the frame decodes on its own.
     public var isKeyFrame: Bool { header.isKeyFrame }
 

@@ -5,65 +5,182 @@ internal import WireFormat
 /// A media section that the peer sends: finds out which of its sources is meant, and receives it.
 ///
 /// The description may name the source (`a=ssrc`); where it doesn't, the first packet does, by its `mid` extension or by
-/// being the only one of its payload type (RFC 9143 §9.2).
+/// being the only one of its payload type (RFC 9143 §9.2). A later description may change everything but the kind of
+/// media: the receiver goes on, with its numbers and counts, as long as the source stays.
 struct InboundMedia: Sendable {
-    let negotiated: NegotiatedMedia
-    let extensions: HeaderExtensionMap
+    private(set) var negotiated: NegotiatedMedia
+    private(set) var extensions: HeaderExtensionMap
     /// The source of this side's reports.
     let localSource: SynchronizationSource
-    private(set) var receiver: VideoReceiver?
+    /// Whether the newest description lets the peer send. While it doesn't, packets are refused and nothing is reported.
+    private(set) var isActive: Bool
     /// The peer said goodbye for the source.
-    var hasEnded = false
+    private(set) var hasEnded = false
+    /// The newest sender report and when it came.
+    private(set) var lastSenderReport: (report: SenderReport, arrival: Instant)?
+    /// Sender reports of the source.
+    private(set) var senderReportCount = 0
+    /// The receiver of video; nil for sound, and before a source is known.
+    ///
+    /// It and the receiver of sound have places of their own: to take one out of an enum and put it back, for each
+    /// packet and each question, costs more than what it does with the packet.
+    private(set) var video: VideoReceiver?
+    /// The receiver of sound; nil for video, and before a source is known.
+    private(set) var audio: AudioReceiver?
+    private var activity = ActivityMonitor()
 
     init(_ negotiated: NegotiatedMedia, localSource: SynchronizationSource) {
         self.negotiated = negotiated
         self.localSource = localSource
         extensions = HeaderExtensionMap(negotiated)
+        isActive = negotiated.direction.receives
         if let ssrc = negotiated.remote.ssrc { hear(SynchronizationSource(ssrc)) }
+    }
+
+    /// Takes what a later description agreed for the section; nil where it is rejected. A source that it announces takes
+    /// the place of another.
+    mutating func update(_ negotiated: NegotiatedMedia?) {
+        let wasActive = isActive
+        isActive = negotiated?.direction.receives ?? false
+        if let negotiated {
+            self.negotiated = negotiated
+            extensions = HeaderExtensionMap(negotiated)
+            if let source = negotiated.remote.ssrc.map({ SynchronizationSource($0) }) ?? source { hear(source) }
+        }
+        if isActive, !wasActive {
+            hasEnded = false
+            activity.restart()
+        }
+    }
+
+    /// Whether the section is sound.
+    var isAudio: Bool { negotiated.codec.encodingName.lowercased() == "opus" }
+    /// The source of the media, announced or heard.
+    var source: SynchronizationSource? { video?.source ?? audio?.source }
+
+    /// Whether this is the source of the section's media or of its retransmissions.
+    func isSource(_ source: SynchronizationSource) -> Bool {
+        video?.receives(source) ?? (audio?.source == source)
     }
 
     /// Whether a packet belongs to this section.
     func takes(_ header: RTPHeader, mid: String?) -> Bool {
-        if let receiver, receiver.receives(header.source) { return true }
+        if isSource(header.source) { return true }
         guard isOwnPayloadType(header.payloadType) else { return false }
         return mid == nil || mid == negotiated.mid
     }
 
     /// Takes a packet; false where it is not the section's media.
-    mutating func receive(_ header: RTPHeader, payload: RawSpan, now: Instant) -> Bool {
-        if receiver == nil, header.payloadType.rawValue == negotiated.payloadType { hear(header.source) }
-        guard receiver?.receives(header.source) == true else { return false }
-        receiver?.receive(header, payload: payload, now: now)
+    mutating func receive(_ header: RTPHeader, extensions: HeaderExtensions, payload: RawSpan, now: Instant) -> Bool {
+        guard isActive else { return false }
+        if canHear(header, extensions, now: now) { hear(header.source) }
+        guard isSource(header.source) else { return false }
+        if header.source == source {
+            let isMedia = payload.byteCount > 0 && header.payloadType.rawValue == negotiated.payloadType
+            activity.receivePacket(isMedia: isMedia, now: now)
+        }
+        video?.receive(header, orientation: extensions.videoOrientation, payload: payload, now: now)
+        audio?.receive(header, level: extensions.audioLevel, payload: payload, now: now)
         return true
     }
 
+    /// Takes a sender report of the section's source; others are left aside.
     mutating func receive(_ report: SenderReport, now: Instant) {
-        receiver?.receive(report, now: now)
+        guard isActive, report.source == source else { return }
+        lastSenderReport = (report, now)
+        senderReportCount += 1
+        activity.receive(report)
+        video?.receive(report, now: now)
+        audio?.receive(report, now: now)
+    }
+
+    /// Takes note that the peer said goodbye for the source, until another description lets it send again.
+    mutating func receiveGoodbye() {
+        hasEnded = true
+        if isActive { activity.receiveGoodbye() }
     }
 
     mutating func requestKeyFrame(now: Instant) {
-        receiver?.requestKeyFrame(now: now)
+        video?.requestKeyFrame(now: now)
     }
 
-    mutating func pollFrame() -> AssembledFrame? { receiver?.pollFrame() }
+    mutating func pollFrame() -> AssembledFrame? { video?.pollFrame() }
 
-    mutating func pollFeedback(now: Instant) -> [RTCPPacket] { receiver?.pollFeedback(now: now) ?? [] }
+    mutating func pollSound() -> ReceivedAudioPacket? { audio?.pollPacket() }
+
+    /// What has become of the media, where that has changed. `isConnected`: ICE has a path that answers.
+    mutating func pollActivity(now: Instant, isConnected: Bool) -> ReceiverActivity? {
+        isActive ? activity.poll(now: now, isConnected: isConnected) : nil
+    }
+
+    mutating func pollFeedback(now: Instant) -> [RTCPPacket] {
+        guard isActive else { return [] }
+        return video?.pollFeedback(now: now) ?? []
+    }
 
     mutating func pollReport(now: Instant) -> ReceiverReport? {
-        receiver?.pollReportBlock(now: now).map { ReceiverReport(source: localSource, reportBlocks: [$0]) }
+        guard isActive, let block = video?.pollReportBlock(now: now) ?? audio?.pollReportBlock(now: now) else {
+            return nil
+        }
+        return ReceiverReport(source: localSource, reportBlocks: [block])
+    }
+
+    /// When polling is next worth it, after all was polled at `now`.
+    func nextDeadline(now: Instant) -> Instant? {
+        guard isActive else { return nil }
+        let due = video?.nextDeadline(now: now) ?? audio?.nextDeadline
+        guard let silence = activity.nextDeadline else { return due }
+        return due.map { min($0, silence) } ?? silence
     }
 
     /// Sets the round trip time that requests are repeated by. A receiver learns of it from ICE alone.
     mutating func setRoundTripTime(_ time: Duration) {
-        receiver?.setRoundTripTime(time)
+        video?.setRoundTripTime(time)
     }
 
     private func isOwnPayloadType(_ type: PayloadType) -> Bool {
         type.rawValue == negotiated.payloadType || type.rawValue == negotiated.rtxPayloadType
     }
 
+    /// Whether a packet tells the section's source. Where none was announced, another one may follow it that says for
+    /// which section it is, once the one before has ended or is silent: two that alternate would undo each other.
+    private func canHear(_ header: RTPHeader, _ extensions: HeaderExtensions, now: Instant) -> Bool {
+        guard header.payloadType.rawValue == negotiated.payloadType, source != header.source else { return false }
+        if source == nil { return true }
+        guard negotiated.remote.ssrc == nil, !isSource(header.source) else { return false }
+        return extensions.mediaIdentification == negotiated.mid && negotiated.mid != nil
+            && (hasEnded || activity.isSilent(now: now))
+    }
+
+    /// Receives a source, or goes on receiving it with what was agreed last.
     private mutating func hear(_ source: SynchronizationSource) {
         guard let payloadType = PayloadType(negotiated.payloadType) else { return }
+        if source != self.source {
+            hasEnded = false
+            lastSenderReport = nil
+            senderReportCount = 0
+        }
+        if isAudio {
+            video = nil
+            hearSound(source, payloadType: payloadType)
+        } else {
+            audio = nil
+            hearVideo(source, payloadType: payloadType)
+        }
+    }
+
+    private mutating func hearSound(_ source: SynchronizationSource, payloadType: PayloadType) {
+        let configuration = AudioReceiver.Configuration(source: source, payloadType: payloadType)
+        if audio?.source == source {
+            audio?.setPayloadType(payloadType)
+        } else if let old = audio {
+            audio = AudioReceiver(configuration: configuration, resuming: old)
+        } else {
+            audio = AudioReceiver(configuration: configuration)
+        }
+    }
+
+    private mutating func hearVideo(_ source: SynchronizationSource, payloadType: PayloadType) {
         var configuration = VideoReceiver.Configuration(
             source: source, payloadType: payloadType, localSource: localSource)
         if let rtx = negotiated.remote.rtxSSRC, let type = negotiated.rtxPayloadType.flatMap({ PayloadType($0) }) {
@@ -73,7 +190,11 @@ struct InboundMedia: Sendable {
         configuration.keyFrameRequest =
             negotiated.feedback.contains(.pictureLoss)
             ? .pictureLossIndication : negotiated.feedback.contains(.fullIntraRequest) ? .fullIntraRequest : .none
-        receiver = VideoReceiver(configuration: configuration)
+        if video?.source == source {
+            video?.update(configuration)
+        } else {
+            video = VideoReceiver(configuration: configuration)
+        }
     }
 }
 

@@ -75,6 +75,8 @@ public struct VP8FrameAssembler: Sendable {
     private var floor = Int64.min
     /// The timestamp of the frame counted last as dropped, whose packets may be dropped one by one.
     private var lastDropped: RTPTimestamp?
+    /// How the pictures stand until a packet says otherwise.
+    private var quarterTurns = 0
 
     /// An assembler that has seen no packet.
     public init(configuration: Configuration = Configuration()) {
@@ -121,12 +123,12 @@ public struct VP8FrameAssembler: Sendable {
     @discardableResult
     public mutating func insert(
         _ number: SequenceNumber, timestamp: RTPTimestamp, marker: Bool, descriptor: VP8PayloadDescriptor,
-        payload: [UInt8], now: Instant
+        payload: [UInt8], orientation: VideoOrientation? = nil, now: Instant
     ) -> Insertion {
         store(
             VP8PacketBuffer.Slot(
                 number: unwrapper.unwrap(number), timestamp: timestamp, marker: marker, descriptor: descriptor,
-                payload: payload, arrival: now), now: now)
+                payload: payload, arrival: now, orientation: orientation), now: now)
     }
 
     /// Takes note of a packet without media (padding): its number is not missing.
@@ -302,6 +304,7 @@ public struct VP8FrameAssembler: Sendable {
             count += 1
             firstArrival = min(firstArrival, slot.arrival)
             completion = max(completion, slot.arrival)
+            if let orientation = slot.orientation { quarterTurns = orientation.quarterTurns }
         }
         let first = buffer[range.lowerBound]
         var unused = first?.timestamp
@@ -320,7 +323,7 @@ public struct VP8FrameAssembler: Sendable {
             AssembledFrame(
                 data: data, header: header, timestamp: first.timestamp, pictureID: descriptor.pictureID,
                 temporalLayer: descriptor.temporalLayer, packetCount: count, firstArrival: firstArrival,
-                completion: completion))
+                completion: completion, quarterTurns: quarterTurns))
         framesAssembled += 1
         continuity = VP8Continuity(descriptor)
         state = .following(next: floor, cursor: floor)

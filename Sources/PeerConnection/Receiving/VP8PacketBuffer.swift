@@ -12,6 +12,8 @@ struct VP8PacketBuffer: Sendable {
         /// The bytes after the descriptor.
         var payload: [UInt8]
         var arrival: Instant
+        /// How the picture stands, where the packet says so.
+        var orientation: VideoOrientation?
 
         var startsFrame: Bool { descriptor?.startsFrame ?? false }
         /// RFC 6386 §9.1: the lowest bit of the first byte is clear in a key frame.

@@ -63,10 +63,11 @@ public struct VideoReceiver: Sendable {
     /// Plain retransmissions may be this far behind.
     private static let maximumMisorder = 3000
 
-    private let configuration: Configuration
+    private var configuration: Configuration
     private var retransmissions = RetransmissionUnwrapper()
     private var reception = ReceiveStatistics(
         clockRate: clockRate, minimumSequential: 1, maximumMisorder: maximumMisorder)
+    private var clock = MediaClock(clockRate: clockRate)
     private var nack: NACKGenerator
     private var assembler: VP8FrameAssembler
     private var counts = InboundVideoStatistics()
@@ -82,10 +83,20 @@ public struct VideoReceiver: Sendable {
         // Where nothing can be asked for, only reordering is worth waiting for.
         if !configuration.sendsNACK { limits.maximumWait = min(limits.maximumWait, .milliseconds(100)) }
         assembler = VP8FrameAssembler(configuration: limits)
-        if let retransmission = configuration.retransmission {
-            retransmissions.add(source: retransmission.source, for: configuration.source)
-            retransmissions.add(payloadType: retransmission.payloadType, for: configuration.payloadType)
-        }
+        connectRetransmissions()
+    }
+
+    private mutating func connectRetransmissions() {
+        retransmissions = RetransmissionUnwrapper()
+        guard let retransmission = configuration.retransmission else { return }
+        retransmissions.add(source: retransmission.source, for: configuration.source)
+        retransmissions.add(payloadType: retransmission.payloadType, for: configuration.payloadType)
+    }
+
+    /// Goes on with what another description agreed for the same stream: payload types, retransmissions, feedback.
+    mutating func update(_ configuration: Configuration) {
+        self.configuration = configuration
+        connectRetransmissions()
     }
 
     /// The stream that is received.
@@ -96,15 +107,18 @@ public struct VideoReceiver: Sendable {
         source == configuration.source || source == configuration.retransmission?.source
     }
 
-    /// Takes a packet of the stream or of its retransmissions; `payload` is its payload without padding.
-    public mutating func receive(_ header: RTPHeader, payload: RawSpan, now: Instant) {
+    /// Takes a packet of the stream or of its retransmissions; `payload` is its payload without padding, `orientation`
+    /// what its header extension says.
+    public mutating func receive(
+        _ header: RTPHeader, orientation: VideoOrientation? = nil, payload: RawSpan, now: Instant
+    ) {
         counts.lastPacketReceivedTimestamp = now
         counts.packetsReceived += 1
         counts.bytesReceived += payload.byteCount
         counts.headerBytesReceived += header.byteCount + header.paddingByteCount
         if nextReport == nil { nextReport = now.advanced(by: configuration.reportInterval) }
         if header.source == configuration.source, header.payloadType == configuration.payloadType {
-            receiveMedia(header, payload: payload, now: now)
+            receiveMedia(header, orientation: orientation, payload: payload, now: now)
             return
         }
         switch retransmissions.content(source: header.source, payloadType: header.payloadType, payload: payload) {
@@ -119,7 +133,8 @@ public struct VideoReceiver: Sendable {
             }
             noteArrival(original.sequenceNumber, now: now)
             assemble(
-                original.sequenceNumber, header: header, payload: payload.extracting(original.payloadRange), now: now)
+                original.sequenceNumber, header: header, orientation: orientation,
+                payload: payload.extracting(original.payloadRange), now: now)
         }
     }
 
@@ -127,6 +142,7 @@ public struct VideoReceiver: Sendable {
     public mutating func receive(_ report: SenderReport, now: Instant) {
         guard report.source == configuration.source else { return }
         reception.receive(report, now: now)
+        clock.receive(report, now: now)
     }
 
     /// Sets the round trip time, as the connection knows it: NACKs are repeated by it.
@@ -141,7 +157,8 @@ public struct VideoReceiver: Sendable {
 
     /// The next whole frame, in decoding order.
     public mutating func pollFrame() -> AssembledFrame? {
-        guard let frame = assembler.pollFrame() else { return nil }
+        guard var frame = assembler.pollFrame() else { return nil }
+        frame.captureTime = clock.captureTime(of: frame.timestamp, arrival: frame.firstArrival)
         counts.framesReceived += 1
         if frame.packetCount > 1 {
             counts.framesAssembledFromMultiplePackets += 1
@@ -200,7 +217,9 @@ public struct VideoReceiver: Sendable {
         return statistics
     }
 
-    private mutating func receiveMedia(_ header: RTPHeader, payload: RawSpan, now: Instant) {
+    private mutating func receiveMedia(
+        _ header: RTPHeader, orientation: VideoOrientation?, payload: RawSpan, now: Instant
+    ) {
         // A number that was asked for comes back under its own number where rtx was not negotiated.
         let isRepeated = configuration.retransmission == nil && nack.tries(of: header.sequenceNumber) > 0
         switch reception.receive(
@@ -209,6 +228,7 @@ public struct VideoReceiver: Sendable {
         case .valid: break
         case .restarted:
             nack = NACKGenerator(resuming: nack)
+            clock.restart()
             assembler.restart(now: now)
         case .probation, .implausible:
             counts.packetsRejected += 1
@@ -219,7 +239,7 @@ public struct VideoReceiver: Sendable {
             counts.retransmittedBytesReceived += payload.byteCount
         }
         noteArrival(header.sequenceNumber, now: now)
-        assemble(header.sequenceNumber, header: header, payload: payload, now: now)
+        assemble(header.sequenceNumber, header: header, orientation: orientation, payload: payload, now: now)
     }
 
     private mutating func noteArrival(_ number: SequenceNumber, now: Instant) {
@@ -227,7 +247,9 @@ public struct VideoReceiver: Sendable {
         if nack.receive(number, now: now) == .tooManyGaps { assembler.awaitKeyFrame(now: now) }
     }
 
-    private mutating func assemble(_ number: SequenceNumber, header: RTPHeader, payload: RawSpan, now: Instant) {
+    private mutating func assemble(
+        _ number: SequenceNumber, header: RTPHeader, orientation: VideoOrientation?, payload: RawSpan, now: Instant
+    ) {
         defer { forgetUseless() }
         guard payload.byteCount > 0 else {
             assembler.insertPadding(number, timestamp: header.timestamp, now: now)
@@ -238,7 +260,7 @@ public struct VideoReceiver: Sendable {
             let piece = [UInt8](payload.extracting(count..<payload.byteCount))
             assembler.insert(
                 number, timestamp: header.timestamp, marker: header.marker, descriptor: descriptor, payload: piece,
-                now: now)
+                orientation: orientation, now: now)
         } catch {
             counts.packetsRejected += 1
         }

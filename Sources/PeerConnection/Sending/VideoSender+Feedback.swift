@@ -3,24 +3,19 @@ internal import RTP
 internal import WireFormat
 
 extension VideoSender {
-    /// Takes what a report block says of this sender's packets.
-    mutating func take(_ block: ReportBlock, at now: NTPTimestamp) {
-        isSourceKnown = true
-        _ = reports.receive(block, arrival: now)
-    }
-
     /// Whether a full intra request is a new one; a repeated one carries the same number (RFC 5104 §4.3.1.2).
     mutating func isNew(_ entry: FullIntraRequest.Entry) -> Bool {
-        statistics.firCount += 1
+        stream.statistics.firCount += 1
         defer { lastIntraRequest = entry.sequenceNumber }
         return lastIntraRequest != entry.sequenceNumber
     }
 
-    /// The sender report of this instant (RFC 3550 §6.4.1).
+    /// The sender report of this instant. The media clock of pictures runs with the monotonic clock that they are taken
+    /// by.
     func senderReport(at now: Instant, wallclock: NTPTimestamp) -> SenderReport {
-        SenderReport(
-            source: parameters.source, ntpTimestamp: wallclock, rtpTimestamp: timestamp(at: now),
-            packetCount: UInt32(truncatingIfNeeded: statistics.packetsSent),
-            octetCount: UInt32(truncatingIfNeeded: statistics.bytesSent))
+        let timestamp = RTPTimestamp(
+            mediaTime: .nanoseconds(now.nanoseconds), clockRate: PacketizedFrame.clockRate,
+            offset: stream.timestampOffset)
+        return stream.senderReport(timestamp: timestamp, wallclock: wallclock)
     }
 }

@@ -2,29 +2,8 @@ internal import CongestionControl
 internal import RTP
 internal import WireFormat
 
-/// A packet that waits for its turn: what it will hold, not its bytes.
-enum PacedPacket: Sendable {
-    /// A piece of a frame, sent for the first time by the sender at this index.
-    case media(sender: Int, frame: PacketizedFrame, fragment: Int)
-    /// A packet that the receiver missed.
-    case retransmission(sender: Int, sequenceNumber: SequenceNumber, packet: VideoSender.SentPacket)
-}
-
-/// Sends one video source: numbers its packets, writes them, and keeps what it takes to write them again.
-///
-/// Sequence numbers are given where a packet leaves, so that one that never leaves makes no gap.
+/// Sends one video source: writes its packets, and keeps what it takes to write them again.
 struct VideoSender {
-    /// What the two descriptions agreed on for this media section.
-    struct Parameters: Sendable {
-        let mid: String
-        let source: SynchronizationSource
-        let payloadType: PayloadType
-        /// Source and payload type of retransmissions (RFC 4588); nil where the peer took none.
-        let retransmission: (source: SynchronizationSource, payloadType: PayloadType)?
-        let extensions: HeaderExtensionMap
-        let isContent: Bool
-    }
-
     /// A packet as it was sent, so that it can be sent again.
     struct SentPacket: Sendable {
         let frame: PacketizedFrame
@@ -34,44 +13,48 @@ struct VideoSender {
         let extensions: HeaderExtensions
     }
 
-    let parameters: Parameters
-    var statistics = OutboundStatistics()
-    var reports = ReceiverReportTracker(clockRate: PacketizedFrame.clockRate)
-    private var sequenceNumber: SequenceNumber
-    private var retransmissionSequenceNumber: SequenceNumber
-    private let timestampOffset: RTPTimestamp
-    private var history = RetransmissionHistory<SentPacket>()
-    /// The peer knows which section a source belongs to once it reports on it; until then every packet says so.
-    var isSourceKnown = false
+    var stream: OutgoingStream
+    var keyFrameRequests = KeyFrameRequests()
     var lastIntraRequest: UInt8?
+    /// Whether sound of the same media stream is sent: the receiver must have leave to hold pictures back for it.
+    var isWithSound = false
+    private var retransmissionSequenceNumber: SequenceNumber
+    private var history = RetransmissionHistory<SentPacket>()
     /// Retransmissions that wait in the pacer.
     private var queuedRetransmissions = 0
     private var hasSentKeyFrame = false
 
-    init(parameters: Parameters, random: inout some RandomNumberGenerator) {
-        self.parameters = parameters
-        // Below half the circle, as libsrtp2's guess of the rollover counter wants it of a first packet (RFC 3711 §3.3.1).
-        sequenceNumber = SequenceNumber(.random(in: 1..<0x8000, using: &random))
+    init(parameters: OutgoingStream.Parameters, random: inout some RandomNumberGenerator) {
+        stream = OutgoingStream(parameters: parameters, clockRate: PacketizedFrame.clockRate, random: &random)
         retransmissionSequenceNumber = SequenceNumber(.random(in: 1..<0x8000, using: &random))
-        timestampOffset = RTPTimestamp(random.next())
     }
 
-    /// The media clock's reading at an instant, for sender reports.
-    func timestamp(at now: Instant) -> RTPTimestamp {
-        RTPTimestamp(
-            mediaTime: .nanoseconds(now.nanoseconds), clockRate: PacketizedFrame.clockRate, offset: timestampOffset)
+    /// Takes what a later description says. A packet that was written otherwise than it would be now can't be sent again.
+    mutating func update(_ parameters: OutgoingStream.Parameters) {
+        let isWrittenAlike =
+            parameters.payloadType == stream.parameters.payloadType
+            && parameters.extensions == stream.parameters.extensions
+        if !isWrittenAlike { history = RetransmissionHistory() }
+        stream.parameters = parameters
+    }
+
+    /// Begins again after a pause, in which the peer has seen nothing: with a key frame.
+    mutating func resume() {
+        stream.resume()
+        hasSentKeyFrame = false
+        keyFrameRequests.request()
     }
 
     /// Queues a frame's packets; false where the frame can't be decoded by the peer, who has seen no key frame yet.
     mutating func enqueue(
-        _ frame: PacketizedFrame, as index: Int, to pacer: inout Pacer<PacedPacket>, now: Instant
+        _ frame: PacketizedFrame, as media: Int, to pacer: inout Pacer<PacedPacket>, now: Instant
     ) -> Bool {
         guard frame.isKeyFrame || hasSentKeyFrame else { return false }
         hasSentKeyFrame = true
-        statistics.count(frame)
+        stream.statistics.count(frame)
         for fragment in 0..<frame.fragmentCount {
             pacer.enqueue(
-                .media(sender: index, frame: frame, fragment: fragment),
+                .picture(media: media, frame: frame, fragment: fragment),
                 size: frame.payloadByteCount(at: fragment) + RTPHeader.fixedByteCount, priority: .video, now: now)
         }
         return true
@@ -84,17 +67,17 @@ struct VideoSender {
 
     /// Queues again what a NACK names and the history still holds.
     mutating func retransmit(
-        _ sequenceNumbers: some Sequence<SequenceNumber>, as index: Int, to pacer: inout Pacer<PacedPacket>,
+        _ sequenceNumbers: some Sequence<SequenceNumber>, as media: Int, to pacer: inout Pacer<PacedPacket>,
         roundTripTime: Duration, now: Instant
     ) {
-        statistics.nackCount += 1
+        stream.statistics.nackCount += 1
         for number in sequenceNumbers {
             guard queuedRetransmissions < Self.maximumQueuedRetransmissions else { return }
             let pause = max(roundTripTime, Self.minimumRetransmissionInterval)
             guard let packet = history.lookup(number, now: now, roundTripTime: pause) else { continue }
             queuedRetransmissions += 1
             pacer.enqueue(
-                .retransmission(sender: index, sequenceNumber: number, packet: packet),
+                .retransmission(media: media, sequenceNumber: number, packet: packet),
                 size: packet.frame.payloadByteCount(at: packet.fragment) + RTPHeader.fixedByteCount,
                 priority: .retransmission, now: now)
         }
@@ -105,24 +88,26 @@ struct VideoSender {
         _ frame: PacketizedFrame, fragment: Int, to writer: inout ByteWriter,
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) {
-        var extensions = HeaderExtensions()
-        stamp(&extensions, &transportSequenceNumber, now: now)
-        if !isSourceKnown { extensions.mediaIdentification = parameters.mid }
+        var extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
         // A receiver keeps these from one frame to the next; key frames are where it may begin.
         if frame.isKeyFrame, frame.isLastFragment(fragment) {
             extensions.videoOrientation = VideoOrientation(quarterTurns: frame.quarterTurns)
-            if parameters.isContent { extensions.videoContentType = .screenshare }
+            if stream.parameters.isContent { extensions.videoContentType = .screenshare }
         }
-        // A screen is looked at and pointed at: whoever shows it shows it at once.
-        if frame.isKeyFrame, fragment == 0 { extensions.playoutDelay = PlayoutDelay(minimum: .zero, maximum: .zero) }
+        if frame.isKeyFrame, fragment == 0 { extensions.playoutDelay = playoutDelay }
 
         let packet = SentPacket(frame: frame, fragment: fragment, extensions: extensions)
         let start = writer.offset
-        try write(packet, sequenceNumber: sequenceNumber, to: &writer)
+        try write(packet, sequenceNumber: stream.sequenceNumber, to: &writer)
         let payloadByteCount = frame.payloadByteCount(at: fragment)
-        statistics.countPacket(payload: payloadByteCount, header: writer.offset - start - payloadByteCount)
-        history.insert(sequenceNumber, packet, size: writer.offset - start, now: now)
-        sequenceNumber = sequenceNumber.next
+        history.insert(stream.sequenceNumber, packet, size: writer.offset - start, now: now)
+        stream.advance(payload: payloadByteCount, header: writer.offset - start - payloadByteCount)
+    }
+
+    /// A screen is looked at and pointed at: whoever shows it shows it at once. With sound, the two together are worth
+    /// more, and the receiver is left to hold pictures until their sound is heard.
+    private var playoutDelay: PlayoutDelay {
+        PlayoutDelay(minimum: .zero, maximum: isWithSound ? .seconds(10) : .zero)
     }
 
     /// Writes a packet once more, over RTX where the peer took it (RFC 4588 §4).
@@ -132,18 +117,17 @@ struct VideoSender {
     ) throws(EndOfBytes) {
         queuedRetransmissions = max(0, queuedRetransmissions - 1)
         let payloadByteCount = packet.frame.payloadByteCount(at: packet.fragment)
-        statistics.countRetransmission(payload: payloadByteCount)
-        guard let retransmission = parameters.retransmission else {
+        stream.statistics.countRetransmission(payload: payloadByteCount)
+        guard let retransmission = stream.parameters.retransmission else {
             return try write(packet, sequenceNumber: number, to: &writer)
         }
-        var extensions = HeaderExtensions()
-        stamp(&extensions, &transportSequenceNumber, now: now)
-        if !isSourceKnown { extensions.mediaIdentification = parameters.mid }
+        let extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
         let header = OutgoingRTPHeader(
             marker: packet.frame.isLastFragment(packet.fragment), payloadType: retransmission.payloadType,
-            sequenceNumber: retransmissionSequenceNumber, timestamp: packet.frame.timestamp(offset: timestampOffset),
+            sequenceNumber: retransmissionSequenceNumber,
+            timestamp: packet.frame.timestamp(offset: stream.timestampOffset),
             source: retransmission.source, extensions: extensions)
-        try header.write(to: &writer, map: parameters.extensions)
+        try header.write(to: &writer, map: stream.parameters.extensions)
         try RetransmissionPayload.writePrefix(number, to: &writer)
         try packet.frame.writePayload(at: packet.fragment, to: &writer)
         retransmissionSequenceNumber = retransmissionSequenceNumber.next
@@ -153,19 +137,10 @@ struct VideoSender {
         throws(EndOfBytes)
     {
         let header = OutgoingRTPHeader(
-            marker: packet.frame.isLastFragment(packet.fragment), payloadType: parameters.payloadType,
-            sequenceNumber: sequenceNumber, timestamp: packet.frame.timestamp(offset: timestampOffset),
-            source: parameters.source, extensions: packet.extensions)
-        try header.write(to: &writer, map: parameters.extensions)
+            marker: packet.frame.isLastFragment(packet.fragment), payloadType: stream.parameters.payloadType,
+            sequenceNumber: sequenceNumber, timestamp: packet.frame.timestamp(offset: stream.timestampOffset),
+            source: stream.source, extensions: packet.extensions)
+        try header.write(to: &writer, map: stream.parameters.extensions)
         try packet.frame.writePayload(at: packet.fragment, to: &writer)
-    }
-
-    private func stamp(
-        _ extensions: inout HeaderExtensions, _ transportSequenceNumber: inout TransportSequenceNumber, now: Instant
-    ) {
-        extensions.absoluteSendTime = AbsoluteSendTime(now)
-        guard parameters.extensions[.transportSequenceNumber] != nil else { return }
-        extensions.transportSequenceNumber = transportSequenceNumber
-        transportSequenceNumber = transportSequenceNumber.next
     }
 }

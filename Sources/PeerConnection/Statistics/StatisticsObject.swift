@@ -18,6 +18,21 @@ public struct StatisticsObject: Sendable, Hashable {
         self.timestamp = timestamp
     }
 
+    /// The id of the `outbound-rtp` object of one of this side's media, by its index.
+    public static func outboundID(media: Int) -> String { "OT\(media)" }
+
+    /// The id of the `media-source` object of one of this side's media.
+    public static func mediaSourceID(media: Int) -> String { "MS\(media)" }
+
+    /// The id of the `inbound-rtp` object of one of the peer's media, by its index in ``PeerConnection/remoteMedia``.
+    public static func inboundID(receiver: Int) -> String { "IT\(receiver)" }
+
+    /// The id of what the peer reports on one of this side's media.
+    static func remoteInboundID(media: Int) -> String { "RI\(media)" }
+
+    /// The id of what the peer reports on one of its own media.
+    static func remoteOutboundID(receiver: Int) -> String { "RO\(receiver)" }
+
     /// The kinds that this library reports (W3C webrtc-stats §6.1).
     public enum Kind: String, Sendable {
         /// The codec of a stream.

@@ -92,7 +92,7 @@ struct OfferTests {
     @Test("A name that would break the description's lines is refused", arguments: ["a b", "", "x\r\na=evil", "é"])
     func injection(_ name: String) {
         var section = Samples.content
-        section.stream = MediaStreamAttribute(streamID: name, trackID: nil)
+        section.source?.stream = MediaStreamAttribute(streamID: name, trackID: nil)
         let error = #expect(throws: NegotiationError.self) { try Samples.offer(sections: [section]) }
         #expect(error?.rule == .notAToken(name))
     }

@@ -17,9 +17,10 @@ enum Samples {
                 kind: .serverReflexive, relatedHost: .address(.v4(0xC0A8_0105)), relatedPort: 5000),
         ])
 
-    static let content = OfferedSection.contentVideo(
-        stream: MediaStreamAttribute(streamID: "alice#content", trackID: "screen"), ssrc: 1111, rtxSSRC: 2222,
-        cname: "cname1")
+    static let content = OfferedSection.video(
+        source: OfferedSection.Source(
+            stream: MediaStreamAttribute(streamID: "alice#content", trackID: "screen"), ssrc: 1111, rtxSSRC: 2222,
+            cname: "cname1"), isSlides: true)
 
     static func offer(sections: [OfferedSection] = [content]) throws -> SessionDescription {
         // Through text, as it is when offering and sending are two commands: lines get their numbers.
@@ -30,12 +31,11 @@ enum Samples {
 
     /// Two videos and their answer.
     static func twoSections() throws -> SessionDescription {
-        var camera = content
-        camera.mid = "cam"
-        camera.isSlides = false
-        camera.ssrc = 3333
-        camera.rtxSSRC = 4444
-        camera.stream = MediaStreamAttribute(streamID: "alice", trackID: "camera")
+        let camera = OfferedSection.video(
+            mid: "cam",
+            source: OfferedSection.Source(
+                stream: MediaStreamAttribute(streamID: "alice", trackID: "camera"), ssrc: 3333, rtxSSRC: 4444,
+                cname: "cname1"), isSlides: false)
         return try offer(sections: [content, camera])
     }
 
@@ -48,4 +48,22 @@ enum Samples {
                 CandidateAttribute(
                     foundation: "1", priority: 5, host: .address(.v4(0x7F00_0001)), port: 7000, kind: .host)
             ]))
+}
+
+extension Samples {
+    /// What somebody shares, with its sound, and the attendee's own voice and camera.
+    static let four: [OfferedSection] = [
+        content,
+        .audio(mid: "1", source: source("alice#content", "sound", 3333), isSlides: true),
+        .audio(mid: "2", source: source("alice", "voice", 4444), isSlides: false),
+        .video(mid: "3", source: source("alice", "camera", 5555, 6666), isSlides: false),
+    ]
+
+    private static func source(
+        _ stream: String, _ track: String, _ ssrc: UInt32, _ rtxSSRC: UInt32? = nil
+    ) -> OfferedSection.Source {
+        OfferedSection.Source(
+            stream: MediaStreamAttribute(streamID: stream, trackID: track), ssrc: ssrc, rtxSSRC: rtxSSRC,
+            cname: "cname1")
+    }
 }

@@ -129,11 +129,11 @@ public final class VideoReceivePipeline: Sendable {
         }
     }
 
-    /// Completes a connection's report with what was decoded.
-    public func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
+    /// Completes a connection's report with what was decoded of its receiver of this index.
+    public func complete(_ report: [StatisticsObject], receiver: Int) -> [StatisticsObject] {
         let statistics = statistics
         return report.map { object in
-            guard object.type == .inboundRTP else { return object }
+            guard object.id == StatisticsObject.inboundID(receiver: receiver) else { return object }
             var object = object
             object.set("framesDecoded", statistics.framesDecoded)
             object.set("keyFramesDecoded", statistics.keyFramesDecoded)

@@ -5,23 +5,22 @@ internal import VideoCoding
 /// Writes what capture and the encoder counted into a connection's report.
 struct PipelineStatistics {
     private let encoder: VideoEncoderStatistics
-    private let format: CaptureFormat
 
-    init(_ encoder: VideoEncoderStatistics, format: CaptureFormat) {
+    init(_ encoder: VideoEncoderStatistics) {
         self.encoder = encoder
-        self.format = format
     }
 
-    func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
+    /// Completes the objects of the media of this index; they carry it in their ids.
+    func complete(_ report: [StatisticsObject], media: Int) -> [StatisticsObject] {
         report.map { object in
             var object = object
-            switch object.type {
-            case .mediaSource:
-                object.set("width", format.size.width)
-                object.set("height", format.size.height)
+            switch object.id {
+            case StatisticsObject.mediaSourceID(media: media):
+                object.set("width", encoder.sourceSize?.width)
+                object.set("height", encoder.sourceSize?.height)
                 object.set("frames", encoder.framesReceived)
                 object.set("framesPerSecond", encoder.sourceFramesPerSecond)
-            case .outboundRTP:
+            case StatisticsObject.outboundID(media: media):
                 object.set("framesEncoded", encoder.framesEncoded)
                 object.set("keyFramesEncoded", encoder.keyFramesEncoded)
                 object.set("totalEncodeTime", seconds: encoder.totalEncodeTime)

@@ -1,0 +1,72 @@
+import Capture
+import ContentShare
+import Foundation
+import Media
+
+// Content share with observers and tiles, as the Amazon Chime SDK's guide has it: alice shares a screen with its sound
+// beside her own picture, bob sees a tile of each. Both are in this process, and everything between them is real.
+
+/// What the sharing application hears.
+final class SharingApp: ContentShareObserver, CaptureSourceObserver {
+    func captureDidStart() { print("alice: capture did start") }
+    func captureDidStop() { print("alice: capture did stop") }
+    func captureDidFail(error: CaptureSourceError) { print("alice: capture did fail: \(error)") }
+    func contentShareDidStart() { print("alice: content share did start") }
+    func contentShareDidStop(status: ContentShareStatus) { print("alice: content share did stop: \(status)") }
+}
+
+/// What the viewing application hears, and what it does: it binds each tile to a view.
+final class ViewingApp: VideoTileObserver, RemoteSoundObserver {
+    let views = [AttendeeID.Modality.content: VideoStatisticsSink(), .attendee: VideoStatisticsSink()]
+    private let session: AttendeeSession
+
+    init(session: AttendeeSession) { self.session = session }
+
+    func videoTileDidAdd(_ tile: VideoTileState) {
+        print("bob: tile \(tile.tileID) of \(tile.attendeeID) added\(tile.isContent ? ", content" : ""), \(tile.size)")
+        guard let view = views[tile.attendeeID.modality] else { return }
+        do { try session.tiles.bind(view, toTile: tile.tileID) } catch { print("bob: \(error)") }
+    }
+
+    func videoTileDidRemove(_ tile: VideoTileState) { print("bob: tile \(tile.tileID) removed") }
+    func remoteSoundDidAdd(_ attendee: AttendeeID) { print("bob: hears \(attendee)") }
+}
+
+do {
+    let alice = try await AttendeeSession.offering(
+        as: AttendeeID("alice"), media: [.content, .contentAudio, .camera])
+    let bob = try await AttendeeSession.viewing(as: AttendeeID("bob"))
+    let (sharing, viewing) = (SharingApp(), ViewingApp(session: bob))
+    alice.contentShare.add(observer: sharing)
+    bob.tiles.add(observer: viewing)
+    bob.sounds.add(observer: viewing)
+    try await alice.connect(to: bob)
+
+    let screen = try SourceSpecification("test:1280x720@30").open()
+    let sound = try ToneSource()
+    let face = try SourceSpecification("test:320x240@15").open()
+    screen.add(observer: sharing)
+    try await alice.contentShare.start(
+        source: screen, audio: sound, configuration: LocalVideoConfiguration(maxBitrate: 2000))
+    try await alice.startLocalVideo(source: face)
+    try screen.start()
+    try sound.start()
+    try face.start()
+    try await Task.sleep(for: .seconds(3))
+
+    // Capture and share are apart: each is stopped for itself.
+    screen.stop()
+    try await alice.contentShare.stop()
+    try await Task.sleep(for: .milliseconds(300))
+    await alice.leave()
+    face.stop()
+    sound.stop()
+    await bob.leave()
+    for (modality, view) in viewing.views {
+        print("bob: saw \(view.statistics.frames) pictures of \(modality)")
+        guard view.statistics.frames > 0 else { exit(1) }
+    }
+} catch {
+    print("ContentShareTiles: \(error)")
+    exit(1)
+}

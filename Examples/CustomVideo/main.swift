@@ -1,0 +1,101 @@
+import ContentShare
+import Foundation
+import Media
+import Synchronization
+
+// A source, a processor and a sink of one's own, as the Amazon Chime SDK's guide has them: a source draws bars, a
+// processor turns their brightness around, and a sink at the viewer measures what arrives.
+
+/// Draws a grey bar that wanders over black, 30 times a second.
+final class BarSource: BroadcastingVideoSource {
+    let broadcaster = VideoBroadcaster(contentHint: .motion)
+    private let size = PixelSize(width: 640, height: 360)
+
+    func run() async throws {
+        let clock = ContinuousClock()
+        for number in 0..<90 {
+            let left = number * 7 % (size.width - 64)
+            let buffer = PixelBuffer(size: size, format: .i420) { planes, strides in
+                planes[0].initializeMemory(as: UInt8.self, repeating: 16)
+                for plane in planes[1...] { plane.initializeMemory(as: UInt8.self, repeating: 128) }
+                for row in 0..<size.height {
+                    let start = row * strides[0] + left
+                    UnsafeMutableRawBufferPointer(rebasing: planes[0][start..<start + 64])
+                        .initializeMemory(as: UInt8.self, repeating: 180)
+                }
+            }
+            broadcaster.send(VideoFrame(buffer: buffer, timestamp: .milliseconds(number * 33)))
+            try await clock.sleep(for: .milliseconds(33))
+        }
+        broadcaster.end(error: nil)
+    }
+}
+
+/// Takes frames, turns their brightness around and gives them on.
+final class NegativeProcessor: BroadcastingVideoSource, VideoSink {
+    let broadcaster = VideoBroadcaster()
+
+    func receive(_ frame: VideoFrame) {
+        let turned = frame.buffer.withPlanes { source in
+            PixelBuffer(size: frame.size, format: .i420) { planes, strides in
+                for plane in planes.indices {
+                    let extent = PixelFormat.i420.planeExtent(plane, of: frame.size)
+                    for row in 0..<extent.rows {
+                        for column in 0..<extent.rowBytes {
+                            let value = source.planes[plane][row * source.strides[plane] + column]
+                            planes[plane][row * strides[plane] + column] = plane == 0 ? 251 - min(value, 235) : value
+                        }
+                    }
+                }
+            }
+        }
+        broadcaster.send(VideoFrame(buffer: turned, timestamp: frame.timestamp, rotation: frame.rotation))
+    }
+
+    func sourceDidEnd(error: (any Error)?) { broadcaster.end(error: error) }
+    // What is downstream should treat the pictures as what they are upstream.
+    func contentHintDidChange(_ hint: ContentHint) { broadcaster.contentHint = hint }
+}
+
+/// Measures how bright the received pictures are.
+final class BrightnessSink: VideoSink, VideoTileObserver {
+    private let session: AttendeeSession
+    private let seen = Mutex((pictures: 0, brightness: 0))
+
+    init(session: AttendeeSession) { self.session = session }
+
+    var result: (pictures: Int, brightness: Int) { seen.withLock { $0 } }
+
+    func videoTileDidAdd(_ tile: VideoTileState) {
+        do { try session.tiles.bind(self, toTile: tile.tileID) } catch { print(error) }
+    }
+
+    func receive(_ frame: VideoFrame) {
+        let luma = frame.buffer.withPlanes { set in set.planes[0].reduce(0) { $0 + Int($1) } / set.planes[0].count }
+        seen.withLock { $0 = ($0.pictures + 1, luma) }
+    }
+}
+
+do {
+    let alice = try await AttendeeSession.offering(as: AttendeeID("alice"))
+    let bob = try await AttendeeSession.viewing(as: AttendeeID("bob"))
+    let sink = BrightnessSink(session: bob)
+    bob.tiles.add(observer: sink)
+    try await alice.connect(to: bob)
+
+    // source ──▶ processor ──▶ share
+    let source = BarSource()
+    let processor = NegativeProcessor()
+    source.add(processor)
+    try await alice.contentShare.start(source: processor)
+    try await source.run()
+    await alice.leave()
+    await bob.leave()
+
+    let (pictures, brightness) = sink.result
+    print("bob saw \(pictures) pictures of mean brightness \(brightness): the black was turned to white")
+    guard pictures > 0, brightness > 128 else { exit(1) }
+} catch {
+    print("CustomVideo: \(error)")
+    exit(1)
+}

@@ -1,0 +1,67 @@
+import Capture
+import ContentShare
+import Foundation
+import Media
+
+// A capturer of one's own that is called 30 times a second and shows a running timer, as OpenTok's tutorial has it. A call
+// that falls due while the one before still draws is left out.
+
+/// Draws the milliseconds since the start as bars, one for each bit.
+struct TimerView {
+    private static let size = PixelSize(width: 640, height: 360)
+    private let start = ContinuousClock.now
+
+    func render() -> PixelBuffer {
+        let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
+        let size = Self.size
+        return PixelBuffer(size: size, format: .bgra) { planes, strides in
+            planes[0].initializeMemory(as: UInt8.self, repeating: 0)
+            for bit in 0..<16 where milliseconds >> bit & 1 == 1 {
+                let left = (15 - bit) * size.width / 16 * 4
+                for row in 0..<size.height {
+                    let line = row * strides[0] + left
+                    UnsafeMutableRawBufferPointer(rebasing: planes[0][line..<line + size.width / 16 * 4])
+                        .initializeMemory(as: UInt8.self, repeating: 255)
+                }
+            }
+        }
+    }
+}
+
+/// Counts what the subscriber sees.
+final class Subscriber: VideoTileObserver {
+    let view = VideoStatisticsSink()
+    private let session: AttendeeSession
+
+    init(session: AttendeeSession) { self.session = session }
+
+    func videoTileDidAdd(_ tile: VideoTileState) {
+        do { try session.tiles.bind(view, toTile: tile.tileID) } catch { print(error) }
+    }
+}
+
+do {
+    let publisher = try await AttendeeSession.offering(as: AttendeeID("publisher"))
+    let viewer = try await AttendeeSession.viewing(as: AttendeeID("subscriber"))
+    let subscriber = Subscriber(session: viewer)
+    viewer.tiles.add(observer: subscriber)
+    try await publisher.connect(to: viewer)
+
+    let timer = TimerView()
+    let capturer = try CustomCapturer(size: PixelSize(width: 640, height: 360), framesPerSecond: 30) { _ in
+        timer.render()
+    }
+    capturer.contentHint = .text
+    try await publisher.contentShare.start(source: capturer)
+    try capturer.start()
+    try await Task.sleep(for: .seconds(3))
+    capturer.stop()
+    await publisher.leave()
+    await viewer.leave()
+
+    print("the subscriber saw \(subscriber.view.statistics.frames) pictures of the running timer")
+    guard subscriber.view.statistics.frames > 0 else { exit(1) }
+} catch {
+    print("ScreenCapturer: \(error)")
+    exit(1)
+}

@@ -1,0 +1,92 @@
+public import Media
+internal import Synchronization
+
+/// Mixes any number of sources into one: a microphone and what the machine plays, for instance. 48 kHz, stereo.
+///
+/// Each input has its volume, and may come, pause and go while the others sound. The sum may go beyond full scale: it is
+/// clipped softly where it is encoded.
+public final class AudioMixer: BroadcastingAudioSource {
+    private struct State {
+        var mix = AudioMix()
+        var inlets: [ObjectIdentifier: Inlet] = [:]
+        /// What is to be given out, in order, and whether a thread is at it.
+        var outbox: [AudioFrame] = []
+        var isSending = false
+    }
+
+    /// The sinks and observers.
+    public let broadcaster = AudioBroadcaster()
+    private let state: Mutex<State>
+
+    /// A mixer without inputs.
+    public init() {
+        // The conformers inside are used under the lock alone.
+        state = Mutex(State())
+    }
+
+    deinit {
+        for inlet in state.withLock({ $0.inlets.values }) { inlet.source.remove(inlet) }
+    }
+
+    /// Mixes in what `source` gives from now on, each sample multiplied by `volume`.
+    public func add(input source: any AudioSource, volume: Float = 1) {
+        let id = ObjectIdentifier(source)
+        let inlet = state.withLock { state -> Inlet? in
+            guard state.inlets[id] == nil else { return nil }
+            let inlet = Inlet(source: source, mixer: self)
+            state.inlets[id] = inlet
+            state.mix.add(id, volume: volume)
+            return inlet
+        }
+        if let inlet { source.add(inlet) }
+    }
+
+    /// Mixes in no more of `source`.
+    public func remove(input source: any AudioSource) {
+        if let inlet = state.withLock({ $0.inlets.removeValue(forKey: ObjectIdentifier(source)) }) {
+            source.remove(inlet)
+            update { $0.remove(ObjectIdentifier(source)) }
+        }
+    }
+
+    /// Multiplies what `source` gives by `volume` from now on.
+    public func setVolume(_ volume: Float, ofInput source: any AudioSource) {
+        state.withLock { $0.mix.setVolume(volume, of: ObjectIdentifier(source)) }
+    }
+
+    /// One thread at a time gives out what is complete, in order, with no lock held; the others leave it to that one.
+    private func update(_ body: (inout AudioMix) -> [AudioFrame]) {
+        let sends = state.withLock { state in
+            state.outbox += body(&state.mix)
+            defer { state.isSending = true }
+            return !state.isSending
+        }
+        guard sends else { return }
+        while let frame = state.withLock({ state -> AudioFrame? in
+            if state.outbox.isEmpty {
+                state.isSending = false
+                return nil
+            }
+            return state.outbox.removeFirst()
+        }) { broadcaster.send(frame) }
+    }
+
+    /// Stands between one source and the mixer, which the source does not keep alive.
+    private final class Inlet: AudioSink {
+        let source: any AudioSource
+        private let mixer: @Sendable () -> AudioMixer?
+
+        init(source: any AudioSource, mixer: AudioMixer) {
+            self.source = source
+            self.mixer = { [weak mixer] in mixer }
+        }
+
+        func receive(_ frame: AudioFrame) {
+            mixer()?.update { $0.insert(frame, of: ObjectIdentifier(source)) }
+        }
+
+        func sourceDidEnd(error: (any Error)?) {
+            mixer()?.remove(input: source)
+        }
+    }
+}

@@ -1,0 +1,258 @@
+public import Media
+public import NetworkRuntime
+public import PeerConnection
+internal import VideoCoding
+
+/// An attendee on a connection: shares content, sends an own picture and voice, and sees what the peer sends.
+///
+///     content ──▶ alice#content ─┐                        ┌─▶ tiles ──▶ sinks
+///     camera ───▶ alice ─────────┼─▶ connection ◀──────▶ ─┤
+///     voice ────▶ alice ─────────┘                        └─▶ sounds ─▶ sinks
+///
+/// It is the one reader of the connection's events.
+public actor AttendeeSession {
+    /// Who this is.
+    public nonisolated let attendee: AttendeeID
+    /// What it goes over: for descriptions and statistics.
+    public nonisolated let connection: Connection
+    /// Shares the attendee's content.
+    public nonisolated let contentShare: ContentShareController
+    /// The pictures that the peer sends.
+    public nonisolated let tiles: VideoTileController
+    /// The sound that the peer sends.
+    public nonisolated let sounds: RemoteSoundController
+    private let observers = ObserverList<any AttendeeSessionObserver>()
+    private var camera: OutgoingVideo?
+    private var voice: OutgoingAudio?
+    private var isConnected = false
+    private var outcome: Result<Void, any Error>?
+    private var waiters: [CheckedContinuation<Void, any Error>] = []
+    private var starts = 0
+
+    /// The attendee on a connection, of which it reads the events from now on.
+    public init(attendee: AttendeeID, connection: Connection) throws(AttendeeIDError) {
+        self.attendee = attendee
+        self.connection = connection
+        contentShare = try ContentShareController(attendee: attendee, connection: connection)
+        tiles = VideoTileController(connection: connection)
+        sounds = RemoteSoundController()
+        let events = connection.events
+        Task { [weak self] in
+            for await event in events { await self?.handle(event) }
+            await self?.end(with: .success(()), share: .ok)
+        }
+    }
+
+    /// Opens a connection as the one who offers, for the attendee's content and what else `media` names.
+    public static func offering(
+        as attendee: AttendeeID, media: Set<SharedMedia> = [.content],
+        configuration: Connection.Configuration = Connection.Configuration()
+    ) async throws -> AttendeeSession {
+        let identity = try LocalIdentity(media: SharedMedia.kinds(media, of: attendee))
+        let connection = try await Connection(as: .offerer, identity: identity, configuration: configuration)
+        return try AttendeeSession(attendee: attendee, connection: connection)
+    }
+
+    /// Opens a connection as one who answers, and sees what others share.
+    public static func viewing(
+        as attendee: AttendeeID, configuration: Connection.Configuration = Connection.Configuration()
+    ) async throws -> AttendeeSession {
+        let connection = try await Connection(
+            as: .answerer, identity: try LocalIdentity(media: []), configuration: configuration)
+        return try AttendeeSession(attendee: attendee, connection: connection)
+    }
+
+    /// Tells `observer` how the connection goes from now on.
+    public nonisolated func add(observer: any AttendeeSessionObserver) { observers.add(observer) }
+
+    /// Tells `observer` nothing more.
+    public nonisolated func remove(observer: any AttendeeSessionObserver) { observers.remove(observer) }
+
+    // MARK: Own picture and voice
+
+    /// Sends what `source` shows as the attendee's own picture; replaces the source where one is sent already. The
+    /// source is started by whoever made it.
+    public func startLocalVideo(
+        source: any VideoSource, configuration: LocalVideoConfiguration = LocalVideoConfiguration()
+    ) async throws {
+        if let problem = configuration.problem { throw ContentShareError.configuration(problem) }
+        if camera == nil {
+            let media = try await connection.claimMedia(
+                .video(streamID: attendee.rawValue, isContent: false), atMost: 1)
+            let opened = try OutgoingVideo(
+                on: connection, media: media, defaults: .camera, configuration: configuration)
+            camera = opened
+            if isConnected { opened.connected(limits: await connection.mediaLimits(media: media)) }
+        }
+        starts += 1
+        camera?.apply(configuration)
+        camera?.show(VideoTrack(id: "camera-\(starts)", source: source))
+    }
+
+    /// Sends no own picture any more.
+    public func stopLocalVideo() { camera?.hide() }
+
+    /// Sends `source` as the attendee's own voice; replaces the source where one is sent already.
+    public func startLocalAudio(source: any AudioSource) async throws {
+        if voice == nil {
+            let media = try await connection.claimMedia(
+                .audio(streamID: attendee.rawValue, isContent: false), atMost: 1)
+            let opened = OutgoingAudio(on: connection, media: media, isVoice: true)
+            voice = opened
+            if isConnected { opened.connected(parameters: await connection.opusParameters(media: media)) }
+        }
+        starts += 1
+        voice?.play(AudioTrack(id: "voice-\(starts)", source: source))
+    }
+
+    /// Sends no own voice any more.
+    public func stopLocalAudio() { voice?.hush() }
+
+    /// The attendee's own voice, to mute it or to set its volume; nil where none is sent.
+    public var localAudioTrack: AudioTrack? { voice?.pipeline.track }
+
+    /// The attendee's own picture, to mute it or to adapt its format; nil where none is sent.
+    public var localVideoTrack: VideoTrack? { camera?.pipeline.track }
+
+    // MARK: The connection
+
+    /// Has this session meet one that views, where both are in one process: offers, and takes its answer.
+    public func connect(to viewer: AttendeeSession) async throws {
+        let offer = try await connection.makeOffer()
+        let answer = try await viewer.connection.answer(offer: offer)
+        try await connection.accept(answer: answer, to: offer)
+    }
+
+    /// Returns when the peer has left or ``leave()`` was called; throws where the connection failed.
+    public func waitUntilEnd() async throws {
+        if let outcome { return try outcome.get() }
+        try await withCheckedThrowingContinuation { waiters.append($0) }
+    }
+
+    /// Lets what is queued leave, says goodbye and closes the connection.
+    public func leave() async {
+        await end(with: .success(()), share: .ok)
+        await connection.drainQueue()
+        await connection.close()
+    }
+
+    /// A report of all that was counted, as `getStats()` gives it.
+    public func statistics() async -> [StatisticsObject] {
+        var report = await contentShare.complete(await connection.statistics())
+        if let camera { report = camera.pipeline.complete(report, media: camera.media) }
+        return sounds.complete(tiles.complete(report))
+    }
+
+    private func handle(_ event: PeerConnection.Event) async {
+        switch event {
+        case .connected:
+            isConnected = true
+            await contentShare.connected()
+            await refresh()
+            observers.forEach { $0.sessionDidConnect() }
+        case .remoteMediaChanged:
+            let media = await connection.remoteMedia
+            tiles.update(media)
+            sounds.update(media)
+            await contentShare.refresh()
+            await refresh()
+        case .keyFrameRequested(let media):
+            if camera?.media == media { camera?.pipeline.requestKeyFrame() }
+            await contentShare.keyFrameRequested(media: media)
+        case .lossReported(let loss, let media):
+            if voice?.media == media { voice?.pipeline.note(loss: loss, of: connection) }
+            await contentShare.lossReported(loss, media: media)
+        case .frame(let frame, let receiver): tiles.receive(frame, receiver: receiver)
+        case .sound(let packet, let receiver): sounds.receive(packet, receiver: receiver)
+        case .activityChanged(let activity, let receiver): tiles.activityChanged(activity, receiver: receiver)
+        case .disconnected: observers.forEach { $0.sessionDidDisconnect() }
+        case .reconnected: observers.forEach { $0.sessionDidReconnect() }
+        case .closedByPeer: await end(with: .success(()), share: .closedByPeer)
+        case .failed(let failure):
+            let error = await ConnectionError(failure, on: connection)
+            await end(with: .failure(error), share: .connectionFailed("\(error)"))
+        case .gatheringComplete: return
+        }
+    }
+
+    private func refresh() async {
+        guard isConnected else { return }
+        if let camera { camera.connected(limits: await connection.mediaLimits(media: camera.media)) }
+        if let voice { voice.connected(parameters: await connection.opusParameters(media: voice.media)) }
+    }
+
+    private func end(with result: Result<Void, any Error>, share: ContentShareStatus) async {
+        guard outcome == nil else { return }
+        outcome = result
+        camera?.pipeline.stop()
+        voice?.pipeline.stop()
+        await contentShare.connectionEnded(share)
+        tiles.end()
+        sounds.end()
+        var error: (any Error)?
+        if case .failure(let failure) = result { error = failure }
+        observers.forEach { $0.sessionDidEnd(error: error) }
+        for waiter in waiters { waiter.resume(with: result) }
+        waiters = []
+    }
+}
+
+/// Hears how a session's connection goes, one call after the other.
+public protocol AttendeeSessionObserver: AnyObject, Sendable {
+    /// Media can flow.
+    func sessionDidConnect()
+    /// The peer does not answer; it may come back.
+    func sessionDidDisconnect()
+    /// The peer answers again.
+    func sessionDidReconnect()
+    /// The session is over: with an error where the connection failed.
+    func sessionDidEnd(error: (any Error)?)
+}
+
+extension AttendeeSessionObserver {
+    /// Nothing is done.
+    public func sessionDidConnect() {}
+    /// Nothing is done.
+    public func sessionDidDisconnect() {}
+    /// Nothing is done.
+    public func sessionDidReconnect() {}
+    /// Nothing is done.
+    public func sessionDidEnd(error: (any Error)?) {}
+}
+
+/// What an attendee may send over a connection.
+public enum SharedMedia: Sendable, Hashable, CaseIterable {
+    /// The picture of what is shared.
+    case content
+    /// The sound of what is shared.
+    case contentAudio
+    /// The attendee's own picture.
+    case camera
+    /// The attendee's own voice.
+    case microphone
+
+    /// What it takes where nothing else is said, in kbit/s.
+    public var defaultBitrate: Int {
+        switch self {
+        case .content: OutgoingVideo.Defaults.content.bitsPerSecond / 1000
+        case .camera: OutgoingVideo.Defaults.camera.bitsPerSecond / 1000
+        case .contentAudio: AudioSendPipeline.Settings(isVoice: false).bitsPerSecond / 1000
+        case .microphone: AudioSendPipeline.Settings(isVoice: true).bitsPerSecond / 1000
+        }
+    }
+
+    /// The sections of a description with these, in the order in which all of ours are.
+    public static func kinds(
+        _ media: Set<SharedMedia>, of attendee: AttendeeID
+    ) throws(AttendeeIDError) -> [LocalIdentity.MediaKind] {
+        let content = try attendee.content.rawValue
+        return allCases.filter(media.contains).map { kind in
+            switch kind {
+            case .content: .video(streamID: content, isContent: true)
+            case .contentAudio: .audio(streamID: content, isContent: true)
+            case .camera: .video(streamID: attendee.rawValue, isContent: false)
+            case .microphone: .audio(streamID: attendee.rawValue, isContent: false)
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+public import Media
+internal import NetworkRuntime
+internal import PeerConnection
+internal import Synchronization
+
+/// The sound that a peer sends: each attendee's, and that of what is shared. What nobody listens to is not decoded.
+public final class RemoteSoundController: Sendable {
+    private struct State {
+        /// By receiver; nil for what is no sound, or not sent any more.
+        var attendees: [AttendeeID?] = []
+        var heard: Set<Int> = []
+        var pipelines: [Int: AudioReceivePipeline] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let observers = ObserverList<any RemoteSoundObserver>()
+
+    init() {}
+
+    /// Tells `observer` of sounds from now on.
+    public func add(observer: any RemoteSoundObserver) { observers.add(observer) }
+
+    /// Tells `observer` nothing more.
+    public func remove(observer: any RemoteSoundObserver) { observers.remove(observer) }
+
+    /// Those whose sound was heard.
+    public var attendees: [AttendeeID] {
+        state.withLock { state in state.heard.sorted().compactMap { state.attendees[$0] } }
+    }
+
+    /// Gives `sink` the sound of an attendee: 48 kHz, in blocks of 20 ms as they are due, with what was lost concealed.
+    public func bind(_ sink: any AudioSink, to attendee: AttendeeID) throws(RemoteSoundError) {
+        guard let receiver = state.withLock({ $0.attendees.firstIndex(of: attendee) }) else {
+            throw .unknownAttendee(attendee)
+        }
+        do {
+            let made = try AudioReceivePipeline()
+            let pipeline = state.withLock { state in
+                let pipeline = state.pipelines[receiver] ?? made
+                state.pipelines[receiver] = pipeline
+                return pipeline
+            }
+            pipeline.add(sink)
+        } catch {
+            throw .decoder("\(error)")
+        }
+    }
+
+    /// Gives `sink` nothing more.
+    public func unbind(_ sink: any AudioSink) {
+        for pipeline in state.withLock({ $0.pipelines.values }) { pipeline.remove(sink) }
+    }
+
+    /// Completes a connection's report with what was played.
+    func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
+        state.withLock { $0.pipelines }.reduce(report) { $1.value.complete($0, receiver: $1.key) }
+    }
+
+    // MARK: What the connection tells
+
+    func update(_ media: [RemoteMedia]) {
+        let removed = state.withLock { state -> [AttendeeID] in
+            let previous = state.attendees
+            state.attendees = media.enumerated().map { index, media in
+                guard !media.isVideo, media.isActive else { return nil }
+                return AttendeeID(ofStream: media.streamID, isContent: media.isContent, receiver: index)
+            }
+            let gone = state.heard.filter { state.attendees[$0] == nil }
+            state.heard.subtract(gone)
+            return gone.sorted().compactMap { previous[$0] }
+        }
+        for attendee in removed { observers.forEach { $0.remoteSoundDidRemove(attendee) } }
+    }
+
+    func receive(_ packet: ReceivedAudioPacket, receiver: Int) {
+        let added = state.withLock { state -> AttendeeID? in
+            guard state.attendees.indices.contains(receiver), let attendee = state.attendees[receiver] else {
+                return nil
+            }
+            return state.heard.insert(receiver).inserted ? attendee : nil
+        }
+        if let added { observers.forEach { $0.remoteSoundDidAdd(added) } }
+        state.withLock { $0.pipelines[receiver] }?.decode(packet)
+    }
+
+    func end() {
+        let (pipelines, attendees) = state.withLock { state in
+            defer { state = State() }
+            return (state.pipelines.values, state.heard.sorted().compactMap { state.attendees[$0] })
+        }
+        for pipeline in pipelines { pipeline.stop() }
+        for attendee in attendees { observers.forEach { $0.remoteSoundDidRemove(attendee) } }
+    }
+}
+
+/// Hears of the sound that a peer sends, one call after the other.
+public protocol RemoteSoundObserver: AnyObject, Sendable {
+    /// An attendee, or what is shared, is heard for the first time. Bound from here, a sink gets all of it.
+    func remoteSoundDidAdd(_ attendee: AttendeeID)
+    /// The sound is gone.
+    func remoteSoundDidRemove(_ attendee: AttendeeID)
+}
+
+extension RemoteSoundObserver {
+    /// Nothing is done.
+    public func remoteSoundDidAdd(_ attendee: AttendeeID) {}
+    /// Nothing is done.
+    public func remoteSoundDidRemove(_ attendee: AttendeeID) {}
+}
+
+/// Why a sink can't be bound.
+public enum RemoteSoundError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Nothing is heard of this attendee.
+    case unknownAttendee(AttendeeID)
+    /// The decoder can't be made.
+    case decoder(String)
+
+    /// What is wrong, and what to do.
+    public var description: String {
+        switch self {
+        case .unknownAttendee(let attendee):
+            "no sound of \(attendee) is received; bind when remoteSoundDidAdd tells of it"
+        case .decoder(let reason): "the decoder can't be made: \(reason)"
+        }
+    }
+}

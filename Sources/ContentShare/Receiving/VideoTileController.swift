@@ -1,0 +1,159 @@
+public import Media
+internal import NetworkRuntime
+public import PeerConnection
+internal import Synchronization
+internal import VideoCoding
+
+/// The pictures that a peer sends, as tiles that sinks can be bound to.
+///
+/// What nobody looks at is not decoded: a tile costs a decoder from its first sink on.
+public final class VideoTileController: Sendable {
+    private struct State {
+        var list = VideoTileList()
+        /// By receiver.
+        var views: [Int: TileView] = [:]
+    }
+
+    private let connection: Connection
+    private let state = Mutex(State())
+    private let observers = ObserverList<any VideoTileObserver>()
+
+    init(connection: Connection) {
+        self.connection = connection
+    }
+
+    /// Tells `observer` of tiles from now on.
+    public func add(observer: any VideoTileObserver) { observers.add(observer) }
+
+    /// Tells `observer` nothing more.
+    public func remove(observer: any VideoTileObserver) { observers.remove(observer) }
+
+    /// The tiles that there are, oldest first.
+    public var tiles: [VideoTileState] { state.withLock { $0.list.tiles } }
+
+    /// Gives `sink` the pictures of a tile, from the next one that can be decoded on its own.
+    public func bind(_ sink: any VideoSink, toTile id: Int) throws(VideoTileError) {
+        let view = try view(ofTile: id)
+        do {
+            try view.bind(sink)
+        } catch {
+            throw .decoder("\(error)")
+        }
+    }
+
+    /// Gives `body` each encoded frame of a tile as it arrives: to record it without encoding it anew.
+    public func bindEncoded(
+        toTile id: Int, _ body: @escaping @Sendable (AssembledFrame) -> Void
+    ) throws(VideoTileError) {
+        try view(ofTile: id).bind(encoded: body)
+    }
+
+    /// Gives the sinks of a tile nothing more.
+    public func unbind(tile id: Int) {
+        let view = state.withLock { state -> TileView? in
+            guard let receiver = state.list.receiver(ofTile: id) else { return nil }
+            return state.views.removeValue(forKey: receiver)
+        }
+        view?.stop()
+    }
+
+    /// Has a tile stand still here: its pictures are not decoded until ``resume(tile:)``.
+    public func pause(tile id: Int) {
+        tell(state.withLock { $0.list.setPausedByUser(true, tile: id) })
+    }
+
+    /// Has a paused tile go on.
+    public func resume(tile id: Int) {
+        let (events, view) = state.withLock { state in
+            let view = state.list.receiver(ofTile: id).flatMap { state.views[$0] }
+            return (state.list.setPausedByUser(false, tile: id), view)
+        }
+        if !events.isEmpty { view?.requestKeyFrame() }
+        tell(events)
+    }
+
+    /// Completes a connection's report with what was decoded.
+    func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
+        state.withLock { $0.views }.reduce(report) { $1.value.complete($0) }
+    }
+
+    // MARK: What the connection tells
+
+    func update(_ media: [RemoteMedia]) {
+        tell(state.withLock { $0.list.update(media) })
+    }
+
+    func receive(_ frame: AssembledFrame, receiver: Int) {
+        let size = frame.size.map { PixelSize(width: $0.width, height: $0.height).turned(quarters: frame.quarterTurns) }
+        tell(state.withLock { $0.list.frameArrived(receiver: receiver, size: size) })
+        let view = state.withLock { state -> TileView? in
+            state.list.isPausedByUser(receiver: receiver) ? nil : state.views[receiver]
+        }
+        view?.receive(frame)
+    }
+
+    func activityChanged(_ activity: ReceiverActivity, receiver: Int) {
+        tell(state.withLock { $0.list.activityChanged(activity, receiver: receiver) })
+    }
+
+    func end() {
+        tell(state.withLock { $0.list.end() })
+    }
+
+    private func view(ofTile id: Int) throws(VideoTileError) -> TileView {
+        let connection = connection
+        let view = state.withLock { state -> TileView? in
+            guard let receiver = state.list.receiver(ofTile: id) else { return nil }
+            if let view = state.views[receiver] { return view }
+            let view = TileView(receiver: receiver, connection: connection)
+            state.views[receiver] = view
+            return view
+        }
+        guard let view else { throw .unknownTile(id) }
+        return view
+    }
+
+    private func tell(_ events: [VideoTileList.Event]) {
+        for event in events {
+            switch event {
+            case .didAdd(let tile): observers.forEach { $0.videoTileDidAdd(tile) }
+            case .didPause(let tile): observers.forEach { $0.videoTileDidPause(tile) }
+            case .didResume(let tile): observers.forEach { $0.videoTileDidResume(tile) }
+            case .sizeDidChange(let tile): observers.forEach { $0.videoTileSizeDidChange(tile) }
+            case .didRemove(let tile):
+                dropViewsWithoutTile()
+                observers.forEach { $0.videoTileDidRemove(tile) }
+            }
+        }
+    }
+
+    private func dropViewsWithoutTile() {
+        let dropped = state.withLock { state -> [TileView] in
+            let gone = state.views.keys.filter { state.list.tile(ofReceiver: $0) == nil }
+            return gone.compactMap { state.views.removeValue(forKey: $0) }
+        }
+        for view in dropped { view.stop() }
+    }
+}
+
+/// Why a sink can't be bound.
+public enum VideoTileError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// There is no tile with this number, or no more.
+    case unknownTile(Int)
+    /// The decoder can't be made.
+    case decoder(String)
+
+    /// What is wrong, and what to do.
+    public var description: String {
+        switch self {
+        case .unknownTile(let id): "there is no tile \(id); bind when videoTileDidAdd tells of it, before it is removed"
+        case .decoder(let reason): "the decoder can't be made: \(reason)"
+        }
+    }
+}
+
+extension PixelSize {
+    fileprivate func turned(quarters: Int) -> PixelSize {
+        quarters % 2 == 0 ? self : PixelSize(width: height, height: width)
+    }
+}

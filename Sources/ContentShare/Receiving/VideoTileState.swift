@@ -1,0 +1,55 @@
+public import Media
+
+/// A picture that a peer sends, as it stands.
+public struct VideoTileState: Sendable, Hashable {
+    /// The tile's number in its session; a number is used once.
+    public let tileID: Int
+    /// Whose picture it is.
+    public let attendeeID: AttendeeID
+    /// Columns and rows as they are to be seen, turned upright.
+    public internal(set) var size: PixelSize
+    /// Whether, and why, the picture stands still.
+    public internal(set) var pauseState = PauseState.unpaused
+
+    /// Whether it is what an attendee shares, and not the attendee's own picture.
+    public var isContent: Bool { attendeeID.modality == .content }
+
+    /// Why a picture stands still.
+    public enum PauseState: String, Sendable, Hashable {
+        /// It does not.
+        case unpaused
+        /// The viewer paused it here.
+        case pausedByUser
+        /// The sender sends nothing, though the connection stands: it is muted, or hangs.
+        case pausedBySender
+        /// Nothing comes through, though the sender sends, or the connection is lost.
+        case pausedForPoorConnection
+    }
+}
+
+/// Hears of the pictures that a peer sends, one call after the other.
+public protocol VideoTileObserver: AnyObject, Sendable {
+    /// A picture is there. Bound from here, a sink gets all of it.
+    func videoTileDidAdd(_ tile: VideoTileState)
+    /// The picture is gone; its sinks get nothing more.
+    func videoTileDidRemove(_ tile: VideoTileState)
+    /// The picture stands still: `pauseState` says why.
+    func videoTileDidPause(_ tile: VideoTileState)
+    /// The picture goes on.
+    func videoTileDidResume(_ tile: VideoTileState)
+    /// The picture has another size.
+    func videoTileSizeDidChange(_ tile: VideoTileState)
+}
+
+extension VideoTileObserver {
+    /// Nothing is done.
+    public func videoTileDidAdd(_ tile: VideoTileState) {}
+    /// Nothing is done.
+    public func videoTileDidRemove(_ tile: VideoTileState) {}
+    /// Nothing is done.
+    public func videoTileDidPause(_ tile: VideoTileState) {}
+    /// Nothing is done.
+    public func videoTileDidResume(_ tile: VideoTileState) {}
+    /// Nothing is done.
+    public func videoTileSizeDidChange(_ tile: VideoTileState) {}
+}

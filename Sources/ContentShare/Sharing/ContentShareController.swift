@@ -1,0 +1,211 @@
+public import Media
+internal import NetworkRuntime
+internal import PeerConnection
+internal import WireFormat
+
+/// Shares a screen, or whatever a source shows, as the content of an attendee: `alice#content`.
+///
+/// Capture and share are apart: starting a share starts no capture, stopping a capture leaves the share with its last
+/// picture, and stopping the share leaves the capture running. Starting again while something is shared replaces the
+/// source, without a new description. Each call that does not throw ends in one event for the observers.
+public actor ContentShareController {
+    /// The shares that one connection carries at most.
+    public static let maximumShares = 2
+
+    /// Whose content is shared.
+    public nonisolated let attendee: AttendeeID
+    private let content: AttendeeID
+    private let connection: Connection
+    private let observers = ObserverList<any ContentShareObserver>()
+    private var phase = SharePhase()
+    private var video: OutgoingVideo?
+    private var audio: OutgoingAudio?
+    private var isConnected = false
+    private var starts = 0
+    private var timeout: Task<Void, Never>?
+    private var follower: Task<Void, Never>?
+
+    init(attendee: AttendeeID, connection: Connection) throws(AttendeeIDError) {
+        self.attendee = attendee
+        self.connection = connection
+        content = try attendee.content
+    }
+
+    /// Whether something is shared, or about to be.
+    public var isSharing: Bool { phase.isActive }
+
+    /// Tells `observer` of the share from now on.
+    public nonisolated func add(observer: any ContentShareObserver) { observers.add(observer) }
+
+    /// Tells `observer` nothing more.
+    public nonisolated func remove(observer: any ContentShareObserver) { observers.remove(observer) }
+
+    /// Shares what `source` shows, with the sound of `audio` where there is one.
+    ///
+    /// Observers hear `contentShareDidStart` once the first picture was sent, which takes a viewer that is connected and
+    /// a source that is running; or `contentShareDidStop` with the reason why that did not come about.
+    public func start(
+        source: any VideoSource, audio: (any AudioSource)? = nil,
+        configuration: LocalVideoConfiguration = LocalVideoConfiguration()
+    ) async throws(ContentShareError) {
+        if let problem = configuration.problem { throw .configuration(problem) }
+        let video = try await openVideo(configuration)
+        let outgoing: OutgoingAudio? = if audio == nil { self.audio } else { try await openAudio() }
+        // From here on nothing is waited for: what another call does comes before all of this or after.
+        let event = try phase.start(now: .nanoseconds(MonotonicClock.now.nanoseconds))
+        tell(event)
+        starts += 1
+        video.apply(configuration)
+        video.show(VideoTrack(id: "content-\(starts)", source: source))
+        if let audio {
+            outgoing?.play(AudioTrack(id: "content-audio-\(starts)", source: audio))
+        } else {
+            outgoing?.hush()
+        }
+        awaitFirstPicture()
+    }
+
+    /// Shares a stream: its first video track, and the sound of its first audio track where it has one.
+    public func start(
+        stream: MediaStream, configuration: LocalVideoConfiguration = LocalVideoConfiguration()
+    ) async throws(ContentShareError) {
+        guard let video = stream.videoTracks.first else { throw .nothingToShow(stream: stream.id) }
+        try await start(source: video, audio: stream.audioTracks.first, configuration: configuration)
+    }
+
+    /// Changes how what is shared is sent, while it is.
+    public func update(_ configuration: LocalVideoConfiguration) throws(ContentShareError) {
+        if let problem = configuration.problem { throw .configuration(problem) }
+        guard phase.isActive, let video else { throw .notSharing }
+        video.apply(configuration)
+    }
+
+    /// Ends the share. Viewers see its tile go.
+    public func stop() throws(ContentShareError) {
+        let event = try phase.stop()
+        silence()
+        tell(event)
+    }
+
+    /// Completes a connection's report with what was encoded for the share.
+    func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
+        video.map { $0.pipeline.complete(report, media: $0.media) } ?? report
+    }
+
+    // MARK: What the connection tells
+
+    func connected() async {
+        isConnected = true
+        await refresh()
+        phase.connected(now: .nanoseconds(MonotonicClock.now.nanoseconds))
+        awaitFirstPicture()
+    }
+
+    /// Takes what the peer's newest description asks.
+    func refresh() async {
+        guard isConnected else { return }
+        if let video { video.connected(limits: await connection.mediaLimits(media: video.media)) }
+        if let audio { audio.connected(parameters: await connection.opusParameters(media: audio.media)) }
+    }
+
+    func keyFrameRequested(media: Int) {
+        if video?.media == media { video?.pipeline.requestKeyFrame() }
+    }
+
+    func lossReported(_ loss: Double, media: Int) {
+        if audio?.media == media { audio?.pipeline.note(loss: loss, of: connection) }
+    }
+
+    func connectionEnded(_ status: ContentShareStatus) {
+        let event = phase.connectionEnded(status)
+        timeout?.cancel()
+        follower?.cancel()
+        video?.pipeline.stop()
+        audio?.pipeline.stop()
+        tell(event)
+    }
+
+    // MARK: Parts
+
+    private func openVideo(_ configuration: LocalVideoConfiguration) async throws(ContentShareError) -> OutgoingVideo {
+        if let video { return video }
+        let media = try await claim(.video(streamID: content.rawValue, isContent: true))
+        if let video { return video }
+        let opened: OutgoingVideo
+        do {
+            opened = try OutgoingVideo(on: connection, media: media, defaults: .content, configuration: configuration)
+        } catch {
+            throw .encoder("\(error)")
+        }
+        video = opened
+        if isConnected { opened.connected(limits: await connection.mediaLimits(media: media)) }
+        let events = opened.pipeline.events
+        follower = Task { [weak self] in
+            for await event in events { await self?.handle(event) }
+        }
+        return opened
+    }
+
+    private func openAudio() async throws(ContentShareError) -> OutgoingAudio {
+        if let audio { return audio }
+        let media = try await claim(.audio(streamID: content.rawValue, isContent: true))
+        if let audio { return audio }
+        let opened = OutgoingAudio(on: connection, media: media, isVoice: false)
+        audio = opened
+        if isConnected { opened.connected(parameters: await connection.opusParameters(media: media)) }
+        return opened
+    }
+
+    private func claim(_ kind: LocalIdentity.MediaKind) async throws(ContentShareError) -> Int {
+        do throws(MediaClaimError) {
+            return try await connection.claimMedia(kind, atMost: Self.maximumShares)
+        } catch {
+            switch error {
+            case .taken: throw .alreadyShared(by: content)
+            case .limit(let limit): throw .tooManyShares(limit: limit)
+            case .closed: throw .ended
+            }
+        }
+    }
+
+    private func handle(_ event: VideoSendPipeline.Event) {
+        switch event {
+        case .began:
+            timeout?.cancel()
+            tell(phase.firstPictureSent())
+        case .ended(let error): observers.forEach { $0.contentShareSourceDidEnd(error: error) }
+        // The next picture is tried, and the last one stays: `framesDropped` counts.
+        case .failed: return
+        }
+    }
+
+    private func awaitFirstPicture() {
+        timeout?.cancel()
+        guard let deadline = phase.deadline else { return }
+        timeout = Task { [weak self] in
+            let wait = deadline - .nanoseconds(MonotonicClock.now.nanoseconds)
+            guard (try? await Task.sleep(for: max(wait, .zero))) != nil else { return }
+            await self?.deadlinePassed()
+        }
+    }
+
+    private func deadlinePassed() {
+        guard let event = phase.handleTimeout(now: .nanoseconds(MonotonicClock.now.nanoseconds)) else { return }
+        silence()
+        tell(event)
+    }
+
+    private func silence() {
+        timeout?.cancel()
+        video?.hide()
+        audio?.hush()
+    }
+
+    private func tell(_ event: SharePhase.Event?) {
+        switch event {
+        case nil: return
+        case .didStart: observers.forEach { $0.contentShareDidStart() }
+        case .didStop(let status): observers.forEach { $0.contentShareDidStop(status: status) }
+        }
+    }
+}

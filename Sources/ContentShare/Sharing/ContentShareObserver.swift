@@ -1,0 +1,79 @@
+/// Hears of a share: each start and each stop that did not throw ends in `contentShareDidStart` or
+/// `contentShareDidStop`. One call comes after the other.
+public protocol ContentShareObserver: AnyObject, Sendable {
+    /// The first picture of what was started last has been sent.
+    func contentShareDidStart()
+    /// The share is over, or what was to be shared was replaced before its first picture.
+    func contentShareDidStop(status: ContentShareStatus)
+    /// The source has nothing more to show, with an error where that was not asked for. The share goes on with its last
+    /// picture until it is stopped.
+    func contentShareSourceDidEnd(error: (any Error)?)
+}
+
+extension ContentShareObserver {
+    /// Nothing is done.
+    public func contentShareDidStart() {}
+    /// Nothing is done.
+    public func contentShareDidStop(status: ContentShareStatus) {}
+    /// Nothing is done.
+    public func contentShareSourceDidEnd(error: (any Error)?) {}
+}
+
+/// Why a share ended.
+public enum ContentShareStatus: Sendable, Hashable, CustomStringConvertible {
+    /// It was stopped, as asked. A start that was still under way ends in this too.
+    case ok
+    /// Another start took its place before its first picture was sent; the other goes on.
+    case replaced
+    /// The source gave no picture for this long after the viewer was connected.
+    case sourceSilent(Duration)
+    /// The viewer left.
+    case closedByPeer
+    /// The connection failed, for this reason.
+    case connectionFailed(String)
+
+    /// What happened, for a person.
+    public var description: String {
+        switch self {
+        case .ok: "stopped"
+        case .replaced: "replaced by another share before it began"
+        case .sourceSilent(let time):
+            "the source gave no picture for \(time.components.seconds) seconds; start its capture before sharing it"
+        case .closedByPeer: "the viewer left"
+        case .connectionFailed(let reason): reason
+        }
+    }
+}
+
+/// Why a call was refused. The share is as it was before.
+public enum ContentShareError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Nothing is shared: there is nothing to stop or to change.
+    case notSharing
+    /// The connection has ended.
+    case ended
+    /// The attendee's content is shared by another controller of this connection.
+    case alreadyShared(by: AttendeeID)
+    /// The connection carries as many shares as it may.
+    case tooManyShares(limit: Int)
+    /// The stream has no video track.
+    case nothingToShow(stream: String)
+    /// Something in the configuration can't be.
+    case configuration(String)
+    /// The encoder can't be made.
+    case encoder(String)
+
+    /// What is wrong, and what to do.
+    public var description: String {
+        switch self {
+        case .notSharing: "nothing is shared; start a share first"
+        case .ended: "the connection has ended; make a new one, with a new offer"
+        case .alreadyShared(let attendee):
+            "\(attendee) shares over this connection already; an attendee has one share: use its session"
+        case .tooManyShares(let limit):
+            "this connection carries \(limit) shares, and no more are allowed; stop one of them"
+        case .nothingToShow(let stream): "the stream \(stream) has no video track to show; add one first"
+        case .configuration(let problem): "this can't be sent: \(problem)"
+        case .encoder(let reason): "the encoder can't be made: \(reason)"
+        }
+    }
+}

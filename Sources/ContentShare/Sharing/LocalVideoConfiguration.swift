@@ -1,0 +1,42 @@
+public import Media
+
+/// How well something is sent. What is left at nil is decided by what is sent.
+public struct LocalVideoConfiguration: Sendable, Hashable {
+    /// The most that the pictures take, in kbit/s; 0 or nil for the default of what is sent.
+    public var maxBitrate: Int?
+    /// The most frames a second.
+    public var maxFramerate: Double?
+    /// The largest picture; a larger one is made smaller, whole.
+    public var maxSize: PixelSize?
+    /// What the pictures are; nil follows the source's hint.
+    public var contentHint: ContentHint?
+    /// Whether the source is held up while the encoder is busy, so that none of its frames is skipped: for files.
+    public var sourceCanWait = false
+
+    /// By default as good as what is sent needs.
+    public init(
+        maxBitrate: Int? = nil, maxFramerate: Double? = nil, maxSize: PixelSize? = nil, contentHint: ContentHint? = nil
+    ) {
+        self.maxBitrate = maxBitrate
+        self.maxFramerate = maxFramerate
+        self.maxSize = maxSize
+        self.contentHint = contentHint
+    }
+
+    /// What can't be sent in it; nil where everything can.
+    var problem: String? {
+        if let maxBitrate, maxBitrate != 0, !Self.bitrates.contains(maxBitrate) {
+            return "a maximum bitrate of \(maxBitrate) kbit/s; give 0 for the default, or \(Self.bitrates.lowerBound) "
+                + "to \(Self.bitrates.upperBound)"
+        }
+        if let maxFramerate, !(maxFramerate > 0 && maxFramerate <= 240) {
+            return "a maximum frame rate of \(maxFramerate); give more than 0, at most 240"
+        }
+        if let maxSize, maxSize.width < 16 || maxSize.height < 16 || max(maxSize.width, maxSize.height) > 16_383 {
+            return "a maximum size of \(maxSize); give sides of 16 to 16383"
+        }
+        return nil
+    }
+
+    static let bitrates = 30...100_000
+}

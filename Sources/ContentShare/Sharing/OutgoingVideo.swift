@@ -1,0 +1,79 @@
+internal import Media
+internal import NetworkRuntime
+internal import PeerConnection
+internal import VideoCoding
+internal import WireFormat
+
+/// One video section of ours: its encoder, and what it shows. Used by one actor.
+///
+/// Nothing is encoded before there is a viewer: the track waits.
+final class OutgoingVideo {
+    /// What is sent where a configuration says nothing.
+    struct Defaults {
+        let bitsPerSecond: Int
+        let framesPerSecond: Double
+        let size: PixelSize
+
+        /// A whole screen, at a rate at which its text is sharp.
+        static let content = Defaults(
+            bitsPerSecond: 2_500_000, framesPerSecond: 30, size: PixelSize(width: 3840, height: 2160))
+        /// A face.
+        static let camera = Defaults(
+            bitsPerSecond: 800_000, framesPerSecond: 30, size: PixelSize(width: 1280, height: 720))
+    }
+
+    let media: Int
+    let pipeline: VideoSendPipeline
+    private let connection: Connection
+    private let defaults: Defaults
+    private var track: VideoTrack?
+    private var isConnected = false
+
+    init(
+        on connection: Connection, media: Int, defaults: Defaults, configuration: LocalVideoConfiguration
+    ) throws(VideoCodingError) {
+        self.connection = connection
+        self.media = media
+        self.defaults = defaults
+        pipeline = try VideoSendPipeline(
+            settings: VideoEncoderThread.Settings(bitsPerSecond: defaults.bitsPerSecond),
+            sourceCanWait: configuration.sourceCanWait)
+        apply(configuration)
+        pipeline.attach(connection, media: media)
+    }
+
+    /// Brings the running encoder to what a configuration says.
+    func apply(_ configuration: LocalVideoConfiguration) {
+        let defaults = defaults
+        pipeline.update { settings in
+            let rate = configuration.maxBitrate ?? 0
+            settings.bitsPerSecond = rate == 0 ? defaults.bitsPerSecond : rate * 1000
+            settings.framesPerSecond = configuration.maxFramerate ?? defaults.framesPerSecond
+            settings.maximumSize = configuration.maxSize ?? defaults.size
+            settings.hint = configuration.contentHint
+        }
+    }
+
+    /// Shows a track from now on, or from when there is a viewer.
+    func show(_ track: VideoTrack) {
+        self.track = track
+        guard isConnected else { return }
+        connection.setSending(true, media: media)
+        pipeline.replaceTrack(with: track)
+        pipeline.requestKeyFrame()
+    }
+
+    /// Shows nothing any more: viewers are told that the picture is gone.
+    func hide() {
+        track = nil
+        pipeline.replaceTrack(with: nil)
+        connection.setSending(false, media: media)
+    }
+
+    /// There is a viewer, who asks for this.
+    func connected(limits: SendingLimits) {
+        pipeline.keep(to: limits, of: connection)
+        isConnected = true
+        if let track { show(track) }
+    }
+}

@@ -1,0 +1,90 @@
+/// What a share is in the middle of: a rule book without a clock.
+///
+///              start                  first picture sent
+///     idle ────────────▶ starting ─────────────────────────▶ sharing
+///      ▲                  │  ▲ │ start: .replaced              │  │
+///      │  stop, silent,   │  └─┘                               │  │
+///      ├──────────────────┘  ▲              start              │  │
+///      │                     └─────────────────────────────────┘  │
+///      └──────────────────────────────────────────────────────────┘
+///                     stop, or the connection's end
+struct SharePhase {
+    /// How long a source may take to its first picture, from when there is a viewer.
+    static let patience = Duration.seconds(5)
+
+    /// What observers are to be told.
+    enum Event: Hashable {
+        case didStart
+        case didStop(ContentShareStatus)
+    }
+
+    private enum State: Hashable {
+        case idle
+        /// Nothing was sent yet; the deadline is known once there is a viewer.
+        case starting(deadline: Duration?)
+        case sharing
+        /// The connection is over, and nothing can start any more.
+        case ended
+    }
+
+    private var state = State.idle
+    private var isConnected = false
+
+    /// Whether something is shared, or about to be.
+    var isActive: Bool {
+        switch state {
+        case .starting, .sharing: true
+        case .idle, .ended: false
+        }
+    }
+
+    /// When ``handleTimeout(now:)`` is worth calling.
+    var deadline: Duration? {
+        if case .starting(let deadline) = state { deadline } else { nil }
+    }
+
+    mutating func start(now: Duration) throws(ContentShareError) -> Event? {
+        let next = State.starting(deadline: isConnected ? now + Self.patience : nil)
+        switch state {
+        case .ended: throw .ended
+        case .starting:
+            state = next
+            return .didStop(.replaced)
+        case .idle, .sharing:
+            state = next
+            return nil
+        }
+    }
+
+    mutating func connected(now: Duration) {
+        isConnected = true
+        if case .starting(nil) = state { state = .starting(deadline: now + Self.patience) }
+    }
+
+    mutating func firstPictureSent() -> Event? {
+        guard case .starting = state else { return nil }
+        state = .sharing
+        return .didStart
+    }
+
+    mutating func stop() throws(ContentShareError) -> Event {
+        switch state {
+        case .ended: throw .ended
+        case .idle: throw .notSharing
+        case .starting, .sharing:
+            state = .idle
+            return .didStop(.ok)
+        }
+    }
+
+    mutating func handleTimeout(now: Duration) -> Event? {
+        guard case .starting(let deadline?) = state, now >= deadline else { return nil }
+        state = .idle
+        return .didStop(.sourceSilent(Self.patience))
+    }
+
+    mutating func connectionEnded(_ status: ContentShareStatus) -> Event? {
+        defer { state = .ended }
+        return isActive ? .didStop(status) : nil
+    }
+}

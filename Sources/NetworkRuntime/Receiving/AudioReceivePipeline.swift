@@ -1,0 +1,100 @@
+internal import AudioCoding
+internal import Dispatch
+public import Media
+public import PeerConnection
+internal import Synchronization
+internal import WireFormat
+
+/// From received packets to sound: a jitter buffer and a decoder, played out in time on a queue of its own.
+///
+/// A source like any other: each block of 20 ms reaches the sinks when it is due, lost ones concealed. A block's timestamp
+/// is when it arrived, so that it stands beside the timestamps of received pictures.
+public final class AudioReceivePipeline: BroadcastingAudioSource {
+    /// The sinks and observers.
+    public let broadcaster = AudioBroadcaster()
+    private let queue = DispatchQueue(label: "rtcshare.audio-decoder", qos: .userInitiated)
+    private let player: Player
+
+    /// A pipeline at rest, until its first packet comes.
+    public init(channels: Int = 2) throws {
+        player = Player(playout: try AudioPlayout(channels: channels), broadcaster: broadcaster)
+    }
+
+    /// Takes a packet, from any thread, in the order of arrival.
+    public func decode(_ packet: ReceivedAudioPacket) {
+        queue.async { [self, queue] in player.insert(packet, on: queue) }
+    }
+
+    /// Plays nothing more.
+    public func stop() {
+        queue.sync { player.stop() }
+    }
+
+    /// Completes a connection's report with what was played of its receiver of this index.
+    public func complete(_ report: [StatisticsObject], receiver: Int) -> [StatisticsObject] {
+        let statistics = queue.sync { player.statistics }
+        return report.map { object in
+            guard object.id == StatisticsObject.inboundID(receiver: receiver) else { return object }
+            var object = object
+            object.set("totalSamplesReceived", statistics.totalSamplesReceived)
+            object.set("concealedSamples", statistics.concealedSamples)
+            object.set("silentConcealedSamples", statistics.silentConcealedSamples)
+            object.set("concealmentEvents", statistics.concealmentEvents)
+            object.set("jitterBufferDelay", seconds: statistics.jitterBufferDelay)
+            object.set("jitterBufferEmittedCount", statistics.jitterBufferEmittedCount)
+            object.set("fecPacketsReceived", statistics.fecPacketsReceived)
+            object.set("packetsDiscarded", statistics.packetsDiscarded)
+            return object
+        }
+    }
+}
+
+/// The playout and its timer. Used on the pipeline's queue alone.
+private final class Player: @unchecked Sendable {
+    private let playout: AudioPlayout
+    private let broadcaster: AudioBroadcaster
+    private var timer: (any DispatchSourceTimer)?
+
+    /// Half a block: what is due is found at most this late.
+    private static let tick = DispatchTimeInterval.milliseconds(10)
+
+    init(playout: AudioPlayout, broadcaster: AudioBroadcaster) {
+        self.playout = playout
+        self.broadcaster = broadcaster
+    }
+
+    deinit {
+        timer?.cancel()
+    }
+
+    var statistics: AudioJitterBuffer.Statistics { playout.statistics }
+
+    func insert(_ packet: ReceivedAudioPacket, on queue: DispatchQueue) {
+        playout.insert(
+            sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, payload: packet.payload,
+            now: .nanoseconds(packet.arrival.nanoseconds))
+        guard timer == nil else { return }
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.schedule(deadline: .now(), repeating: Self.tick, leeway: .milliseconds(1))
+        timer.setEventHandler { [weak self] in self?.play() }
+        timer.resume()
+        self.timer = timer
+    }
+
+    func stop() {
+        timer?.cancel()
+        timer = nil
+    }
+
+    private func play() {
+        let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
+        // What can't be decoded is concealed; should even that fail, there is silence until the next packet.
+        while let frame = try? playout.pull(now: now) {
+            // A picture is shown when it has arrived, so sound is told as of its arrival too: without its wait.
+            broadcaster.send(
+                AudioFrame(
+                    samples: frame.samples, channels: frame.channels, sampleRate: frame.sampleRate,
+                    timestamp: frame.timestamp - playout.currentDelay))
+        }
+    }
+}

@@ -1,0 +1,251 @@
+internal import AudioCoding
+internal import Dispatch
+internal import Glibc
+public import Media
+public import PeerConnection
+internal import RTP
+internal import Synchronization
+internal import WireFormat
+
+/// From a track's sound to any number of peers: one encode for all of them, on a queue of its own.
+///
+///     track ─▶ 48 kHz, 20 ms blocks ─▶ Opus ─▶ each connection's event loop
+public final class AudioSendPipeline: Sendable {
+    /// What is wanted of the encoder, before the peers' limits.
+    public struct Settings: Sendable, Hashable {
+        /// Whether it is speech: then mono, with pauses left unsent.
+        public var isVoice: Bool
+        /// Bits a second for the stream.
+        public var bitsPerSecond: Int
+
+        /// By default 32 kbit/s for speech, 128 kbit/s for whatever a machine plays.
+        public init(isVoice: Bool, bitsPerSecond: Int? = nil) {
+            self.isVoice = isVoice
+            self.bitsPerSecond = bitsPerSecond ?? (isVoice ? 32_000 : 128_000)
+        }
+    }
+
+    private struct State {
+        var settings: Settings
+        var inlet: Inlet?
+        var destinations: [Destination] = []
+        var isStopped = false
+    }
+
+    private struct Destination {
+        let connection: Connection
+        let media: Int
+        var parameters = OpusParameters(nil)
+        /// The share of packets that its newest report misses.
+        var loss = 0.0
+    }
+
+    private let state: Mutex<State>
+    private let queue = DispatchQueue(label: "rtcshare.audio-encoder", qos: .userInitiated)
+    private let worker: Worker
+    private let continuation: AsyncStream<(any Error)?>.Continuation
+    /// Yields when the present track has nothing more to give: nil where it ran out, an error where it failed. One reader.
+    /// Ends with ``stop()``.
+    public let ends: AsyncStream<(any Error)?>
+
+    /// A pipeline without a track.
+    public init(settings: Settings) {
+        (ends, continuation) = AsyncStream.makeStream()
+        state = Mutex(State(settings: settings))
+        worker = Worker()
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// Sends this track's sound in place of what was before, in the same stream.
+    public func replaceTrack(with track: AudioTrack?) {
+        let inlet = track.map { Inlet(track: $0, pipeline: self) }
+        let (previous, isStopped) = state.withLock { state in
+            let previous = state.inlet
+            if !state.isStopped { state.inlet = inlet }
+            return (previous, state.isStopped)
+        }
+        guard !isStopped else { return }
+        if let previous { previous.track.remove(previous) }
+        if let inlet { inlet.track.add(inlet) }
+    }
+
+    /// The track whose sound is sent.
+    public var track: AudioTrack? { state.withLock { $0.inlet?.track } }
+
+    /// Sends what is encoded from now on to this connection too, as its media of this index.
+    public func attach(_ connection: Connection, media: Int) {
+        state.withLock { $0.destinations.append(Destination(connection: connection, media: media)) }
+    }
+
+    /// Sends nothing more to this connection.
+    public func detach(_ connection: Connection) {
+        state.withLock { $0.destinations.removeAll { $0.connection === connection } }
+    }
+
+    /// Keeps to what a connection's peer asks (RFC 7587 §6.1); with several, to the strictest of each.
+    public func keep(to parameters: OpusParameters, of connection: Connection) {
+        change(connection) { $0.parameters = parameters }
+    }
+
+    /// Takes note of the share of packets that a connection's peer misses: Opus then spends bits on repairing them.
+    public func note(loss: Double, of connection: Connection) {
+        change(connection) { $0.loss = loss }
+    }
+
+    /// Changes what is wanted of the running encoder.
+    public func update(_ change: (inout Settings) -> Void) {
+        state.withLock { change(&$0.settings) }
+    }
+
+    /// Ends encoding.
+    public func stop() {
+        replaceTrack(with: nil)
+        state.withLock { $0.isStopped = true }
+        continuation.finish()
+    }
+
+    private func change(_ connection: Connection, _ body: (inout Destination) -> Void) {
+        state.withLock { state in
+            for index in state.destinations.indices where state.destinations[index].connection === connection {
+                body(&state.destinations[index])
+            }
+        }
+    }
+
+    /// Takes a block on the source's thread, and leaves the work to the queue.
+    fileprivate func receive(_ frame: AudioFrame, from inlet: Inlet) {
+        queue.async { [self] in
+            let (isCurrent, settings, destinations) = state.withLock {
+                ($0.inlet === inlet, $0.settings, $0.destinations)
+            }
+            guard isCurrent else { return }
+            worker.configuration = Self.configuration(settings, destinations)
+            for encoded in worker.encode(frame, reset: worker.inlet !== inlet) {
+                for destination in destinations { destination.connection.send(encoded, media: destination.media) }
+            }
+            worker.inlet = inlet
+        }
+    }
+
+    fileprivate func sourceDidEnd(error: (any Error)?, of inlet: Inlet) {
+        queue.async { [self] in
+            if state.withLock({ $0.inlet === inlet }) { continuation.yield(error) }
+        }
+    }
+
+    private static func configuration(_ settings: Settings, _ destinations: [Destination]) -> OpusEncoder.Configuration
+    {
+        var configuration = OpusEncoder.Configuration(
+            channels: settings.isVoice ? 1 : 2, application: settings.isVoice ? .voice : .music,
+            bitsPerSecond: settings.bitsPerSecond)
+        configuration.usesDTX = settings.isVoice
+        for destination in destinations {
+            let parameters = destination.parameters
+            if !parameters.isStereo { configuration.channels = 1 }
+            if let rate = parameters.maximumAverageBitrate {
+                configuration.bitsPerSecond = min(configuration.bitsPerSecond, Int(clamping: rate.bitsPerSecond))
+            }
+            if let rate = parameters.maximumPlaybackRate {
+                configuration.maximumPlaybackRate = min(configuration.maximumPlaybackRate, rate)
+            }
+            if parameters.isConstantBitrate { configuration.isConstantBitrate = true }
+            if !parameters.usesInbandFEC { configuration.usesInbandFEC = false }
+            configuration.expectedLoss = max(configuration.expectedLoss, destination.loss)
+        }
+        return configuration
+    }
+}
+
+/// Stands between one track and the pipeline.
+private final class Inlet: AudioSink {
+    let track: AudioTrack
+    private let pipeline: @Sendable () -> AudioSendPipeline?
+
+    init(track: AudioTrack, pipeline: AudioSendPipeline) {
+        self.track = track
+        self.pipeline = { [weak pipeline] in pipeline }
+    }
+
+    func receive(_ frame: AudioFrame) { pipeline()?.receive(frame, from: self) }
+    func sourceDidEnd(error: (any Error)?) { pipeline()?.sourceDidEnd(error: error, of: self) }
+}
+
+/// The encoder and what stands before it. Used on the pipeline's queue alone.
+private final class Worker: @unchecked Sendable {
+    /// What the encoder is to make, from the next block on.
+    var configuration = OpusEncoder.Configuration(channels: 2, application: .music, bitsPerSecond: 128_000)
+    /// Whose blocks came last.
+    weak var inlet: Inlet?
+    private var encoder: OpusEncoder?
+    private var conformer: AudioConformer?
+    /// Samples of each channel since the beginning, at 48 kHz: the media clock, the same for every peer.
+    private var mediaTime: UInt64 = 0
+    private var expectedTime: Duration?
+    private var isInSilence = true
+
+    private static let sampleRate = 48_000
+    private static let blockSize = 960
+
+    func encode(_ frame: AudioFrame, reset: Bool) -> [EncodedAudioFrame] {
+        if reset || conformer == nil {
+            conformer = AudioConformer(
+                sampleRate: Self.sampleRate, channels: configuration.channels, sampleCount: Self.blockSize)
+        }
+        conformer?.channels = configuration.channels
+        return (conformer?.process(frame) ?? []).compactMap { encode(block: $0.frame) }
+    }
+
+    private func encode(block: AudioFrame) -> EncodedAudioFrame? {
+        skipGap(before: block)
+        let time = mediaTime
+        mediaTime += UInt64(block.sampleCount)
+        do {
+            let outcome = try prepared().encode(block.samples)
+            guard case .packet(let payload) = outcome else {
+                isInSilence = true
+                return nil
+            }
+            defer { isInSilence = false }
+            return EncodedAudioFrame(
+                payload: payload, mediaTime: time, captureTime: block.timestamp, sampleCount: block.sampleCount,
+                startsTalkspurt: isInSilence, level: AudioLevel(block, isVoice: configuration.application == .voice))
+        } catch {
+            // A setting that libopus refuses: what follows is tried with an encoder made anew.
+            encoder = nil
+            return nil
+        }
+    }
+
+    /// A source that paused, or was replaced, left time in which nothing was sent: the media clock goes on through it.
+    private func skipGap(before block: AudioFrame) {
+        defer { expectedTime = block.timestamp + block.duration }
+        guard let expectedTime, block.timestamp > expectedTime + .milliseconds(60) else { return }
+        let (seconds, attoseconds) = (block.timestamp - expectedTime).components
+        let gap = seconds * Int64(Self.sampleRate) + attoseconds / (1_000_000_000_000_000_000 / Int64(Self.sampleRate))
+        mediaTime += UInt64(gap)
+        isInSilence = true
+    }
+
+    private func prepared() throws(AudioCodingError) -> OpusEncoder {
+        if let encoder {
+            try encoder.reconfigure(configuration)
+            return encoder
+        }
+        let encoder = try OpusEncoder(configuration: configuration)
+        self.encoder = encoder
+        return encoder
+    }
+}
+
+extension AudioLevel {
+    /// The level of a block (RFC 6464 §3): its root mean square against full scale.
+    init(_ block: AudioFrame, isVoice: Bool) {
+        let sum = block.samples.reduce(0) { $0 + Double($1) * Double($1) }
+        let meanSquare = block.samples.isEmpty ? 0 : sum / Double(block.samples.count)
+        let decibels = meanSquare > 0 ? -10 * log10(meanSquare) : 127
+        self.init(level: UInt8(min(max(decibels.rounded(), 0), 127)), isVoice: isVoice && decibels < 60)
+    }
+}

@@ -1,0 +1,254 @@
+public import Media
+public import PeerConnection
+internal import RTP
+internal import Synchronization
+public import VideoCoding
+internal import WireFormat
+
+/// From a track to any number of peers: one encode, one cut into packets, for all of them.
+///
+///     track ─▶ slot of the newest frame ─▶ encoder's thread ─▶ packets ─▶ each connection's event loop
+///
+/// The encoder never makes the source or the network wait. The track can be replaced while it runs; what peers ask for
+/// comes back here, and nowhere else.
+public final class VideoSendPipeline: Sendable {
+    /// What happens to what is sent.
+    public enum Event: Sendable {
+        /// The first frame of the present track has left the encoder.
+        case began
+        /// The present track has nothing more to give: with an error where that was not asked for. The last picture
+        /// stays with the viewers.
+        case ended((any Error)?)
+        /// A frame could not be encoded. The next one is tried.
+        case failed(VideoCodingError)
+    }
+
+    private struct State {
+        var wanted: VideoEncoderThread.Settings
+        var inlet: Inlet?
+        /// What each connection asks for.
+        var limits: [ObjectIdentifier: SendingLimits] = [:]
+        var isStopped = false
+    }
+
+    private let encoder: VideoEncoderThread
+    private let output: Output
+    private let state: Mutex<State>
+    private let waitsForEncoder: Bool
+    private let continuation: AsyncStream<Event>.Continuation
+    /// What happens, in order. One reader. Ends with ``stop()``.
+    public let events: AsyncStream<Event>
+
+    /// Payload bytes of a packet at most: 1200 bytes that every path carries, less the RTP header with all extensions
+    /// (36), the prefix of a retransmission (2) and the longest tag of SRTP (16).
+    static let maximumPayload = 1200 - 36 - 2 - 16
+
+    /// A pipeline without a track. With `sourceCanWait`, the source is held up while the encoder is busy, and none of its
+    /// frames is replaced by a newer one.
+    public init(settings: VideoEncoderThread.Settings, sourceCanWait: Bool = false) throws(VideoCodingError) {
+        var random = SystemRandomNumberGenerator()
+        let (events, continuation) = AsyncStream.makeStream(of: Event.self)
+        let output = Output(counters: VP8PictureCounters(using: &random)) { continuation.yield(.began) }
+        self.output = output
+        self.events = events
+        self.continuation = continuation
+        waitsForEncoder = sourceCanWait
+        state = Mutex(State(wanted: settings))
+        encoder = try VideoEncoderThread(settings: settings) {
+            output.send($0)
+        } onEvent: { event in
+            switch event {
+            case .failed(let error): continuation.yield(.failed(error))
+            case .sourceEnded(let error): continuation.yield(.ended(error))
+            }
+        }
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// The track whose pictures are sent.
+    public var track: VideoTrack? { state.withLock { $0.inlet?.track } }
+
+    /// Sends this track's pictures in place of those before, in the same stream, without a new description (W3C webrtc
+    /// `replaceTrack`). Without a track, viewers keep the last picture.
+    public func replaceTrack(with track: VideoTrack?) {
+        let inlet = track.map {
+            Inlet(track: $0, encoder: encoder, output: output, waitsForEncoder: waitsForEncoder)
+        }
+        let (previous, isStopped) = state.withLock { state in
+            let previous = state.inlet
+            if !state.isStopped { state.inlet = inlet }
+            return (previous, state.isStopped)
+        }
+        guard !isStopped else { return }
+        if let previous {
+            previous.close()
+            previous.track.remove(previous)
+        }
+        guard let inlet else { return }
+        output.awaitFirstFrame()
+        inlet.track.add(inlet)
+    }
+
+    /// Sends what is encoded from now on to this connection too, as its media of this index.
+    public func attach(_ connection: Connection, media: Int) {
+        output.destinations.withLock { $0.append(Output.Destination(connection: connection, media: media)) }
+    }
+
+    /// Sends nothing more to this connection.
+    public func detach(_ connection: Connection) {
+        output.destinations.withLock { $0.removeAll { $0.connection === connection } }
+        state.withLock { $0.limits[ObjectIdentifier(connection)] = nil }
+        applySettings()
+    }
+
+    /// Keeps to what a connection's peer asks, from now on; with several, to the strictest of each.
+    public func keep(to limits: SendingLimits, of connection: Connection) {
+        state.withLock { $0.limits[ObjectIdentifier(connection)] = limits }
+        applySettings()
+    }
+
+    /// What is wanted of the encoder, before the peers' limits.
+    public var settings: VideoEncoderThread.Settings { state.withLock { $0.wanted } }
+
+    /// Changes what is wanted of the running encoder.
+    public func update(_ change: (inout VideoEncoderThread.Settings) -> Void) {
+        state.withLock { change(&$0.wanted) }
+        applySettings()
+    }
+
+    private func applySettings() {
+        let (wanted, limits) = state.withLock { ($0.wanted, Array($0.limits.values)) }
+        var settings = wanted
+        for limit in limits {
+            if let rate = limit.maximumBitrate {
+                settings.bitsPerSecond = min(settings.bitsPerSecond, Int(clamping: rate.bitsPerSecond))
+            }
+            if let rate = limit.maximumFramesPerSecond {
+                settings.framesPerSecond = min(settings.framesPerSecond, rate)
+            }
+            if let blocks = limit.maximumMacroblocks {
+                settings.maximumSize = settings.maximumSize.fitted(withinMacroblocks: blocks)
+            }
+            // A viewer that was not told how the picture stands has to be given it upright.
+            if !limit.acceptsOrientation { settings.turnsPictures = true }
+        }
+        encoder.apply(settings)
+    }
+
+    /// Has the next frame be a key frame; however many ask before it, one answers.
+    public func requestKeyFrame() {
+        encoder.requestKeyFrame()
+    }
+
+    /// Ends encoding, and returns when its thread has ended.
+    public func stop() {
+        replaceTrack(with: nil)
+        state.withLock { $0.isStopped = true }
+        encoder.stop()
+        continuation.finish()
+    }
+
+    /// Completes a connection's report with what was encoded for its media of this index.
+    public func complete(_ report: [StatisticsObject], media: Int) -> [StatisticsObject] {
+        PipelineStatistics(encoder.statistics).complete(report, media: media)
+    }
+}
+
+/// Stands between one track and the encoder, and lets nothing through once another track took its place.
+private final class Inlet: VideoSink {
+    let track: VideoTrack
+    private let encoder: VideoEncoderThread
+    private let output: Output
+    private let waitsForEncoder: Bool
+    private let isClosed = Atomic(false)
+    /// How long a source that can wait is held up at most.
+    private static let patience = Duration.seconds(1)
+
+    init(track: VideoTrack, encoder: VideoEncoderThread, output: Output, waitsForEncoder: Bool) {
+        self.track = track
+        self.encoder = encoder
+        self.output = output
+        self.waitsForEncoder = waitsForEncoder
+    }
+
+    func close() { isClosed.store(true, ordering: .releasing) }
+
+    private var isOpen: Bool { !isClosed.load(ordering: .acquiring) }
+
+    func receive(_ frame: VideoFrame) {
+        guard isOpen else { return }
+        output.noteArrival()
+        if waitsForEncoder {
+            encoder.receiveInTurn(frame, patience: Self.patience)
+        } else {
+            encoder.receive(frame)
+        }
+    }
+
+    func sourceDidEnd(error: (any Error)?) {
+        if isOpen { encoder.sourceDidEnd(error: error) }
+    }
+
+    func contentHintDidChange(_ hint: ContentHint) {
+        if isOpen { encoder.contentHintDidChange(hint) }
+    }
+
+    func muteDidChange(_ isMuted: Bool) {
+        if isOpen { encoder.muteDidChange(isMuted) }
+    }
+}
+
+/// Where encoded frames go. Called on the encoder's thread alone, but for what is locked.
+private final class Output: Sendable {
+    struct Destination {
+        let connection: Connection
+        let media: Int
+    }
+
+    /// How far the present track has come.
+    private enum Progress {
+        case silent
+        case frameArrived
+        case began
+    }
+
+    let destinations = Mutex<[Destination]>([])
+    private let counters: Mutex<VP8PictureCounters>
+    private let progress = Mutex(Progress.began)
+    private let began: @Sendable () -> Void
+
+    init(counters: VP8PictureCounters, began: @escaping @Sendable () -> Void) {
+        self.counters = Mutex(counters)
+        self.began = began
+    }
+
+    func awaitFirstFrame() {
+        progress.withLock { $0 = .silent }
+    }
+
+    func noteArrival() {
+        progress.withLock { if $0 == .silent { $0 = .frameArrived } }
+    }
+
+    func send(_ frame: EncodedVideoFrame) {
+        let layer = VP8TemporalLayer(
+            index: UInt8(clamping: frame.temporalLayer.id), dependsOnBaseOnly: frame.temporalLayer.isSync)
+        let descriptor = counters.withLock { $0.next(isReference: frame.isReference, layer: layer) }
+        let packets = PacketizedFrame(
+            vp8: frame.data, descriptor: descriptor, isKeyFrame: frame.isKeyFrame, captureTime: frame.timestamp,
+            width: frame.size.width, height: frame.size.height, quarterTurns: frame.rotation.rawValue / 90,
+            maximumPayloadByteCount: VideoSendPipeline.maximumPayload)
+        for destination in destinations.withLock({ $0 }) {
+            destination.connection.send(packets, media: destination.media)
+        }
+        let hasBegun = progress.withLock { progress in
+            guard progress == .frameArrived else { return false }
+            progress = .began
+            return true
+        }
+        if hasBegun { began() }
+    }
+}

@@ -1,0 +1,70 @@
+internal import SDP
+
+/// Gives payload types and header extension ids to the sections of an offer, so that each means one thing in all of the
+/// bundle (RFC 9143 §10.1.2).
+///
+/// The numbers that the sections ask for hold, unless the peer's own sections use them otherwise.
+struct OfferNumbers {
+    private enum Format: Hashable {
+        case media(RTPMapAttribute, parameters: String?)
+        /// Retransmissions of what has this payload type.
+        case retransmission(of: UInt8)
+    }
+
+    private var formats: [UInt8: Format?] = [:]
+    private var extensions: [UInt8: String] = [:]
+
+    /// Takes note of what the peer's sections use.
+    init(peers: some Sequence<NegotiatedMedia>) {
+        for media in peers {
+            formats[media.payloadType] = .some(nil)
+            if let rtx = media.rtxPayloadType { formats[rtx] = .some(nil) }
+            for (uri, id) in media.extensionIDs { extensions[id] = uri.rawValue }
+        }
+    }
+
+    /// Gives a section its numbers. A format or extension for which no number is left is left out.
+    mutating func assign(_ section: inout OfferedSection) {
+        section.codecs = section.codecs.compactMap { codec in
+            var codec = codec
+            let plain = RTPMapAttribute(
+                payloadType: 0, encodingName: codec.map.encodingName, clockRate: codec.map.clockRate,
+                parameters: codec.map.parameters)
+            let format = Format.media(plain, parameters: codec.formatParameters)
+            guard let number = payloadType(of: format, preferring: codec.map.payloadType) else { return nil }
+            codec.map = RTPMapAttribute(
+                payloadType: number, encodingName: plain.encodingName, clockRate: plain.clockRate,
+                parameters: plain.parameters)
+            codec.rtxPayloadType = codec.rtxPayloadType.flatMap {
+                payloadType(of: .retransmission(of: number), preferring: $0)
+            }
+            return codec
+        }
+        section.extensions = section.extensions.compactMap { map in
+            identifier(of: map.uri, preferring: map.id).map {
+                ExtensionMapAttribute(id: UInt16($0), direction: map.direction, uri: map.uri)
+            }
+        }
+    }
+
+    /// Dynamic payload types, and those that RFC 5761 §4 leaves when they are used up.
+    private static let payloadTypes = Array(96...127) + Array(35...63) as [UInt8]
+    /// What one-byte headers can hold (RFC 8285 §4.2).
+    private static let identifiers = 1...14 as ClosedRange<UInt8>
+
+    private mutating func payloadType(of format: Format, preferring wanted: UInt8) -> UInt8? {
+        let candidates = [wanted] + Self.payloadTypes
+        let known = candidates.first { formats[$0] == .some(format) }
+        guard let number = known ?? candidates.first(where: { formats[$0] == nil }) else { return nil }
+        formats[number] = format
+        return number
+    }
+
+    private mutating func identifier(of uri: String, preferring wanted: UInt16) -> UInt8? {
+        let candidates = [UInt8(truncatingIfNeeded: wanted)] + Array(Self.identifiers)
+        let known = extensions.filter { $0.value == uri }.keys.min()
+        guard let number = known ?? candidates.first(where: { extensions[$0] == nil }) else { return nil }
+        extensions[number] = uri
+        return number
+    }
+}

@@ -1,0 +1,181 @@
+internal import CongestionControl
+internal import RTP
+internal import SDP
+internal import WireFormat
+
+/// What the descriptions say of each section, and what follows from it for senders and receivers.
+extension PeerConnection {
+    /// The sections of the next offer: those that were agreed on, in their places, then the media that are new.
+    func offeredSections() -> [OfferedSection] {
+        let agreed = negotiated?.sections ?? []
+        let own = Dictionary(
+            outbound.indices.compactMap { index in outbound[index].section.map { ($0, index) } },
+            uniquingKeysWith: { first, _ in first })
+        var numbers = OfferNumbers(peers: agreed.indices.filter { own[$0] == nil }.compactMap { agreed[$0].media })
+        var sections: [OfferedSection] = []
+        for (index, section) in agreed.enumerated() {
+            let mid = section.mid ?? newMid(at: index)
+            if section.media == nil {
+                sections.append(.ended(mid: mid, line: section.line))
+            } else if let media = own[index] {
+                var offered = ownSection(media)
+                numbers.assign(&offered)
+                sections.append(offered)
+            } else if let media = section.media {
+                sections.append(OfferedSection(receiving: media, mid: mid))
+            }
+        }
+        for index in outbound.indices where outbound[index].section == nil && !outbound[index].hasEnded {
+            var offered = ownSection(index)
+            numbers.assign(&offered)
+            sections.append(offered)
+        }
+        return sections
+    }
+
+    /// A name for a section whose offerer gave it none; a bundle needs one.
+    private func newMid(at index: Int) -> String {
+        let taken = (negotiated?.sections.compactMap(\.mid) ?? []) + identity.media.map(\.mid)
+        var mid = "s\(index)"
+        while taken.contains(mid) { mid += "s" }
+        return mid
+    }
+
+    /// One of this side's media as it is offered, or told in an answer.
+    func ownSection(_ index: Int) -> OfferedSection {
+        let media = identity.media[index]
+        let source = OfferedSection.Source(
+            stream: MediaStreamAttribute(streamID: media.kind.streamID, trackID: media.trackID), ssrc: media.source,
+            rtxSSRC: media.kind.isVideo ? media.retransmissionSource : nil, cname: identity.canonicalName)
+        let direction = DirectionAttribute(
+            sends: outbound[index].isWanted, receives: outbound[index].section.map { receivers[$0] != nil } ?? false)
+        return media.kind.isVideo
+            ? .video(mid: media.mid, source: source, isSlides: media.kind.isContent, direction: direction)
+            : .audio(mid: media.mid, source: source, isSlides: media.kind.isContent, direction: direction)
+    }
+
+    /// Starts and stops senders and receivers as a description has it. Those that go on keep what they have.
+    mutating func apply(_ session: NegotiatedSession, isOwnOffer: Bool, now: Instant) {
+        let agreed = negotiated?.sections ?? []
+        for (index, section) in session.sections.enumerated() {
+            let isReused = index < agreed.count && agreed[index].media == nil && agreed[index].mid != section.mid
+            if isReused { release(section: index) }
+            if isOwnOffer, isReused || index >= agreed.count { place(section, at: index) }
+        }
+        if !isOwnOffer { giveWay(to: session) }
+        negotiated = session
+        for index in outbound.indices {
+            applySending(media: index, now: now)
+            if let section = outbound[index].section, session.sections[section].media == nil {
+                outbound[index].hasEnded = true
+            }
+        }
+        for (index, section) in session.sections.enumerated() { applyReceiving(section, at: index) }
+        if arrivals == nil,
+            let source = inbound.first(where: { $0.negotiated.feedback.contains(.transportWide) })?.localSource
+        {
+            arrivals = TransportFeedbackGenerator(sender: source)
+        }
+    }
+
+    /// A section that was rejected stands for something else from now on.
+    private mutating func release(section: Int) {
+        for index in outbound.indices where outbound[index].section == section { outbound[index].section = nil }
+        receivers[section] = nil
+    }
+
+    private mutating func place(_ section: NegotiatedSection, at place: Int) {
+        let index = outbound.indices.first { index in
+            outbound[index].section == nil && !outbound[index].hasEnded && identity.media[index].mid == section.mid
+                && (identity.media[index].kind.isVideo ? "video" : "audio") == section.kind
+        }
+        if let index { outbound[index].section = place }
+    }
+
+    /// The peer may have drawn an `a=mid` that one of this side's media would have been offered with.
+    private mutating func giveWay(to session: NegotiatedSession) {
+        let mids = Set(session.sections.compactMap(\.mid))
+        for index in outbound.indices where outbound[index].section == nil && mids.contains(identity.media[index].mid) {
+            identity.redrawMid(ofMedia: index, avoiding: mids, random: &random)
+        }
+    }
+
+    /// Has a media sent where the descriptions agree on it and its owner wants it, and else not.
+    mutating func applySending(media index: Int, now: Instant) {
+        if outbound[index].isWanted, let media = negotiatedMedia(index), media.direction.sends,
+            let parameters = OutgoingStream.Parameters(media)
+        {
+            outbound[index].start(parameters, isVideo: identity.media[index].kind.isVideo, random: &random)
+        } else if outbound[index].isActive {
+            queueGoodbye(ofMedia: index, now: now)
+            outbound[index].withStream { $0.isActive = false }
+        }
+        var sounding: Set<String> = []
+        for index in outbound.indices where outbound[index].audio?.stream.isActive == true {
+            sounding.insert(identity.media[index].kind.streamID)
+        }
+        for index in outbound.indices {
+            let isWithSound = sounding.contains(identity.media[index].kind.streamID)
+            outbound[index].video?.isWithSound = isWithSound
+        }
+    }
+
+    private mutating func applyReceiving(_ section: NegotiatedSection, at place: Int) {
+        if let index = receivers[place] {
+            inbound[index].update(section.media)
+        } else if let media = section.media, media.direction.receives {
+            let localSource = SynchronizationSource(UInt32.random(in: 1...UInt32.max, using: &random))
+            receivers[place] = inbound.count
+            inbound.append(InboundMedia(media, localSource: localSource))
+        }
+    }
+}
+
+extension OutgoingStream.Parameters {
+    init?(_ media: NegotiatedMedia) {
+        guard let source = media.local.ssrc, let payloadType = PayloadType(media.payloadType) else { return nil }
+        self.source = SynchronizationSource(source)
+        self.payloadType = payloadType
+        mid = media.mid ?? ""
+        extensions = HeaderExtensionMap(media)
+        isContent = media.local.isSlides
+        formatParameters = media.codecParameters?.text
+        if let type = media.rtxPayloadType.flatMap({ PayloadType($0) }), let source = media.local.rtxSSRC {
+            retransmission = (SynchronizationSource(source), type)
+        } else {
+            retransmission = nil
+        }
+    }
+}
+
+extension OfferedSection {
+    /// A section in which the peer sends, offered again under the numbers that it gave.
+    fileprivate init(receiving media: NegotiatedMedia, mid: String) {
+        let isOpus = media.codec.isOpus
+        var codec = isOpus ? NegotiableCodec.opusReceived : .vp8
+        codec.map = media.codec
+        codec.rtxPayloadType = media.rtxPayloadType
+        codec.feedback = codec.feedback.filter(media.feedback.contains)
+        self.init(
+            mid: mid, codecs: [codec],
+            extensions: media.extensionIDs.sorted { $0.value < $1.value }.map {
+                ExtensionMapAttribute(id: UInt16($0.value), uri: $0.key.rawValue)
+            }, direction: .receiveOnly, source: nil, isSlides: false)
+    }
+}
+
+/// The descriptions that this side made.
+struct DescriptionHistory {
+    /// The newest one's version; of the first one before there is any.
+    private(set) var version: UInt64 = 1
+    /// The newest one.
+    private(set) var newest: String?
+
+    /// Takes note of a description of this side, unless it is older than the newest.
+    mutating func note(_ description: SessionDescription) {
+        let noted = description.origin.flatMap { UInt64($0.sessionVersion) } ?? version
+        guard newest == nil || noted >= version else { return }
+        version = noted
+        newest = description.description
+    }
+}

@@ -1,0 +1,35 @@
+internal import SDP
+
+/// A media section that the peer sends, as the descriptions have it.
+public struct RemoteMedia: Hashable, Sendable {
+    /// The section's `a=mid`.
+    public let mid: String?
+    /// Whether it is pictures; else it is sound.
+    public let isVideo: Bool
+    /// The media stream's id (`a=msid`, RFC 8830).
+    public let streamID: String?
+    /// The track's id.
+    public let trackID: String?
+    /// Whether it is what somebody shares: `a=content:slides` (RFC 4796), or a stream id that ends in `#content`.
+    public let isContent: Bool
+    /// Whether the peer sends: a section that was accepted may pause (`a=inactive`), and may end.
+    public let isActive: Bool
+    /// How the peer describes its sound; nil for pictures.
+    public let opus: OpusParameters?
+}
+
+extension RemoteMedia {
+    init(_ inbound: InboundMedia) {
+        let negotiated = inbound.negotiated
+        let stream = negotiated.remote.streams.first
+        self.init(
+            mid: negotiated.mid, isVideo: !inbound.isAudio, streamID: stream?.streamID, trackID: stream?.trackID,
+            isContent: negotiated.remote.isSlides || stream?.streamID.hasSuffix("#content") == true,
+            isActive: inbound.isActive, opus: negotiated.opus)
+    }
+}
+
+extension PeerConnection {
+    /// What the peer has sent or sends, in the order of receivers: sections are added, and none is removed.
+    public var remoteMedia: [RemoteMedia] { inbound.map { RemoteMedia($0) } }
+}

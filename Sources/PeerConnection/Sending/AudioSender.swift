@@ -1,0 +1,76 @@
+internal import CongestionControl
+internal import RTP
+internal import WireFormat
+
+/// Sends one source of sound: a packet a frame, ahead of all pictures.
+struct AudioSender: Sendable {
+    var stream: OutgoingStream
+    /// What was sent of the sound itself.
+    private(set) var soundStatistics = OutboundSoundStatistics()
+    /// The newest frame: where the media clock stood, and when.
+    private var newest: (mediaTime: UInt64, captureTime: Duration)?
+
+    init(parameters: OutgoingStream.Parameters, random: inout some RandomNumberGenerator) {
+        stream = OutgoingStream(parameters: parameters, clockRate: EncodedAudioFrame.clockRate, random: &random)
+    }
+
+    /// Queues a frame's packet.
+    mutating func enqueue(
+        _ frame: EncodedAudioFrame, as media: Int, to pacer: inout Pacer<PacedPacket>, now: Instant
+    ) {
+        soundStatistics.count(frame)
+        newest = (frame.mediaTime, frame.captureTime)
+        pacer.enqueue(
+            .sound(media: media, frame: frame), size: frame.payload.count + RTPHeader.fixedByteCount, priority: .sound,
+            now: now)
+    }
+
+    /// Writes a frame's packet that leaves now.
+    mutating func write(
+        _ frame: EncodedAudioFrame, to writer: inout ByteWriter,
+        transportSequenceNumber: inout TransportSequenceNumber, now: Instant
+    ) throws(EndOfBytes) {
+        var extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
+        extensions.audioLevel = frame.level
+        let start = writer.offset
+        let header = OutgoingRTPHeader(
+            marker: frame.startsTalkspurt, payloadType: stream.parameters.payloadType,
+            sequenceNumber: stream.sequenceNumber, timestamp: frame.timestamp(offset: stream.timestampOffset),
+            source: stream.source, extensions: extensions)
+        try header.write(to: &writer, map: stream.parameters.extensions)
+        let payload = frame.payload
+        let bytes = payload.span.bytes
+        try writer.write(bytes)
+        stream.advance(
+            payload: frame.payload.count, header: writer.offset - start - frame.payload.count)
+    }
+
+    /// The sender report of this instant.
+    ///
+    /// Media time counts samples, which a sound card makes by its own clock: it is read off the newest frame and the
+    /// time since that was taken, so that sound and pictures taken together are reported together.
+    func senderReport(at now: Instant, wallclock: NTPTimestamp) -> SenderReport {
+        let (mediaTime, captureTime) = newest ?? (0, .nanoseconds(now.nanoseconds))
+        let timestamp = RTPTimestamp(
+            mediaTime: .nanoseconds(now.nanoseconds) - captureTime, clockRate: EncodedAudioFrame.clockRate,
+            offset: RTPTimestamp(stream.timestampOffset.rawValue &+ UInt32(truncatingIfNeeded: mediaTime)))
+        return stream.senderReport(timestamp: timestamp, wallclock: wallclock)
+    }
+}
+
+/// What was sent of a sound, under the names of W3C webrtc-stats (`RTCAudioSourceStats`). Silence that is not sent is not
+/// in it.
+struct OutboundSoundStatistics: Sendable {
+    /// Of the newest packet, 0...1; nil where no level is known.
+    private(set) var audioLevel: Double?
+    private(set) var totalAudioEnergy = 0.0
+    private(set) var totalSamplesDuration = Duration.zero
+
+    mutating func count(_ frame: EncodedAudioFrame) {
+        let duration = Duration.seconds(Double(max(0, frame.sampleCount)) / Double(EncodedAudioFrame.clockRate))
+        totalSamplesDuration += duration
+        audioLevel = frame.level?.amplitude
+        guard let audioLevel else { return }
+        totalAudioEnergy += audioLevel * audioLevel * duration.seconds
+    }
+}

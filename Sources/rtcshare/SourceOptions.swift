@@ -1,0 +1,138 @@
+internal import ArgumentParser
+internal import AudioCoding
+internal import Capture
+internal import ContentShare
+internal import Media
+
+/// The options that say what is shared.
+struct SourceOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("What to share: \(SourceSpecification.syntax).", valueName: "spec"))
+    var source: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The sound of what is shared: \(AudioSpecification.syntax). Given again, each is mixed in.",
+            valueName: "spec"))
+    var audio: [String] = []
+
+    @Option(help: ArgumentHelp("Your own voice, beside what is shared: a SPEC as for --audio.", valueName: "spec"))
+    var microphone: String?
+
+    @Option(help: ArgumentHelp("Your own picture, beside what is shared: a SPEC as for --source.", valueName: "spec"))
+    var camera: String?
+
+    /// What they say.
+    var selection: SourceSelection {
+        SourceSelection(source: source, audio: audio, microphone: microphone, camera: camera)
+    }
+}
+
+/// What is shared, as a person wrote it: a session keeps it from `offer` to `send`.
+struct SourceSelection: Codable, Sendable {
+    var source: String?
+    var audio: [String]
+    var microphone: String?
+    var camera: String?
+
+    /// These, and where nothing is said, those that the offer was told.
+    func merged(over offered: SourceSelection) -> SourceSelection {
+        var merged = self
+        merged.source = source ?? offered.source
+        merged.audio = audio.isEmpty ? offered.audio : audio
+        merged.microphone = microphone ?? offered.microphone
+        merged.camera = camera ?? offered.camera
+        return merged
+    }
+
+    /// Finds what can't be a source, before anything is opened.
+    func check() throws(CaptureError) {
+        for text in [source, camera].compactMap({ $0 }) { _ = try SourceSpecification(text) }
+        for text in audio + [microphone].compactMap({ $0 }) { _ = try AudioSpecification(text) }
+    }
+
+    /// What an offer of this has sections for. The content always has one.
+    var media: Set<SharedMedia> {
+        var media: Set<SharedMedia> = [.content]
+        if audio.contains(where: isSound) { media.insert(.contentAudio) }
+        if microphone.map(isSound) == true { media.insert(.microphone) }
+        if camera != nil { media.insert(.camera) }
+        return media
+    }
+
+    /// Refuses what the offer has no section for: no viewer could be told of it any more.
+    func check(offered: SourceSelection) throws(CommandFailure) {
+        let names: [(SharedMedia, String)] = [
+            (.contentAudio, "--audio"), (.microphone, "--microphone"), (.camera, "--camera"),
+        ]
+        for (media, name) in names where self.media.contains(media) && !offered.media.contains(media) {
+            throw CommandFailure(
+                .usage,
+                "\(name): the offer announced none of this, so no viewer expects it; give \(name) to rtcshare "
+                    + "offer too, and get a new answer")
+        }
+    }
+
+    private func isSound(_ text: String) -> Bool { text != AudioSpecification.none.description }
+}
+
+/// The sources of a share, opened and not yet started.
+struct OpenedSources: Sendable {
+    let content: any CaptureSource
+    /// Whether the content's frames are all meant to be seen.
+    let contentCanWait: Bool
+    /// The sounds of the content; several are mixed.
+    let audio: [any AudioCaptureSource]
+    let microphone: (any AudioCaptureSource)?
+    let camera: (any CaptureSource)?
+
+    /// Opens what the options name; what can't be opened is an error, and nothing has been sent yet.
+    init(_ selection: SourceSelection, maximumFrameRate: Double) throws {
+        let specification: SourceSpecification
+        if let text = selection.source {
+            specification = try SourceSpecification(text)
+        } else {
+            let preferred = SourceSpecification.preferred()
+            Terminal.shared.say("No --source was given: \(preferred.sentence)")
+            specification = preferred.specification
+        }
+        content = try specification.open(framesPerSecond: maximumFrameRate)
+        // A file that is faster than what may be sent keeps its pace instead.
+        contentCanWait =
+            switch specification {
+            case .file, .standardInput: content.captureFormat.framesPerSecond <= maximumFrameRate
+            case .test, .display, .region: false
+            }
+        audio = try selection.audio.compactMap { try AudioSpecification($0).open() }
+        microphone = try selection.microphone.flatMap { try AudioSpecification($0).open() }
+        camera = try selection.camera.map { try SourceSpecification($0).open(framesPerSecond: 30) }
+    }
+
+    /// The content's sound: the one source of it, or the sum of several; nil where there is none.
+    var contentSound: (any AudioSource)? {
+        guard audio.count > 1 else { return audio.first }
+        let mixer = AudioMixer()
+        for sound in audio { mixer.add(input: sound) }
+        return mixer
+    }
+
+    /// Begins to capture.
+    func start() throws {
+        try content.start()
+        try camera?.start()
+        for sound in audio { try sound.start() }
+        try microphone?.start()
+    }
+
+    /// Ends capture.
+    func stop() {
+        content.stop()
+        camera?.stop()
+        for sound in audio { sound.stop() }
+        microphone?.stop()
+    }
+}
+
+extension AudioSpecification {
+    /// How sound is written, for the help texts.
+    static let syntax = "none, tone[:HZ], beep, file:PATH.wav[:loop], microphone[:DEVICE], system[:SINK]"
+}

@@ -1,0 +1,266 @@
+@testable import PeerConnection
+import RTP
+import SDP
+import TestSupport
+import Testing
+import WireFormat
+
+@Suite("A section that is received")
+struct InboundMediaTests {
+    private static let vp8 = PayloadType(masking: 96)
+    private static let camera = SynchronizationSource(0xCA3E)
+    private static let cameraRTX = SynchronizationSource(0xCA3F)
+    private static let local = SynchronizationSource(1)
+
+    private func sound(
+        ssrc: UInt32? = TestPacket.sound.rawValue, payloadType: UInt8 = 109,
+        direction: DirectionAttribute = .receiveOnly
+    ) -> NegotiatedMedia {
+        var remote = MediaSources.none
+        remote.ssrc = ssrc
+        return NegotiatedMedia(
+            mid: "snd", direction: direction,
+            codec: RTPMapAttribute(payloadType: payloadType, encodingName: "OPUS", clockRate: 48_000, parameters: "2"),
+            feedback: [.transportWide], extensionIDs: [.mid: 1, .audioLevel: 7], hasReducedSizeRTCP: true, local: .none,
+            remote: remote)
+    }
+
+    private func video(
+        ssrc: UInt32? = camera.rawValue, payloadType: UInt8 = 96, direction: DirectionAttribute = .receiveOnly
+    ) -> NegotiatedMedia {
+        var remote = MediaSources.none
+        remote.ssrc = ssrc
+        remote.rtxSSRC = ssrc.map { _ in Self.cameraRTX.rawValue }
+        return NegotiatedMedia(
+            mid: "cam", direction: direction,
+            codec: RTPMapAttribute(payloadType: payloadType, encodingName: "VP8", clockRate: 90_000),
+            rtxPayloadType: payloadType + 1, feedback: [.nack, .pictureLoss], extensionIDs: [.mid: 1],
+            hasReducedSizeRTCP: true, local: .none, remote: remote)
+    }
+
+    /// A key frame of one packet.
+    private func keyFrame(_ number: UInt16, timestamp: UInt32, payloadType: PayloadType = vp8) -> TestPacket {
+        TestPacket(
+            number: number, timestamp: timestamp, source: Self.camera, payloadType: payloadType, marker: true,
+            payload: [0x10, 0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02, 9, 9])
+    }
+
+    private func give(_ packet: TestPacket, to media: inout InboundMedia, at milliseconds: Int) throws -> Bool {
+        try packet.withHeader { header, payload in
+            media.receive(header, extensions: packet.extensions, payload: payload, now: at(milliseconds: milliseconds))
+        }
+    }
+
+    private func takes(_ media: InboundMedia, _ packet: TestPacket, mid: String?) throws -> Bool {
+        try packet.withHeader { header, _ in media.takes(header, mid: mid) }
+    }
+
+    @Test("Sound and video of one instant have equal capture times")
+    func captureTimes() throws {
+        var heard = InboundMedia(sound(), localSource: Self.local)
+        var seen = InboundMedia(video(), localSource: Self.local)
+        #expect(heard.isAudio && !seen.isAudio)
+        // The sound's clock read 1000 at the time of the epoch, the video's 5000 four milliseconds later.
+        let epoch = Duration.seconds(1_700_000_000)
+        heard.receive(report(at: epoch, timestamp: 1000), now: at(milliseconds: 30))
+        seen.receive(
+            report(of: Self.camera, at: epoch + .milliseconds(4), timestamp: 5000), now: at(milliseconds: 35))
+        for second in 1...3 {
+            let flash = keyFrame(UInt16(second), timestamp: UInt32(5000 + second * 90_000 - 360))
+            let beep = TestPacket(number: UInt16(second), timestamp: UInt32(1000 + second * 48_000))
+            #expect(try give(beep, to: &heard, at: second * 1000 + 40))
+            #expect(try give(flash, to: &seen, at: second * 1000 + 90))
+            let polledHeardat = heard.pollSound()?.captureTime
+            let heardAt = try #require(polledHeardat)
+            let polledSeenat = seen.pollFrame()?.captureTime
+            let seenAt = try #require(polledSeenat)
+            #expect(heardAt == epoch + .seconds(second))
+            #expect(abs((heardAt - seenAt).milliseconds) < 1)
+        }
+        #expect(heard.pollFrame() == nil && seen.pollSound() == nil)
+    }
+
+    @Test("Before a report a frame has no capture time")
+    func noReport() throws {
+        var seen = InboundMedia(video(), localSource: Self.local)
+        #expect(try give(keyFrame(1, timestamp: 0), to: &seen, at: 0))
+        let polledFrame = seen.pollFrame()
+        let frame = try #require(polledFrame)
+        #expect(frame.captureTime == nil)
+    }
+
+    @Test("The source is announced, or the first packet of the payload type tells it")
+    func source() throws {
+        #expect(InboundMedia(sound(), localSource: Self.local).source == TestPacket.sound)
+        var media = InboundMedia(sound(ssrc: nil), localSource: Self.local)
+        #expect(media.source == nil)
+        let packet = TestPacket(number: 1, timestamp: 0)
+        #expect(try takes(media, packet, mid: nil))
+        #expect(try takes(media, packet, mid: "snd"))
+        #expect(try !takes(media, packet, mid: "cam"))
+        #expect(try !give(keyFrame(1, timestamp: 0), to: &media, at: 0))
+        #expect(try give(packet, to: &media, at: 0))
+        #expect(media.source == TestPacket.sound && media.isSource(TestPacket.sound))
+        var seen = InboundMedia(video(), localSource: Self.local)
+        #expect(seen.isSource(Self.cameraRTX) && !seen.isSource(TestPacket.sound))
+        let foreign = TestPacket(
+            number: 1, timestamp: 0, source: SynchronizationSource(4), payloadType: Self.vp8, payload: [0x10, 0x11])
+        #expect(try !give(foreign, to: &seen, at: 0))
+    }
+
+    @Test("Another source follows one that nobody announced once that is silent or gone, and continues its timeline")
+    func sourceChange() throws {
+        var media = InboundMedia(sound(ssrc: nil), localSource: Self.local)
+        #expect(try give(TestPacket(number: 9, timestamp: 960), to: &media, at: 0))
+        let polledOld = media.pollSound()
+        let old = try #require(polledOld)
+        var other = TestPacket(number: 500, timestamp: 77, source: SynchronizationSource(0xB))
+        other.extensions.mediaIdentification = "snd"
+        #expect(try !give(other, to: &media, at: 1000))
+        media.receiveGoodbye()
+        var nameless = other
+        nameless.extensions.mediaIdentification = nil
+        #expect(try !give(nameless, to: &media, at: 1000))
+        #expect(try give(other, to: &media, at: 1000))
+        #expect(media.source == SynchronizationSource(0xB) && !media.hasEnded)
+        let polledNew = media.pollSound()
+        let new = try #require(polledNew)
+        #expect(new.sequenceNumber == old.sequenceNumber + 1)
+        #expect(new.timestamp == old.timestamp + 48_000)
+        other.source = SynchronizationSource(0xC)
+        #expect(try !give(other, to: &media, at: 3499))
+        #expect(try give(other, to: &media, at: 3500))
+        #expect(media.audio?.statistics.packetsReceived == 1)
+    }
+
+    @Test("Another description changes payload types, and numbers and counts go on")
+    func update() throws {
+        var heard = InboundMedia(sound(), localSource: Self.local)
+        #expect(try give(TestPacket(number: 65_535, timestamp: 0), to: &heard, at: 0))
+        heard.update(sound(payloadType: 111))
+        var packet = TestPacket(number: 0, timestamp: 960)
+        #expect(try give(packet, to: &heard, at: 20))
+        packet = TestPacket(number: 1, timestamp: 1920, payloadType: PayloadType(masking: 111))
+        #expect(try give(packet, to: &heard, at: 40))
+        var numbers: [Int64] = []
+        while let packet = heard.pollSound() { numbers.append(packet.sequenceNumber) }
+        #expect(numbers == [65_535, 65_537])
+        #expect(heard.audio?.statistics.packetsReceived == 3)
+        #expect(heard.audio?.statistics.packetsRejected == 1)
+
+        var seen = InboundMedia(video(), localSource: Self.local)
+        #expect(try give(keyFrame(7, timestamp: 0), to: &seen, at: 0))
+        // The later description doesn't repeat the source.
+        var later = video(ssrc: nil, payloadType: 100)
+        later.extensionIDs = [.mid: 5]
+        seen.update(later)
+        #expect(seen.source == Self.camera && seen.extensions[.mediaIdentification] == 5)
+        #expect(try give(keyFrame(8, timestamp: 3000, payloadType: PayloadType(masking: 100)), to: &seen, at: 33))
+        var frames = 0
+        while seen.pollFrame() != nil { frames += 1 }
+        #expect(frames == 2)
+        #expect(seen.video?.statistics.packetsReceived == 2)
+        seen.update(video(ssrc: 0xD))
+        #expect(seen.source == SynchronizationSource(0xD))
+        #expect(seen.video?.statistics.packetsReceived == 0)
+    }
+
+    @Test("An inactive section takes nothing and says nothing, and goes on where it was", arguments: [true, false])
+    func inactivity(isRejected: Bool) throws {
+        var media = InboundMedia(sound(), localSource: Self.local)
+        #expect(media.isActive)
+        #expect(try give(TestPacket(number: 1, timestamp: 0), to: &media, at: 0))
+        #expect(media.pollActivity(now: at(milliseconds: 0), isConnected: true) == .flowing)
+        #expect(media.nextDeadline(now: at(milliseconds: 0)) == at(milliseconds: 1000))
+        media.update(isRejected ? nil : sound(direction: .inactive))
+        media.receiveGoodbye()
+        #expect(!media.isActive)
+        #expect(try !give(TestPacket(number: 2, timestamp: 960), to: &media, at: 20))
+        media.receive(report(at: .seconds(1), timestamp: 0), now: at(milliseconds: 30))
+        #expect(media.lastSenderReport == nil)
+        #expect(media.nextDeadline(now: at(milliseconds: 20)) == nil)
+        #expect(media.pollReport(now: at(milliseconds: 5000)) == nil)
+        #expect(media.pollFeedback(now: at(milliseconds: 5000)).isEmpty)
+        #expect(media.pollActivity(now: at(milliseconds: 5000), isConnected: true) == nil)
+        media.update(sound())
+        #expect(media.isActive && !media.hasEnded)
+        #expect(media.pollActivity(now: at(milliseconds: 6000), isConnected: true) == .waiting)
+        #expect(try give(TestPacket(number: 3, timestamp: 288_000), to: &media, at: 6000))
+        #expect(media.pollActivity(now: at(milliseconds: 6000), isConnected: true) == .flowing)
+        #expect(media.audio?.statistics.packetsReceived == 2)
+        #expect([media.pollSound(), media.pollSound()].map { $0?.sequenceNumber } == [1, 3])
+    }
+
+    @Test("A goodbye ends what flows, and a packet after it begins anew")
+    func goodbye() throws {
+        var media = InboundMedia(sound(), localSource: Self.local)
+        #expect(try give(TestPacket(number: 1, timestamp: 0), to: &media, at: 0))
+        #expect(media.pollActivity(now: at(milliseconds: 0), isConnected: true) == .flowing)
+        media.receiveGoodbye()
+        #expect(media.hasEnded)
+        #expect(media.pollActivity(now: at(milliseconds: 10), isConnected: true) == .ended)
+        #expect(try give(TestPacket(number: 2, timestamp: 960), to: &media, at: 20))
+        #expect(media.pollActivity(now: at(milliseconds: 20), isConnected: true) == .flowing)
+    }
+
+    @Test("A picture's orientation holds until another one comes, and comes with its own frame")
+    func orientation() throws {
+        var media = InboundMedia(video(), localSource: Self.local)
+        var packets = (0..<5).map { keyFrame(UInt16($0), timestamp: UInt32($0) * 3000) }
+        packets[1].extensions.videoOrientation = VideoOrientation(quarterTurns: 3)
+        packets[3].extensions.videoOrientation = VideoOrientation(quarterTurns: 0)
+        // The frame that turns back overtakes the one before it.
+        var turns: [Int] = []
+        for index in [0, 1, 3, 2, 4] {
+            #expect(try give(packets[index], to: &media, at: index * 33))
+            while let frame = media.pollFrame() { turns.append(frame.quarterTurns) }
+        }
+        #expect(turns == [0, 3, 3, 0, 0])
+    }
+
+    @Test("A retransmission brings the orientation too")
+    func retransmittedOrientation() throws {
+        var media = InboundMedia(video(), localSource: Self.local)
+        #expect(try give(keyFrame(0, timestamp: 0), to: &media, at: 0))
+        var packet = keyFrame(1, timestamp: 3000)
+        packet.extensions.videoOrientation = VideoOrientation(quarterTurns: 1)
+        packet.payload = [0, 1] + packet.payload
+        packet.source = Self.cameraRTX
+        packet.payloadType = PayloadType(masking: 97)
+        #expect(try give(packet, to: &media, at: 50))
+        var turns: [Int] = []
+        while let frame = media.pollFrame() { turns.append(frame.quarterTurns) }
+        #expect(turns == [0, 1])
+    }
+
+    @Test("A section that begins inactive waits for its first packet")
+    func beginsInactive() throws {
+        var media = InboundMedia(sound(direction: .inactive), localSource: Self.local)
+        #expect(!media.isActive)
+        #expect(try !give(TestPacket(number: 1, timestamp: 0), to: &media, at: 0))
+        media.update(sound())
+        #expect(media.pollActivity(now: at(milliseconds: 0), isConnected: true) == nil)
+        #expect(try give(TestPacket(number: 1, timestamp: 0), to: &media, at: 0))
+        #expect(media.pollActivity(now: at(milliseconds: 0), isConnected: true) == .flowing)
+    }
+
+    @Test("Reports of the source are counted, retransmissions and padding are no media")
+    func reportsAndRetransmissions() throws {
+        var media = InboundMedia(video(), localSource: Self.local)
+        let sent = report(of: Self.camera, at: .seconds(5), timestamp: 1, packetCount: 3)
+        media.receive(sent, now: at(milliseconds: 10))
+        media.receive(report(of: Self.cameraRTX, at: .seconds(6), timestamp: 1), now: at(milliseconds: 20))
+        #expect(media.senderReportCount == 1)
+        #expect(media.lastSenderReport?.report == sent && media.lastSenderReport?.arrival == at(milliseconds: 10))
+        var padding = TestPacket(
+            number: 1, timestamp: 0, source: Self.cameraRTX, payloadType: PayloadType(masking: 97), payload: [])
+        #expect(try give(padding, to: &media, at: 20))
+        padding.source = Self.camera
+        padding.payloadType = Self.vp8
+        #expect(try give(padding, to: &media, at: 20))
+        #expect(media.pollActivity(now: at(milliseconds: 20), isConnected: true) == nil)
+        #expect(try give(keyFrame(2, timestamp: 0), to: &media, at: 30))
+        #expect(media.pollActivity(now: at(milliseconds: 30), isConnected: true) == .flowing)
+        #expect(media.pollReport(now: at(milliseconds: 1020))?.source == Self.local)
+    }
+}

@@ -1,0 +1,185 @@
+import CongestionControl
+import RTP
+import SDP
+import SecureTransport
+import TestSupport
+import Testing
+import WireFormat
+
+@testable import PeerConnection
+
+/// Pictures and sound, of an attendee and of what the attendee shares, in one bundle.
+@Suite struct SoundCallTests {
+    static let four: [LocalIdentity.MediaKind] = [
+        .video(streamID: "alice#content", isContent: true),
+        .audio(streamID: "alice#content", isContent: true),
+        .audio(streamID: "alice", isContent: false),
+        .video(streamID: "alice", isContent: false),
+    ]
+
+    static func makeCall(
+        seed: UInt64, conditions: LinkConditions = WholeCallTests.lossless, media: [LocalIdentity.MediaKind] = four
+    ) throws -> SimulatedCall {
+        var options = SimulatedCall.Options()
+        options.media = media
+        return try SimulatedCall(conditions: conditions, seed: seed, options: options)
+    }
+
+    @Test func `Four media arrive, each at its own receiver`() throws {
+        let call = try Self.makeCall(seed: 501)
+        call.run(for: .seconds(4))
+        call.run(for: .milliseconds(500), sendsFrames: false)
+        let remote = call.viewer.remoteMedia
+        #expect(remote.map(\.isVideo) == [true, false, false, true])
+        #expect(remote.map(\.streamID) == ["alice#content", "alice#content", "alice", "alice"])
+        #expect(remote.map(\.isContent) == [true, true, false, false])
+        #expect(remote.map(\.trackID) == call.sender.localMedia.map(\.trackID))
+        #expect(remote.allSatisfy { $0.isActive })
+        #expect(remote[1].opus?.isStereo == true && remote[2].opus?.usesDTX == true && remote[0].opus == nil)
+        #expect(call.record.framesOf[0]?.count == call.framesSent(media: 0))
+        #expect(call.record.framesOf[3]?.count == call.framesSent(media: 3))
+        for receiver in 1...2 {
+            let sound = try #require(call.record.soundOf[receiver])
+            #expect(sound.count > 150)
+            #expect(sound.allSatisfy { $0.payload[1] == UInt8(receiver) && $0.level?.level == 20 })
+            #expect(zip(sound, sound.dropFirst()).allSatisfy { $0.timestamp + 960 == $1.timestamp })
+            #expect(sound.first?.marker == true && sound.last?.marker == false)
+        }
+        #expect(call.record.framesOf.keys.sorted() == [0, 3] && call.record.soundOf.keys.sorted() == [1, 2])
+        #expect(call.record.activityOf.keys.sorted() == [0, 1, 2, 3])
+        #expect(call.record.failures.isEmpty)
+    }
+
+    @Test func `With loss and reordering pictures are repaired, and sound comes as it comes, each packet once`() throws
+    {
+        let call = try Self.makeCall(seed: 502, conditions: WholeCallTests.disturbed(loss: 0.05))
+        call.run(for: .seconds(10))
+        call.run(for: .seconds(2), sendsFrames: false)
+        for media in [0, 3] {
+            let share = Double(call.record.framesOf[media]?.count ?? 0) / Double(call.framesSent(media: media))
+            #expect(share >= 0.98, "media \(media): \(share)")
+        }
+        let sound = try #require(call.record.soundOf[1])
+        #expect(Set(sound.map(\.sequenceNumber)).count == sound.count)
+        let losses = try #require(call.record.lossReportsOf[1])
+        #expect(losses.count > 5 && losses.contains { $0 > 0 } && losses.allSatisfy { (0...1).contains($0) })
+        #expect(call.record.lossReportsOf[0] == nil)
+    }
+
+    @Test func `Sound given after a key frame leaves before it`() throws {
+        let call = try Self.makeCall(seed: 503)
+        call.run(for: .seconds(2), sendsFrames: false)
+        let keys = try #require(call.viewerKeys)
+        let receiver = try SRTPReceiver(profile: keys.profile, masterKey: keys.remote)
+        let order = Box<[UInt32]>([])
+        call.tap = { datagram, end in
+            var bytes = datagram.bytes
+            guard end == .left, DatagramKind(bytes.span.bytes) == .rtp, (try? receiver.unprotectRTP(&bytes)) != nil,
+                let header = try? RTPHeader(parsing: bytes.span.bytes)
+            else { return }
+            order.value.append(header.source.rawValue)
+        }
+        call.sendFrame(media: 0)
+        for media in [1, 2] { call.sender.send(call.soundFrame(marking: 0), media: media, now: call.now) }
+        call.run(for: .seconds(1), sendsFrames: false)
+        let sources = call.sender.localMedia.map(\.source)
+        #expect(order.value.prefix(2) == [sources[1], sources[2]])
+        #expect(order.value.dropFirst(2).allSatisfy { $0 == sources[0] })
+        #expect(order.value.count > 20)
+    }
+
+    @Test func `Sound and pictures that were taken together are told to be of one time`() throws {
+        let call = try Self.makeCall(seed: 504)
+        call.run(for: .seconds(4))
+        let frame = try #require(call.record.framesOf[0]?.last)
+        let sound = try #require(call.record.soundOf[1]?.last)
+        // Both count from the capture on one clock; the sound's first sample is 20 ms before the instant it is given at.
+        let frameTime = try #require(frame.captureTime)
+        let soundTime = try #require(sound.captureTime)
+        let difference = frameTime - soundTime
+        #expect(abs(difference.milliseconds) < 60, "\(difference)")
+        for packets in [call.record.soundOf[1], call.record.soundOf[2]] {
+            for packet in packets ?? [] {
+                guard let time = packet.captureTime else { continue }
+                // 20 ms of sound, 20 ms of path.
+                let age = Duration.nanoseconds(packet.arrival.nanoseconds) - time
+                #expect(abs(age.milliseconds - 40) < 3, "\(age)")
+            }
+        }
+    }
+
+    @Test func `Each picture's sender is asked for its own key frame`() throws {
+        let call = try Self.makeCall(seed: 505)
+        call.run(for: .seconds(2))
+        call.record.keyFrameRequestsOf = [:]
+        call.viewer.requestKeyFrame(ofReceiver: 3, now: call.now)
+        call.run(for: .seconds(1))
+        #expect(call.record.keyFrameRequestsOf == [3: 1])
+        call.viewer.requestKeyFrame(ofReceiver: 1, now: call.now)
+        call.viewer.requestKeyFrame(ofReceiver: 99, now: call.now)
+        call.run(for: .seconds(1))
+        #expect(call.record.keyFrameRequestsOf == [3: 1])
+    }
+
+    @Test func `What is given for no media, or for the other kind, is counted and dropped`() throws {
+        let call = try Self.makeCall(seed: 506)
+        call.sender.send(call.soundFrame(marking: 0), media: 1, now: call.now)
+        call.run(for: .seconds(1), sendsFrames: false)
+        call.sender.send(call.soundFrame(marking: 0), media: 0, now: call.now)
+        call.sender.send(call.soundFrame(marking: 0), media: 4, now: call.now)
+        call.sender.send(call.soundFrame(marking: 0), media: -1, now: call.now)
+        #expect(call.sender.counts.framesDropped == 4)
+        call.run(for: .seconds(1), sendsFrames: false)
+        #expect(call.record.soundOf.isEmpty)
+    }
+
+    @Test func `Statistics tell of sound under W3C's names, on both ends`() throws {
+        let call = try Self.makeCall(seed: 507)
+        call.run(for: .seconds(4))
+        let sent = call.sender.statistics(now: call.now)
+        let seen = call.viewer.statistics(now: call.now)
+        func object(_ objects: [StatisticsObject], _ id: String) throws -> StatisticsObject {
+            try #require(objects.first { $0.id == id })
+        }
+        let outbound = try object(sent, StatisticsObject.outboundID(media: 1))
+        #expect(outbound.text("kind") == "audio" && outbound.type == .outboundRTP)
+        #expect(try #require(outbound.integer("packetsSent")) > 150)
+        #expect(outbound.integer("framesSent") == nil && outbound.integer("rtxSsrc") == nil)
+        let source = try object(sent, StatisticsObject.mediaSourceID(media: 1))
+        #expect(abs(try #require(source.number("audioLevel")) - 0.1) < 0.001)
+        #expect(abs(try #require(source.number("totalSamplesDuration")) - 3.8) < 0.3)
+        #expect(source.text("trackIdentifier") == call.sender.localMedia[1].trackID)
+        let codec = try object(sent, try #require(outbound.text("codecId")))
+        #expect(codec.text("mimeType") == "audio/opus")
+        #expect(codec.integer("clockRate") == 48_000 && codec.integer("channels") == 2)
+        #expect(codec.text("sdpFmtpLine")?.contains("stereo=1") == true)
+        let remote = try object(sent, try #require(outbound.text("remoteId")))
+        #expect(remote.type == .remoteInboundRTP && remote.text("kind") == "audio")
+        let inbound = try object(seen, StatisticsObject.inboundID(receiver: 1))
+        #expect(inbound.text("kind") == "audio" && inbound.integer("packetsLost") == 0)
+        #expect(try #require(inbound.integer("packetsReceived")) > 150)
+        #expect(abs(try #require(inbound.number("audioLevel")) - 0.1) < 0.001)
+        let reported = try object(seen, try #require(inbound.text("remoteId")))
+        #expect(reported.type == .remoteOutboundRTP)
+        #expect(try #require(reported.integer("packetsSent")) > 100)
+        #expect(Set(sent.map(\.id)).count == sent.count && Set(seen.map(\.id)).count == seen.count)
+    }
+
+    @Test func `More media than a connection has room for are refused`() throws {
+        var random = SeededGenerator(seed: 508)
+        let kinds = [LocalIdentity.MediaKind](repeating: Self.four[2], count: PeerConnection.maximumMedia)
+        let identity = try LocalIdentity(media: kinds, unixTime: 1_700_000_000, random: &random)
+        var peer = try PeerConnection(
+            as: .offerer, identity: identity, configuration: PeerConnection.Configuration(), random: random)
+        #expect(throws: PeerConnectionError.tooManyMedia(limit: 16)) {
+            _ = try peer.addMedia(Self.four[0])
+        }
+        let offer = try peer.makeOffer()
+        #expect(offer.media.count == 16)
+        let more = try LocalIdentity(media: kinds + [Self.four[0]], unixTime: 1_700_000_000, random: &random)
+        #expect(throws: PeerConnectionError.tooManyMedia(limit: 16)) {
+            _ = try PeerConnection(
+                as: .offerer, identity: more, configuration: PeerConnection.Configuration(), random: random)
+        }
+    }
+}
