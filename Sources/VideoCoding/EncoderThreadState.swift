@@ -34,8 +34,8 @@ struct EncoderThreadState {
     }
 
     /// What the next picture is to be encoded with.
-    var order: EncodingOrder {
-        EncodingOrder(settings: settings, hint: hint, governor: governor)
+    func order(isNew: Bool) -> EncodingOrder {
+        EncodingOrder(settings: settings, hint: hint, governor: governor, isNew: isNew)
     }
 
     /// Puts the frame into the slot and gives back the one that it replaced.
@@ -84,6 +84,7 @@ struct EncoderThreadState {
             hint: hint, framesPerSecond: settings.framesPerSecond, bitsPerSecond: settings.bitsPerSecond,
             isPaused: cadence.isPaused, now: now)
         cadence.framesPerSecond = governor.framesPerSecond
+        cadence.repetitionsPerSecond = settings.framesPerSecond
     }
 }
 
@@ -94,11 +95,13 @@ struct EncodingOrder {
     let framesPerSecond: Double
     private let sizeSteps: QualityGovernor.SizeSteps
 
-    init(settings: VideoEncoderThread.Settings, hint: ContentHint, governor: QualityGovernor) {
+    init(settings: VideoEncoderThread.Settings, hint: ContentHint, governor: QualityGovernor, isNew: Bool) {
         self.settings = settings
         self.hint = hint
-        // A frame's share of the bits grows as frames become fewer; but no burst of a second's bits comes of that.
-        framesPerSecond = max(governor.framesPerSecond, min(settings.framesPerSecond, 5))
+        // A frame's share of the bits grows as frames become fewer; but no burst of a second's bits comes of that. A
+        // picture that rests is sharpened at the full rate.
+        let fewer = max(governor.framesPerSecond, min(settings.framesPerSecond, 5))
+        framesPerSecond = isNew ? fewer : settings.framesPerSecond
         sizeSteps = governor.sizeSteps
     }
 
@@ -135,7 +138,8 @@ extension EncoderThreadState {
         case .dropped:
             statistics.framesDroppedByRateControl += 1
             cadence.dropped(now: begin)
-            governor.dropped(size: fullSize, now: begin)
+            // What is given again and left out again is not one more.
+            if !isRepetition { governor.dropped(size: fullSize, now: begin) }
         case .encoded(let frame):
             let mean = statistics.bytesEncoded / max(statistics.framesEncoded, 1)
             if statistics.framesEncoded > 0, frame.data.count * 2 >= mean * 5 { statistics.hugeFrames += 1 }
@@ -144,6 +148,7 @@ extension EncoderThreadState {
             statistics.framesRepeated += isRepetition ? 1 : 0
             statistics.bytesEncoded += frame.data.count
             statistics.qpSum += frame.quantizer
+            if let size = statistics.size, size != frame.size { cadence.sizeChanged(now: begin) }
             statistics.size = frame.size
             encodedRate.count(now: end)
             cadence.encoded(isKeyFrame: frame.isKeyFrame, quantizer: frame.quantizer, now: begin)

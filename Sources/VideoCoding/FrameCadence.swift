@@ -28,6 +28,9 @@ struct FrameCadence {
 
     /// Frames a second at most.
     var framesPerSecond: Double
+    /// How often a second a picture that rests is sharpened at most: bits that were too few for many pictures are enough
+    /// for one. As often as frames come where nothing is said.
+    var repetitionsPerSecond: Double?
     /// Requests that come sooner after a key frame wait for the rest of this, so that lost reports can't fill the stream
     /// with key frames.
     var keyFrameInterval: Duration
@@ -118,7 +121,10 @@ struct FrameCadence {
         if dropsInARow > 0 { return dropsInARow == 1 ? lastEncodedAt : lastEncodedAt + interval }
         let isCoarse = quantizer > Self.fineQuantizer && lastEncodedAt < lastChangeAt + Self.refinementTime
         // One interval and a half: a source at its full rate comes before its picture is repeated.
-        return lastEncodedAt + (isCoarse ? interval * 1.5 : Self.idleInterval)
+        guard isCoarse else { return lastEncodedAt + Self.idleInterval }
+        // A frame that waits for its time is what sharpens next.
+        guard let repetitionsPerSecond, waiting?.isChange != true else { return lastEncodedAt + interval * 1.5 }
+        return lastEncodedAt + .seconds(1.5) / max(repetitionsPerSecond, 0.01)
     }
 
     /// The picture that `action` named is taken up. A frame that comes from now on waits for the next.
@@ -142,6 +148,11 @@ struct FrameCadence {
         }
         self.quantizer = quantizer
         dropsInARow = 0
+    }
+
+    /// The picture came out at another size than the one before: coarse again, and to be sharpened anew.
+    mutating func sizeChanged(now: Duration) {
+        lastChangeAt = now
     }
 
     /// The rate control left the picture out: it is given again, once at once and then frame by frame.

@@ -8,7 +8,7 @@ internal import Media
 ///                     coarse, too large, or too slow over 2 s
 ///     step ──────────────────────────────────────────────────────▶ the next step
 ///          ◀──────────────────────────────────────────────────────
-///                     fine and quick over 5 s and more
+///                     fine and quick over 5 s and more; to the beginning if the picture rests
 ///
 /// The quantizers at which libwebrtc's scaler steps are the thresholds, 29 and 95 of VP8's 127: so far apart that what a
 /// step gains is no reason to take it back. A step back that has to be taken again soon doubles the time to the next.
@@ -62,8 +62,12 @@ struct QualityGovernor {
     private var fullSize: PixelSize?
     private var recent: [Taken] = []
     private var fineSince: Duration?
+    /// When the newest picture came that showed something new.
+    private var movedSince: Duration?
     private var patience = Self.firstPatience
     private var lastUp: Duration?
+    /// The target at the last step down.
+    private var bitsAtStep = 0
     private var isPaused = false
     private var clock = QualityLimitationClock()
     /// `qualityLimitationResolutionChanges`.
@@ -101,7 +105,7 @@ struct QualityGovernor {
             startOver()
         }
         // More bits are a reason to try again soon.
-        if bitsPerSecond > self.bitsPerSecond * 3 / 2 { patience = Self.firstPatience }
+        if Double(bitsPerSecond) > Double(bitsAtStep) * 1.5 { patience = Self.firstPatience }
         if isPaused != self.isPaused { startOver() }
         self.hint = hint
         limit = framesPerSecond
@@ -128,13 +132,14 @@ struct QualityGovernor {
         // Without a window's worth of pictures in ten seconds the source rests.
         recent.removeAll { $0.now < now - .seconds(10) }
         // While a picture is only repeated, what came before says nothing of now.
-        if new.sample?.isChange ?? true, let reason = shortage(now: now) {
+        if new.sample?.isChange ?? true, let shortage = shortage(now: now) {
             fineSince = nil
-            stepDown(reason, now: now)
+            stepDown(shortage, now: now)
         } else if leavesRoom(new) {
             let since = fineSince ?? now
             fineSince = since
-            if now - since >= patience { stepUp(now: now) }
+            if new.sample?.isChange != false { movedSince = now }
+            if now - since >= patience { stepUp(all: movedSince.map { $0 < since } ?? true, now: now) }
         } else {
             fineSince = nil
         }
@@ -143,8 +148,14 @@ struct QualityGovernor {
         clock.set(reason, now: now)
     }
 
+    private struct Shortage {
+        let reason: QualityLimitationReason
+        /// How many times more bits were taken than there are.
+        var factor = 1.0
+    }
+
     /// What doesn't suffice; nil where all does, or too little was seen.
-    private func shortage(now: Duration) -> QualityLimitationReason? {
+    private func shortage(now: Duration) -> Shortage? {
         guard let first = recent.first?.now, now - first >= Self.window else { return nil }
         // What is sharpened while it stays costs as much as it likes, and key frames are begun coarse.
         let changes = recent.compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
@@ -153,29 +164,37 @@ struct QualityGovernor {
         guard changes.count + dropped >= Self.windowFrames,
             Double(changes.count + dropped) >= seconds * min(Self.leastRate, framesPerSecond * 0.75)
         else { return nil }
-        if Double(dropped) >= Double(recent.count) * Self.droppedShare { return .bandwidth }
+        if Double(dropped) >= Double(recent.count) * Self.droppedShare {
+            return Shortage(reason: .bandwidth)
+        }
         guard !changes.isEmpty else { return nil }
         let quantizer = changes.reduce(0) { $0 + $1.quantizer } / changes.count
         // The first of the window was paid for by the time before it.
         let paid = recent.dropFirst().compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
         let bits = Double(paid.reduce(0) { $0 + $1.byteCount }) * 8
-        if quantizer > Self.coarseQuantizer || bits > Double(bitsPerSecond) * seconds * Self.overshoot {
-            return .bandwidth
+        let overshoot = bits / max(Double(bitsPerSecond) * seconds, 1)
+        if quantizer > Self.coarseQuantizer || overshoot > Self.overshoot {
+            return Shortage(reason: .bandwidth, factor: overshoot)
         }
         let effort = changes.reduce(.zero) { $0 + $1.effort } / changes.count
-        return usage(effort) > Self.highUsage ? .cpu : nil
+        return usage(effort) > Self.highUsage ? Shortage(reason: .cpu) : nil
     }
 
     private func leavesRoom(_ taken: Taken) -> Bool {
         guard !steps.isEmpty, let sample = taken.sample else { return false }
-        let finest = steps.last == .cpu ? (Self.fineQuantizer + Self.coarseQuantizer) / 2 : Self.fineQuantizer
-        return sample.quantizer <= finest && usage(sample.effort) <= Self.lowUsage
+        // What only rests needs no more than it has; libvpx's quantizer then wanders, as hardly anything is coded by it.
+        guard sample.isChange else { return sample.quantizer <= Self.coarseQuantizer }
+        let efforts = recent.compactMap(\.sample?.effort)
+        let usage = usage(efforts.reduce(.zero, +) / max(efforts.count, 1))
+        return steps.last == .cpu
+            ? sample.quantizer <= (Self.fineQuantizer + Self.coarseQuantizer) / 2 && usage <= Self.lowUsage
+            : sample.quantizer <= Self.fineQuantizer && usage <= Self.highUsage
     }
 
     /// Of a frame's time, the part that `effort` takes.
     private func usage(_ effort: Duration) -> Double { effort / .seconds(1) * framesPerSecond }
 
-    private mutating func stepDown(_ reason: QualityLimitationReason, now: Duration) {
+    private mutating func stepDown(_ shortage: Shortage, now: Duration) {
         let seen = recent.first.map { Double(recent.count) / max((now - $0.now) / .seconds(1), 0.1) } ?? limit
         startOver()
         let before = steps
@@ -183,20 +202,25 @@ struct QualityGovernor {
             guard let fullSize, SizeSteps(count: steps.count + 1).apply(to: fullSize) != size(for: fullSize) else {
                 return
             }
-            steps.append(reason)
+            steps.append(shortage.reason)
             resolutionChanges += 1
         } else {
-            // A source that gives fewer frames than the limit feels no step above its own rate.
-            while framesPerSecond > 1, steps == before || framesPerSecond >= seen { steps.append(reason) }
+            // A source that gives fewer frames than the limit feels no step above its own rate. Far too many
+            // bits want more than one step, down to a quarter at a time.
+            let wanted = seen / min(max(shortage.factor, 1), 4)
+            while framesPerSecond > 1, steps == before || framesPerSecond >= wanted { steps.append(shortage.reason) }
         }
-        guard steps != before, let lastUp else { return }
+        guard steps != before else { return }
+        bitsAtStep = bitsPerSecond
+        guard let lastUp else { return }
         patience = now - lastUp < patience * 2 ? min(patience * 2, Self.longestPatience) : Self.firstPatience
     }
 
-    private mutating func stepUp(now: Duration) {
+    /// A step, or back to the beginning where the picture rests: what was too much is over.
+    private mutating func stepUp(all: Bool, now: Duration) {
         startOver()
         let before = fullSize.map { size(for: $0) }
-        steps.removeLast()
+        steps.removeLast(all ? steps.count : 1)
         lastUp = now
         if fullSize.map({ size(for: $0) }) != before { resolutionChanges += 1 }
     }

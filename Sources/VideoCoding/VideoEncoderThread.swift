@@ -226,11 +226,11 @@ private struct EncoderThreadWorker {
                 let frame = state.slot
                 state.slot = nil
                 state.cadence.begin(new: true)
-                return .done(.encode(frame, asKeyFrame: asKeyFrame, state.order))
+                return .done(.encode(frame, asKeyFrame: asKeyFrame, state.order(isNew: true)))
             case .encodeAgain(let asKeyFrame):
                 if !state.endings.isEmpty, state.slot == nil { return .done(.passOn(state.takeEndings())) }
                 state.cadence.begin(new: false)
-                return .done(.encode(nil, asKeyFrame: asKeyFrame, state.order))
+                return .done(.encode(nil, asKeyFrame: asKeyFrame, state.order(isNew: false)))
             case .wait(let time):
                 if !state.endings.isEmpty, state.slot == nil || state.cadence.isPaused {
                     return .done(.passOn(state.takeEndings()))

@@ -224,13 +224,55 @@ struct EncoderThreadStateTests {
         while now < .seconds(120) {
             _ = state.receive(frame(Int(now / .milliseconds(1))), now: now)
             state.cadence.begin(new: true)
-            state.count(encoded(110), isRepetition: false, fullSize: size, begin: now, end: now)
-            #expect(state.cadence.framesPerSecond == state.order.framesPerSecond || state.order.framesPerSecond == 5)
+            state.count(
+                encoded(110, isKeyFrame: now == .zero), isRepetition: false, fullSize: size, begin: now, end: now)
+            #expect(
+                state.cadence.framesPerSecond == state.order(isNew: true).framesPerSecond
+                    || state.order(isNew: true).framesPerSecond == 5)
             rates.insert(state.cadence.framesPerSecond)
             now += .seconds(1) / state.cadence.framesPerSecond
         }
         #expect(rates.contains(30) && rates.contains(22.5) && rates.min() == 1)
-        #expect(state.order.sizes(for: frame(0)).full == state.order.sizes(for: frame(0)).now)
+        // Once the picture rests it is sharpened at the full rate, with a share of the bits to match.
+        #expect(state.order(isNew: false).framesPerSecond == 30)
+        let last = now - .seconds(1)
+        let (early, late) = (last + .milliseconds(49), last + .milliseconds(51))
+        #expect(state.cadence.action(now: early) != .encodeAgain(asKeyFrame: false))
+        #expect(state.cadence.action(now: late) == .encodeAgain(asKeyFrame: false))
+        #expect(state.order(isNew: true).sizes(for: frame(0)).full == state.order(isNew: true).sizes(for: frame(0)).now)
+    }
+
+    @Test(
+        "a picture that rests is sharpened at the full rate, but a frame that waits for its time is not taken before it"
+    )
+    func sharpening() {
+        var cadence = FrameCadence(framesPerSecond: 1, keyFrameInterval: .zero)
+        cadence.repetitionsPerSecond = 30
+        cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
+        cadence.begin(new: true)
+        cadence.encoded(isKeyFrame: true, quantizer: 100, now: .zero)
+        #expect(cadence.action(now: .milliseconds(49)) != .encodeAgain(asKeyFrame: false))
+        #expect(cadence.action(now: .milliseconds(51)) == .encodeAgain(asKeyFrame: false))
+        cadence.frameArrived(timestamp: .milliseconds(100), isChange: true, now: .milliseconds(100))
+        #expect(cadence.action(now: .milliseconds(100)) == .wait(until: .milliseconds(500)))
+        #expect(cadence.action(now: .milliseconds(500)) == .encodeNew(asKeyFrame: false))
+    }
+
+    @Test("a picture that rests and is encoded at another size is sharpened anew")
+    func sharpenedAfterResizing() {
+        var state = EncoderThreadState(settings: .init(bitsPerSecond: 1_000_000), now: .zero)
+        _ = state.receive(frame(0), now: .zero)
+        state.cadence.begin(new: true)
+        state.count(encoded(10, isKeyFrame: true), isRepetition: false, fullSize: size, begin: .zero, end: .zero)
+        let now = Duration.seconds(20)
+        state.cadence.begin(new: false)
+        state.count(
+            .encoded(
+                EncodedVideoFrame(
+                    data: [0], isKeyFrame: true, size: PixelSize(width: 320, height: 180), timestamp: now,
+                    quantizer: 100)),
+            isRepetition: true, fullSize: size, begin: now, end: now)
+        #expect(state.cadence.action(now: now + .milliseconds(51)) == .encodeAgain(asKeyFrame: false))
     }
 
     @Test("motion's order is of the smaller size, and says the whole one too")
@@ -245,7 +287,7 @@ struct EncoderThreadStateTests {
                 encoded(110), isRepetition: false, fullSize: PixelSize(width: 1280, height: 720), begin: now, end: now)
         }
         let buffer = PixelBuffer(size: PixelSize(width: 1280, height: 720), format: .bgra) { _, _ in }
-        let sizes = state.order.sizes(for: VideoFrame(buffer: buffer, timestamp: .zero))
+        let sizes = state.order(isNew: true).sizes(for: VideoFrame(buffer: buffer, timestamp: .zero))
         #expect(sizes.full == buffer.size && sizes.now == PixelSize(width: 960, height: 540))
         #expect(state.cadence.framesPerSecond == 30)
     }

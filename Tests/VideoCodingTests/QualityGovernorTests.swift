@@ -157,12 +157,25 @@ struct QualityGovernorTests {
         #expect(run.governor.reason == .none)
     }
 
-    @Test("a rest that is fine brings the frame rate back")
+    @Test("far too many bits want more than one step, down to a quarter of the rate at a time")
+    func farTooMany() {
+        var run = Run(.text)
+        run.give(2.2, quantizer: 110, share: 15)
+        #expect(run.governor.framesPerSecond < 8 && run.governor.framesPerSecond > 5)
+        var some = Run(.text)
+        some.give(2.2, quantizer: 110, share: 2)
+        #expect(some.governor.framesPerSecond < 16 && some.governor.framesPerSecond > 10)
+    }
+
+    @Test("a rest that is fine brings the frame rate back, all at once")
     func rest() {
         var run = Run(.text)
-        run.give(2.3, quantizer: 110)
-        #expect(run.governor.framesPerSecond < 30)
-        run.give(8, quantizer: 8, share: 0.01, isChange: false, rate: 1)
+        run.give(20, quantizer: 110, share: 15)
+        #expect(run.governor.framesPerSecond < 3)
+        run.give(4, quantizer: 100, share: 0.01, isChange: false, rate: 1)
+        run.give(3, quantizer: 70, share: 0.01, isChange: false, rate: 1)
+        #expect(run.governor.reason == .bandwidth)
+        run.give(4, quantizer: 50, share: 0.01, isChange: false, rate: 1)
         #expect(run.governor.framesPerSecond == 30 && run.governor.reason == .none)
     }
 
@@ -173,7 +186,7 @@ struct QualityGovernorTests {
         #expect(motion.governor.reason == .cpu && motion.governor.size(for: motion.size).width == 960)
         motion.give(20, quantizer: 40, effort: 0.6)
         #expect(motion.governor.reason == .cpu)
-        motion.give(6, quantizer: 40, effort: 0.3)
+        motion.give(9, quantizer: 40, effort: 0.3)
         #expect(motion.governor.reason == .none && motion.governor.resolutionChanges == 2)
         var text = Run(.text)
         text.give(2.2, quantizer: 40, effort: 0.95)

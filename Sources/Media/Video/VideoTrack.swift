@@ -63,9 +63,12 @@ public final class VideoTrack: VideoSource {
     }
 
     private func setMuted(_ change: (inout State) -> Void) {
-        broadcaster.isMuted = state.withLock { state in
-            change(&state)
-            return state.isMuted || state.sourceIsMuted
+        state.withLock { change(&$0) }
+        // Sinks are told without the lock; should another thread have changed it meanwhile, they are told that too.
+        while true {
+            let isHeldBack = state.withLock { $0.isMuted || $0.sourceIsMuted }
+            guard broadcaster.isMuted != isHeldBack else { return }
+            broadcaster.isMuted = isHeldBack
         }
     }
 
