@@ -252,6 +252,27 @@ import WireFormat
             try next.media.map { try $0.extensionMaps().first { $0.uri.hasSuffix("audio-level") }?.id } == [nil, 8, 8])
     }
 
+    @Test func `A peer that renumbers everything is followed, and its numbers are kept to afterwards`() throws {
+        let call = try makeCall(seed: 614, media: [Self.screen, .audio(streamID: "alice#content", isContent: true)])
+        _ = try call.viewer.addMedia(.video(streamID: "bob", isContent: false))
+        // As aiortc does: Opus as 96, VP8 as 97 with its retransmissions as 98, whatever they were before.
+        let renumbered = [
+            " 96 97\r\n": " 97 98\r\n", " 109\r\n": " 96\r\n", ":97 ": ":98 ", ":96 ": ":97 ", ":109 ": ":96 ",
+        ]
+        var text = try call.viewer.makeOffer().description
+        for from in [" 96 97\r\n", " 109\r\n", ":97 ", ":96 ", ":109 "] {
+            text = text.replacing(from, with: renumbered[from] ?? from)
+        }
+        text = text.replacing("apt=96", with: "apt=97")
+        let answer = try call.sender.answer(offer: SessionDescription.parse(text), now: call.now)
+        #expect(answer.media.map(\.formats) == [["97", "98"], ["96"], ["97", "98"]])
+        #expect(try answer.media[1].formatParameters(of: 96)?.text.contains("sprop-stereo=1") == true)
+        #expect(call.sender.outbound[0].stream?.parameters.payloadType == PayloadType(97))
+        #expect(call.sender.outbound[1].stream?.parameters.payloadType == PayloadType(96))
+        let offer = try call.makeOffer()
+        #expect(offer.media.map(\.formats) == [["97", "98"], ["109"], ["97", "98"]])
+    }
+
     // MARK: What is refused
 
     /// Changes to a later answer, and what they are refused with.

@@ -97,7 +97,9 @@ private struct Answering {
                 let fits = isBundled && (first.mid.map(bundle.contains) ?? false)
                 guard fits else { continue }
             }
-            guard let (codec, map) = try commonCodec(media) else { continue }
+            guard let (known, map) = try commonCodec(media) else { continue }
+            // What this end sends is described as it was offered.
+            let codec = parameters.sending[index]?.codecs.first { $0.map.isSameEncoding(as: map) } ?? known
             guard media.hasRTCPMux else { throw NegotiationError(.offer, media.line, .rtcpMuxMissing) }
             choices.append(Choice(index: index, mid: mid, codec: codec, map: map, direction: direction))
         }

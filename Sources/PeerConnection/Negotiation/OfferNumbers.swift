@@ -17,8 +17,10 @@ struct OfferNumbers {
     /// Takes note of what the peer's sections use.
     init(peers: some Sequence<NegotiatedMedia>) {
         for media in peers {
-            formats[media.payloadType] = .some(nil)
-            if let rtx = media.rtxPayloadType { formats[rtx] = .some(nil) }
+            // Opus is configured by the peer's parameters, VP8 is the same for all.
+            formats[media.payloadType] =
+                media.codec.isOpus ? .some(nil) : .media(Self.plain(media.codec), parameters: nil)
+            if let rtx = media.rtxPayloadType { formats[rtx] = .retransmission(of: media.payloadType) }
             for (uri, id) in media.extensionIDs { extensions[id] = uri.rawValue }
         }
     }
@@ -27,9 +29,7 @@ struct OfferNumbers {
     mutating func assign(_ section: inout OfferedSection) {
         section.codecs = section.codecs.compactMap { codec in
             var codec = codec
-            let plain = RTPMapAttribute(
-                payloadType: 0, encodingName: codec.map.encodingName, clockRate: codec.map.clockRate,
-                parameters: codec.map.parameters)
+            let plain = Self.plain(codec.map)
             let format = Format.media(plain, parameters: codec.formatParameters)
             guard let number = payloadType(of: format, preferring: codec.map.payloadType) else { return nil }
             codec.map = RTPMapAttribute(
@@ -45,6 +45,13 @@ struct OfferNumbers {
                 ExtensionMapAttribute(id: UInt16($0), direction: map.direction, uri: map.uri)
             }
         }
+    }
+
+    /// An encoding by itself, however its name is written.
+    private static func plain(_ map: RTPMapAttribute) -> RTPMapAttribute {
+        RTPMapAttribute(
+            payloadType: 0, encodingName: map.encodingName == "opus" ? "opus" : map.encodingName.uppercased(),
+            clockRate: map.clockRate, parameters: map.parameters)
     }
 
     /// Dynamic payload types, and those that RFC 5761 §4 leaves when they are used up.
