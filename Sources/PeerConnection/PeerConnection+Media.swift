@@ -10,12 +10,13 @@ extension PeerConnection {
     public var localMedia: [LocalMedia] { identity.media }
 
     /// Adds one: with the next offer and its answer it is in effect. Returns its index. A track's id that is not given is
-    /// drawn; one with characters that may not stand in a description makes the next offer fail.
+    /// drawn.
     public mutating func addMedia(
         _ kind: LocalIdentity.MediaKind, trackID: String? = nil
     ) throws(PeerConnectionError) -> Int {
         guard progress != .ended else { throw .ended }
         guard identity.media.count < Self.maximumMedia else { throw .tooManyMedia(limit: Self.maximumMedia) }
+        for text in [kind.streamID, trackID ?? "-"] where !Negotiation.isToken(text) { throw .notAToken(text) }
         identity.add(kind, trackID: trackID, mids: negotiated?.sections.compactMap(\.mid) ?? [], random: &random)
         outbound.append(OutboundMedia())
         return identity.media.count - 1

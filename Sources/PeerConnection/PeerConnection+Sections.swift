@@ -122,7 +122,10 @@ extension PeerConnection {
 
     private mutating func applyReceiving(_ section: NegotiatedSection, at place: Int) {
         if let index = receivers[place] {
-            inbound[index].update(section.media)
+            var media = section.media
+            // What is not sent for now is not described either (RFC 9429 §5.2.1): it is still the same media.
+            if media?.direction.receives == false { media?.remote = inbound[index].negotiated.remote }
+            inbound[index].update(media)
         } else if let media = section.media, media.direction.receives {
             let localSource = SynchronizationSource(UInt32.random(in: 1...UInt32.max, using: &random))
             receivers[place] = inbound.count

@@ -230,6 +230,38 @@ import WireFormat
         try call.renegotiate()
         #expect(call.isSending(voice, at: .right))
         #expect(call.viewer.remoteMedia.map(\.isActive) == [true, false])
+        // What pauses is still who it was, on both sides, whoever offers.
+        call.viewer.setSending(false, media: voice, now: call.now)
+        try call.renegotiate()
+        #expect(call.sender.remoteMedia.map(\.isActive) == [false])
+        #expect(call.sender.remoteMedia.map(\.streamID) == ["bob"])
+        #expect(call.viewer.remoteMedia.map(\.streamID) == ["alice#content", "alice"])
+    }
+
+    @Test func `A peer that leaves out what it doesn't send is still known by it`() throws {
+        let call = try makeCall(seed: 615)
+        call.sender.setSending(false, media: 0, now: call.now)
+        let text = try call.makeOffer().description.split(separator: "\r\n")
+            .filter { !$0.hasPrefix("a=msid") && !$0.hasPrefix("a=ssrc") && !$0.hasPrefix("a=content") }
+        let offer = try SessionDescription.parse(text.joined(separator: "\r\n") + "\r\n")
+        _ = try call.viewer.answer(offer: offer, now: call.now)
+        let remote = try #require(call.viewer.remoteMedia.first)
+        #expect(!remote.isActive && remote.streamID == "alice#content" && remote.isContent)
+        #expect(call.viewer.inbound[0].source?.rawValue == call.sender.localMedia[0].source)
+    }
+
+    @Test(arguments: ["a b", "", "x\r\na=evil"])
+    func `An id that would break the description's lines is refused at once, and hinders no later offer`(
+        _ id: String
+    ) throws {
+        let call = try makeCall(seed: 616)
+        #expect(throws: PeerConnectionError.notAToken(id)) {
+            _ = try call.sender.addMedia(.audio(streamID: id, isContent: false))
+        }
+        #expect(throws: PeerConnectionError.notAToken(id)) {
+            _ = try call.sender.addMedia(.audio(streamID: "alice", isContent: false), trackID: id)
+        }
+        #expect(try call.makeOffer().media.count == 1)
     }
 
     @Test func `Numbers that the peer's own sections use are not given to others`() throws {

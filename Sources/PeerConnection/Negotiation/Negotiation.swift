@@ -54,7 +54,7 @@ public enum Negotiation {
     }
 
     /// RFC 8866 §9.
-    private static func isToken(_ text: String) -> Bool {
+    static func isToken(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
                 switch byte {
