@@ -79,7 +79,8 @@ class Viewing:
             entry["streams"] = streams.get(transceiver.mid, [])
             entry["events"] = [{"event": "track", "at_ms": now_ms()}]
             self.report["tracks"].append(entry)
-            watch = (VideoWatch if track.kind == "video" else SoundWatch)(track, SenderClock(transceiver.receiver), entry)
+            kind = VideoWatch if track.kind == "video" else SoundWatch
+            watch = kind(track, SenderClock(transceiver.receiver), entry)
             track.on("ended", watch.note_end)
             found.append(watch)
         if self.main is None:

@@ -53,11 +53,9 @@ user_pref("network.connectivity-service.enabled", false);
 user_pref("toolkit.telemetry.reportingpolicy.firstRun", false);
 """
 
-# Firefox measures no sound without a device to play it to, and headless its playing process never answers the page's.
-FIREFOX_SOUND_PREFERENCES = """\
-user_pref("media.cubeb.sandbox", false);
-user_pref("security.sandbox.content.level", 0);
-"""
+# Without a device Firefox's AudioContext never starts; with one, headless, the page hangs as soon as it asks the
+# process that plays for all pages, so the page's own process plays.
+FIREFOX_SOUND_PREFERENCES = 'user_pref("media.cubeb.sandbox", false);\n'
 
 PICTURE = re.compile(r"/(video-[0-9]+-)?frame-[0-9]+\.png")
 
@@ -263,7 +261,8 @@ def view(options, report):
             if not pulse:
                 message = "no pulseaudio in PATH: Firefox has nothing to play to, so its sounds are not measured"
                 report["errors"].append({"message": message, "at_ms": now_ms()})
-        browser = start_browser(options, program, profile, f"http://127.0.0.1:{server.server_address[1]}/", sound_server)
+        url = f"http://127.0.0.1:{server.server_address[1]}/"
+        browser = start_browser(options, program, profile, url, sound_server)
         either = threading.Event()
 
         def first_word():

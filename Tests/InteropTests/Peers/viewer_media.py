@@ -5,9 +5,10 @@ pattern, and for sound blocks of about 100 ms. A block is
 
     at_ms, seconds           of its first sample, and how much sound it holds
     left, right, difference  mean squares of both channels and of their difference, full scale being 1
-    levels                   the amplitude of the beep's 1 kHz, one value per 2.5 ms; each is taken through a Hann window
-                             of LEVEL_WINDOW such steps that ends with the step, so a continuous tone of another pitch
-                             does not drown the beep and a beep's edge passes half of its height when it is in the middle
+    levels                   the amplitude of the beep's 1 kHz, one value per 2.5 ms; each is taken through a Hann
+                             window of LEVEL_WINDOW such steps that ends with the step, so a lasting tone of another
+                             pitch does not drown the beep, and where the level passes half of the beep's height the
+                             beep's edge is in the middle of the window
 """
 
 import math

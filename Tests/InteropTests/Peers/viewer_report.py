@@ -12,7 +12,32 @@ report.json holds (every `_ms` is Unix time in milliseconds, so the caller can s
     decoded_fps                frames decoded a second, by getStats, where the viewer counts them there; else null
     width, height              of the last frame
     snapshots                  [{file, asked_s, at_ms, width, height}]
+    negotiations               [{offer_ms, answer_ms}] when each offer was taken, the first and later ones
+    videos                     one entry per received video track, see below; the main one's as above
+    sounds                     one entry per received audio track
+    av_clock                   what flashes and beeps are timed by: "playout" (when a browser shows and plays them),
+                               "sender reports" (when the sender says that it captured them), "arrival" (no reports)
+    av_offsets_ms              time of the beep less time of the flash, once a second, of the main video and the sound
+                               of its stream; av_offset_median_ms: the middle one
+    playout_offsets_ms         the same by getStats' estimatedPlayoutTimestamp, and playout_offset_median_ms
     stats                      one getStats dump a second, [{at_ms, stats: [...]}]
+
+A track has events besides, [{event, at_ms}]: `track` when an offer announces it, or announces it again, then `mute`,
+`unmute` and `ended` as far as the viewer tells. Videos and sounds repeat them, with stream, mid and id.
+
+    videos   frames, fps, width, height, first_frame_ms, last_frame_ms; gaps: the longest pauses over 200 ms between two
+             frames [{at_ms, gap_ms}]; sizes: the first and each change [{at_ms, width, height}]; snapshots; flashes_ms:
+             first white frame of each flash of the test pattern; av_offsets_ms and av_offset_median_ms
+    sounds   first_sound_ms; seconds: from the first to the last that is not digital silence; of these rms_dbfs,
+             peak_frequency_hz, left and right with the same two, energy_dbfs per 100 ms; channels: 2 where left and
+             right differ, 1 where they are alike, 0 for silence; beeps_ms: the onset of each beep of 1 kHz and 50 ms
+
+The flash is a square at the right lower corner, an eighth of the picture's height, white for 100 ms from each whole
+second of the sender's clock on; the beep begins with it. A white frame is as late as the frame rate makes it, and Opus
+adds 6.5 ms to the sound (libopus's look-ahead): neither is corrected.
+
+A further offer `X-2.sdp`, `X-3.sdp` beside the first, `X.sdp`, is answered when it appears, complete or not at all;
+the answers are numbered alike.
 """
 
 import argparse
@@ -100,7 +125,7 @@ def write_atomically(path, content):
 
 
 def ask_for_stereo(answer, offer):
-    """The answer, asking for stereo where the offer does (RFC 7587 section 6.1); aiortc decodes to two channels anyway."""
+    """The answer, asking for stereo where the offer does (RFC 7587 section 6.1); aiortc decodes to two channels."""
     types = re.findall(r"^a=fmtp:(\d+) .*\bstereo=1", offer, re.MULTILINE)
     lines = []
     for line in answer.splitlines():
