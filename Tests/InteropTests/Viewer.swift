@@ -37,9 +37,7 @@ enum Viewer: String {
     }
 
     func report(in folder: TemporaryFolder) throws -> ViewerReport {
-        let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
         let file = folder.file("\(rawValue)/report.json")
-        return try decoder.decode(ViewerReport.self, from: Data(contentsOf: file))
+        return try JSONDecoder.forViewerReports.decode(ViewerReport.self, from: Data(contentsOf: file))
     }
 }

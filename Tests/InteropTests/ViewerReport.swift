@@ -113,3 +113,12 @@ struct ViewerReport: Decodable {
     /// The sound of a stream such as `alice#content`.
     func sound(of stream: String) -> Sound? { sounds?.first { $0.stream == stream } }
 }
+
+extension JSONDecoder {
+    /// Reads the viewers' names, such as `first_frame_ms`, as Swift's.
+    static var forViewerReports: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return decoder
+    }
+}
