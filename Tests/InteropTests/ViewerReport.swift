@@ -52,6 +52,7 @@ struct ViewerReport: Decodable {
         var flashesMs: [Double]
         var avOffsetsMs: [Double]
         var avOffsetMedianMs: Double?
+        var avOffsetSettledMs: Double?
     }
 
     struct Channel: Decodable {
@@ -101,11 +102,14 @@ struct ViewerReport: Decodable {
     /// Sound time less picture time of the main stream, by flash and beep: one value per second that had both.
     var avOffsetsMs: [Double]?
     var avOffsetMedianMs: Double?
+    /// The middle one of the last five: a browser needs seconds to bring sound and picture together.
+    var avOffsetSettledMs: Double?
     /// What the times of flash and beep are: `playout`, `sender reports` or `arrival`.
     var avClock: String?
     /// The same difference by getStats' `estimatedPlayoutTimestamp`, one value per dump that has both.
     var playoutOffsetsMs: [Double]?
     var playoutOffsetMedianMs: Double?
+    var playoutOffsetSettledMs: Double?
 
     /// The video of a stream such as `alice#content`.
     func video(of stream: String) -> Video? { videos?.first { $0.stream == stream } }

@@ -20,6 +20,7 @@ LEVEL_WINDOW = 8
 SILENCE_DBFS = -120.0
 BEEP_STEPS = 12  # of 2.5 ms at its full height: what a beep of 50 ms leaves of itself after the window
 PAIRING_MS = 450
+SETTLED_COUNT = 5
 
 
 def describe_video(raw, until_ms):
@@ -121,17 +122,25 @@ def median(values):
     return ordered[middle] if len(ordered) % 2 else round((ordered[middle - 1] + ordered[middle]) / 2, 1)
 
 
+def settled(values):
+    """The middle one of the last few: at the start a browser still brings sound and picture together."""
+    return median(values[-SETTLED_COUNT:])
+
+
 def compare(report, main_id):
     """Lip sync: each video against the sound of its own stream; the main one's also as the report's own."""
     for video in report["videos"]:
         partners = [sound for sound in report["sounds"] if sound["stream"] == video["stream"] and sound["beeps_ms"]]
         video["av_offsets_ms"] = offsets(partners[0]["beeps_ms"], video["flashes_ms"]) if partners else []
         video["av_offset_median_ms"] = median(video["av_offsets_ms"])
+        video["av_offset_settled_ms"] = settled(video["av_offsets_ms"])
         if video["id"] == main_id:
             report["av_offsets_ms"] = video["av_offsets_ms"]
             report["av_offset_median_ms"] = video["av_offset_median_ms"]
+            report["av_offset_settled_ms"] = video["av_offset_settled_ms"]
             report["playout_offsets_ms"] = playout_offsets(report["stats"], video, partners or report["sounds"])
             report["playout_offset_median_ms"] = median(report["playout_offsets_ms"])
+            report["playout_offset_settled_ms"] = settled(report["playout_offsets_ms"])
 
 
 def playout_offsets(dumps, video, sounds):

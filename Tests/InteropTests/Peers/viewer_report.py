@@ -18,8 +18,10 @@ report.json holds (every `_ms` is Unix time in milliseconds, so the caller can s
     av_clock                   what flashes and beeps are timed by: "playout" (when a browser shows and plays them),
                                "sender reports" (when the sender says that it captured them), "arrival" (no reports)
     av_offsets_ms              time of the beep less time of the flash, once a second, of the main video and the sound
-                               of its stream; av_offset_median_ms: the middle one
-    playout_offsets_ms         the same by getStats' estimatedPlayoutTimestamp, and playout_offset_median_ms
+                               of its stream; av_offset_median_ms: the middle one; av_offset_settled_ms: the middle one
+                               of the last five, after a browser has brought both together
+    playout_offsets_ms         the same by getStats' estimatedPlayoutTimestamp, with playout_offset_median_ms
+                               and playout_offset_settled_ms
     stats                      one getStats dump a second, [{at_ms, stats: [...]}]
 
 A track has events besides, [{event, at_ms}]: `track` when an offer announces it, or announces it again, then `mute`,
@@ -27,7 +29,8 @@ A track has events besides, [{event, at_ms}]: `track` when an offer announces it
 
     videos   frames, fps, width, height, first_frame_ms, last_frame_ms; gaps: the longest pauses over 200 ms between two
              frames [{at_ms, gap_ms}]; sizes: the first and each change [{at_ms, width, height}]; snapshots; flashes_ms:
-             first white frame of each flash of the test pattern; av_offsets_ms and av_offset_median_ms
+             first white frame of each flash of the test pattern; av_offsets_ms and the two middle
+             ones
     sounds   first_sound_ms; seconds: from the first to the last that is not digital silence; of these rms_dbfs,
              peak_frequency_hz, left and right with the same two, energy_dbfs per 100 ms; channels: 2 where left and
              right differ, 1 where they are alike, 0 for silence; beeps_ms: the onset of each beep of 1 kHz and 50 ms
@@ -172,8 +175,10 @@ def empty_report(viewer):
         "av_clock": None,
         "av_offsets_ms": [],
         "av_offset_median_ms": None,
+        "av_offset_settled_ms": None,
         "playout_offsets_ms": [],
         "playout_offset_median_ms": None,
+        "playout_offset_settled_ms": None,
         "connection_states": [],
         "ice_states": [],
         "connected_ms": None,
