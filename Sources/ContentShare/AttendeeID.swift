@@ -20,8 +20,8 @@ public struct AttendeeID: Hashable, Sendable {
 
     private static let separator: Character = "#"
     private static let contentSuffix = "content"
-    /// Long enough for a UUID and a name, short enough for every conference server's field.
-    public static let maximumLength = 128
+    /// The longest id of a media stream (RFC 8830 §2). An attendee who shares needs room for `#content` in it.
+    public static let maximumLength = 64
 
     /// Takes an id apart. Its characters are those of an SDP token (RFC 8866 §9), as RFC 8830 asks of a stream's id.
     public init(_ text: some StringProtocol) throws(AttendeeIDError) {

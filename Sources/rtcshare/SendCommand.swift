@@ -136,8 +136,12 @@ enum AnswerFile {
 struct SharingOptions: ParsableArguments {
     @OptionGroup var sources: SourceOptions
 
-    @Option(help: "What gives way when the bitrate is short: frame rate for text and detail, sharpness for motion.")
-    var hint: Hint = .text
+    @Option(
+        help: """
+            What gives way when the bitrate is short: frame rate for text and detail, size for motion. By default what the \
+            source is: detail for a screen.
+            """)
+    var hint: Hint?
 
     @Option(help: ArgumentHelp("The most that the content's pictures take, in kbit/s.", valueName: "kbps"))
     var maxBitrate = 2500
@@ -189,7 +193,7 @@ struct SharingOptions: ParsableArguments {
     /// How the content is sent.
     var configuration: LocalVideoConfiguration {
         LocalVideoConfiguration(
-            maxBitrate: maxBitrate, maxFramerate: maxFramerate, maxSize: size?.size, contentHint: hint.contentHint)
+            maxBitrate: maxBitrate, maxFramerate: maxFramerate, maxSize: size?.size, contentHint: hint?.contentHint)
     }
 }
 

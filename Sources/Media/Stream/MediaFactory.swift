@@ -1,7 +1,7 @@
 /// Makes streams, tracks and sources, with ids that can stand in a description.
 public struct MediaFactory: Sendable {
-    /// The longest id: what every conference server's field holds.
-    public static let maximumIdentifierLength = 128
+    /// The longest id (RFC 8830 §2).
+    public static let maximumIdentifierLength = 64
 
     /// A factory; any of them makes the same.
     public init() {}

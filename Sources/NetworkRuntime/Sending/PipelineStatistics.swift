@@ -10,6 +10,13 @@ struct PipelineStatistics {
         self.encoder = encoder
     }
 
+    private var durations: [String: Duration] {
+        Dictionary(
+            uniqueKeysWithValues: QualityLimitationReason.allCases.map { reason in
+                (reason.rawValue, encoder.qualityLimitationDurations[reason] ?? .zero)
+            })
+    }
+
     /// Completes the objects of the media of this index; they carry it in their ids.
     func complete(_ report: [StatisticsObject], media: Int) -> [StatisticsObject] {
         report.map { object in
@@ -29,6 +36,9 @@ struct PipelineStatistics {
                 object.set("framesPerSecond", encoder.framesPerSecond)
                 // Not of webrtc-stats for this object: frames that a newer one replaced, and that rate control left out.
                 object.set("framesDropped", encoder.framesDropped + encoder.framesDroppedByRateControl)
+                object.set("qualityLimitationReason", encoder.qualityLimitationReason.rawValue)
+                object.set("qualityLimitationResolutionChanges", encoder.qualityLimitationResolutionChanges)
+                object.set("qualityLimitationDurations", secondsByName: durations)
                 object.set("encoderImplementation", "libvpx")
             default:
                 break

@@ -67,6 +67,8 @@ public struct StatisticsObject: Sendable, Hashable {
         case text(String)
         /// Yes or no.
         case flag(Bool)
+        /// Measures by name.
+        case record([String: Double])
     }
 
     /// Sets a count; nil leaves the member out.
@@ -84,6 +86,11 @@ public struct StatisticsObject: Sendable, Hashable {
         members[name] = value.map {
             .number(Double($0.components.seconds) + Double($0.components.attoseconds) * 1e-18)
         }
+    }
+
+    /// Sets durations by name, in seconds.
+    public mutating func set(_ name: String, secondsByName values: [String: Duration]) {
+        members[name] = .record(values.mapValues { $0 / .seconds(1) })
     }
 
     /// Sets a name; nil leaves the member out.
@@ -138,6 +145,7 @@ extension StatisticsObject: Encodable {
             case .number(let value): try container.encode(value, forKey: key)
             case .text(let value): try container.encode(value, forKey: key)
             case .flag(let value): try container.encode(value, forKey: key)
+            case .record(let value): try container.encode(value, forKey: key)
             }
         }
     }
