@@ -238,6 +238,26 @@ import WireFormat
         #expect(call.viewer.remoteMedia.map(\.streamID) == ["alice#content", "alice"])
     }
 
+    @Test func `The peer may put another section where one was rejected`() throws {
+        let call = try makeCall(seed: 617, media: [Self.screen, Self.voice])
+        let mids = call.sender.localMedia.map(\.mid)
+        try call.renegotiate { answer in
+            answer.replacing("m=audio 9 ", with: "m=audio 0 ")
+                .replacing("BUNDLE \(mids[0]) \(mids[1])", with: "BUNDLE \(mids[0])")
+        }
+        _ = try call.viewer.addMedia(.audio(streamID: "bob", isContent: false))
+        var offer = try SessionDescription.parse(call.viewer.makeOffer().description)
+        offer.media.remove(at: 1)
+        let mid = try #require(try offer.media[1].mid())
+        let text = offer.description.replacing("BUNDLE \(mids[0]) \(mids[1]) \(mid)", with: "BUNDLE \(mids[0]) \(mid)")
+        let answer = try call.sender.answer(offer: SessionDescription.parse(text), now: call.now)
+        #expect(answer.media.map(\.direction) == [.sendOnly, .receiveOnly])
+        #expect(call.sender.remoteMedia.map(\.streamID) == ["bob"])
+        #expect(call.isSending(0) && !call.isSending(1))
+        // The voice that was rejected is not offered again, and its place is the peer's.
+        #expect(try call.makeOffer().media.map { try $0.mid() } == [mids[0], mid])
+    }
+
     @Test func `A peer that leaves out what it doesn't send is still known by it`() throws {
         let call = try makeCall(seed: 615)
         call.sender.setSending(false, media: 0, now: call.now)

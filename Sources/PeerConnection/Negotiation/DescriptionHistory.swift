@@ -1,0 +1,17 @@
+internal import SDP
+
+/// The descriptions that this side made.
+struct DescriptionHistory {
+    /// The newest one's version; of the first one before there is any.
+    private(set) var version: UInt64 = 1
+    /// The newest one.
+    private(set) var newest: String?
+
+    /// Takes note of a description of this side, unless it is older than the newest.
+    mutating func note(_ description: SessionDescription) {
+        let noted = description.origin.flatMap { UInt64($0.sessionVersion) } ?? version
+        guard newest == nil || noted >= version else { return }
+        version = noted
+        newest = description.description
+    }
+}
