@@ -88,6 +88,32 @@ import WireFormat
         #expect(order.value.count > 20)
     }
 
+    @Test func `Pictures with sound may be held back for it, and are shown at once when the sound has stopped`() throws
+    {
+        let call = try Self.makeCall(seed: 509, media: Array(Self.four[0...1]))
+        call.run(for: .seconds(1), sendsFrames: false)
+        let keys = try #require(call.viewerKeys)
+        let receiver = try SRTPReceiver(profile: keys.profile, masterKey: keys.remote)
+        let map = call.viewer.inbound[0].extensions
+        let delays = Box<[PlayoutDelay]>([])
+        call.tap = { datagram, end in
+            var bytes = datagram.bytes
+            guard end == .left, DatagramKind(bytes.span.bytes) == .rtp, (try? receiver.unprotectRTP(&bytes)) != nil,
+                let header = try? RTPHeader(parsing: bytes.span.bytes),
+                let delay = HeaderExtensions(header, in: bytes.span.bytes, map: map).playoutDelay
+            else { return }
+            delays.value.append(delay)
+        }
+        call.run(for: .seconds(1))
+        call.sender.setSending(false, media: 1, now: call.now)
+        call.run(for: .seconds(1))
+        #expect(call.record.frames.filter(\.isKeyFrame).count == 1, "no key frame is needed to tell it")
+        #expect(
+            delays.value == [
+                PlayoutDelay(minimum: .zero, maximum: .seconds(10)), PlayoutDelay(minimum: .zero, maximum: .zero),
+            ])
+    }
+
     @Test func `Sound and pictures that were taken together are told to be of one time`() throws {
         let call = try Self.makeCall(seed: 504)
         call.run(for: .seconds(4))

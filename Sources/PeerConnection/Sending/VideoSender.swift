@@ -17,7 +17,11 @@ struct VideoSender {
     var keyFrameRequests = KeyFrameRequests()
     var lastIntraRequest: UInt8?
     /// Whether sound of the same media stream is sent: the receiver must have leave to hold pictures back for it.
-    var isWithSound = false
+    var isWithSound = false {
+        didSet { if isWithSound != oldValue { owesPlayoutDelay = true } }
+    }
+    /// A playout delay was not told since it changed.
+    private var owesPlayoutDelay = false
     private var retransmissionSequenceNumber: SequenceNumber
     private var history = RetransmissionHistory<SentPacket>()
     /// Retransmissions that wait in the pacer.
@@ -94,7 +98,10 @@ struct VideoSender {
             extensions.videoOrientation = VideoOrientation(quarterTurns: frame.quarterTurns)
             if stream.parameters.isContent { extensions.videoContentType = .screenshare }
         }
-        if frame.isKeyFrame, fragment == 0 { extensions.playoutDelay = playoutDelay }
+        if fragment == 0, frame.isKeyFrame || owesPlayoutDelay {
+            extensions.playoutDelay = playoutDelay
+            owesPlayoutDelay = false
+        }
 
         let packet = SentPacket(frame: frame, fragment: fragment, extensions: extensions)
         let start = writer.offset
