@@ -8,7 +8,7 @@ import sys
 
 import aioice.ice
 import aiortc
-from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
+from aiortc import RTCBundlePolicy, RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 
 from aiortc_tracks import SenderClock, SoundWatch, VideoWatch
@@ -42,7 +42,9 @@ class Viewing:
     def __init__(self, options, report):
         self.options = options
         self.report = report
-        self.connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
+        # By its default aiortc gives sound a transport of its own, and leaves a second sound on it when the first moves.
+        configuration = RTCConfiguration(iceServers=[], bundlePolicy=RTCBundlePolicy.MAX_BUNDLE)
+        self.connection = RTCPeerConnection(configuration)
         self.watches = []
         self.main = None
         self.tasks = []
