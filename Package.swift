@@ -144,8 +144,10 @@ let package = Package(
         tests("SecureTransportTests", ["COpenSSL", "SecureTransport", "WireFormat"]),
         tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Media", "VideoCoding"]),
         .testTarget(
-            name: "InteropTests", dependencies: ["rtcshare"], path: "Tests/InteropTests", exclude: ["Peers"],
-            swiftSettings: settings),
+            name: "InteropTests",
+            dependencies: [
+                "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "SDP", "rtcshare",
+            ], path: "Tests/InteropTests", exclude: ["Peers"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -152,7 +152,9 @@ public final class AudioSendPipeline: Sendable {
                 configuration.maximumPlaybackRate = min(configuration.maximumPlaybackRate, rate)
             }
             if parameters.isConstantBitrate { configuration.isConstantBitrate = true }
+            // Both are the receiver's to wish for (RFC 7587 §6.1).
             if !parameters.usesInbandFEC { configuration.usesInbandFEC = false }
+            if !parameters.usesDTX { configuration.usesDTX = false }
             configuration.expectedLoss = max(configuration.expectedLoss, destination.loss)
         }
         return configuration

@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+extension Interop {
+    /// An attendee's own picture and voice beside the shared content and its sound, through the command line.
+    @Suite(.serialized)
+    struct AttendeeTests {
+        @Test(.enabled(if: Peers.hasCommandLine && Peers.has(.chromium), "chromium is not installed"))
+        func `Chromium sees and hears alice and alice's content together`() async throws {
+            let report = try await show(to: .chromium, seconds: 12)
+            // Chromium decodes mono unless its page asks otherwise, and the viewer's page does.
+            #expect(report.sound(of: "alice")?.rmsDbfs ?? -120 > -20)
+            print("Chromium: sound after picture by its own estimate: \(report.playoutOffsetSettledMs ?? .nan) ms")
+        }
+
+        @Test(.enabled(if: Peers.hasCommandLine && Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
+        func `aiortc sees and hears alice and alice's content together, flash and beep at one time`() async throws {
+            let report = try await show(to: .aiortc, seconds: 8)
+            // By the sender reports: what is ours of lip sync. A frame of 30 a second and Opus' look-ahead are in it.
+            #expect(report.avClock == "sender reports")
+            let offset = try #require(report.avOffsetMedianMs)
+            print("aiortc: the beep is \(offset) ms after the flash")
+            #expect(abs(offset) <= 40)
+        }
+
+        @Test(.enabled(if: Peers.hasCommandLine && Peers.has(.firefox), "firefox-esr is not installed"))
+        func `Firefox sees alice and alice's content together`() async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(in: folder)
+            let (report, _) = try await share.show(to: .firefox, seconds: 6, source: Self.sources)
+            try checkPictures(report)
+        }
+
+        /// The content's sound is the beep that goes with the test pattern's flash, alice's voice a tone.
+        private static let sources = [
+            "--source", "test:1280x720@30", "--audio", "beep", "--camera", "test:640x360@15", "--microphone",
+            "tone:880",
+        ]
+
+        private func show(to viewer: Viewer, seconds: Int) async throws -> ViewerReport {
+            let folder = try TemporaryFolder()
+            let share = try Share(in: folder)
+            let (report, _) = try await share.show(to: viewer, seconds: seconds, source: Self.sources)
+            try checkPictures(report)
+            let voice = try #require(report.sound(of: "alice"))
+            #expect(abs((voice.peakFrequencyHz ?? 0) - 880) < 3)
+            let beeps = try #require(report.sound(of: "alice#content"))
+            #expect(abs((beeps.peakFrequencyHz ?? 0) - 1000) < 10)
+            #expect(beeps.beepsMs.count >= seconds / 2, "a beep at each second")
+            return report
+        }
+
+        private func checkPictures(_ report: ViewerReport) throws {
+            let content = try #require(report.video(of: "alice#content"))
+            #expect(content.width == 1280 && content.height == 720 && content.frames > 0)
+            let camera = try #require(report.video(of: "alice"))
+            #expect(camera.width == 640 && camera.height == 360 && camera.frames > 0)
+        }
+    }
+
+    /// What the machine plays and hears, through a sound server of the test's own.
+    @Suite(.serialized)
+    struct SystemSoundTests {
+        static let requirements: ConditionTrait = .enabled(
+            if: Peers.mustRun || Peers.hasCommandLine && Peers.has(.aiortc) && Peers.hasPulseAudio,
+            "needs pulseaudio, pulseaudio-utils and a Python with aiortc (RTCSHARE_PYTHON)")
+
+        @Test(requirements)
+        func `What the machine plays is the content's sound, what a microphone hears is alice's`() async throws {
+            let folder = try TemporaryFolder()
+            let daemon = try await PulseDaemon(sinks: ["speakers", "room"], in: folder)
+            let music = try daemon.play(hertz: 440, seconds: 60, into: "speakers")
+            defer { music.stop() }
+            let voice = try daemon.play(hertz: 700, seconds: 60, into: "room")
+            defer { voice.stop() }
+            let share = try Share(environment: daemon.environment, in: folder)
+            let (report, _) = try await share.show(
+                to: .aiortc, seconds: 6,
+                source: [
+                    "--source", "test:320x180@10", "--audio", "system", "--microphone", "microphone:room.monitor",
+                ])
+            let content = try #require(report.sound(of: "alice#content"))
+            #expect(abs((content.peakFrequencyHz ?? 0) - 440) < 3)
+            let alice = try #require(report.sound(of: "alice"))
+            #expect(abs((alice.peakFrequencyHz ?? 0) - 700) < 3)
+        }
+
+        @Test(requirements)
+        func `Microphone and system sound are mixed into one where both are asked for`() async throws {
+            let folder = try TemporaryFolder()
+            let daemon = try await PulseDaemon(sinks: ["speakers", "room"], in: folder)
+            let music = try daemon.play(hertz: 440, amplitude: 0.4, seconds: 60, into: "speakers")
+            defer { music.stop() }
+            let share = try Share(environment: daemon.environment, in: folder)
+            let source = [
+                "--source", "test:320x180@10", "--audio", "system", "--audio", "tone:660",
+            ]
+            try await share.offer(source)
+            let viewer = try await share.view(["--record", "share.ivf", "--duration", "4"])
+            defer { viewer.stop() }
+            let sending = try share.send(["--duration", "30"])
+            defer { sending.stop() }
+            let outcome = try await viewer.outcome(timeout: .seconds(60))
+            #expect(outcome.status == 0, "\(outcome.standardError)")
+            let samples = try WAVFile.left(of: folder.file("share.wav"))
+            let heard = Array(samples.suffix(PulseDaemon.sampleRate))
+            #expect(PulseDaemon.amplitude(ofHertz: 440, in: heard) > 0.2)
+            #expect(PulseDaemon.amplitude(ofHertz: 660, in: heard) > 0.1)
+        }
+    }
+}
+
+/// What `rtcshare view --record` wrote: 16-bit stereo behind a canonical header.
+enum WAVFile {
+    static func left(of file: URL) throws -> [Float] {
+        let bytes = try [UInt8](Data(contentsOf: file))
+        try #require(bytes.starts(with: Array("RIFF".utf8)))
+        return stride(from: 44, to: bytes.count - 3, by: 4).map { index in
+            Float(Int16(bitPattern: UInt16(bytes[index]) | UInt16(bytes[index + 1]) << 8)) / 32768
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Capture
+import ContentShare
+import Foundation
+import Media
+import NetworkRuntime
+import PeerConnection
+import SDP
+import Testing
+
+extension Interop {
+    /// A share that changes while a browser looks on, through the library.
+    @Suite(.serialized)
+    struct LiveChangeTests {
+        static let chromium: ConditionTrait = .enabled(if: Peers.has(.chromium), "chromium is not installed")
+
+        @Test(chromium)
+        func `Bitrate, hint, source and size change while Chromium looks on`() async throws {
+            let folder = try TemporaryFolder()
+            let session = try await AttendeeSession.offering(as: AttendeeID("alice"))
+            let first = try TestPatternSource(size: PixelSize(width: 1280, height: 720), framesPerSecond: 30)
+            let second = try TestPatternSource(size: PixelSize(width: 1280, height: 720), framesPerSecond: 30)
+            defer { for source in [first, second] { source.stop() } }
+            for source in [first, second] { try source.start() }
+            try await session.contentShare.start(
+                source: first, configuration: LocalVideoConfiguration(maxBitrate: 2500))
+
+            let watching = try await connect(session, seconds: 10, in: folder)
+            defer { watching.stop() }
+            try await Task.sleep(for: .seconds(3))
+            try await session.contentShare.update(LocalVideoConfiguration(maxBitrate: 1200))
+            try await Task.sleep(for: .seconds(1))
+            first.contentHint = .motion
+            try await Task.sleep(for: .seconds(1))
+            try await session.contentShare.start(
+                source: second, configuration: LocalVideoConfiguration(maxBitrate: 1200))
+            try await Task.sleep(for: .seconds(2))
+            try await session.contentShare.update(
+                LocalVideoConfiguration(maxBitrate: 1200, maxSize: PixelSize(width: 640, height: 360)))
+            let outcome = try await watching.outcome(timeout: .seconds(120))
+            await session.leave()
+            try #require(outcome.status == 0, "\(outcome.standardError)")
+
+            let video = try #require(try Viewer.chromium.report(in: folder).video(of: "alice#content"))
+            #expect(video.sizes.map(\.width) == [1280, 640], "one change of size, and of nothing else")
+            // How long the pauses are is the machine's affair too: it is printed, not judged.
+            let longest = video.gaps.map(\.gapMs).max() ?? 0
+            print("Chromium: longest pause over 200 ms during the changes: \(longest) ms (0: none)")
+        }
+
+        @Test(chromium)
+        func `An attendee's own picture and voice join and leave a share that Chromium looks at`() async throws {
+            let folder = try TemporaryFolder()
+            let session = try await AttendeeSession.offering(as: AttendeeID("alice"))
+            let screen = try TestPatternSource(size: PixelSize(width: 640, height: 360), framesPerSecond: 15)
+            let face = try TestPatternSource(size: PixelSize(width: 320, height: 180), framesPerSecond: 15)
+            let voice = try ToneSource(frequency: 880)
+            defer {
+                screen.stop()
+                face.stop()
+                voice.stop()
+            }
+            try screen.start()
+            try face.start()
+            try voice.start()
+            try await session.contentShare.start(source: screen)
+            let watching = try await connect(session, seconds: 12, in: folder)
+            defer { watching.stop() }
+
+            try await session.startLocalVideo(source: face)
+            try await session.startLocalAudio(source: voice)
+            try await negotiate(session, round: 2, in: folder)
+            try await Task.sleep(for: .seconds(3))
+            await session.stopLocalVideo()
+            try await negotiate(session, round: 3, in: folder)
+            let outcome = try await watching.outcome(timeout: .seconds(120))
+            await session.leave()
+            try #require(outcome.status == 0, "\(outcome.standardError)")
+
+            let report = try Viewer.chromium.report(in: folder)
+            #expect(report.negotiations?.count == 3)
+            let camera = try #require(report.video(of: "alice"))
+            #expect(camera.width == 320 && camera.frames > 0)
+            #expect(camera.events.last?.event == "mute", "the stopped picture is told as such")
+            #expect(abs((report.sound(of: "alice")?.peakFrequencyHz ?? 0) - 880) < 3)
+            #expect(report.video(of: "alice#content")?.frames ?? 0 > 0)
+        }
+
+        /// Has Chromium answer the session's offer; returns once the answer is taken.
+        private func connect(
+            _ session: AttendeeSession, seconds: Int, in folder: TemporaryFolder
+        ) async throws -> RunningProgram {
+            let offer = try await session.connection.makeOffer()
+            _ = try folder.write(offer.description, to: "offer.sdp")
+            let watching = try Viewer.chromium.start(duration: seconds, snapshotAt: "2.5", in: folder)
+            try await take("answer.sdp", to: offer, session, in: folder)
+            return watching
+        }
+
+        /// Makes a further offer, and takes its answer.
+        private func negotiate(_ session: AttendeeSession, round: Int, in folder: TemporaryFolder) async throws {
+            let offer = try await session.connection.makeOffer()
+            // The viewer takes a file that is complete when it appears.
+            let draft = try folder.write(offer.description, to: "draft-\(round)")
+            try FileManager.default.moveItem(at: draft, to: folder.file("offer-\(round).sdp"))
+            try await take("answer-\(round).sdp", to: offer, session, in: folder)
+        }
+
+        private func take(
+            _ name: String, to offer: SessionDescription, _ session: AttendeeSession, in folder: TemporaryFolder
+        ) async throws {
+            let file = folder.file(name)
+            let deadline = ContinuousClock.now + .seconds(120)
+            while !FileManager.default.fileExists(atPath: file.path) {
+                try #require(ContinuousClock.now < deadline, "Chromium wrote no \(name)")
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            let answer = try SessionDescription.parse(String(contentsOf: file, encoding: .utf8))
+            try await session.connection.accept(answer: answer, to: offer)
+        }
+    }
+}
