@@ -207,11 +207,15 @@ struct DisplaySourceTests {
     func killed() throws {
         let display = try VirtualDisplay()
         let (source, sink) = try capture(.screen, of: display)
+        let observer = CaptureObserver()
         #expect(sink.wait { $0.frames.count >= 2 })
+        source.add(observer: observer)
         display.kill()
-        #expect(sink.wait { !$0.ends.isEmpty })
+        #expect(observer.wait(for: 1))
         source.stop()
         #expect(sink.ends.count == 1)
+        // The observer came when capture had begun.
+        #expect(observer.events == [.failed(.systemFailure)])
         guard case .displayLost(display.name, _) = sink.ends.first.flatMap({ $0 }) as? CaptureError else {
             Issue.record("\(sink.ends)")
             return

@@ -1,12 +1,13 @@
 import Foundation
+import Synchronization
 
 /// A PulseAudio server of a test's own, with sinks that nobody hears, that ends with it.
 final class SoundServer: Sendable {
     /// What stands in PULSE_SERVER for it.
     let address: String
     private let folder: URL
-    private let shell: Process
-    private let identifier: pid_t
+    /// Nil once it has ended and was waited for.
+    private let identifier: Mutex<pid_t?>
 
     /// Whether what the tests need is installed; where everything is meant to be, what is missing fails, not skips.
     static let isAvailable =
@@ -25,29 +26,17 @@ final class SoundServer: Sendable {
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let socket = folder.appending(path: "socket").path
         address = "unix:\(socket)"
-        // Foundation takes it for the end of a program that it closes what it inherited, as PulseAudio does, and would
-        // wait for that before it notices the end of any other: so a shell is what is started.
-        shell = Process()
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments =
-            ["-c", "\"$@\" >/dev/null 2>&1 & echo $!; wait", "sh"]
-            + ["pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no"]
+        let program = VirtualDisplay.path(of: "pulseaudio") ?? "/usr/bin/pulseaudio"
+        let arguments =
+            [program, "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no"]
             + sinks.flatMap { ["-L", "module-null-sink sink_name=\($0)"] }
             + ["-L", "module-native-protocol-unix socket=\(socket) auth-anonymous=1"]
-        shell.environment = Self.environment(folder: folder, address: address)
-        let output = Pipe()
-        shell.standardOutput = output
-        try shell.run()
-        var number = ""
-        while let byte = try output.fileHandleForReading.read(upToCount: 1)?.first, byte != 0x0A {
-            number.append(Character(UnicodeScalar(byte)))
-        }
-        guard let identifier = pid_t(number) else { throw Failure(description: "no shell") }
-        self.identifier = identifier
+        identifier = Mutex(
+            try Self.spawn(program, arguments, environment: Self.environment(folder: folder, address: address)))
         // pactl answers as soon as the server does, and fails before: it is asked until then, not slept for.
         let deadline = Date(timeIntervalSinceNow: 20)
         while (try? control("info")) == nil {
-            guard shell.isRunning, Date() < deadline else { throw Failure(description: "pulseaudio did not start") }
+            guard isRunning, Date() < deadline else { throw Failure(description: "pulseaudio did not start") }
         }
     }
 
@@ -58,15 +47,55 @@ final class SoundServer: Sendable {
 
     /// Ends the server as a crash would.
     func kill() {
-        guard shell.isRunning else { return }
-        Glibc.kill(identifier, SIGKILL)
-        // The shell ends with what it waits for.
-        shell.waitUntilExit()
+        identifier.withLock { identifier in
+            guard let server = identifier.take() else { return }
+            Glibc.kill(server, SIGKILL)
+            waitpid(server, nil, 0)
+        }
     }
 
     /// Stops the server where it is, or lets it go on.
     func suspend(_ isSuspended: Bool) {
-        Glibc.kill(identifier, isSuspended ? SIGSTOP : SIGCONT)
+        identifier.withLock { identifier in
+            guard let server = identifier else { return }
+            Glibc.kill(server, isSuspended ? SIGSTOP : SIGCONT)
+        }
+    }
+
+    private var isRunning: Bool {
+        identifier.withLock { identifier in
+            guard let server = identifier else { return false }
+            if waitpid(server, nil, WNOHANG) != 0 { identifier = nil }
+            return identifier != nil
+        }
+    }
+
+    /// Starts a program that Foundation's `Process` can't have: that takes it for the end of a program when it closes
+    /// what it inherited, as PulseAudio does, and then waits for the real end before it notices any other program's.
+    private static func spawn(
+        _ program: String, _ arguments: [String], environment: [String: String]
+    ) throws -> pid_t {
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var noSignals = sigset_t()
+        sigemptyset(&noSignals)
+        posix_spawnattr_setsigmask(&attributes, &noSignals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for descriptor: Int32 in 0...2 {
+            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+        }
+        var argv = arguments.map { strdup($0) } + [nil]
+        var envp = environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for text in argv + envp { free(text) } }
+        var identifier = pid_t()
+        guard posix_spawn(&identifier, program, &actions, &attributes, &argv, &envp) == 0 else {
+            throw Failure(description: "\(program) did not start")
+        }
+        return identifier
     }
 
     /// Runs pactl.

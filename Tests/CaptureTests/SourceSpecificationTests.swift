@@ -61,6 +61,8 @@ import Testing
     func later(text: String) {
         #expect(throws: CaptureError.unsupportedSource(text: text)) { try SourceSpecification(text) }
         #expect(CaptureError.unsupportedSource(text: text).description.contains("display[:OUTPUT]"))
+        let isCamera = text.hasPrefix("camera")
+        #expect(CaptureError.unsupportedSource(text: text).description.contains("picture of a camera") == isCamera)
     }
 
     @Test("without a SPEC the display is shared where DISPLAY is set, else the test pattern, and the sentence says so")

@@ -81,7 +81,9 @@ import Testing
         }
     }
 
-    @Test("outside of the damage nothing differs from the frame before", arguments: sizes, [(0, 1), (5, 6), (9, 300)])
+    @Test(
+        "outside of the damage nothing differs from the frame before", arguments: sizes,
+        [(0, 1), (2, 3), (9, 300)])
     func damage(size: PixelSize, frames: (Int, Int)) {
         let pattern = TestPattern(size: size)
         let damage = pattern.damage(from: frames.0, to: frames.1)
@@ -107,6 +109,8 @@ import Testing
         let source = try TestPatternSource(size: PixelSize(width: 320, height: 240), framesPerSecond: 100)
         let sink = Collector()
         source.add(sink)
+        let observer = CaptureObserver()
+        source.add(observer: observer)
         let before = monotonicNow()
         try source.start()
         try source.start()
@@ -116,22 +120,47 @@ import Testing
         let frames = sink.frames
         #expect(sink.ends.count == 1)
         #expect(sink.ends.allSatisfy { $0 == nil })
-        #expect(frames[0].timestamp >= before)
+        // The frame that is due comes at once.
+        #expect(frames[0].timestamp > before - .milliseconds(10))
         #expect(frames.last.map { $0.timestamp <= monotonicNow() } == true)
         #expect(frames[0].damage == [PixelRectangle(x: 0, y: 0, size: source.captureFormat.size)])
         for frame in frames {
             let counter = TestPattern.readCounter(from: frame.buffer)
             let number = try #require(counter)
-            // Frame N is due N hundredths of a second after the first, without drift.
-            #expect(frame.timestamp - frames[0].timestamp == .milliseconds(10 * number))
+            // Frame N is due N hundredths of a second after a whole second, without drift.
+            let second = frame.timestamp - .milliseconds(10 * number)
+            #expect(second == .seconds(second.components.seconds))
             let samples = frame.buffer.samples
-            #expect(samples == TestPattern.render(frame: number, size: frame.size).samples)
+            #expect(samples == TestPattern.render(frame: number, size: frame.size, framesPerSecond: 100).samples)
         }
         try source.start()
         #expect(sink.wait { $0.frames.count > frames.count })
         source.stop()
-        let first = TestPattern.readCounter(from: sink.frames[frames.count].buffer)
-        #expect(first == 0)
+        let first = try #require(TestPattern.readCounter(from: sink.frames[frames.count].buffer))
+        #expect(first < 100)
+        #expect(observer.events == [.started, .stopped, .started, .stopped])
+    }
+
+    @Test(
+        "the square in the corner is white for the first 100 ms of each second, by the source's schedule",
+        arguments: [0.1, 1, 5, 15, 24, 29.97, 30, 59.94, 60, 240])
+    func flash(rate: Double) {
+        let pattern = TestPattern(size: PixelSize(width: 320, height: 240), framesPerSecond: rate)
+        let schedule = TickSchedule(start: .zero, framesPerSecond: rate)
+        let wrong = (0..<2000).filter { frame in
+            let due = schedule.deadline(frame)
+            return pattern.isFlash(frame: frame) != (due - .seconds(due.components.seconds) < .milliseconds(100))
+        }
+        #expect(wrong.isEmpty)
+        if rate == 30 { #expect((0..<62).filter { pattern.isFlash(frame: $0) } == [0, 1, 2, 30, 31, 32, 60, 61]) }
+        for frame in 0..<60 where rate == 30 {
+            let luma = Luma(pattern.render(frame: frame))
+            let expected: UInt8 = frame % 30 < 3 ? 235 : 16
+            // An eighth of 240 lines.
+            let square = (210..<240).flatMap { y in (290..<320).map { luma.samples[y * 320 + $0] } }
+            #expect(square.allSatisfy { $0 == expected })
+        }
+        for frame in [Int.min, -1, Int.max] { _ = pattern.isFlash(frame: frame) }
     }
 
     @Test("a sink can stop the source from where it is called")

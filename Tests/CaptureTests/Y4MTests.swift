@@ -190,8 +190,10 @@ private final class Bytes: ByteInput {
         let header = "YUV4MPEG2 W6 H4 F50:1"
         let (source, sink) = try source(Self.stream(header, frames: written), .paced(loop: false))
         #expect(source.captureFormat == CaptureFormat(size: PixelSize(width: 6, height: 4), framesPerSecond: 50))
+        let observer = CaptureObserver()
+        source.add(observer: observer)
         try source.start()
-        #expect(sink.wait { !$0.ends.isEmpty })
+        #expect(observer.wait(for: 2))
         source.stop()
         let frames = sink.frames
         #expect(frames.map { $0.buffer.samples.flatMap { $0 } } == written)
@@ -200,6 +202,8 @@ private final class Bytes: ByteInput {
         try source.start()
         #expect(sink.wait { $0.ends.count == 2 })
         #expect(sink.frames.count == 10)
+        #expect(observer.wait(for: 4))
+        #expect(observer.events == [.started, .stopped, .started, .stopped])
     }
 
     @Test("a looped file goes on until it is stopped")
@@ -227,10 +231,14 @@ private final class Bytes: ByteInput {
     func cutOff() throws {
         let bytes = Self.stream(frames: [Self.samples(1), Self.samples(2)]).dropLast(3)
         let (source, sink) = try source(Array(bytes), .paced(loop: false))
+        let observer = CaptureObserver()
+        source.add(observer: observer)
         try source.start()
-        #expect(sink.wait { !$0.ends.isEmpty })
+        #expect(observer.wait(for: 2))
+        source.stop()
         #expect(sink.frames.count == 1)
         #expect(sink.ends.first.flatMap { $0 } is CaptureError)
+        #expect(observer.events == [.started, .failed(.configurationFailure)])
     }
 
     @Test("a pipe's frames are given as they arrive, it can be stopped while it is silent, and its end is a clean end")

@@ -5,8 +5,8 @@ import Media
 final class PulseRecording {
     /// What lay in the stream's buffer.
     enum Piece {
-        /// Samples, interleaved, and how long ago the first was taken, where the server has said so.
-        case samples([Float], latency: Duration?)
+        /// Samples, interleaved, and when the first was taken by what the server said last.
+        case samples([Float], time: Duration)
         /// This many samples of each channel were lost, as they were not fetched in time.
         case hole(Int)
     }
@@ -17,11 +17,21 @@ final class PulseRecording {
     private let device: String
     private let frameBytes: Int
     private let changes = Changes()
+    /// Samples of each channel that were taken out of the buffer, or lost.
+    private var position = 0
+    /// When a sample was taken, and which.
+    private var anchor: (position: Int, time: Duration)?
+    /// From where on the server is asked again.
+    private var nextQuestion = 0
 
     /// What the server's events set, kept by this object for longer than they are told.
     private final class Changes {
         var defaultDevice = false
+        var timing = false
     }
+
+    /// How many samples lie between two questions for the latency: a quarter of a second.
+    private static let questionInterval = sampleRate / 4
 
     /// Begins to record from `device`, as the server names it, in fragments of 20 ms.
     init(session: PulseSession, device: String, channels: Int) throws(CaptureError) {
@@ -36,14 +46,22 @@ final class PulseRecording {
         // All ones: the server's default. What playing needs has no meaning here.
         var attributes = pa_buffer_attr(
             maxlength: second, tlength: .max, prebuf: .max, minreq: .max, fragsize: second / 50)
-        let flags = pa_stream_flags_t(
-            PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_AUTO_TIMING_UPDATE.rawValue
-                | PA_STREAM_INTERPOLATE_TIMING.rawValue)
-        guard pa_stream_connect_record(stream, device, &attributes, flags) >= 0 else { throw session.failure }
+        // The server's interpolation of its latency counts from when the stream was made, and is off by as much as the
+        // device took to begin: for seconds. So it is asked, and believed at the moment of its answer only.
+        guard pa_stream_connect_record(stream, device, &attributes, PA_STREAM_ADJUST_LATENCY) >= 0 else {
+            throw session.failure
+        }
+        pa_stream_set_latency_update_callback(
+            stream,
+            { _, pointer in
+                guard let pointer else { return }
+                Unmanaged<Changes>.fromOpaque(pointer).takeUnretainedValue().timing = true
+            }, Unmanaged.passUnretained(changes).toOpaque())
     }
 
     deinit {
         pa_context_set_subscribe_callback(session.context, nil, nil)
+        pa_stream_set_latency_update_callback(stream, nil, nil)
         pa_stream_disconnect(stream)
         pa_stream_unref(stream)
     }
@@ -75,17 +93,16 @@ final class PulseRecording {
         while true {
             let (stream, changes) = (stream, changes)
             let isAwake = try session.wait(atMost: nil) {
-                changes.defaultDevice || pa_stream_get_state(stream) != PA_STREAM_READY
+                changes.defaultDevice || changes.timing || pa_stream_get_state(stream) != PA_STREAM_READY
                     || pa_stream_readable_size(stream) > 0
             }
             guard isAwake else { return false }
             try check()
-            guard changes.defaultDevice else { return true }
-            changes.defaultDevice = false
-            // Where the default is what it was, the server has nothing to do; where it refuses, all stays as it is.
-            let move = pa_context_move_source_output_by_name(
-                session.context, pa_stream_get_index(stream), device, nil, nil)
-            if let move { pa_operation_unref(move) }
+            noteTiming()
+            if changes.defaultDevice { move() }
+            guard pa_stream_readable_size(stream) > 0 else { continue }
+            if anchor == nil, try !synchronize() { return false }
+            return true
         }
     }
 
@@ -95,22 +112,55 @@ final class PulseRecording {
         var byteCount = 0
         guard pa_stream_peek(stream, &data, &byteCount) >= 0 else { throw session.failure }
         guard byteCount > 0 else { return nil }
-        defer { pa_stream_drop(stream) }
+        defer {
+            pa_stream_drop(stream)
+            position += byteCount / frameBytes
+        }
+        askForTiming()
         guard let data else { return .hole(byteCount / frameBytes) }
         let bytes = UnsafeRawBufferPointer(start: data, count: byteCount / frameBytes * frameBytes)
         let samples = [Float](unsafeUninitializedCapacity: bytes.count / MemoryLayout<Float>.size) { memory, count in
             UnsafeMutableRawBufferPointer(memory).copyMemory(from: bytes)
             count = memory.count
         }
-        return .samples(samples, latency: latency)
+        let anchor = anchor ?? (position, monotonicNow())
+        let distance = Int64(position - anchor.position) * 1_000_000_000 / Int64(Self.sampleRate)
+        return .samples(samples, time: anchor.time + .nanoseconds(distance))
     }
 
-    private var latency: Duration? {
+    /// Waits until the server has said when the next sample was taken; false where the signal was raised.
+    private func synchronize() throws(CaptureError) -> Bool {
+        nextQuestion = position + Self.questionInterval
+        guard try session.finish(pa_stream_update_timing_info(stream, nil, nil)) else { return false }
+        noteTiming()
+        return true
+    }
+
+    private func askForTiming() {
+        guard position >= nextQuestion else { return }
+        nextQuestion = position + Self.questionInterval
+        if let question = pa_stream_update_timing_info(stream, nil, nil) { pa_operation_unref(question) }
+    }
+
+    /// Reads the latency, which is right when the answer has just come.
+    private func noteTiming() {
+        guard changes.timing else { return }
+        changes.timing = false
         var microseconds: pa_usec_t = 0
         var isNegative: Int32 = 0
-        guard pa_stream_get_latency(stream, &microseconds, &isNegative) >= 0 else { return nil }
-        // A monitor can give what has yet to be heard. For whom it is sent to, it happens now.
-        return isNegative != 0 ? .zero : .microseconds(Int64(clamping: microseconds))
+        guard pa_stream_get_latency(stream, &microseconds, &isNegative) >= 0 else { return }
+        // A monitor gives what has yet to be heard: that is of the future.
+        let latency = Duration.microseconds(Int64(clamping: microseconds))
+        anchor = (position, isNegative != 0 ? monotonicNow() + latency : monotonicNow() - latency)
+    }
+
+    private func move() {
+        changes.defaultDevice = false
+        // Where the default is what it was, the server has nothing to do; where it refuses, all stays as it is.
+        let operation = pa_context_move_source_output_by_name(
+            session.context, pa_stream_get_index(stream), device, nil, nil)
+        if let operation { pa_operation_unref(operation) }
+        nextQuestion = position
     }
 
     private func check() throws(CaptureError) {

@@ -103,12 +103,11 @@ public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
                 case .hole(let sampleCount):
                     holes += 1
                     clock.skip(sampleCount: sampleCount)
-                case .samples(let samples, let latency):
+                case .samples(let samples, let time):
                     let now = monotonicNow()
-                    let sampleCount = samples.count / format.channels
-                    // Before the server has said more, what was just recorded ends now.
-                    let age = latency ?? .nanoseconds(Int64(sampleCount) * 1_000_000_000 / Int64(format.sampleRate))
-                    let timestamp = clock.timestamp(sampleCount: sampleCount, measured: now - age)
+                    // What was given was taken, whatever the server says.
+                    let timestamp = clock.timestamp(
+                        sampleCount: samples.count / format.channels, measured: min(time, now))
                     measurements.latency.withLock { $0 = now - timestamp }
                     broadcaster.send(
                         AudioFrame(

@@ -1,4 +1,5 @@
 internal import AudioCoding
+internal import Glibc
 public import Media
 import Synchronization
 
@@ -15,6 +16,8 @@ public final class WAVSource: AudioCaptureSource, BroadcastingAudioSource {
 
     /// Opens a file, to be given once or, with `loop`, again and again. Each start begins with its first sample.
     public init(path: String, loop: Bool = false) throws(CaptureError) {
+        // So that a file that is not there is the same error as with a picture's.
+        guard access(path, R_OK) == 0 else { throw .fileUnavailable(path: path, errorNumber: errno) }
         do throws(AudioFileError) {
             let reader = try WAVReader(path: path)
             audioFormat = AudioFormat(sampleRate: reader.sampleRate, channels: reader.channels)

@@ -1,0 +1,58 @@
+import Media
+import Testing
+
+@testable import Capture
+
+@Suite struct AudioSpecificationTests {
+    @Test(
+        "each form of SPEC is read, and written as it was",
+        arguments: [
+            ("none", AudioSpecification.none), ("tone:440", .tone(frequency: 440)), ("tone:20", .tone(frequency: 20)),
+            ("tone:261.63", .tone(frequency: 261.63)), ("beep", .beep),
+            ("file:a.wav", .file(path: "a.wav", loop: false)),
+            ("file:/tmp/a:b.wav:loop", .file(path: "/tmp/a:b.wav", loop: true)),
+            ("microphone", .microphone(device: nil)), ("microphone:a:b", .microphone(device: "a:b")),
+            ("system", .system(sink: nil)), ("system:speaker", .system(sink: "speaker")),
+        ])
+    func forms(text: String, expected: AudioSpecification) throws {
+        #expect(try AudioSpecification(text) == expected)
+        #expect(expected.description == text)
+    }
+
+    @Test("tone alone is 440 Hz")
+    func bareTone() throws {
+        #expect(try AudioSpecification("tone") == .tone(frequency: 440))
+    }
+
+    @Test(
+        "what is no SPEC says what is wrong with it and what would be right",
+        arguments: [
+            "", ":", "None", "none:", "none:x", "beep:3", "tone:", "tone:19", "tone:20001", "tone:nan", "tone:inf",
+            "tone:-440", "tone:a", "file", "file:", "file::loop", "file:-", "microphone:", "system:", "mic", "test",
+        ])
+    func faults(text: String) {
+        do throws(CaptureError) {
+            _ = try AudioSpecification(text)
+            Issue.record("'\(text)' was taken")
+        } catch {
+            guard case .invalidSpecification(text, let problem, let remedy) = error else {
+                Issue.record("'\(text)' gave \(error)")
+                return
+            }
+            #expect(!problem.isEmpty)
+            #expect(remedy.contains("use ") || remedy.contains("choose "))
+        }
+    }
+
+    @Test("none opens nothing, and generators are opened as what they are")
+    func opened() throws {
+        #expect(try AudioSpecification("none").open(environment: [:]) == nil)
+        let tone = try AudioSpecification("tone:1000").open(environment: [:]) as? ToneSource
+        #expect(tone?.frequency == 1000)
+        #expect(tone?.audioFormat == AudioFormat(sampleRate: 48000, channels: 2))
+        let beep = try AudioSpecification("beep").open(environment: [:])
+        #expect(beep is BeepSource)
+        #expect(beep?.audioFormat.isVoice == false)
+        #expect(throws: CaptureError.self) { try ToneSource(frequency: 0) }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Media
+import Synchronization
+import Testing
+
+@testable import Capture
+
+@Suite struct DisplayLinkTests {
+    @Test(
+        "the next tick is the first that is not due yet when the closure returns",
+        arguments: [
+            (0, 0.0, 1), (0, 32.9, 1), (0, 33.4, 2), (0, 66.6, 2), (0, 66.7, 3), (3, 50.0, 4), (0, 1000.0, 30),
+            (0, 1000.001, 31),
+        ])
+    func next(number: Int, milliseconds: Double, expected: Int) {
+        let schedule = TickSchedule(start: .seconds(5), framesPerSecond: 30)
+        let now = schedule.start + .seconds(milliseconds / 1000)
+        #expect(schedule.tick(after: number, dueFrom: now) == expected)
+    }
+
+    @Test("a closure that returns exactly when the next tick is due is not late", arguments: [0.1, 1, 29.97, 30, 240])
+    func exact(rate: Double) {
+        let schedule = TickSchedule(start: .seconds(12345), framesPerSecond: rate)
+        let wrong = (0..<1000).filter { number in
+            let due = schedule.deadline(number + 1)
+            return schedule.tick(after: number, dueFrom: due) != number + 1
+                || schedule.tick(after: number, dueFrom: due + .nanoseconds(1)) != number + 2
+        }
+        #expect(wrong.isEmpty)
+    }
+
+    @Test("the closure is called at each tick; those that fall due while it runs are left out and counted")
+    func skipping() throws {
+        let ticks = Mutex<[DisplayLink.Tick]>([])
+        let called = DispatchSemaphore(value: 0)
+        let link = try DisplayLink(framesPerSecond: 100) { tick in
+            ticks.withLock { $0.append(tick) }
+            // Beyond what comes next, by the clock that the link has.
+            while tick.number == 2, monotonicNow() < tick.dueTime + .milliseconds(35) {}
+            called.signal()
+        }
+        try link.start()
+        try link.start()
+        for _ in 0..<6 { #expect(called.wait(timeout: .now() + 10) == .success) }
+        link.stop()
+        link.stop()
+        let seen = ticks.withLock { $0 }
+        let numbers = seen.map(\.number)
+        #expect(numbers[0] == 0)
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(seen.allSatisfy { $0.dueTime - seen[0].dueTime == .milliseconds(10 * $0.number) })
+        #expect(link.ticksSkipped >= numbers[numbers.count - 1] - (numbers.count - 1))
+        if let index = numbers.firstIndex(of: 2), index + 1 < numbers.count { #expect(numbers[index + 1] >= 6) }
+        // No call after stop has returned.
+        #expect(ticks.withLock { $0.count } == seen.count)
+    }
+
+    @Test("a rate that cannot be kept is an error", arguments: [0, -1, .nan, .infinity, 1000])
+    func rates(rate: Double) {
+        #expect(throws: CaptureError.self) { try DisplayLink(framesPerSecond: rate) { _ in } }
+        #expect(throws: CaptureError.self) {
+            try CustomCapturer(size: PixelSize(width: 2, height: 2), framesPerSecond: rate) { _ in nil }
+        }
+    }
+
+    @Test("a custom capturer sends what is drawn, stamped with its tick, and nothing where nothing is new")
+    func capturer() throws {
+        let size = PixelSize(width: 128, height: 96)
+        let pattern = TestPattern(size: size)
+        let capturer = try CustomCapturer(size: size, framesPerSecond: 100, contentHint: .motion) { tick in
+            tick.number.isMultiple(of: 2) ? pattern.render(frame: tick.number) : nil
+        }
+        let (sink, observer) = (Collector(), CaptureObserver())
+        capturer.add(sink)
+        capturer.add(observer: observer)
+        #expect(capturer.captureFormat == CaptureFormat(size: size, framesPerSecond: 100))
+        #expect(capturer.contentHint == .motion)
+        try capturer.start()
+        #expect(sink.wait { $0.frames.count >= 4 })
+        capturer.stop()
+        capturer.stop()
+        let numbers = sink.frames.compactMap { TestPattern.readCounter(from: $0.buffer) }
+        #expect(numbers.count == sink.frames.count)
+        #expect(numbers.allSatisfy { $0.isMultiple(of: 2) })
+        let first = sink.frames[0].timestamp - .milliseconds(10 * numbers[0])
+        #expect(zip(sink.frames, numbers).allSatisfy { $0.timestamp == first + .milliseconds(10 * $1) })
+        #expect(sink.ends.count == 1)
+        #expect(observer.events == [.started, .stopped])
+    }
+
+    @Test("a custom capturer can be stopped by what it draws with")
+    func stopFromDraw() throws {
+        let capturer = Mutex<CustomCapturer?>(nil)
+        let size = PixelSize(width: 2, height: 2)
+        let own = try CustomCapturer(size: size, framesPerSecond: 100) { _ in
+            capturer.withLock { $0 }?.stop()
+            return nil
+        }
+        capturer.withLock { $0 = own }
+        let observer = CaptureObserver()
+        own.add(observer: observer)
+        try own.start()
+        #expect(observer.wait(for: 2))
+        own.stop()
+        #expect(observer.events == [.started, .stopped])
+        capturer.withLock { $0 = nil }
+    }
+}
