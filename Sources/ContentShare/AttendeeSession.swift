@@ -93,7 +93,10 @@ public actor AttendeeSession {
     public func stopLocalVideo() { camera?.hide() }
 
     /// Sends `source` as the attendee's own voice; replaces the source where one is sent already.
-    public func startLocalAudio(source: any AudioSource) async throws {
+    public func startLocalAudio(
+        source: any AudioSource, configuration: LocalAudioConfiguration = LocalAudioConfiguration()
+    ) async throws {
+        if let problem = configuration.problem { throw ContentShareError.configuration(problem) }
         if voice == nil {
             let media = try await connection.claimMedia(
                 .audio(streamID: attendee.rawValue, isContent: false), atMost: 1)
@@ -102,6 +105,7 @@ public actor AttendeeSession {
             if isConnected { opened.connected(parameters: await connection.opusParameters(media: media)) }
         }
         starts += 1
+        voice?.apply(configuration)
         voice?.play(AudioTrack(id: "voice-\(starts)", source: source))
     }
 
@@ -109,10 +113,10 @@ public actor AttendeeSession {
     public func stopLocalAudio() { voice?.hush() }
 
     /// The attendee's own voice, to mute it or to set its volume; nil where none is sent.
-    public var localAudioTrack: AudioTrack? { voice?.pipeline.track }
+    public var localAudioTrack: AudioTrack? { voice?.track }
 
     /// The attendee's own picture, to mute it or to adapt its format; nil where none is sent.
-    public var localVideoTrack: VideoTrack? { camera?.pipeline.track }
+    public var localVideoTrack: VideoTrack? { camera?.track }
 
     // MARK: The connection
 

@@ -146,6 +146,11 @@ struct SharingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The most that the content's pictures take, in kbit/s.", valueName: "kbps"))
     var maxBitrate = 2500
 
+    @Option(
+        help: ArgumentHelp(
+            "The most that the content's sound takes, in kbit/s. By default 128.", valueName: "kbps"))
+    var audioBitrate: Int?
+
     @Option(help: ArgumentHelp("The most frames a second.", valueName: "n"))
     var maxFramerate: Double = 30
 
@@ -176,6 +181,11 @@ struct SharingOptions: ParsableArguments {
         guard (30...100_000).contains(maxBitrate) else {
             throw ValidationError("--max-bitrate \(maxBitrate): give 30 to 100000 kbit/s")
         }
+        if let audioBitrate, !LocalAudioConfiguration.bitrates.contains(audioBitrate) {
+            let range = LocalAudioConfiguration.bitrates
+            throw ValidationError(
+                "--audio-bitrate \(audioBitrate): give \(range.lowerBound) to \(range.upperBound) kbit/s")
+        }
         guard SourceSpecification.frameRates.contains(maxFramerate) else {
             throw ValidationError("--max-framerate \(maxFramerate): give 0.1 to 240 frames a second")
         }
@@ -185,7 +195,9 @@ struct SharingOptions: ParsableArguments {
     /// What the connection goes by that carries these media: `--max-bitrate` is the content's, the others come on top.
     func connectionConfiguration(for media: Set<SharedMedia>) -> Connection.Configuration {
         var configuration = Connection.Configuration()
-        let others = media.subtracting([.content]).reduce(0) { $0 + $1.defaultBitrate }
+        let others = media.subtracting([.content]).reduce(0) { sum, media in
+            sum + (media == .contentAudio ? audioBitrate ?? media.defaultBitrate : media.defaultBitrate)
+        }
         configuration.peer.maximumBitrate = .kilobitsPerSecond(maxBitrate + others)
         return configuration
     }

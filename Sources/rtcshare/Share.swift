@@ -56,7 +56,8 @@ struct Share {
         var configuration = options.configuration
         configuration.sourceCanWait = sources.contentCanWait
         try await session.contentShare.start(
-            source: sources.content, audio: sources.contentSound, configuration: configuration)
+            source: sources.content, audio: sources.contentSound, configuration: configuration,
+            audioConfiguration: LocalAudioConfiguration(maxBitrate: options.audioBitrate))
         if let camera = sources.camera { try await session.startLocalVideo(source: camera) }
         if let microphone = sources.microphone { try await session.startLocalAudio(source: microphone) }
     }

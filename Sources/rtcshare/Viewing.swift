@@ -131,12 +131,7 @@ final class Viewing: Sendable {
         do {
             // The content is what a viewer is here for; before it comes, or where there is none, it is the first tile.
             let isMain = tile.isContent || mainTile.withLock { $0 == nil }
-            if isMain {
-                mainTile.withLock { $0 = tile.tileID }
-                seen.withLock { $0.size = tile.size }
-                try session.tiles.bind(picture, toTile: tile.tileID)
-                if let observer { try session.tiles.bind(observer, toTile: tile.tileID) }
-            }
+            if isMain { try makeMain(tile) }
             try session.tiles.bind(TileCounter(tile: tile.tileID, viewing: self), toTile: tile.tileID)
             if let recording {
                 try session.tiles.bindEncoded(toTile: tile.tileID) { [continuation] frame in
@@ -149,6 +144,17 @@ final class Viewing: Sendable {
             }
         } catch {
             continuation.yield(.failed(error))
+        }
+    }
+
+    private func makeMain(_ tile: VideoTileState) throws {
+        let previous = mainTile.withLock { main in
+            defer { main = tile.tileID }
+            return main
+        }
+        for sink in [picture, observer].compactMap({ $0 }) as [any VideoSink] {
+            if let previous { session.tiles.unbind(sink, fromTile: previous) }
+            try session.tiles.bind(sink, toTile: tile.tileID)
         }
     }
 

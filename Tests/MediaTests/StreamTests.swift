@@ -27,7 +27,7 @@ struct StreamTests {
 
     @Test(
         "an id of any token is taken",
-        arguments: ["a", "alice#content", "!#$%&'*+-.^_`{|}~", "0", String(repeating: "x", count: 128)])
+        arguments: ["a", "alice#content", "!#$%&'*+-.^_`{|}~", "0", String(repeating: "x", count: 64)])
     func ids(id: String) throws {
         #expect(try factory.mediaStream(withID: id).id == id)
     }
@@ -36,7 +36,7 @@ struct StreamTests {
         "what would break a description is refused, by every maker",
         arguments: [
             "", " ", "a b", "a\r\na=sendrecv", "a\n", "a\0", "é", "👩‍💻", "a:b", "a/b", "a\"b", "(a)", "a,b", "a;b", "a@b",
-            "[a]", "a\u{7F}", "a\u{202E}b", String(repeating: "x", count: 129), String(repeating: "🧨", count: 100_000),
+            "[a]", "a\u{7F}", "a\u{202E}b", String(repeating: "x", count: 65), String(repeating: "🧨", count: 100_000),
         ])
     func hostile(id: String) {
         #expect(throws: MediaError.identifier(id)) { _ = try factory.mediaStream(withID: id) }

@@ -40,6 +40,8 @@ final class TileView: Sendable {
         requestKeyFrameIfNeeded()
     }
 
+    func unbind(_ sink: any VideoSink) { broadcaster.remove(sink) }
+
     func bind(encoded body: @escaping @Sendable (AssembledFrame) -> Void) {
         state.withLock { $0.encoded.append(body) }
         requestKeyFrameIfNeeded()

@@ -48,6 +48,12 @@ public final class VideoTileController: Sendable {
         try view(ofTile: id).bind(encoded: body)
     }
 
+    /// Gives `sink` no more pictures of a tile; the tile's other sinks go on.
+    public func unbind(_ sink: any VideoSink, fromTile id: Int) {
+        let view = state.withLock { state in state.list.receiver(ofTile: id).flatMap { state.views[$0] } }
+        view?.unbind(sink)
+    }
+
     /// Gives the sinks of a tile nothing more.
     public func unbind(tile id: Int) {
         let view = state.withLock { state -> TileView? in

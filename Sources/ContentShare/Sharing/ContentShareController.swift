@@ -46,9 +46,10 @@ public actor ContentShareController {
     /// a source that is running; or `contentShareDidStop` with the reason why that did not come about.
     public func start(
         source: any VideoSource, audio: (any AudioSource)? = nil,
-        configuration: LocalVideoConfiguration = LocalVideoConfiguration()
+        configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
+        audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
     ) async throws(ContentShareError) {
-        if let problem = configuration.problem { throw .configuration(problem) }
+        if let problem = configuration.problem ?? audioConfiguration.problem { throw .configuration(problem) }
         let video = try await openVideo(configuration)
         let outgoing: OutgoingAudio? = if audio == nil { self.audio } else { try await openAudio() }
         // From here on nothing is waited for: what another call does comes before all of this or after.
@@ -58,6 +59,7 @@ public actor ContentShareController {
         video.apply(configuration)
         video.show(VideoTrack(id: "content-\(starts)", source: source))
         if let audio {
+            outgoing?.apply(audioConfiguration)
             outgoing?.play(AudioTrack(id: "content-audio-\(starts)", source: audio))
         } else {
             outgoing?.hush()
@@ -67,10 +69,13 @@ public actor ContentShareController {
 
     /// Shares a stream: its first video track, and the sound of its first audio track where it has one.
     public func start(
-        stream: MediaStream, configuration: LocalVideoConfiguration = LocalVideoConfiguration()
+        stream: MediaStream, configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
+        audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
     ) async throws(ContentShareError) {
         guard let video = stream.videoTracks.first else { throw .nothingToShow(stream: stream.id) }
-        try await start(source: video, audio: stream.audioTracks.first, configuration: configuration)
+        try await start(
+            source: video, audio: stream.audioTracks.first, configuration: configuration,
+            audioConfiguration: audioConfiguration)
     }
 
     /// Changes how what is shared is sent, while it is.
@@ -79,6 +84,19 @@ public actor ContentShareController {
         guard phase.isActive, let video else { throw .notSharing }
         video.apply(configuration)
     }
+
+    /// Changes how the sound of what is shared is sent, while it is.
+    public func update(_ configuration: LocalAudioConfiguration) throws(ContentShareError) {
+        if let problem = configuration.problem { throw .configuration(problem) }
+        guard phase.isActive, let audio, audio.track != nil else { throw .notSharing }
+        audio.apply(configuration)
+    }
+
+    /// The picture that is shared: to mute it, or to adapt its format; nil where nothing is.
+    public var videoTrack: VideoTrack? { video?.track }
+
+    /// The sound that is shared: to mute it, or to set its volume; nil where none is.
+    public var audioTrack: AudioTrack? { audio?.track }
 
     /// Ends the share. Viewers see its tile go.
     public func stop() throws(ContentShareError) {

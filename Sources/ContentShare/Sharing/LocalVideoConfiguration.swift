@@ -38,5 +38,32 @@ public struct LocalVideoConfiguration: Sendable, Hashable {
         return nil
     }
 
-    static let bitrates = 30...100_000
+    /// The bitrates that can be asked for, in kbit/s.
+    public static let bitrates = 30...100_000
+}
+
+/// How well sound is sent. What is left at nil is decided by what is sent.
+public struct LocalAudioConfiguration: Sendable, Hashable {
+    /// The most that the sound takes, in kbit/s; 0 or nil for the default of what is sent.
+    public var maxBitrate: Int?
+    /// Whether it is speech: then mono, with pauses left unsent where the peer likes that. By default an attendee's own
+    /// sound is, and that of what is shared is not.
+    public var isVoice: Bool?
+
+    /// By default as good as what is sent needs.
+    public init(maxBitrate: Int? = nil, isVoice: Bool? = nil) {
+        self.maxBitrate = maxBitrate
+        self.isVoice = isVoice
+    }
+
+    /// What can't be sent in it; nil where everything can.
+    var problem: String? {
+        guard let maxBitrate, maxBitrate != 0, !Self.bitrates.contains(maxBitrate) else { return nil }
+        return
+            "a maximum bitrate of \(maxBitrate) kbit/s for sound; give 0 for the default, or \(Self.bitrates.lowerBound) "
+            + "to \(Self.bitrates.upperBound)"
+    }
+
+    /// What RFC 6716 §2.1.1 has Opus made for.
+    public static let bitrates = 6...510
 }

@@ -7,14 +7,25 @@ final class OutgoingAudio {
     let media: Int
     let pipeline: AudioSendPipeline
     private let connection: Connection
-    private var track: AudioTrack?
+    private(set) var track: AudioTrack?
+    private let isVoice: Bool
     private var isConnected = false
 
+    /// `isVoice` holds where a configuration does not say what the sound is.
     init(on connection: Connection, media: Int, isVoice: Bool) {
         self.connection = connection
         self.media = media
+        self.isVoice = isVoice
         pipeline = AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: isVoice))
         pipeline.attach(connection, media: media)
+    }
+
+    /// Brings the running encoder to what a configuration says.
+    func apply(_ configuration: LocalAudioConfiguration) {
+        let rate = configuration.maxBitrate ?? 0
+        let settings = AudioSendPipeline.Settings(
+            isVoice: configuration.isVoice ?? isVoice, bitsPerSecond: rate == 0 ? nil : rate * 1000)
+        pipeline.update { $0 = settings }
     }
 
     /// Plays a track from now on, or from when there is a viewer.

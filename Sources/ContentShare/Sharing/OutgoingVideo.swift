@@ -26,7 +26,7 @@ final class OutgoingVideo {
     let pipeline: VideoSendPipeline
     private let connection: Connection
     private let defaults: Defaults
-    private var track: VideoTrack?
+    private(set) var track: VideoTrack?
     private var isConnected = false
 
     init(

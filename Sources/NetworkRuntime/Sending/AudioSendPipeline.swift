@@ -72,9 +72,6 @@ public final class AudioSendPipeline: Sendable {
         if let inlet { inlet.track.add(inlet) }
     }
 
-    /// The track whose sound is sent.
-    public var track: AudioTrack? { state.withLock { $0.inlet?.track } }
-
     /// Sends what is encoded from now on to this connection too, as its media of this index.
     public func attach(_ connection: Connection, media: Int) {
         state.withLock { $0.destinations.append(Destination(connection: connection, media: media)) }

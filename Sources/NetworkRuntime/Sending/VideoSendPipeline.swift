@@ -68,9 +68,6 @@ public final class VideoSendPipeline: Sendable {
         stop()
     }
 
-    /// The track whose pictures are sent.
-    public var track: VideoTrack? { state.withLock { $0.inlet?.track } }
-
     /// Sends this track's pictures in place of those before, in the same stream, without a new description (W3C webrtc
     /// `replaceTrack`). Without a track, viewers keep the last picture.
     public func replaceTrack(with track: VideoTrack?) {
