@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Hears how capture goes: of a picture's source and of a sound's. Called where it happens, mostly on the source's
 /// thread, with no lock held.
 public protocol CaptureSourceObserver: AnyObject, Sendable {
@@ -59,32 +57,25 @@ public protocol CaptureFailure: Error {
     var kind: CaptureSourceError.Kind { get }
 }
 
-/// The observers that a source keeps. No lock is held while one is told something.
+/// The observers that a source keeps.
 public final class CaptureObservers: Sendable {
-    private let observers = Mutex<[any CaptureSourceObserver]>([])
+    private let observers = ObserverList<any CaptureSourceObserver>()
 
     /// Nobody.
     public init() {}
 
     /// Tells `observer` from now on; one that is already there is not added again.
-    public func add(_ observer: any CaptureSourceObserver) {
-        observers.withLock { observers in
-            guard !observers.contains(where: { $0 === observer }) else { return }
-            observers.append(observer)
-        }
-    }
+    public func add(_ observer: any CaptureSourceObserver) { observers.add(observer) }
 
     /// Tells `observer` nothing more.
-    public func remove(_ observer: any CaptureSourceObserver) {
-        observers.withLock { $0.removeAll { $0 === observer } }
-    }
+    public func remove(_ observer: any CaptureSourceObserver) { observers.remove(observer) }
 
     /// Tells that capture has begun.
-    public func didStart() { for observer in observers.withLock({ $0 }) { observer.captureDidStart() } }
+    public func didStart() { observers.forEach { $0.captureDidStart() } }
 
     /// Tells that capture has ended: with an error where that was not asked for.
     public func didEnd(error: (any Error)?) {
-        for observer in observers.withLock({ $0 }) {
+        observers.forEach { observer in
             if let error {
                 observer.captureDidFail(error: CaptureSourceError(error))
             } else {
@@ -96,6 +87,6 @@ public final class CaptureObservers: Sendable {
     /// Tells that a frame was left out.
     public func didRefuse(_ error: any Error) {
         let failure = CaptureSourceError(.invalidFrame, "\(error)")
-        for observer in observers.withLock({ $0 }) { observer.captureDidFail(error: failure) }
+        observers.forEach { $0.captureDidFail(error: failure) }
     }
 }

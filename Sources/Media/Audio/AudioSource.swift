@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Takes sound. Called on the source's own thread: it hands over and returns, it never waits.
 public protocol AudioSink: AnyObject, Sendable {
     /// Takes the next block.
@@ -74,68 +72,4 @@ extension BroadcastingAudioSource {
 
     /// Tells `observer` nothing more.
     public func remove(observer: any CaptureSourceObserver) { broadcaster.observers.remove(observer) }
-}
-
-/// What an audio source keeps for its sinks. No lock is held while a sink runs.
-public final class AudioBroadcaster: Sendable {
-    private struct State {
-        var sinks: [any AudioSink] = []
-        var isMuted = false
-    }
-
-    private let state = Mutex(State())
-    /// Those who hear how capture goes.
-    public let observers = CaptureObservers()
-
-    /// A list of no sinks.
-    public init() {}
-
-    /// Whether sound is held back. A change is told to every sink; it is the source that gives none meanwhile.
-    public var isMuted: Bool {
-        get { state.withLock { $0.isMuted } }
-        set {
-            let isNew = state.withLock { state in
-                defer { state.isMuted = newValue }
-                return state.isMuted != newValue
-            }
-            if isNew { forEachSink { $0.muteDidChange(newValue) } }
-        }
-    }
-
-    /// Whether anybody takes sound.
-    public var hasSinks: Bool { state.withLock { !$0.sinks.isEmpty } }
-
-    /// Gives `sink` every block from now on; a sink that is already there is not added again.
-    public func add(_ sink: any AudioSink) {
-        let isMuted = state.withLock { state -> Bool in
-            guard !state.sinks.contains(where: { $0 === sink }) else { return false }
-            state.sinks.append(sink)
-            return state.isMuted
-        }
-        if isMuted { sink.muteDidChange(true) }
-    }
-
-    /// Gives `sink` no further block.
-    public func remove(_ sink: any AudioSink) {
-        state.withLock { $0.sinks.removeAll { $0 === sink } }
-    }
-
-    /// Gives a block to every sink.
-    public func send(_ frame: AudioFrame) { forEachSink { $0.receive(frame) } }
-
-    /// Tells the observers that sound will follow.
-    public func start() { observers.didStart() }
-
-    /// Tells every sink and observer that nothing follows.
-    public func end(error: (any Error)?) {
-        forEachSink { $0.sourceDidEnd(error: error) }
-        observers.didEnd(error: error)
-    }
-
-    private func forEachSink(_ body: (any AudioSink) -> Void) {
-        for sink in state.withLock({ $0.sinks }) {
-            guard state.withLock({ $0.sinks.contains { $0 === sink } }) else { continue }
-            body(sink)
-        }
-    }
 }

@@ -14,12 +14,11 @@ public final class AudioTrack: AudioSource {
     private let state = Mutex(State())
     private let inlet = Inlet()
     private let connection = SinkConnection()
+    private let mute = MuteSwitch()
 
     private struct State {
         var isEnabled = true
         var volume: Float = 1
-        var isMuted = false
-        var sourceIsMuted = false
     }
 
     /// The loudest that a volume makes: ten times the source's amplitude, as in libwebrtc.
@@ -46,17 +45,11 @@ public final class AudioTrack: AudioSource {
     /// wanted here; a source that holds its sound back keeps doing so.
     public var isMuted: Bool {
         get { broadcaster.isMuted }
-        set { setMuted { $0.isMuted = newValue } }
+        set { mute.setMuted(newValue, told: { broadcaster.isMuted }, tell: { broadcaster.isMuted = $0 }) }
     }
 
-    private func setMuted(_ change: (inout State) -> Void) {
-        state.withLock { change(&$0) }
-        // Sinks are told without the lock; should another thread have changed it meanwhile, they are told that too.
-        while true {
-            let isHeldBack = state.withLock { $0.isMuted || $0.sourceIsMuted }
-            guard broadcaster.isMuted != isHeldBack else { return }
-            broadcaster.isMuted = isHeldBack
-        }
+    private func setSourceMuted(_ isMuted: Bool) {
+        mute.setSourceMuted(isMuted, told: { broadcaster.isMuted }, tell: { broadcaster.isMuted = $0 })
     }
 
     /// What each sample is multiplied by, 0 to ``maximumVolume``, from the next block on; 1 where it is set to nothing finite.
@@ -82,7 +75,7 @@ public final class AudioTrack: AudioSource {
             broadcaster.hasSinks
         } connect: {
             // A source tells nothing where it is not muted.
-            setMuted { $0.sourceIsMuted = false }
+            setSourceMuted(false)
             source.add(inlet)
         } disconnect: {
             source.remove(inlet)
@@ -100,7 +93,7 @@ public final class AudioTrack: AudioSource {
 
         func receive(_ frame: AudioFrame) { track?.receive(frame) }
         func sourceDidEnd(error: (any Error)?) { track?.broadcaster.end(error: error) }
-        func muteDidChange(_ isMuted: Bool) { track?.setMuted { $0.sourceIsMuted = isMuted } }
+        func muteDidChange(_ isMuted: Bool) { track?.setSourceMuted(isMuted) }
     }
 
     private struct WeakTrack {

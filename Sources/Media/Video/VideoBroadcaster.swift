@@ -2,11 +2,9 @@ internal import Synchronization
 
 /// What a source keeps for its sinks: adds, removes, and gives a frame to each.
 ///
-/// No lock is held while a sink runs, so that a sink may add and remove sinks, itself too, from where it is called. A
-/// frame that can't be used reaches no sink: the observers hear why, and it is counted.
+/// A frame that can't be used reaches no sink: the observers hear why, and it is counted.
 public final class VideoBroadcaster: Sendable {
     private struct State {
-        var sinks: [any VideoSink] = []
         var contentHint: ContentHint
         var isMuted = false
         var framesRefused = 0
@@ -14,6 +12,7 @@ public final class VideoBroadcaster: Sendable {
         var damageIsUnknown = false
     }
 
+    private let sinks = ObserverList<any VideoSink>()
     private let state: Mutex<State>
     /// Those who hear how capture goes.
     public let observers = CaptureObservers()
@@ -31,7 +30,7 @@ public final class VideoBroadcaster: Sendable {
                 defer { state.contentHint = newValue }
                 return state.contentHint != newValue
             }
-            if isNew { forEachSink { $0.contentHintDidChange(newValue) } }
+            if isNew { sinks.forEach { $0.contentHintDidChange(newValue) } }
         }
     }
 
@@ -43,7 +42,7 @@ public final class VideoBroadcaster: Sendable {
                 defer { state.isMuted = newValue }
                 return state.isMuted != newValue
             }
-            if isNew { forEachSink { $0.muteDidChange(newValue) } }
+            if isNew { sinks.forEach { $0.muteDidChange(newValue) } }
         }
     }
 
@@ -51,24 +50,18 @@ public final class VideoBroadcaster: Sendable {
     public var framesRefused: Int { state.withLock { $0.framesRefused } }
 
     /// Whether anybody takes frames.
-    public var hasSinks: Bool { state.withLock { !$0.sinks.isEmpty } }
+    public var hasSinks: Bool { !sinks.isEmpty }
 
     /// Gives `sink` every frame from now on; a sink that is already there is not added again.
     public func add(_ sink: any VideoSink) {
-        let added = state.withLock { state -> State? in
-            guard !state.sinks.contains(where: { $0 === sink }) else { return nil }
-            state.sinks.append(sink)
-            return state
-        }
-        guard let added else { return }
-        sink.contentHintDidChange(added.contentHint)
-        if added.isMuted { sink.muteDidChange(true) }
+        guard sinks.add(sink) else { return }
+        let (hint, isMuted) = state.withLock { ($0.contentHint, $0.isMuted) }
+        sink.contentHintDidChange(hint)
+        if isMuted { sink.muteDidChange(true) }
     }
 
     /// Gives `sink` no further frame; one that it is taking on another thread at this moment is its last.
-    public func remove(_ sink: any VideoSink) {
-        state.withLock { $0.sinks.removeAll { $0 === sink } }
-    }
+    public func remove(_ sink: any VideoSink) { sinks.remove(sink) }
 
     /// Gives a frame to every sink, if it can be used.
     public func send(_ frame: VideoFrame) {
@@ -87,7 +80,7 @@ public final class VideoBroadcaster: Sendable {
             return state.damageIsUnknown
         }
         let frame = damageIsUnknown ? frame.withDamage(nil) : frame
-        forEachSink { $0.receive(frame) }
+        sinks.forEach { $0.receive(frame) }
     }
 
     /// Tells the observers that frames will follow.
@@ -95,15 +88,7 @@ public final class VideoBroadcaster: Sendable {
 
     /// Tells every sink and observer that nothing follows.
     public func end(error: (any Error)?) {
-        forEachSink { $0.sourceDidEnd(error: error) }
+        sinks.forEach { $0.sourceDidEnd(error: error) }
         observers.didEnd(error: error)
-    }
-
-    private func forEachSink(_ body: (any VideoSink) -> Void) {
-        for sink in state.withLock({ $0.sinks }) {
-            // One that was removed by a sink before it in this round is passed over.
-            guard state.withLock({ $0.sinks.contains { $0 === sink } }) else { continue }
-            body(sink)
-        }
     }
 }

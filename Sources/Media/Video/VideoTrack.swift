@@ -15,11 +15,10 @@ public final class VideoTrack: VideoSource {
     private let adapter = Mutex(VideoFrameAdapter())
     private let inlet = Inlet()
     private let connection = SinkConnection()
+    private let mute = MuteSwitch()
 
     private struct State {
         var isEnabled = true
-        var isMuted = false
-        var sourceIsMuted = false
         /// The hint set on the track, which goes before the source's.
         var ownHint: ContentHint?
         /// What is sent in place of a picture that is switched off, and whether it was sent already.
@@ -59,17 +58,11 @@ public final class VideoTrack: VideoSource {
     /// is paused. Setting it says what is wanted here; a source that holds its frames back keeps doing so.
     public var isMuted: Bool {
         get { broadcaster.isMuted }
-        set { setMuted { $0.isMuted = newValue } }
+        set { mute.setMuted(newValue, told: { broadcaster.isMuted }, tell: { broadcaster.isMuted = $0 }) }
     }
 
-    private func setMuted(_ change: (inout State) -> Void) {
-        state.withLock { change(&$0) }
-        // Sinks are told without the lock; should another thread have changed it meanwhile, they are told that too.
-        while true {
-            let isHeldBack = state.withLock { $0.isMuted || $0.sourceIsMuted }
-            guard broadcaster.isMuted != isHeldBack else { return }
-            broadcaster.isMuted = isHeldBack
-        }
+    private func setSourceMuted(_ isMuted: Bool) {
+        mute.setSourceMuted(isMuted, told: { broadcaster.isMuted }, tell: { broadcaster.isMuted = $0 })
     }
 
     /// What the pictures are: the source's hint, unless one is set here.
@@ -115,7 +108,7 @@ public final class VideoTrack: VideoSource {
             broadcaster.hasSinks
         } connect: {
             // A source tells nothing where it is not muted; and what it gave meanwhile nobody saw.
-            setMuted { $0.sourceIsMuted = false }
+            setSourceMuted(false)
             adapter.withLock { $0.invalidate() }
             source.add(inlet)
         } disconnect: {
@@ -135,7 +128,7 @@ public final class VideoTrack: VideoSource {
         func receive(_ frame: VideoFrame) { track?.receive(frame) }
         func sourceDidEnd(error: (any Error)?) { track?.broadcaster.end(error: error) }
         func contentHintDidChange(_ hint: ContentHint) { track?.sourceHintDidChange(hint) }
-        func muteDidChange(_ isMuted: Bool) { track?.setMuted { $0.sourceIsMuted = isMuted } }
+        func muteDidChange(_ isMuted: Bool) { track?.setSourceMuted(isMuted) }
     }
 
     private struct WeakTrack {

@@ -1,0 +1,48 @@
+internal import Synchronization
+
+/// What an audio source keeps for its sinks: adds, removes, and gives each block to all of them.
+public final class AudioBroadcaster: Sendable {
+    private let sinks = ObserverList<any AudioSink>()
+    private let mute = Mutex(false)
+    /// Those who hear how capture goes.
+    public let observers = CaptureObservers()
+
+    /// A list of no sinks.
+    public init() {}
+
+    /// Whether sound is held back. A change is told to every sink; it is the source that gives none meanwhile.
+    public var isMuted: Bool {
+        get { mute.withLock { $0 } }
+        set {
+            let isNew = mute.withLock { isMuted in
+                defer { isMuted = newValue }
+                return isMuted != newValue
+            }
+            if isNew { sinks.forEach { $0.muteDidChange(newValue) } }
+        }
+    }
+
+    /// Whether anybody takes sound.
+    public var hasSinks: Bool { !sinks.isEmpty }
+
+    /// Gives `sink` every block from now on; a sink that is already there is not added again.
+    public func add(_ sink: any AudioSink) {
+        guard sinks.add(sink) else { return }
+        if isMuted { sink.muteDidChange(true) }
+    }
+
+    /// Gives `sink` no further block; one that it is taking on another thread at this moment is its last.
+    public func remove(_ sink: any AudioSink) { sinks.remove(sink) }
+
+    /// Gives a block to every sink.
+    public func send(_ frame: AudioFrame) { sinks.forEach { $0.receive(frame) } }
+
+    /// Tells the observers that sound will follow.
+    public func start() { observers.didStart() }
+
+    /// Tells every sink and observer that nothing follows.
+    public func end(error: (any Error)?) {
+        sinks.forEach { $0.sourceDidEnd(error: error) }
+        observers.didEnd(error: error)
+    }
+}

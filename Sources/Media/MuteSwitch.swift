@@ -1,0 +1,31 @@
+internal import Synchronization
+
+/// What holds a track back: its own switch, or that of its source.
+final class MuteSwitch: Sendable {
+    private struct State {
+        var isMuted = false
+        var sourceIsMuted = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Sets the track's own switch. `tell` is called with what holds now, by a thread that found another state told.
+    func setMuted(_ isMuted: Bool, told: () -> Bool, tell: (Bool) -> Void) {
+        change(told: told, tell: tell) { $0.isMuted = isMuted }
+    }
+
+    /// Takes note of the source's switch.
+    func setSourceMuted(_ isMuted: Bool, told: () -> Bool, tell: (Bool) -> Void) {
+        change(told: told, tell: tell) { $0.sourceIsMuted = isMuted }
+    }
+
+    /// Sinks are told without the lock; should another thread have changed it meanwhile, they are told that too.
+    private func change(told: () -> Bool, tell: (Bool) -> Void, _ body: (inout State) -> Void) {
+        state.withLock { body(&$0) }
+        while true {
+            let isHeldBack = state.withLock { $0.isMuted || $0.sourceIsMuted }
+            guard told() != isHeldBack else { return }
+            tell(isHeldBack)
+        }
+    }
+}
