@@ -85,13 +85,41 @@ extension Interop {
             #expect(report.video(of: "alice#content")?.frames ?? 0 > 0)
         }
 
-        /// Has Chromium answer the session's offer; returns once the answer is taken.
+        @Test(chromium)
+        func `A turned picture stands upright in Chromium, which is told how it stands`() async throws {
+            try await showTurned(to: .chromium)
+        }
+
+        @Test(.enabled(if: Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
+        func `A turned picture stands upright in aiortc, which knows nothing of orientations`() async throws {
+            try await showTurned(to: .aiortc)
+        }
+
+        /// Shows the test pattern lying on its left side, as a camera held upright takes it.
+        private func showTurned(to viewer: Viewer) async throws {
+            let folder = try TemporaryFolder()
+            let session = try await AttendeeSession.offering(as: AttendeeID("alice"))
+            let pattern = try TestPatternSource(size: PixelSize(width: 640, height: 360), framesPerSecond: 15)
+            let turned = TurnedSource(pattern)
+            defer { pattern.stop() }
+            try pattern.start()
+            try await session.contentShare.start(source: turned)
+            let watching = try await connect(session, to: viewer, seconds: 3, in: folder)
+            defer { watching.stop() }
+            let outcome = try await watching.outcome(timeout: .seconds(120))
+            await session.leave()
+            try #require(outcome.status == 0, "\(outcome.standardError)")
+            let report = try viewer.report(in: folder)
+            #expect(report.width == 360 && report.height == 640, "a quarter turn swaps the sides")
+        }
+
+        /// Has a viewer answer the session's offer; returns once the answer is taken.
         private func connect(
-            _ session: AttendeeSession, seconds: Int, in folder: TemporaryFolder
+            _ session: AttendeeSession, to viewer: Viewer = .chromium, seconds: Int, in folder: TemporaryFolder
         ) async throws -> RunningProgram {
             let offer = try await session.connection.makeOffer()
             _ = try folder.write(offer.description, to: "offer.sdp")
-            let watching = try Viewer.chromium.start(duration: seconds, snapshotAt: "2.5", in: folder)
+            let watching = try viewer.start(duration: seconds, snapshotAt: "2.5", in: folder)
             try await take("answer.sdp", to: offer, session, in: folder)
             return watching
         }
@@ -111,11 +139,24 @@ extension Interop {
             let file = folder.file(name)
             let deadline = ContinuousClock.now + .seconds(120)
             while !FileManager.default.fileExists(atPath: file.path) {
-                try #require(ContinuousClock.now < deadline, "Chromium wrote no \(name)")
+                try #require(ContinuousClock.now < deadline, "the viewer wrote no \(name)")
                 try await Task.sleep(for: .milliseconds(20))
             }
             let answer = try SessionDescription.parse(String(contentsOf: file, encoding: .utf8))
             try await session.connection.accept(answer: answer, to: offer)
         }
+    }
+}
+
+/// Says of another source's pictures that they have to be turned by a quarter to stand upright.
+private final class TurnedSource: BroadcastingVideoSource, VideoSink {
+    let broadcaster = VideoBroadcaster()
+
+    init(_ source: any VideoSource) {
+        source.add(self)
+    }
+
+    func receive(_ frame: VideoFrame) {
+        broadcaster.send(VideoFrame(buffer: frame.buffer, timestamp: frame.timestamp, rotation: .quarter))
     }
 }

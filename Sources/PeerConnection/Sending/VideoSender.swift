@@ -27,6 +27,8 @@ struct VideoSender {
     /// Retransmissions that wait in the pacer.
     private var queuedRetransmissions = 0
     private var hasSentKeyFrame = false
+    /// The orientation that the peer was told last.
+    private var toldQuarterTurns = 0
 
     init(parameters: OutgoingStream.Parameters, random: inout some RandomNumberGenerator) {
         stream = OutgoingStream(parameters: parameters, clockRate: PacketizedFrame.clockRate, random: &random)
@@ -93,10 +95,14 @@ struct VideoSender {
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) {
         var extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
-        // A receiver keeps these from one frame to the next; key frames are where it may begin.
-        if frame.isKeyFrame, frame.isLastFragment(fragment) {
-            extensions.videoOrientation = VideoOrientation(quarterTurns: frame.quarterTurns)
-            if stream.parameters.isContent { extensions.videoContentType = .screenshare }
+        if frame.isLastFragment(fragment) {
+            // 3GPP TS 26.114 §7.4.5 has it told with key frames and changes; libwebrtc takes a frame without for upright.
+            if frame.isKeyFrame || frame.quarterTurns != 0 || frame.quarterTurns != toldQuarterTurns {
+                extensions.videoOrientation = VideoOrientation(quarterTurns: frame.quarterTurns)
+                toldQuarterTurns = frame.quarterTurns
+            }
+            // Kept from one frame to the next; key frames are where a receiver may begin.
+            if frame.isKeyFrame, stream.parameters.isContent { extensions.videoContentType = .screenshare }
         }
         if fragment == 0, frame.isKeyFrame || owesPlayoutDelay {
             extensions.playoutDelay = playoutDelay
@@ -128,7 +134,11 @@ struct VideoSender {
         guard let retransmission = stream.parameters.retransmission else {
             return try write(packet, sequenceNumber: number, to: &writer)
         }
-        let extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
+        // What the packet said of its frame it says again, stamped anew.
+        var extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
+        extensions.videoOrientation = packet.extensions.videoOrientation
+        extensions.videoContentType = packet.extensions.videoContentType
+        extensions.playoutDelay = packet.extensions.playoutDelay
         let header = OutgoingRTPHeader(
             marker: packet.frame.isLastFragment(packet.fragment), payloadType: retransmission.payloadType,
             sequenceNumber: retransmissionSequenceNumber,

@@ -1,0 +1,85 @@
+import CongestionControl
+import RTP
+import TestSupport
+import Testing
+import WireFormat
+
+@testable import PeerConnection
+
+/// What a video sender writes into its packets' header extensions.
+@Suite struct VideoSenderTests {
+    private static let map: HeaderExtensionMap = {
+        var map = HeaderExtensionMap()
+        map[.videoOrientation] = 4
+        map[.playoutDelay] = 5
+        return map
+    }()
+
+    /// The extensions of a packet of a frame, written as it is sent first, and as it is sent again.
+    private static func extensions(
+        of frame: PacketizedFrame, by sender: inout VideoSender
+    ) throws -> (first: HeaderExtensions, again: HeaderExtensions) {
+        var number = TransportSequenceNumber(1)
+        let now = Instant(nanoseconds: 0)
+        func parse(_ write: (inout ByteWriter) throws -> Void) throws -> HeaderExtensions {
+            var bytes = [UInt8](repeating: 0, count: 1500)
+            let count = try bytes.withUnsafeMutableBytes { memory in
+                var writer = ByteWriter(memory.mutableBytes)
+                try write(&writer)
+                return writer.offset
+            }
+            let packet = Array(bytes[..<count])
+            return HeaderExtensions(
+                try RTPHeader(parsing: packet.span.bytes), in: packet.span.bytes, map: Self.map)
+        }
+        let sequenceNumber = sender.stream.sequenceNumber
+        let first = try parse { writer in
+            try sender.writeMedia(frame, fragment: 0, to: &writer, transportSequenceNumber: &number, now: now)
+        }
+        let packet = VideoSender.SentPacket(frame: frame, fragment: 0, extensions: first)
+        let again = try parse { writer in
+            try sender.writeRetransmission(
+                of: packet, sequenceNumber: sequenceNumber, to: &writer, transportSequenceNumber: &number, now: now)
+        }
+        return (first, again)
+    }
+
+    private static func frame(isKeyFrame: Bool, quarterTurns: Int) -> PacketizedFrame {
+        PacketizedFrame(
+            vp8: [UInt8](repeating: 7, count: 100),
+            descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .long(1)), isKeyFrame: isKeyFrame,
+            captureTime: .zero, width: 64, height: 48, quarterTurns: quarterTurns, maximumPayloadByteCount: 1000)
+    }
+
+    private static func sender() throws -> VideoSender {
+        var random = SeededGenerator(seed: 7)
+        return VideoSender(
+            parameters: OutgoingStream.Parameters(
+                mid: "v", source: SynchronizationSource(1), payloadType: try #require(PayloadType(96)),
+                retransmission: (SynchronizationSource(2), try #require(PayloadType(97))), extensions: map,
+                isContent: true, formatParameters: nil),
+            random: &random)
+    }
+
+    @Test
+    func `How a picture stands is told with key frames, with changes, and while it does not stand upright`() throws {
+        var sender = try Self.sender()
+        let frames: [(isKeyFrame: Bool, turns: Int, told: Int?)] = [
+            (true, 0, 0), (false, 0, nil), (false, 1, 1), (false, 1, 1), (false, 0, 0), (false, 0, nil), (true, 3, 3),
+        ]
+        for frame in frames {
+            let (first, _) = try Self.extensions(
+                of: Self.frame(isKeyFrame: frame.isKeyFrame, quarterTurns: frame.turns), by: &sender)
+            #expect(first.videoOrientation?.quarterTurns == frame.told)
+        }
+    }
+
+    @Test func `A packet that is sent again says of its frame what it said at first`() throws {
+        var sender = try Self.sender()
+        let (first, again) = try Self.extensions(of: Self.frame(isKeyFrame: true, quarterTurns: 1), by: &sender)
+        #expect(first.videoOrientation?.quarterTurns == 1)
+        #expect(first.playoutDelay != nil)
+        #expect(again.videoOrientation == first.videoOrientation)
+        #expect(again.playoutDelay == first.playoutDelay)
+    }
+}
