@@ -31,8 +31,16 @@ public final class AudioConformer {
         self.sampleCount = sampleCount
     }
 
+    /// The instants that a monotonic clock can show, a hundred years to either side of its start: beyond there is no
+    /// arithmetic with samples.
+    private static let instants = Duration.seconds(-3_155_760_000)...Duration.seconds(3_155_760_000)
+
     /// Takes a frame and gives the blocks that are full now.
     public func process(_ frame: AudioFrame) -> [AudioBlocker.Block] {
+        guard Self.instants.contains(frame.timestamp) else {
+            framesRefused += 1
+            return []
+        }
         if let end, abs(frame.timestamp - end) > AudioBlocker.largestGap { restartResampler() }
         end = frame.timestamp + frame.duration
         do throws(AudioCodingError) {

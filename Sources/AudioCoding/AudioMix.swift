@@ -10,15 +10,23 @@ struct AudioMix {
     static let blockSize = 960
     static let sampleRate = 48_000
     static let channels = 2
-    /// What a device's clock shifts its blocks by is no gap until it is this much.
-    private static let tolerance = sampleRate / 50
+    /// What a device's clock shifts its blocks by is no gap until it is this much: half a block, so that a block that is
+    /// missing is one.
+    private static let tolerance = blockSize / 2
 
     private struct Input {
         let conformer = AudioConformer(sampleRate: sampleRate, channels: channels, sampleCount: blockSize)
         var volume: Float
-        /// Interleaved samples from `position` on.
-        var samples: [Float] = []
-        var position = 0
+        /// What waits, in order; between two stretches is silence.
+        var stretches: [Stretch] = []
+        /// Where the last block ended; nil before the first.
+        var end: Int?
+    }
+
+    /// Sound without a gap: interleaved samples from `position` on.
+    private struct Stretch {
+        var position: Int
+        var samples: [Float]
 
         var end: Int { position + samples.count / channels }
     }
@@ -54,52 +62,72 @@ struct AudioMix {
     }
 
     private func place(_ block: AudioFrame, at position: Int, in input: inout Input) {
-        let distance = position - input.end
-        var samples = block.samples
-        if input.samples.isEmpty || distance < -Self.tolerance {
-            // The first, or one whose clock jumped back: it goes where it belongs, and what is past is left out.
-            let start = input.samples.isEmpty && Swift.abs(distance) <= Self.tolerance ? input.end : position
-            input.position = max(start, next)
-            input.samples = []
-            samples.removeFirst(min(samples.count, (input.position - start) * Self.channels))
-        } else if distance > Self.tolerance {
-            input.samples += repeatElement(0, count: min(distance, Self.sampleRate) * Self.channels)
+        var start = position
+        if let end = input.end {
+            if abs(position - end) <= Self.tolerance {
+                start = end
+            } else {
+                // A clock that jumped back: what was to come later is not what comes now.
+                input.stretches.removeAll { $0.position >= position }
+                if let last = input.stretches.indices.last {
+                    let excess = max(0, input.stretches[last].end - position)
+                    input.stretches[last].samples.removeLast(excess * Self.channels)
+                }
+            }
         }
-        input.samples += samples
+        input.end = start + block.sampleCount
+        // What comes too late is left out.
+        let late = min(max(0, next - start), block.sampleCount)
+        guard late < block.sampleCount else { return }
+        let samples = block.samples.dropFirst(late * Self.channels)
+        if let last = input.stretches.indices.last, input.stretches[last].end == start + late {
+            input.stretches[last].samples += samples
+        } else {
+            input.stretches.append(Stretch(position: start + late, samples: Array(samples)))
+        }
     }
 
     private mutating func emit() -> [AudioFrame] {
         guard let origin else { return [] }
         var frames: [AudioFrame] = []
-        while let newest = inputs.values.map(\.end).max(), newest >= next + Self.blockSize {
+        while let newest = inputs.values.compactMap(\.end).max(), newest >= next + Self.blockSize {
             let blockEnd = next + Self.blockSize
-            guard inputs.values.allSatisfy({ $0.end >= blockEnd }) || newest >= blockEnd + Self.patience else { break }
+            let isComplete = inputs.values.allSatisfy { ($0.end ?? .min) >= blockEnd }
+            guard isComplete || newest >= blockEnd + Self.patience else { break }
             // A sum of nothing for long: the line goes on where there is sound.
-            if let first = inputs.values.filter({ !$0.samples.isEmpty }).map(\.position).min(), first >= blockEnd {
+            if let first = inputs.values.compactMap({ $0.stretches.first?.position }).min(), first >= blockEnd {
                 next = first
                 continue
             }
             frames.append(
                 AudioFrame(
                     samples: takeSum(), channels: Self.channels, sampleRate: Self.sampleRate,
-                    timestamp: origin + .nanoseconds(Int64(next) * 1_000_000_000 / Int64(Self.sampleRate))))
+                    timestamp: origin + Self.duration(ofSamples: next)))
             next = blockEnd
         }
         return frames
     }
 
     private mutating func takeSum() -> [Float] {
+        let blockEnd = next + Self.blockSize
         var sum = [Float](repeating: 0, count: Self.blockSize * Self.channels)
         for id in inputs.keys {
             guard var input = inputs[id] else { continue }
-            let offset = max(0, input.position - next) * Self.channels
-            let count = max(0, min(sum.count - offset, input.samples.count))
-            for index in 0..<count { sum[offset + index] += input.samples[index] * input.volume }
-            input.samples.removeFirst(count)
-            input.position = max(input.position, next) + count / Self.channels
+            while let stretch = input.stretches.first, stretch.position < blockEnd {
+                let count = min(stretch.end, blockEnd) - stretch.position
+                let offset = (stretch.position - next) * Self.channels
+                for index in 0..<count * Self.channels { sum[offset + index] += stretch.samples[index] * input.volume }
+                input.stretches[0].samples.removeFirst(count * Self.channels)
+                input.stretches[0].position += count
+                if input.stretches[0].samples.isEmpty { input.stretches.removeFirst() }
+            }
             inputs[id] = input
         }
         return sum
+    }
+
+    private static func duration(ofSamples count: Int) -> Duration {
+        .seconds(count / sampleRate) + .nanoseconds(Int64(count % sampleRate) * 1_000_000_000 / Int64(sampleRate))
     }
 
     private static func samples(in duration: Duration) -> Int {

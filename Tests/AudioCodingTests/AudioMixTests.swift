@@ -1,0 +1,156 @@
+import Media
+import Testing
+
+@testable import AudioCoding
+
+/// What is added to what, in virtual time.
+@Suite("AudioMix")
+struct AudioMixTests {
+    private final class Source {}
+
+    private let one = Source()
+    private let other = Source()
+
+    /// A block of 20 ms of one value on both channels.
+    private func block(_ value: Float, at milliseconds: Double, count: Int = 960) -> AudioFrame {
+        AudioFrame(
+            samples: Array(repeating: value, count: count * 2), channels: 2, sampleRate: 48_000,
+            timestamp: .nanoseconds(Int64(milliseconds * 1e6)))
+    }
+
+    private func mix(_ volumes: [(Source, Float)]) -> AudioMix {
+        var mix = AudioMix()
+        for (source, volume) in volumes { mix.add(ObjectIdentifier(source), volume: volume) }
+        return mix
+    }
+
+    /// The value of each frame that is of one value, nil of others.
+    private func values(_ frames: [AudioFrame]) -> [Float?] {
+        frames.map { frame in frame.samples.allSatisfy { $0 == frame.samples[0] } ? frame.samples[0] : nil }
+    }
+
+    @Test("two inputs are added, each with its volume, and full scale is no limit")
+    func sum() {
+        var mix = mix([(one, 1), (other, 0.5)])
+        var frames: [AudioFrame] = []
+        for index in 0..<4 {
+            frames += mix.insert(block(0.75, at: Double(index * 20)), of: ObjectIdentifier(one))
+            #expect(frames.count == index)
+            frames += mix.insert(block(1, at: Double(index * 20)), of: ObjectIdentifier(other))
+        }
+        #expect(values(frames) == [1.25, 1.25, 1.25, 1.25])
+        #expect(frames.map(\.timestamp) == (0..<4).map { .milliseconds($0 * 20) })
+        mix.setVolume(0, of: ObjectIdentifier(other))
+        frames = mix.insert(block(0.25, at: 80), of: ObjectIdentifier(one))
+        frames += mix.insert(block(1, at: 80), of: ObjectIdentifier(other))
+        #expect(values(frames) == [0.25])
+    }
+
+    @Test(
+        "an input that pauses is waited for three blocks, and is silent then; what it gives later is where it belongs")
+    func pause() {
+        var mix = mix([(one, 1), (other, 1)])
+        var frames = mix.insert(block(0.25, at: 0), of: ObjectIdentifier(other))
+        for index in 0..<10 { frames += mix.insert(block(0.5, at: Double(index * 20)), of: ObjectIdentifier(one)) }
+        #expect(values(frames) == [0.75] + Array(repeating: 0.5, count: 6))
+        // A block of a time that was given out already is too late; the next ones are in time.
+        frames = mix.insert(block(0.25, at: 100), of: ObjectIdentifier(other))
+        #expect(frames.isEmpty)
+        for index in 7..<10 { frames += mix.insert(block(0.25, at: Double(index * 20)), of: ObjectIdentifier(other)) }
+        #expect(values(frames) == [0.75, 0.75, 0.75])
+        #expect(frames.first?.timestamp == .milliseconds(140))
+    }
+
+    @Test("an input that ends gives free what waited for it")
+    func end() {
+        var mix = mix([(one, 1), (other, 1)])
+        var frames = mix.insert(block(0.5, at: 0), of: ObjectIdentifier(one))
+        frames += mix.insert(block(0.5, at: 20), of: ObjectIdentifier(one))
+        #expect(frames.isEmpty)
+        #expect(values(mix.remove(ObjectIdentifier(other))) == [0.5, 0.5])
+        #expect(mix.remove(ObjectIdentifier(one)).isEmpty)
+        #expect(mix.insert(block(0.5, at: 40), of: ObjectIdentifier(one)).isEmpty)
+    }
+
+    @Test("after a pause of all inputs, sound is at its time again, however long that was", arguments: [0.5, 2, 3600])
+    func longPause(seconds: Double) {
+        var mix = mix([(one, 1)])
+        // Half a block is left over when the sound pauses.
+        var frames = mix.insert(block(0.5, at: 0), of: ObjectIdentifier(one))
+        frames += mix.insert(block(0.5, at: 20), of: ObjectIdentifier(one))
+        mix.add(ObjectIdentifier(other), volume: 1)
+        frames += mix.insert(block(0.25, at: 50), of: ObjectIdentifier(other))
+        frames += mix.remove(ObjectIdentifier(one))
+        let resumption = seconds * 1000
+        for index in 0..<4 {
+            frames += mix.insert(block(0.75, at: resumption + Double(index * 20)), of: ObjectIdentifier(other))
+        }
+        let heard = frames.filter { $0.samples.contains(0.75) }
+        #expect(
+            heard.first.map { $0.timestamp + .seconds($0.samples.firstIndex(of: 0.75) ?? 0) / 96_000 }
+                == .milliseconds(Int(resumption)))
+        #expect(frames.count < 60, "\(frames.count) blocks, of silence nearly all")
+        #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.timestamp + .milliseconds(20) <= $1.timestamp })
+    }
+
+    @Test("a clock that jumps back plays on from there, and keeps what comes before")
+    func jump() {
+        var mix = mix([(one, 1), (other, 1)])
+        var frames = mix.insert(block(0.5, at: 0), of: ObjectIdentifier(one))
+        frames += mix.insert(block(0.5, at: 20), of: ObjectIdentifier(one))
+        frames += mix.insert(block(0.5, at: 40), of: ObjectIdentifier(one))
+        // 30 ms are taken back; the first 30 stay.
+        frames += mix.insert(block(0.25, at: 30), of: ObjectIdentifier(one))
+        #expect(frames.isEmpty)
+        frames += mix.remove(ObjectIdentifier(other))
+        #expect(values(frames) == [0.5, nil])
+        #expect(frames.last?.samples[958...961] == [0.5, 0.5, 0.25, 0.25])
+    }
+
+    @Test("the first block of an input is where its time says, even if that is within what drift is allowed")
+    func offset() throws {
+        var mix = mix([(one, 1), (other, 1)])
+        var frames = mix.insert(block(0.5, at: 0), of: ObjectIdentifier(one))
+        frames += mix.insert(block(0.5, at: 20), of: ObjectIdentifier(one))
+        frames += mix.insert(block(0.25, at: 15), of: ObjectIdentifier(other))
+        let first = try #require(frames.first)
+        #expect(first.samples[(720 * 2 - 2)...(720 * 2 + 1)] == [0.5, 0.5, 0.75, 0.75])
+    }
+
+    @Test(
+        "clocks that drift apart by 1000 ppm stay together within a block, and nothing piles up",
+        arguments: [20.02, 19.98])
+    func drift(interval: Double) {
+        var mix = mix([(one, 1), (other, 1)])
+        var frames: [AudioFrame] = []
+        var mostWaiting = 0
+        var time = 0.0
+        // A minute and a half by the system's clock; the other device takes a little more or less for its 960 samples.
+        for index in 0..<4500 {
+            let now = Double(index) * 20
+            while time <= now {
+                frames += mix.insert(block(0.25, at: time), of: ObjectIdentifier(other))
+                time += interval
+            }
+            frames += mix.insert(block(0.5, at: now), of: ObjectIdentifier(one))
+            mostWaiting = max(mostWaiting, index - frames.count)
+        }
+        #expect(mostWaiting <= 4, "at most what is waited for")
+        #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.timestamp + .milliseconds(20) == $1.timestamp })
+        // Both sound, but for some milliseconds each time that the drift is made up for.
+        let samples = frames.flatMap(\.samples)
+        #expect(Double(samples.count { $0 == 0.75 }) > 0.995 * Double(samples.count))
+    }
+
+    @Test("absurd times are left out, and the rest goes on")
+    func absurd() {
+        var mix = mix([(one, 1)])
+        var frames = mix.insert(block(0.5, at: 0), of: ObjectIdentifier(one))
+        for time in [Duration.seconds(Int64.max), .seconds(Int64.min)] {
+            let frame = AudioFrame(samples: [1, 1], channels: 2, sampleRate: 48_000, timestamp: time)
+            frames += mix.insert(frame, of: ObjectIdentifier(one))
+        }
+        frames += mix.insert(block(0.5, at: 20), of: ObjectIdentifier(one))
+        #expect(values(frames) == [0.5, 0.5])
+    }
+}

@@ -1,0 +1,113 @@
+import AudioCoding
+import Foundation
+import Media
+import Synchronization
+import Testing
+
+@Suite("AudioMixer", .timeLimit(.minutes(1)))
+struct AudioMixerTests {
+    private final class Log: AudioSink {
+        private let log = Mutex<[AudioFrame]>([])
+        var frames: [AudioFrame] { log.withLock { $0 } }
+        func receive(_ frame: AudioFrame) { log.withLock { $0.append(frame) } }
+    }
+
+    private func block(_ value: Float, _ number: Int, channels: Int = 2) -> AudioFrame {
+        AudioFrame(
+            samples: Array(repeating: value, count: 960 * channels), channels: channels, sampleRate: 48_000,
+            timestamp: .milliseconds(number * 20))
+    }
+
+    @Test("blocks that two threads give come out in order, each once")
+    func order() async {
+        let mixer = AudioMixer()
+        let sources = [CustomAudioSource(), CustomAudioSource()]
+        let log = Log()
+        mixer.add(log)
+        for source in sources { mixer.add(input: source) }
+        // The threads go in step, a block at a time: neither is ahead by more than is waited for.
+        let gates = [DispatchSemaphore(value: 1), DispatchSemaphore(value: 1)]
+        await withTaskGroup(of: Void.self) { group in
+            for (index, source) in sources.enumerated() {
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        Thread.detachNewThread {
+                            for number in 0..<500 {
+                                gates[index].wait()
+                                source.capture(block(0.25, number))
+                                gates[1 - index].signal()
+                            }
+                            continuation.resume()
+                        }
+                    }
+                }
+            }
+        }
+        let frames = log.frames
+        #expect(frames.map(\.timestamp) == (0..<500).map { .milliseconds($0 * 20) })
+        #expect(frames.allSatisfy { $0.samples.allSatisfy { $0 == 0.5 } })
+    }
+
+    @Test("inputs come and go while the others sound; a source that ends is gone")
+    func inputs() {
+        let mixer = AudioMixer()
+        let (one, other) = (CustomAudioSource(), CustomAudioSource())
+        let log = Log()
+        mixer.add(log)
+        mixer.add(input: one, volume: 0.5)
+        mixer.add(input: one, volume: 1)
+        one.capture(block(1, 0))
+        mixer.add(input: other)
+        one.capture(block(1, 1))
+        other.capture(block(1, 1, channels: 1))
+        mixer.setVolume(0, ofInput: one)
+        one.capture(block(1, 2))
+        other.end()
+        one.capture(block(1, 3))
+        mixer.remove(input: one)
+        one.capture(block(1, 4))
+        #expect(log.frames.map { $0.samples.first } == [0.5, 1.5, 0, 0])
+        #expect(!one.broadcaster.hasSinks && !other.broadcaster.hasSinks)
+        // It can come back.
+        mixer.add(input: one)
+        one.capture(block(0.75, 5))
+        #expect(log.frames.last?.samples.first == 0.75)
+    }
+
+    @Test("a mixer that is let go of leaves its sources alone")
+    func release() {
+        let source = CustomAudioSource()
+        var mixer: AudioMixer? = AudioMixer()
+        mixer?.add(input: source)
+        #expect(source.broadcaster.hasSinks)
+        mixer = nil
+        #expect(mixer == nil && !source.broadcaster.hasSinks)
+    }
+
+    @Test("two sums of full scale stay finite when they are encoded")
+    func fullScale() throws {
+        let mixer = AudioMixer()
+        let sources = [CustomAudioSource(), CustomAudioSource()]
+        let log = Log()
+        mixer.add(log)
+        for source in sources { mixer.add(input: source, volume: 1) }
+        for number in 0..<20 {
+            let tone = Signals.tones([440, 440], amplitude: 1, from: number * 960, count: 960)
+            for source in sources {
+                source.capture(
+                    AudioFrame(samples: tone, channels: 2, sampleRate: 48_000, timestamp: .milliseconds(number * 20)))
+            }
+        }
+        #expect(log.frames.flatMap(\.samples).map { abs($0) }.max() ?? 0 > 1.9)
+        let encoder = try OpusEncoder(
+            configuration: .init(channels: 2, application: .music, bitsPerSecond: 128_000))
+        let decoder = try OpusDecoder(channels: 2)
+        var heard: [Float] = []
+        for frame in log.frames {
+            guard case .packet(let packet) = try encoder.encode(frame.samples) else { continue }
+            heard += try decoder.decode(packet)
+        }
+        #expect(heard.allSatisfy { $0.isFinite && abs($0) < 1.3 })
+        #expect(Signals.amplitude(of: 440, in: Signals.channel(0, of: Array(heard.suffix(9600)), channels: 2)) > 0.8)
+    }
+}
