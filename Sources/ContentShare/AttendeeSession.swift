@@ -24,7 +24,11 @@ public actor AttendeeSession {
     private let observers = ObserverList<any AttendeeSessionObserver>()
     private var camera: OutgoingVideo?
     private var voice: OutgoingAudio?
+    private let cameraClaim: MediaClaim
+    private let voiceClaim: MediaClaim
     private var isConnected = false
+    private var isEnding = false
+    /// How it ended, once everybody was told.
     private var outcome: Result<Void, any Error>?
     private var waiters: [CheckedContinuation<Void, any Error>] = []
     private var starts = 0
@@ -34,6 +38,8 @@ public actor AttendeeSession {
         self.attendee = attendee
         self.connection = connection
         contentShare = try ContentShareController(attendee: attendee, connection: connection)
+        cameraClaim = MediaClaim(.camera, of: attendee, on: connection)
+        voiceClaim = MediaClaim(.microphone, of: attendee, on: connection)
         tiles = VideoTileController(connection: connection)
         sounds = RemoteSoundController()
         let events = connection.events
@@ -71,18 +77,27 @@ public actor AttendeeSession {
     // MARK: Own picture and voice
 
     /// Sends what `source` shows as the attendee's own picture; replaces the source where one is sent already. The
-    /// source is started by whoever made it.
+    /// source is started by whoever made it. What the offer had no place for is sent from the next offer and its answer on.
     public func startLocalVideo(
         source: any VideoSource, configuration: LocalVideoConfiguration = LocalVideoConfiguration()
-    ) async throws {
-        if let problem = configuration.problem { throw ContentShareError.configuration(problem) }
+    ) async throws(ContentShareError) {
+        if let problem = configuration.problem { throw .configuration(problem) }
+        try checkOpen()
         if camera == nil {
-            let media = try await connection.claimMedia(
-                .video(streamID: attendee.rawValue, isContent: false), atMost: 1)
-            let opened = try OutgoingVideo(
-                on: connection, media: media, defaults: .camera, configuration: configuration)
-            camera = opened
-            if isConnected { opened.connected(limits: await connection.mediaLimits(media: media)) }
+            let media = try await cameraClaim.media()
+            try checkOpen()
+            if camera == nil {
+                let opened: OutgoingVideo
+                do {
+                    opened = try OutgoingVideo(
+                        on: connection, media: media, defaults: .camera, configuration: configuration)
+                } catch {
+                    throw .encoder("\(error)")
+                }
+                camera = opened
+                if isConnected { await opened.refresh { isEnding } }
+                try checkOpen()
+            }
         }
         starts += 1
         camera?.apply(configuration)
@@ -95,14 +110,18 @@ public actor AttendeeSession {
     /// Sends `source` as the attendee's own voice; replaces the source where one is sent already.
     public func startLocalAudio(
         source: any AudioSource, configuration: LocalAudioConfiguration = LocalAudioConfiguration()
-    ) async throws {
-        if let problem = configuration.problem { throw ContentShareError.configuration(problem) }
+    ) async throws(ContentShareError) {
+        if let problem = configuration.problem { throw .configuration(problem) }
+        try checkOpen()
         if voice == nil {
-            let media = try await connection.claimMedia(
-                .audio(streamID: attendee.rawValue, isContent: false), atMost: 1)
-            let opened = OutgoingAudio(on: connection, media: media, isVoice: true)
-            voice = opened
-            if isConnected { opened.connected(parameters: await connection.opusParameters(media: media)) }
+            let media = try await voiceClaim.media()
+            try checkOpen()
+            if voice == nil {
+                let opened = OutgoingAudio(on: connection, media: media, isVoice: true)
+                voice = opened
+                if isConnected { await opened.refresh { isEnding } }
+                try checkOpen()
+            }
         }
         starts += 1
         voice?.apply(configuration)
@@ -168,7 +187,9 @@ public actor AttendeeSession {
             await contentShare.lossReported(loss, media: media)
         case .frame(let frame, let receiver): tiles.receive(frame, receiver: receiver)
         case .sound(let packet, let receiver): sounds.receive(packet, receiver: receiver)
-        case .activityChanged(let activity, let receiver): tiles.activityChanged(activity, receiver: receiver)
+        case .activityChanged(let activity, let receiver):
+            tiles.activityChanged(activity, receiver: receiver)
+            sounds.activityChanged(activity, receiver: receiver)
         case .disconnected: observers.forEach { $0.sessionDidDisconnect() }
         case .reconnected: observers.forEach { $0.sessionDidReconnect() }
         case .closedByPeer: await end(with: .success(()), share: .closedByPeer)
@@ -181,13 +202,21 @@ public actor AttendeeSession {
 
     private func refresh() async {
         guard isConnected else { return }
-        if let camera { camera.connected(limits: await connection.mediaLimits(media: camera.media)) }
-        if let voice { voice.connected(parameters: await connection.opusParameters(media: voice.media)) }
+        await camera?.refresh { isEnding }
+        await voice?.refresh { isEnding }
+    }
+
+    private func checkOpen() throws(ContentShareError) {
+        if isEnding { throw .ended }
     }
 
     private func end(with result: Result<Void, any Error>, share: ContentShareStatus) async {
-        guard outcome == nil else { return }
-        outcome = result
+        guard !isEnding else {
+            // Whoever ends it too returns when everybody was told.
+            try? await waitUntilEnd()
+            return
+        }
+        isEnding = true
         camera?.pipeline.stop()
         voice?.pipeline.stop()
         await contentShare.connectionEnded(share)
@@ -196,6 +225,7 @@ public actor AttendeeSession {
         var error: (any Error)?
         if case .failure(let failure) = result { error = failure }
         observers.forEach { $0.sessionDidEnd(error: error) }
+        outcome = result
         for waiter in waiters { waiter.resume(with: result) }
         waiters = []
     }

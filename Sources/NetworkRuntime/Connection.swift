@@ -156,6 +156,9 @@ public actor Connection {
         return answer
     }
 
+    /// Whether the newest descriptions have the media of this index sent: the peer takes it.
+    public func isAgreed(media: Int) -> Bool { peer.isAgreed(media: media) }
+
     /// What the peer asks of what is sent to it as the media of this index.
     public func mediaLimits(media: Int) -> SendingLimits { peer.mediaLimits(media: media) }
 

@@ -37,6 +37,11 @@ extension PeerConnection {
         outbound.indices.contains(media) && outbound[media].isActive
     }
 
+    /// Whether the newest descriptions have this media sent, be it stopped or not.
+    public func isAgreed(media: Int) -> Bool {
+        negotiatedMedia(media)?.direction.sends == true
+    }
+
     /// What the peer asks of whoever sends it sound in the section of this media; nil where it isn't sound, or was not
     /// agreed on.
     public func opusParameters(media: Int) -> OpusParameters? {

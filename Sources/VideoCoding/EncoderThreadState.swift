@@ -10,6 +10,10 @@ struct EncoderThreadState {
     private var isMuted = false
     var slot: VideoFrame?
     var endings: [(any Error)?] = []
+    /// How many sources were forgotten: a picture that was taken up before is not given out after.
+    private var generation = 0
+    /// A picture is being given out.
+    var isDelivering = false
     var isStopping = false
     var hasEnded = false
     var thread: pthread_t?
@@ -35,7 +39,22 @@ struct EncoderThreadState {
 
     /// What the next picture is to be encoded with.
     func order(isNew: Bool) -> EncodingOrder {
-        EncodingOrder(settings: settings, hint: hint, governor: governor, isNew: isNew)
+        EncodingOrder(settings: settings, hint: hint, generation: generation, governor: governor, isNew: isNew)
+    }
+
+    /// Whether the source that the order was for is still the one.
+    func isCurrent(_ order: EncodingOrder) -> Bool { order.generation == generation }
+
+    /// Begins anew with another source, and gives back the frame that waited.
+    mutating func forgetPicture(now: Duration) -> VideoFrame? {
+        generation += 1
+        defer { slot = nil }
+        if slot != nil { statistics.framesDropped += 1 }
+        endings = []
+        isMuted = false
+        cadence.forgetPicture()
+        settingsDidChange(now: now)
+        return slot
     }
 
     /// Puts the frame into the slot and gives back the one that it replaced.
@@ -93,10 +112,15 @@ struct EncodingOrder {
     let settings: VideoEncoderThread.Settings
     let hint: ContentHint
     let framesPerSecond: Double
+    let generation: Int
     private let sizeSteps: QualityGovernor.SizeSteps
 
-    init(settings: VideoEncoderThread.Settings, hint: ContentHint, governor: QualityGovernor, isNew: Bool) {
+    init(
+        settings: VideoEncoderThread.Settings, hint: ContentHint, generation: Int, governor: QualityGovernor,
+        isNew: Bool
+    ) {
         self.settings = settings
+        self.generation = generation
         self.hint = hint
         // A frame's share of the bits grows as frames become fewer; but no burst of a second's bits comes of that. A
         // picture that rests is sharpened at the full rate.

@@ -91,6 +91,18 @@ struct FrameCadence {
         blockedUntil = nil
     }
 
+    /// There is another source: what the one before gave is not shown again.
+    mutating func forgetPicture() {
+        waiting = nil
+        hasPicture = false
+        againAtOnce = false
+        nextDue = nil
+        lastTimestamp = nil
+        blockedUntil = nil
+        quantizer = 127
+        dropsInARow = 0
+    }
+
     /// Whether what is being encoded shows something new.
     var isEncodingChange: Bool { currentIsChange }
 

@@ -86,11 +86,31 @@ public final class VideoEncoderThread: VideoSink {
     /// Takes a frame when the one before it has been taken up, so that none is replaced: for a source that can wait, such
     /// as a pipe. Where that takes longer than `patience`, the encoder being paused, the older frame is replaced.
     public func receiveInTurn(_ frame: VideoFrame, patience: Duration) {
+        waitForTurn(patience: patience)
+        receive(frame)
+    }
+
+    /// Returns when the frame that was given last has been taken up, or after `patience`.
+    public func waitForTurn(patience: Duration) {
         let deadline = monotonicNow() + patience
         monitor.wait { state in
             state.slot == nil || state.isStopping || monotonicNow() >= deadline ? .done(()) : .wait(until: deadline)
         }
-        receive(frame)
+    }
+
+    /// Forgets what the source gave so far, for another takes its place: the frame that waits, the last picture, an end
+    /// that was not told yet, a mute. Nothing of it is given to `onFrame` after this returns; called from within that
+    /// callback, its frame is the last.
+    public func forgetPicture() {
+        let now = monotonicNow()
+        let forgotten = monitor.update { $0.forgetPicture(now: now) }
+        withExtendedLifetime(forgotten) {}
+        let this = pthread_self()
+        monitor.wait { state in
+            if !state.isDelivering || state.hasEnded { return .done(()) }
+            if let thread = state.thread, pthread_equal(thread, this) != 0 { return .done(()) }
+            return .wait(until: nil)
+        }
     }
 
     /// Passes the source's end on as an event, after the frame that may still wait.
@@ -253,18 +273,28 @@ private struct EncoderThreadWorker {
                 picture, timestamp: timestamp, rotation: order.settings.turnsPictures ? .upright : source.rotation,
                 asKeyFrame: asKeyFrame)
             let end = monotonicNow()
-            monitor.update { state in
+            let isWanted = monitor.update { state in
                 state.statistics.totalConversionTime += converted - begin
                 state.statistics.totalEncodeTime += end - converted
+                guard state.isCurrent(order) else {
+                    // What comes next can't build on what nobody got.
+                    state.cadence.requestKeyFrame()
+                    if isNew { state.statistics.framesDropped += 1 }
+                    return false
+                }
                 state.count(
                     outcome, isRepetition: !isNew, fullSize: order.sizes(for: source).full, begin: begin, end: end)
+                state.isDelivering = true
+                return true
             }
+            guard isWanted else { return }
             if case .encoded(let frame) = outcome { onFrame(frame) }
+            monitor.update { $0.isDelivering = false }
         } catch {
             let now = monotonicNow()
             monitor.update { state in
                 if isNew { state.statistics.framesDropped += 1 }
-                state.cadence.failed(now: now)
+                if state.isCurrent(order) { state.cadence.failed(now: now) }
             }
             onEvent(.failed(error))
         }

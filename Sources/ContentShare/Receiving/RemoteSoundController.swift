@@ -10,6 +10,19 @@ public final class RemoteSoundController: Sendable {
         var attendees: [AttendeeID?] = []
         var heard: Set<Int> = []
         var pipelines: [Int: AudioReceivePipeline] = [:]
+
+        /// Lets go of what a receiver was heard through, and says whose it was, if it was heard.
+        mutating func remove(receiver: Int) -> Removal {
+            let wasHeard = heard.remove(receiver) != nil
+            return Removal(
+                attendee: wasHeard && attendees.indices.contains(receiver) ? attendees[receiver] : nil,
+                pipeline: pipelines.removeValue(forKey: receiver))
+        }
+    }
+
+    private struct Removal {
+        let attendee: AttendeeID?
+        let pipeline: AudioReceivePipeline?
     }
 
     private let state = Mutex(State())
@@ -59,17 +72,22 @@ public final class RemoteSoundController: Sendable {
     // MARK: What the connection tells
 
     func update(_ media: [RemoteMedia]) {
-        let removed = state.withLock { state -> [AttendeeID] in
-            let previous = state.attendees
-            state.attendees = media.enumerated().map { index, media in
+        let removed = state.withLock { state -> [Removal] in
+            let attendees = media.enumerated().map { index, media -> AttendeeID? in
                 guard !media.isVideo, media.isActive else { return nil }
                 return AttendeeID(ofStream: media.streamID, isContent: media.isContent, receiver: index)
             }
-            let gone = state.heard.filter { state.attendees[$0] == nil }
-            state.heard.subtract(gone)
-            return gone.sorted().compactMap { previous[$0] }
+            let gone = state.attendees.indices.filter { !attendees.indices.contains($0) || attendees[$0] == nil }
+            let removed = gone.map { state.remove(receiver: $0) }
+            state.attendees = attendees
+            return removed
         }
-        for attendee in removed { observers.forEach { $0.remoteSoundDidRemove(attendee) } }
+        tell(removed)
+    }
+
+    func activityChanged(_ activity: ReceiverActivity, receiver: Int) {
+        guard activity == .ended else { return }
+        tell([state.withLock { $0.remove(receiver: receiver) }])
     }
 
     func receive(_ packet: ReceivedAudioPacket, receiver: Int) {
@@ -84,12 +102,19 @@ public final class RemoteSoundController: Sendable {
     }
 
     func end() {
-        let (pipelines, attendees) = state.withLock { state in
+        let removed = state.withLock { state in
             defer { state = State() }
-            return (state.pipelines.values, state.heard.sorted().compactMap { state.attendees[$0] })
+            return state.attendees.indices.map { state.remove(receiver: $0) }
         }
-        for pipeline in pipelines { pipeline.stop() }
-        for attendee in attendees { observers.forEach { $0.remoteSoundDidRemove(attendee) } }
+        tell(removed)
+    }
+
+    private func tell(_ removed: [Removal]) {
+        for removal in removed {
+            removal.pipeline?.stop()
+            removal.pipeline?.broadcaster.end(error: nil)
+            if let attendee = removal.attendee { observers.forEach { $0.remoteSoundDidRemove(attendee) } }
+        }
     }
 }
 
@@ -97,7 +122,7 @@ public final class RemoteSoundController: Sendable {
 public protocol RemoteSoundObserver: AnyObject, Sendable {
     /// An attendee, or what is shared, is heard for the first time. Bound from here, a sink gets all of it.
     func remoteSoundDidAdd(_ attendee: AttendeeID)
-    /// The sound is gone.
+    /// The sound is gone; its sinks get nothing more. What comes back is told, and is to be bound, anew.
     func remoteSoundDidRemove(_ attendee: AttendeeID)
 }
 

@@ -9,8 +9,17 @@ internal import WireFormat
 final class TileView: Sendable {
     private struct State {
         var pipeline: VideoReceivePipeline?
-        var encoded: [@Sendable (AssembledFrame) -> Void] = []
-        /// What comes before a picture of its own is of no use to whoever was bound just now.
+        /// What comes before a picture of its own is of no use to a decoder that is new, or that missed something.
+        var decoderAwaitsKeyFrame = true
+        var encoded: [Recipient] = []
+        /// Whether the key frame that began the tile went by.
+        var hasBegun = false
+        var isStopped = false
+    }
+
+    /// Somebody who takes encoded frames, from the first that stands on its own.
+    private struct Recipient {
+        let body: @Sendable (AssembledFrame) -> Void
         var awaitsKeyFrame = true
     }
 
@@ -24,55 +33,71 @@ final class TileView: Sendable {
         self.connection = connection
     }
 
-    func bind(_ sink: any VideoSink) throws {
-        if state.withLock({ $0.pipeline == nil }) {
-            let pipeline = try VideoReceivePipeline(
-                picture: { [broadcaster] picture, frame in
-                    broadcaster.send(
-                        VideoFrame(
-                            buffer: picture, timestamp: .nanoseconds(frame.completion.nanoseconds),
-                            rotation: VideoRotation(rawValue: frame.quarterTurns * 90) ?? .upright))
-                },
-                undecodable: { [weak self] in self?.requestKeyFrame() })
-            state.withLock { $0.pipeline = pipeline }
-        }
+    /// Gives `sink` what is decoded from now on. `isBeginning`: the key frame that begins the tile is about to be given.
+    func bind(_ sink: any VideoSink, isBeginning: Bool) throws(VideoCodingError) {
         broadcaster.add(sink)
-        requestKeyFrameIfNeeded()
+        // A decoder that runs already gives the next picture to this sink too, and those before it miss nothing.
+        let needsKeyFrame = try state.withLock { state throws(VideoCodingError) in
+            guard state.pipeline == nil, !state.isStopped else { return false }
+            state.pipeline = try makePipeline()
+            state.decoderAwaitsKeyFrame = true
+            return state.hasBegun || !isBeginning
+        }
+        if needsKeyFrame { requestKeyFrame() }
     }
 
     func unbind(_ sink: any VideoSink) { broadcaster.remove(sink) }
 
-    func bind(encoded body: @escaping @Sendable (AssembledFrame) -> Void) {
-        state.withLock { $0.encoded.append(body) }
-        requestKeyFrameIfNeeded()
+    func bind(encoded body: @escaping @Sendable (AssembledFrame) -> Void, isBeginning: Bool) {
+        let needsKeyFrame = state.withLock { state in
+            state.encoded.append(Recipient(body: body))
+            return state.hasBegun || !isBeginning
+        }
+        if needsKeyFrame { requestKeyFrame() }
+    }
+
+    private func makePipeline() throws(VideoCodingError) -> VideoReceivePipeline {
+        try VideoReceivePipeline(
+            picture: { [broadcaster] picture, frame in
+                broadcaster.send(
+                    VideoFrame(
+                        buffer: picture, timestamp: .nanoseconds(frame.completion.nanoseconds),
+                        rotation: VideoRotation(rawValue: frame.quarterTurns * 90) ?? .upright))
+            },
+            undecodable: { [weak self] in self?.requestKeyFrame() })
     }
 
     func receive(_ frame: AssembledFrame) {
-        let taken = state.withLock { state -> State? in
-            if frame.isKeyFrame { state.awaitsKeyFrame = false }
-            return state.awaitsKeyFrame ? nil : state
+        let (pipeline, bodies) = state.withLock { state in
+            if frame.isKeyFrame {
+                state.hasBegun = true
+                state.decoderAwaitsKeyFrame = false
+                for index in state.encoded.indices { state.encoded[index].awaitsKeyFrame = false }
+            }
+            return (
+                state.decoderAwaitsKeyFrame ? nil : state.pipeline,
+                state.encoded.filter { !$0.awaitsKeyFrame }.map(\.body)
+            )
         }
-        guard let taken else { return }
-        for body in taken.encoded { body(frame) }
-        taken.pipeline?.decode(frame)
+        for body in bodies { body(frame) }
+        pipeline?.decode(frame)
+    }
+
+    /// Frames are left out from here on: what builds on them is of no use until a key frame comes.
+    func skip() {
+        state.withLock { state in
+            state.decoderAwaitsKeyFrame = true
+            for index in state.encoded.indices { state.encoded[index].awaitsKeyFrame = true }
+        }
     }
 
     func requestKeyFrame() {
         Task { [connection, receiver] in await connection.requestKeyFrame(ofReceiver: receiver) }
     }
 
-    /// Whoever is bound while pictures flow needs one that stands on its own. Bound from `videoTileDidAdd`, it has it.
-    private func requestKeyFrameIfNeeded() {
-        let isFlowing = state.withLock { state in
-            defer { state.awaitsKeyFrame = true }
-            return !state.awaitsKeyFrame
-        }
-        if isFlowing { requestKeyFrame() }
-    }
-
     func stop() {
         let pipeline = state.withLock { state in
-            defer { state = State() }
+            defer { state = State(isStopped: true) }
             return state.pipeline
         }
         pipeline?.stop()

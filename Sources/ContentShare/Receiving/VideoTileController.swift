@@ -12,6 +12,8 @@ public final class VideoTileController: Sendable {
         var list = VideoTileList()
         /// By receiver.
         var views: [Int: TileView] = [:]
+        /// The receiver whose tile is being announced: the key frame that began it is still to be given to its view.
+        var beginning: Int?
     }
 
     private let connection: Connection
@@ -31,11 +33,12 @@ public final class VideoTileController: Sendable {
     /// The tiles that there are, oldest first.
     public var tiles: [VideoTileState] { state.withLock { $0.list.tiles } }
 
-    /// Gives `sink` the pictures of a tile, from the next one that can be decoded on its own.
+    /// Gives `sink` the pictures of a tile: from the next one on where the tile is decoded already, else from the next
+    /// one that can be decoded on its own, which the sender is asked for.
     public func bind(_ sink: any VideoSink, toTile id: Int) throws(VideoTileError) {
-        let view = try view(ofTile: id)
+        let (view, isBeginning) = try view(ofTile: id)
         do {
-            try view.bind(sink)
+            try view.bind(sink, isBeginning: isBeginning)
         } catch {
             throw .decoder("\(error)")
         }
@@ -45,7 +48,8 @@ public final class VideoTileController: Sendable {
     public func bindEncoded(
         toTile id: Int, _ body: @escaping @Sendable (AssembledFrame) -> Void
     ) throws(VideoTileError) {
-        try view(ofTile: id).bind(encoded: body)
+        let (view, isBeginning) = try view(ofTile: id)
+        view.bind(encoded: body, isBeginning: isBeginning)
     }
 
     /// Gives `sink` no more pictures of a tile; the tile's other sinks go on.
@@ -91,11 +95,17 @@ public final class VideoTileController: Sendable {
 
     func receive(_ frame: AssembledFrame, receiver: Int) {
         let size = frame.size.map { PixelSize(width: $0.width, height: $0.height).turned(quarters: frame.quarterTurns) }
-        tell(state.withLock { $0.list.frameArrived(receiver: receiver, size: size) })
-        let view = state.withLock { state -> TileView? in
-            state.list.isPausedByUser(receiver: receiver) ? nil : state.views[receiver]
+        let events = state.withLock { state in
+            let events = state.list.frameArrived(receiver: receiver, size: size)
+            if case .didAdd = events.first { state.beginning = receiver }
+            return events
         }
-        view?.receive(frame)
+        tell(events)
+        let (view, isPaused) = state.withLock { state in
+            state.beginning = nil
+            return (state.views[receiver], state.list.isPausedByUser(receiver: receiver))
+        }
+        if isPaused { view?.skip() } else { view?.receive(frame) }
     }
 
     func activityChanged(_ activity: ReceiverActivity, receiver: Int) {
@@ -106,17 +116,16 @@ public final class VideoTileController: Sendable {
         tell(state.withLock { $0.list.end() })
     }
 
-    private func view(ofTile id: Int) throws(VideoTileError) -> TileView {
+    private func view(ofTile id: Int) throws(VideoTileError) -> (TileView, isBeginning: Bool) {
         let connection = connection
-        let view = state.withLock { state -> TileView? in
+        let found = state.withLock { state -> (TileView, isBeginning: Bool)? in
             guard let receiver = state.list.receiver(ofTile: id) else { return nil }
-            if let view = state.views[receiver] { return view }
-            let view = TileView(receiver: receiver, connection: connection)
+            let view = state.views[receiver] ?? TileView(receiver: receiver, connection: connection)
             state.views[receiver] = view
-            return view
+            return (view, state.beginning == receiver)
         }
-        guard let view else { throw .unknownTile(id) }
-        return view
+        guard let found else { throw .unknownTile(id) }
+        return found
     }
 
     private func tell(_ events: [VideoTileList.Event]) {

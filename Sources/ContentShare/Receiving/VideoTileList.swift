@@ -108,11 +108,10 @@ struct VideoTileList {
 extension AttendeeID {
     /// Whose stream this is. A peer that names nobody, or not in our way, is named by the place of its media.
     init(ofStream id: String?, isContent: Bool, receiver: Int) {
-        if let id, let named = try? AttendeeID(id) {
-            // What a peer marks as slides is content, whatever it is called.
-            self = isContent ? (try? named.content) ?? named : named
-        } else {
-            self = .unnamed(receiver: receiver, isContent: isContent)
-        }
+        // RFC 8830 §2: "-" is no stream.
+        let named = id.flatMap { $0 == "-" ? nil : try? AttendeeID($0) }
+        // What a peer marks as slides is content, whatever it is called.
+        let own = isContent ? named.flatMap { try? $0.content } : named
+        self = own ?? .unnamed(receiver: receiver, isContent: isContent)
     }
 }

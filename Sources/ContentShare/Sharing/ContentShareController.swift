@@ -14,8 +14,9 @@ public actor ContentShareController {
 
     /// Whose content is shared.
     public nonisolated let attendee: AttendeeID
-    private let content: AttendeeID
     private let connection: Connection
+    private let videoClaim: MediaClaim
+    private let audioClaim: MediaClaim
     private let observers = ObserverList<any ContentShareObserver>()
     private var phase = SharePhase()
     private var video: OutgoingVideo?
@@ -28,7 +29,10 @@ public actor ContentShareController {
     init(attendee: AttendeeID, connection: Connection) throws(AttendeeIDError) {
         self.attendee = attendee
         self.connection = connection
-        content = try attendee.content
+        // An attendee whose content no id can name shares none.
+        _ = try attendee.content
+        videoClaim = MediaClaim(.content, of: attendee, on: connection)
+        audioClaim = MediaClaim(.contentAudio, of: attendee, on: connection)
     }
 
     /// Whether something is shared, or about to be.
@@ -43,17 +47,21 @@ public actor ContentShareController {
     /// Shares what `source` shows, with the sound of `audio` where there is one.
     ///
     /// Observers hear `contentShareDidStart` once the first picture was sent, which takes a viewer that is connected and
-    /// a source that is running; or `contentShareDidStop` with the reason why that did not come about.
+    /// a source that is running; or `contentShareDidStop` with the reason why that did not come about. Where the offer had
+    /// no place for content, or for its sound, that is sent from the next offer and its answer on.
     public func start(
         source: any VideoSource, audio: (any AudioSource)? = nil,
         configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
         audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
     ) async throws(ContentShareError) {
         if let problem = configuration.problem ?? audioConfiguration.problem { throw .configuration(problem) }
+        if phase.hasEnded { throw .ended }
         let video = try await openVideo(configuration)
         let outgoing: OutgoingAudio? = if audio == nil { self.audio } else { try await openAudio() }
         // From here on nothing is waited for: what another call does comes before all of this or after.
-        let event = try phase.start(now: .nanoseconds(MonotonicClock.now.nanoseconds))
+        let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
+        if video.isConnected { phase.connected(now: now) }
+        let event = try phase.start(now: now)
         tell(event)
         starts += 1
         video.apply(configuration)
@@ -115,15 +123,16 @@ public actor ContentShareController {
     func connected() async {
         isConnected = true
         await refresh()
-        phase.connected(now: .nanoseconds(MonotonicClock.now.nanoseconds))
-        awaitFirstPicture()
     }
 
     /// Takes what the peer's newest description asks.
     func refresh() async {
         guard isConnected else { return }
-        if let video { video.connected(limits: await connection.mediaLimits(media: video.media)) }
-        if let audio { audio.connected(parameters: await connection.opusParameters(media: audio.media)) }
+        await video?.refresh { phase.hasEnded }
+        await audio?.refresh { phase.hasEnded }
+        guard video?.isConnected == true else { return }
+        phase.connected(now: .nanoseconds(MonotonicClock.now.nanoseconds))
+        if timeout == nil { awaitFirstPicture() }
     }
 
     func keyFrameRequested(media: Int) {
@@ -147,8 +156,9 @@ public actor ContentShareController {
 
     private func openVideo(_ configuration: LocalVideoConfiguration) async throws(ContentShareError) -> OutgoingVideo {
         if let video { return video }
-        let media = try await claim(.video(streamID: content.rawValue, isContent: true))
+        let media = try await videoClaim.media()
         if let video { return video }
+        if phase.hasEnded { throw .ended }
         let opened: OutgoingVideo
         do {
             opened = try OutgoingVideo(on: connection, media: media, defaults: .content, configuration: configuration)
@@ -156,41 +166,32 @@ public actor ContentShareController {
             throw .encoder("\(error)")
         }
         video = opened
-        if isConnected { opened.connected(limits: await connection.mediaLimits(media: media)) }
         let events = opened.pipeline.events
         follower = Task { [weak self] in
             for await event in events { await self?.handle(event) }
         }
+        if isConnected { await opened.refresh { phase.hasEnded } }
         return opened
     }
 
     private func openAudio() async throws(ContentShareError) -> OutgoingAudio {
         if let audio { return audio }
-        let media = try await claim(.audio(streamID: content.rawValue, isContent: true))
+        let media = try await audioClaim.media()
         if let audio { return audio }
+        if phase.hasEnded { throw .ended }
         let opened = OutgoingAudio(on: connection, media: media, isVoice: false)
         audio = opened
-        if isConnected { opened.connected(parameters: await connection.opusParameters(media: media)) }
+        if isConnected { await opened.refresh { phase.hasEnded } }
         return opened
-    }
-
-    private func claim(_ kind: LocalIdentity.MediaKind) async throws(ContentShareError) -> Int {
-        do throws(MediaClaimError) {
-            return try await connection.claimMedia(kind, atMost: Self.maximumShares)
-        } catch {
-            switch error {
-            case .taken: throw .alreadyShared(by: content)
-            case .limit(let limit): throw .tooManyShares(limit: limit)
-            case .closed: throw .ended
-            }
-        }
     }
 
     private func handle(_ event: VideoSendPipeline.Event) {
         switch event {
-        case .began:
-            timeout?.cancel()
+        case .began(let track):
+            // Of a track that was replaced meanwhile it is no news.
+            guard track === video?.pipeline.track else { return }
             tell(phase.firstPictureSent())
+            awaitFirstPicture()
         case .ended(let error): observers.forEach { $0.contentShareSourceDidEnd(error: error) }
         // The next picture is tried, and the last one stays: `framesDropped` counts.
         case .failed: return
@@ -199,6 +200,7 @@ public actor ContentShareController {
 
     private func awaitFirstPicture() {
         timeout?.cancel()
+        timeout = nil
         guard let deadline = phase.deadline else { return }
         timeout = Task { [weak self] in
             let wait = deadline - .nanoseconds(MonotonicClock.now.nanoseconds)
@@ -214,7 +216,7 @@ public actor ContentShareController {
     }
 
     private func silence() {
-        timeout?.cancel()
+        awaitFirstPicture()
         video?.hide()
         audio?.hush()
     }

@@ -70,7 +70,7 @@ public enum ContentShareError: Error, Sendable, Hashable, CustomStringConvertibl
         case .alreadyShared(let attendee):
             "\(attendee) shares over this connection already; an attendee has one share: use its session"
         case .tooManyShares(let limit):
-            "this connection carries \(limit) shares, and no more are allowed; stop one of them"
+            "this connection carries \(limit) shares, and no more are allowed; use another connection"
         case .nothingToShow(let stream): "the stream \(stream) has no video track to show; add one first"
         case .configuration(let problem): "this can't be sent: \(problem)"
         case .encoder(let reason): "the encoder can't be made: \(reason)"

@@ -9,7 +9,8 @@ final class OutgoingAudio {
     private let connection: Connection
     private(set) var track: AudioTrack?
     private let isVoice: Bool
-    private var isConnected = false
+    /// Whether there is a viewer who takes this.
+    private(set) var isConnected = false
 
     /// `isVoice` holds where a configuration does not say what the sound is.
     init(on connection: Connection, media: Int, isVoice: Bool) {
@@ -31,8 +32,9 @@ final class OutgoingAudio {
     /// Plays a track from now on, or from when there is a viewer.
     func play(_ track: AudioTrack) {
         self.track = track
-        guard isConnected else { return }
+        // Descriptions that are still to be made have a place for it.
         connection.setSending(true, media: media)
+        guard isConnected else { return }
         pipeline.replaceTrack(with: track)
     }
 
@@ -40,13 +42,25 @@ final class OutgoingAudio {
     func hush() {
         track = nil
         pipeline.replaceTrack(with: nil)
-        connection.setSending(false, media: media)
+        if isConnected { connection.setSending(false, media: media) }
     }
 
     /// There is a viewer, who asks for this.
-    func connected(parameters: OpusParameters?) {
+    private func connected(parameters: OpusParameters?) {
         if let parameters { pipeline.keep(to: parameters, of: connection) }
         isConnected = true
-        if let track { play(track) }
+        // A later description changes nothing for a track that is sent already.
+        if let track, pipeline.track !== track { play(track) }
+    }
+
+    /// Takes what the peer's newest description says, once there is a viewer. What the descriptions have no place for
+    /// waits for the next.
+    func refresh(isolation: isolated (any Actor)? = #isolation, unless hasEnded: () -> Bool) async {
+        guard await connection.isAgreed(media: media) else {
+            isConnected = false
+            return
+        }
+        let parameters = await connection.opusParameters(media: media)
+        if !hasEnded() { connected(parameters: parameters) }
     }
 }

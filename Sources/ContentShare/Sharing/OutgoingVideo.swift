@@ -27,7 +27,8 @@ final class OutgoingVideo {
     private let connection: Connection
     private let defaults: Defaults
     private(set) var track: VideoTrack?
-    private var isConnected = false
+    /// Whether there is a viewer who takes this.
+    private(set) var isConnected = false
 
     init(
         on connection: Connection, media: Int, defaults: Defaults, configuration: LocalVideoConfiguration
@@ -57,8 +58,9 @@ final class OutgoingVideo {
     /// Shows a track from now on, or from when there is a viewer.
     func show(_ track: VideoTrack) {
         self.track = track
-        guard isConnected else { return }
+        // Descriptions that are still to be made have a place for it.
         connection.setSending(true, media: media)
+        guard isConnected else { return }
         pipeline.replaceTrack(with: track)
         pipeline.requestKeyFrame()
     }
@@ -67,13 +69,25 @@ final class OutgoingVideo {
     func hide() {
         track = nil
         pipeline.replaceTrack(with: nil)
-        connection.setSending(false, media: media)
+        if isConnected { connection.setSending(false, media: media) }
     }
 
     /// There is a viewer, who asks for this.
-    func connected(limits: SendingLimits) {
+    private func connected(limits: SendingLimits) {
         pipeline.keep(to: limits, of: connection)
         isConnected = true
-        if let track { show(track) }
+        // A later description changes nothing for a track that is sent already.
+        if let track, pipeline.track !== track { show(track) }
+    }
+
+    /// Takes what the peer's newest description says, once there is a viewer. What the descriptions have no place for
+    /// waits for the next.
+    func refresh(isolation: isolated (any Actor)? = #isolation, unless hasEnded: () -> Bool) async {
+        guard await connection.isAgreed(media: media) else {
+            isConnected = false
+            return
+        }
+        let limits = await connection.mediaLimits(media: media)
+        if !hasEnded() { connected(limits: limits) }
     }
 }

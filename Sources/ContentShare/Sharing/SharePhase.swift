@@ -38,6 +38,9 @@ struct SharePhase {
         }
     }
 
+    /// Whether the connection is over.
+    var hasEnded: Bool { state == .ended }
+
     /// When ``handleTimeout(now:)`` is worth calling.
     var deadline: Duration? {
         if case .starting(let deadline) = state { deadline } else { nil }

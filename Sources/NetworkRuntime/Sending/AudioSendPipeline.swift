@@ -59,6 +59,9 @@ public final class AudioSendPipeline: Sendable {
         stop()
     }
 
+    /// The track whose sound is sent.
+    public var track: AudioTrack? { state.withLock { $0.inlet?.track } }
+
     /// Sends this track's sound in place of what was before, in the same stream.
     public func replaceTrack(with track: AudioTrack?) {
         let inlet = track.map { Inlet(track: $0, pipeline: self) }

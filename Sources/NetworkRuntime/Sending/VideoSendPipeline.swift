@@ -14,8 +14,8 @@ internal import WireFormat
 public final class VideoSendPipeline: Sendable {
     /// What happens to what is sent.
     public enum Event: Sendable {
-        /// The first frame of the present track has left the encoder.
-        case began
+        /// The first frame of this track has left the encoder.
+        case began(VideoTrack)
         /// The present track has nothing more to give: with an error where that was not asked for. The last picture
         /// stays with the viewers.
         case ended((any Error)?)
@@ -48,7 +48,7 @@ public final class VideoSendPipeline: Sendable {
     public init(settings: VideoEncoderThread.Settings, sourceCanWait: Bool = false) throws(VideoCodingError) {
         var random = SystemRandomNumberGenerator()
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
-        let output = Output(counters: VP8PictureCounters(using: &random)) { continuation.yield(.began) }
+        let output = Output(counters: VP8PictureCounters(using: &random)) { continuation.yield(.began($0)) }
         self.output = output
         self.events = events
         self.continuation = continuation
@@ -68,11 +68,14 @@ public final class VideoSendPipeline: Sendable {
         stop()
     }
 
+    /// The track whose pictures are sent.
+    public var track: VideoTrack? { state.withLock { $0.inlet?.track } }
+
     /// Sends this track's pictures in place of those before, in the same stream, without a new description (W3C webrtc
     /// `replaceTrack`). Without a track, viewers keep the last picture.
     public func replaceTrack(with track: VideoTrack?) {
         let inlet = track.map {
-            Inlet(track: $0, encoder: encoder, output: output, waitsForEncoder: waitsForEncoder)
+            Inlet(track: $0, encoder: encoder, waitsForEncoder: waitsForEncoder)
         }
         let (previous, isStopped) = state.withLock { state in
             let previous = state.inlet
@@ -84,8 +87,10 @@ public final class VideoSendPipeline: Sendable {
             previous.close()
             previous.track.remove(previous)
         }
-        guard let inlet else { return }
-        output.awaitFirstFrame()
+        // What the track before showed is nobody's business any more, whoever asks for a key frame.
+        encoder.forgetPicture()
+        guard let inlet else { return output.awaitFirstFrame(of: nil) }
+        output.awaitFirstFrame(of: inlet.track)
         inlet.track.add(inlet)
     }
 
@@ -158,16 +163,14 @@ public final class VideoSendPipeline: Sendable {
 private final class Inlet: VideoSink {
     let track: VideoTrack
     private let encoder: VideoEncoderThread
-    private let output: Output
     private let waitsForEncoder: Bool
     private let isClosed = Atomic(false)
     /// How long a source that can wait is held up at most.
     private static let patience = Duration.seconds(1)
 
-    init(track: VideoTrack, encoder: VideoEncoderThread, output: Output, waitsForEncoder: Bool) {
+    init(track: VideoTrack, encoder: VideoEncoderThread, waitsForEncoder: Bool) {
         self.track = track
         self.encoder = encoder
-        self.output = output
         self.waitsForEncoder = waitsForEncoder
     }
 
@@ -177,7 +180,6 @@ private final class Inlet: VideoSink {
 
     func receive(_ frame: VideoFrame) {
         guard isOpen else { return }
-        output.noteArrival()
         if waitsForEncoder {
             encoder.receiveInTurn(frame, patience: Self.patience)
         } else {
@@ -205,29 +207,19 @@ private final class Output: Sendable {
         let media: Int
     }
 
-    /// How far the present track has come.
-    private enum Progress {
-        case silent
-        case frameArrived
-        case began
-    }
-
     let destinations = Mutex<[Destination]>([])
     private let counters: Mutex<VP8PictureCounters>
-    private let progress = Mutex(Progress.began)
-    private let began: @Sendable () -> Void
+    /// The track of which nothing has left yet.
+    private let awaited = Mutex<VideoTrack?>(nil)
+    private let began: @Sendable (VideoTrack) -> Void
 
-    init(counters: VP8PictureCounters, began: @escaping @Sendable () -> Void) {
+    init(counters: VP8PictureCounters, began: @escaping @Sendable (VideoTrack) -> Void) {
         self.counters = Mutex(counters)
         self.began = began
     }
 
-    func awaitFirstFrame() {
-        progress.withLock { $0 = .silent }
-    }
-
-    func noteArrival() {
-        progress.withLock { if $0 == .silent { $0 = .frameArrived } }
+    func awaitFirstFrame(of track: VideoTrack?) {
+        awaited.withLock { $0 = track }
     }
 
     func send(_ frame: EncodedVideoFrame) {
@@ -241,11 +233,6 @@ private final class Output: Sendable {
         for destination in destinations.withLock({ $0 }) {
             destination.connection.send(packets, media: destination.media)
         }
-        let hasBegun = progress.withLock { progress in
-            guard progress == .frameArrived else { return false }
-            progress = .began
-            return true
-        }
-        if hasBegun { began() }
+        if let track = awaited.withLock({ $0.take() }) { began(track) }
     }
 }

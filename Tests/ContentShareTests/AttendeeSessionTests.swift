@@ -1,0 +1,232 @@
+import Capture
+import Media
+import NetworkRuntime
+import PeerConnection
+import Testing
+
+@testable import ContentShare
+
+/// Sharing and viewing, over real sockets.
+@Suite(.timeLimit(.minutes(2)))
+struct AttendeeSessionTests {
+    @Test func `Content, its sound, camera and voice arrive at once, each as its own`() async throws {
+        let pair = try await Pair([.content, .contentAudio, .camera, .microphone])
+        let screen = try pattern(320, 180)
+        let face = try pattern(192, 144)
+        let music = try ToneSource(frequency: 440)
+        let voice = try ToneSource(frequency: 1000)
+        try music.start()
+        try voice.start()
+        try await pair.alice.contentShare.start(source: screen, audio: music)
+        try await pair.alice.startLocalVideo(source: face)
+        try await pair.alice.startLocalAudio(source: voice)
+        let content = try AttendeeID("alice#content")
+        let seen = await pair.tiles.pictures.wait { pictures in
+            pictures.count { $0.attendee == content } >= 5 && pictures.count { $0.attendee != content } >= 5
+        }
+        for picture in seen {
+            #expect(picture.size == (picture.attendee == content ? screen : face).captureFormat.size)
+            #expect(picture.counter != nil)
+        }
+        let counters = seen.filter { $0.attendee == content }.compactMap(\.counter)
+        #expect(zip(counters, counters.dropFirst()).allSatisfy { $0 <= $1 })
+        #expect(Set(seen.map(\.attendee.rawValue)) == ["alice", "alice#content"])
+        #expect(pair.bob.tiles.tiles.count { $0.isContent } == 1 && pair.bob.tiles.tiles.count == 2)
+        let (heardMusic, heardVoice) = (
+            await pair.sounds.sound(of: "alice#content"), await pair.sounds.sound(of: "alice")
+        )
+        #expect(share(of: 440, in: heardMusic) > 0.9 && share(of: 1000, in: heardMusic) < 0.01)
+        #expect(share(of: 1000, in: heardVoice) > 0.9 && share(of: 440, in: heardVoice) < 0.01)
+        #expect(Set(pair.bob.sounds.attendees.map(\.rawValue)) == ["alice", "alice#content"])
+        #expect(pair.sharing.log.entries == [.didStart])
+        // Each is counted for itself.
+        let report = await pair.bob.statistics()
+        #expect(report.count { $0.integer("framesDecoded") ?? 0 > 0 } == 2)
+        #expect(report.count { $0.integer("totalSamplesReceived") ?? 0 > 0 } == 2)
+        await pair.end()
+        #expect(pair.sharing.log.entries == [.didStart, .didStop(.ok)])
+        for source in [screen, face] { source.stop() }
+        for source in [music, voice] { source.stop() }
+    }
+
+    @Test func `Starting again replaces the source, and the viewer's tile stays`() async throws {
+        let pair = try await Pair()
+        let first = try pattern(320, 180)
+        let second = try pattern(256, 144)
+        let section = await pair.alice.connection.localMedia.count
+        try await pair.alice.contentShare.start(source: first)
+        await pair.sharing.log.wait(count: 1)
+        await pair.tiles.pictures.wait(count: 2)
+        try await pair.alice.contentShare.start(source: second)
+        await pair.sharing.log.wait(count: 2)
+        let tile = await pair.tiles.wait(for: .resized)
+        #expect(tile?.tileID == 1 && tile?.size == second.captureFormat.size)
+        let pictures = await pair.tiles.pictures.wait { $0.count { $0.size == second.captureFormat.size } >= 3 }
+        // Nothing of the first comes once the second was seen.
+        let change = try #require(pictures.firstIndex { $0.size == second.captureFormat.size })
+        #expect(pictures[change...].allSatisfy { $0.size == second.captureFormat.size && $0.counter != nil })
+        #expect(pair.tiles.kinds == [.added, .resized])
+        #expect(await pair.alice.connection.localMedia.count == section)
+        #expect(!first.broadcaster.hasSinks)
+        #expect(pair.sharing.log.entries == [.didStart, .didStart])
+        await pair.end()
+        first.stop()
+        second.stop()
+    }
+
+    @Test func `Stopping removes the tile, and what is shared then is a new one, without a look at the old`()
+        async throws
+    {
+        let pair = try await Pair()
+        let source = CustomVideoSource()
+        try await pair.alice.contentShare.start(source: source)
+        #expect(await pair.alice.contentShare.isSharing)
+        // Before there is a viewer nobody takes frames: the source is asked for some until one was sent.
+        let frames = Task {
+            while !Task.isCancelled {
+                source.capture(grey(320, 180, luma: 200))
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        #expect(await pair.tiles.wait(for: .added)?.tileID == 1)
+        await pair.tiles.pictures.wait(count: 1)
+        frames.cancel()
+        _ = await frames.result
+        try await pair.alice.contentShare.stop()
+        #expect(await pair.tiles.wait(for: .removed)?.tileID == 1)
+        #expect(await !pair.alice.contentShare.isSharing)
+        await #expect(throws: ContentShareError.notSharing) { try await pair.alice.contentShare.stop() }
+        await #expect(throws: ContentShareError.notSharing) { try await pair.alice.contentShare.update(.init()) }
+        let other = CustomVideoSource()
+        try await pair.alice.contentShare.start(source: other)
+        other.capture(grey(256, 144, luma: 60))
+        let tile = await pair.tiles.wait(for: .added, count: 2)
+        #expect(tile?.tileID == 2 && tile?.size == PixelSize(width: 256, height: 144))
+        let seen = await pair.tiles.pictures.wait { $0.contains { $0.size.width == 256 } }
+        #expect(seen.filter { $0.size.width == 256 }.allSatisfy { $0.luma < 100 })
+        #expect(pair.tiles.kinds == [.added, .removed, .added])
+        await pair.sharing.log.wait(count: 3)
+        #expect(pair.sharing.log.entries == [.didStart, .didStop(.ok), .didStart])
+        await pair.end()
+    }
+
+    @Test func `A muted track pauses its tile, and goes on; one that is switched off is black`() async throws {
+        let pair = try await Pair([.camera])
+        let face = try pattern(192, 144)
+        try await pair.alice.startLocalVideo(source: face)
+        await pair.tiles.pictures.wait(count: 2)
+        let track = try #require(await pair.alice.localVideoTrack)
+        track.isMuted = true
+        #expect(await pair.tiles.wait(for: .paused)?.pauseState == .pausedBySender)
+        track.isMuted = false
+        #expect(await pair.tiles.wait(for: .resumed)?.pauseState == .unpaused)
+        track.isEnabled = false
+        await pair.tiles.pictures.wait { $0.last.map { $0.luma < 18 && $0.counter == nil } ?? false }
+        track.isEnabled = true
+        await pair.tiles.pictures.wait { $0.last?.counter != nil }
+        #expect(pair.tiles.kinds == [.added, .paused, .resumed])
+        // A muted track that is replaced leaves nothing of its mute behind.
+        track.isMuted = true
+        let other = try pattern(256, 144)
+        try await pair.alice.startLocalVideo(source: other)
+        await pair.tiles.pictures.wait { $0.last?.size.width == 256 }
+        await pair.alice.stopLocalVideo()
+        _ = await pair.tiles.wait(for: .removed)
+        #expect(await pair.alice.localVideoTrack == nil)
+        await pair.end()
+        face.stop()
+        other.stop()
+    }
+
+    @Test func `A source without a picture ends the share after its time, not silently`() async throws {
+        let pair = try await Pair()
+        try await pair.alice.contentShare.start(source: CustomVideoSource())
+        await pair.sharing.log.wait(count: 1)
+        #expect(pair.sharing.log.entries == [.didStop(.sourceSilent(SharePhase.patience))])
+        await #expect(throws: ContentShareError.notSharing) { try await pair.alice.contentShare.stop() }
+        #expect(pair.tiles.log.entries.isEmpty)
+        await pair.end()
+        #expect(pair.sharing.log.entries.count == 1)
+    }
+
+    @Test func `Two starts at once are two events, of one share`() async throws {
+        let pair = try await Pair()
+        let screen = try pattern(192, 144)
+        async let one: Void = pair.alice.contentShare.start(source: screen)
+        async let other: Void = pair.alice.contentShare.start(source: screen)
+        _ = try await (one, other)
+        let events = await pair.sharing.log.wait(count: 2)
+        #expect(events.last == .didStart)
+        #expect([.didStart, .didStop(.replaced)].contains(events.first))
+        _ = await pair.tiles.wait(for: .added)
+        await pair.end()
+        #expect(pair.sharing.log.entries.count == 3)
+        #expect(pair.tiles.kinds.count { $0 == .added } == 1)
+        screen.stop()
+    }
+
+    @Test func `An attendee shares once over a connection, and a connection carries so many shares`() async throws {
+        let pair = try await Pair(connects: false)
+        let source = CustomVideoSource()
+        let alice = try AttendeeID("alice")
+        try await pair.alice.contentShare.start(source: source)
+        let again = try ContentShareController(attendee: alice, connection: pair.alice.connection)
+        let content = try alice.content
+        await #expect(throws: ContentShareError.alreadyShared(by: content)) { try await again.start(source: source) }
+        let second = try ContentShareController(attendee: AttendeeID("carol"), connection: pair.alice.connection)
+        try await second.start(source: source)
+        let third = try ContentShareController(attendee: AttendeeID("dave"), connection: pair.alice.connection)
+        await #expect(throws: ContentShareError.tooManyShares(limit: 2)) { try await third.start(source: source) }
+        // Refused calls leave those that share as they were.
+        #expect(await pair.alice.contentShare.isSharing)
+        #expect(await second.isSharing)
+        #expect(await !third.isSharing)
+        await pair.end()
+    }
+
+    @Test func `Size, rate and hint change while it runs, in the same tile`() async throws {
+        let pair = try await Pair()
+        let screen = try pattern(320, 180)
+        try await pair.alice.contentShare.start(source: screen)
+        await pair.tiles.pictures.wait(count: 2)
+        try await pair.alice.contentShare.update(
+            LocalVideoConfiguration(
+                maxBitrate: 200, maxFramerate: 10, maxSize: PixelSize(width: 160, height: 90), contentHint: .motion))
+        #expect(await pair.tiles.wait(for: .resized)?.size == PixelSize(width: 160, height: 90))
+        try await pair.alice.contentShare.update(LocalVideoConfiguration(contentHint: .text))
+        #expect(await pair.tiles.wait(for: .resized, count: 2)?.size == PixelSize(width: 320, height: 180))
+        await #expect(throws: ContentShareError.self) {
+            try await pair.alice.contentShare.update(LocalVideoConfiguration(maxBitrate: 1))
+        }
+        await #expect(throws: ContentShareError.self) {
+            try await pair.alice.contentShare.start(source: screen, configuration: .init(maxFramerate: .nan))
+        }
+        await #expect(throws: ContentShareError.self) {
+            try await pair.alice.startLocalVideo(source: screen, configuration: .init(maxFramerate: 0))
+        }
+        #expect(pair.tiles.kinds == [.added, .resized, .resized])
+        #expect(pair.sharing.log.entries == [.didStart])
+        await pair.end()
+        screen.stop()
+    }
+
+    @Test func `A stream is shared with its first tracks, and one without pictures is refused`() async throws {
+        let pair = try await Pair([.content, .contentAudio])
+        let screen = try pattern(320, 180)
+        let tone = try ToneSource(frequency: 440)
+        try tone.start()
+        let stream = MediaStream(id: "screen")
+        stream.add(AudioTrack(id: "sound", source: tone))
+        await #expect(throws: ContentShareError.nothingToShow(stream: "screen")) {
+            try await pair.alice.contentShare.start(stream: stream)
+        }
+        #expect(pair.sharing.log.entries.isEmpty)
+        stream.add(VideoTrack(id: "picture", source: screen))
+        try await pair.alice.contentShare.start(stream: stream)
+        await pair.tiles.pictures.wait(count: 2)
+        #expect(share(of: 440, in: await pair.sounds.sound(of: "alice#content")) > 0.9)
+        await pair.end()
+        screen.stop()
+        tone.stop()
+    }
+}

@@ -1,0 +1,34 @@
+import Media
+import Testing
+
+@testable import ContentShare
+
+@Suite struct LocalVideoConfigurationTests {
+    @Test(arguments: [nil, 0, 30, 2500, 100_000] as [Int?])
+    func `Bitrates in kbit/s that can be`(bitrate: Int?) {
+        #expect(LocalVideoConfiguration(maxBitrate: bitrate).problem == nil)
+    }
+
+    @Test(arguments: [-1, 1, 29, 100_001, .max, .min])
+    func `Bitrates that can't be are named`(bitrate: Int) {
+        #expect(LocalVideoConfiguration(maxBitrate: bitrate).problem?.contains("\(bitrate) kbit/s") == true)
+    }
+
+    @Test func `Frame rates`() {
+        for rate in [0.1, 1, 30, 240] { #expect(LocalVideoConfiguration(maxFramerate: rate).problem == nil) }
+        for rate in [0, -1, 240.1, .nan, .infinity, -.infinity] as [Double] {
+            #expect(LocalVideoConfiguration(maxFramerate: rate).problem?.contains("frame rate") == true)
+        }
+    }
+
+    @Test func `Sizes`() {
+        for (width, height) in [(16, 16), (1920, 1080), (16_383, 16_383)] {
+            let size = PixelSize(width: width, height: height)
+            #expect(LocalVideoConfiguration(maxSize: size).problem == nil)
+        }
+        for (width, height) in [(15, 16), (16, 15), (0, 0), (-16, 16), (16_384, 16), (16, .max)] {
+            let size = PixelSize(width: width, height: height)
+            #expect(LocalVideoConfiguration(maxSize: size).problem?.contains("16 to 16383") == true)
+        }
+    }
+}

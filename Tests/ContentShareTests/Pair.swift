@@ -1,0 +1,193 @@
+import Capture
+import ContentShare
+import Foundation
+import Media
+import NetworkRuntime
+import PeerConnection
+import Testing
+import WireFormat
+
+/// Alice, who shares, and Bob, who views, over real sockets of the loopback interface.
+struct Pair {
+    let alice: AttendeeSession
+    let bob: AttendeeSession
+    let sharing = ShareLog()
+    let tiles: TileLog
+    let sounds: SoundLog
+
+    init(_ media: Set<SharedMedia> = [.content], binds: Bool = true, connects: Bool = true) async throws {
+        alice = try await .offering(as: AttendeeID("alice"), media: media, configuration: Self.configuration)
+        bob = try await .viewing(as: AttendeeID("bob"), configuration: Self.configuration)
+        tiles = TileLog(binding: binds ? bob.tiles : nil)
+        sounds = SoundLog(binding: bob.sounds)
+        alice.contentShare.add(observer: sharing)
+        bob.tiles.add(observer: tiles)
+        bob.sounds.add(observer: sounds)
+        if connects { try await alice.connect(to: bob) }
+    }
+
+    static var configuration: Connection.Configuration {
+        var configuration = Connection.Configuration()
+        configuration.addresses = [.v4(0x7F00_0001)]
+        return configuration
+    }
+
+    func end() async {
+        await alice.leave()
+        await bob.leave()
+    }
+}
+
+/// What the sharing side's observers hear.
+final class ShareLog: ContentShareObserver {
+    enum Event: Hashable {
+        case didStart
+        case didStop(ContentShareStatus)
+        case sourceDidEnd(String?)
+    }
+
+    let log = EventLog<Event>()
+
+    func contentShareDidStart() { log.append(.didStart) }
+    func contentShareDidStop(status: ContentShareStatus) { log.append(.didStop(status)) }
+    func contentShareSourceDidEnd(error: (any Error)?) { log.append(.sourceDidEnd(error.map { "\($0)" })) }
+}
+
+/// What the viewing side hears of tiles, and what it sees where it binds them.
+final class TileLog: VideoTileObserver {
+    struct Event: Hashable {
+        enum Kind { case added, removed, paused, resumed, resized }
+        let kind: Kind
+        let tile: VideoTileState
+    }
+
+    let log = EventLog<Event>()
+    let pictures = EventLog<PictureSink.Picture>()
+    private let controller: VideoTileController?
+
+    init(binding controller: VideoTileController?) { self.controller = controller }
+
+    var kinds: [Event.Kind] { log.entries.map(\.kind) }
+
+    func wait(_ location: SourceLocation = #_sourceLocation, for kind: Event.Kind, count: Int = 1) async
+        -> VideoTileState?
+    {
+        await log.wait(location) { $0.count { $0.kind == kind } >= count }.last { $0.kind == kind }?.tile
+    }
+
+    func videoTileDidAdd(_ tile: VideoTileState) {
+        log.append(Event(kind: .added, tile: tile))
+        try? controller?.bind(PictureSink(pictures, of: tile.attendeeID), toTile: tile.tileID)
+    }
+
+    func videoTileDidRemove(_ tile: VideoTileState) { log.append(Event(kind: .removed, tile: tile)) }
+    func videoTileDidPause(_ tile: VideoTileState) { log.append(Event(kind: .paused, tile: tile)) }
+    func videoTileDidResume(_ tile: VideoTileState) { log.append(Event(kind: .resumed, tile: tile)) }
+    func videoTileSizeDidChange(_ tile: VideoTileState) { log.append(Event(kind: .resized, tile: tile)) }
+}
+
+/// Notes each picture.
+final class PictureSink: VideoSink {
+    struct Picture: Sendable {
+        let attendee: AttendeeID
+        let size: PixelSize
+        /// The number that the test pattern shows; nil of other pictures.
+        let counter: Int?
+        /// The mean luma.
+        let luma: Double
+    }
+
+    private let log: EventLog<Picture>
+    private let attendee: AttendeeID
+
+    init(_ log: EventLog<Picture>, of attendee: AttendeeID) {
+        self.log = log
+        self.attendee = attendee
+    }
+
+    func receive(_ frame: VideoFrame) {
+        let size = frame.size
+        let luma = frame.buffer.withPlanes { planes in
+            (0..<size.height).reduce(0.0) { sum, row in
+                let start = row * planes.strides[0]
+                return planes.planes[0][start..<start + size.width].reduce(sum) { $0 + Double($1) }
+            }
+        }
+        log.append(
+            Picture(
+                attendee: attendee, size: size, counter: TestPattern.readCounter(from: frame.buffer),
+                luma: luma / Double(size.area)))
+    }
+}
+
+/// What the viewing side hears.
+final class SoundLog: RemoteSoundObserver {
+    enum Event: Hashable {
+        case added(String)
+        case removed(String)
+    }
+
+    let log = EventLog<Event>()
+    let blocks = EventLog<(attendee: String, frame: AudioFrame)>()
+    private let controller: RemoteSoundController
+
+    init(binding controller: RemoteSoundController) { self.controller = controller }
+
+    func remoteSoundDidAdd(_ attendee: AttendeeID) {
+        log.append(.added(attendee.rawValue))
+        try? controller.bind(Sink(blocks, of: attendee.rawValue), to: attendee)
+    }
+
+    func remoteSoundDidRemove(_ attendee: AttendeeID) { log.append(.removed(attendee.rawValue)) }
+
+    /// The left channel of what an attendee sounds like, once there is a second of it and a half, without its beginning.
+    func sound(of attendee: String) async -> [Float] {
+        let blocks = await blocks.wait { $0.count { $0.attendee == attendee } >= 75 }
+        return blocks.filter { $0.attendee == attendee }.dropFirst(25).flatMap { block in
+            stride(from: 0, to: block.frame.samples.count, by: block.frame.channels).map { block.frame.samples[$0] }
+        }
+    }
+
+    private final class Sink: AudioSink {
+        private let log: EventLog<(attendee: String, frame: AudioFrame)>
+        private let attendee: String
+
+        init(_ log: EventLog<(attendee: String, frame: AudioFrame)>, of attendee: String) {
+            self.log = log
+            self.attendee = attendee
+        }
+
+        func receive(_ frame: AudioFrame) { log.append((attendee, frame)) }
+    }
+}
+
+/// The power of one frequency at 48 kHz against that of the whole sound (Goertzel); 1 for a pure tone.
+func share(of frequency: Double, in samples: [Float]) -> Double {
+    let coefficient = 2 * cos(2 * .pi * frequency / 48_000)
+    var last = 0.0
+    var before = 0.0
+    var energy = 0.0
+    for sample in samples {
+        (last, before) = (Double(sample) + coefficient * last - before, last)
+        energy += Double(sample) * Double(sample)
+    }
+    let power = last * last + before * before - coefficient * last * before
+    return energy > 0 ? 2 * power / (energy * Double(samples.count)) : 0
+}
+
+/// A grey picture, without a counter.
+func grey(_ width: Int, _ height: Int, luma: UInt8 = 128) -> VideoFrame {
+    let buffer = PixelBuffer(size: PixelSize(width: width, height: height), format: .i420) { planes, _ in
+        for (plane, value) in zip(planes, [luma, 128, 128]) {
+            plane.initializeMemory(as: UInt8.self, repeating: value)
+        }
+    }
+    return VideoFrame(buffer: buffer, timestamp: .nanoseconds(MonotonicClock.now.nanoseconds))
+}
+
+/// The test pattern, running.
+func pattern(_ width: Int, _ height: Int) throws -> TestPatternSource {
+    let source = try TestPatternSource(size: PixelSize(width: width, height: height), framesPerSecond: 15)
+    try source.start()
+    return source
+}

@@ -1,0 +1,215 @@
+import Capture
+import Media
+import NetworkRuntime
+import PeerConnection
+import Testing
+
+@testable import ContentShare
+
+/// How sessions begin late, and how they end.
+@Suite(.timeLimit(.minutes(2)))
+struct SessionEndTests {
+    @Test func `Media that the offer had no place for are sent from the next offer and its answer on`() async throws {
+        let pair = try await Pair([.camera])
+        let face = try pattern(192, 144)
+        try await pair.alice.startLocalVideo(source: face)
+        await pair.tiles.pictures.wait(count: 1)
+        let screen = try pattern(320, 180)
+        let music = try ToneSource(frequency: 440)
+        let voice = try ToneSource(frequency: 1000)
+        try music.start()
+        try voice.start()
+        try await pair.alice.contentShare.start(source: screen, audio: music)
+        try await pair.alice.startLocalAudio(source: voice)
+        // Nobody is told of a picture that can't be sent yet.
+        await pair.tiles.pictures.wait(count: pair.tiles.pictures.entries.count + 5)
+        #expect(pair.sharing.log.entries.isEmpty && pair.tiles.kinds == [.added])
+        let before = await pair.alice.statistics().first { $0.integer("keyFramesEncoded") != nil }
+        try await pair.alice.connect(to: pair.bob)
+        await pair.sharing.log.wait(count: 1)
+        #expect(pair.sharing.log.entries == [.didStart])
+        #expect(await pair.tiles.wait(for: .added, count: 2)?.attendeeID.rawValue == "alice#content")
+        await pair.tiles.pictures.wait { $0.contains { $0.size.width == 320 } }
+        #expect(share(of: 440, in: await pair.sounds.sound(of: "alice#content")) > 0.9)
+        #expect(share(of: 1000, in: await pair.sounds.sound(of: "alice")) > 0.9)
+        // What was sent before goes on, without a key frame that nobody asked for.
+        let after = await pair.alice.statistics().first { $0.id == before?.id }
+        #expect(before != nil && after?.integer("keyFramesEncoded") == before?.integer("keyFramesEncoded"))
+        #expect(pair.tiles.kinds == [.added, .added])
+        await pair.end()
+        screen.stop()
+        face.stop()
+        music.stop()
+        voice.stop()
+    }
+
+    @Test func `A sound that stops is told of, and can come back`() async throws {
+        let pair = try await Pair([.microphone])
+        let voice = try ToneSource(frequency: 440)
+        try voice.start()
+        try await pair.alice.startLocalAudio(source: voice)
+        await pair.sounds.log.wait(count: 1)
+        await pair.alice.stopLocalAudio()
+        await pair.sounds.log.wait(count: 2)
+        #expect(pair.bob.sounds.attendees.isEmpty)
+        let other = try ToneSource(frequency: 1000)
+        try other.start()
+        try await pair.alice.startLocalAudio(source: other)
+        await pair.sounds.log.wait(count: 3)
+        #expect(pair.sounds.log.entries == [.added("alice"), .removed("alice"), .added("alice")])
+        await pair.sounds.blocks.wait { blocks in
+            blocks.count >= 50
+                && share(of: 1000, in: blocks.suffix(25).flatMap { $0.frame.mixed(toChannels: 1).samples }) > 0.9
+        }
+        #expect(await pair.alice.localAudioTrack?.source === other)
+        await pair.end()
+        #expect(pair.sounds.log.entries.last == .removed("alice"))
+        voice.stop()
+        other.stop()
+    }
+
+    @Test func `A viewer who leaves ends the session and the share, and nothing starts any more`() async throws {
+        let pair = try await Pair()
+        let screen = try pattern(192, 144)
+        try await pair.alice.contentShare.start(source: screen)
+        await pair.tiles.pictures.wait(count: 1)
+        await pair.bob.leave()
+        try await pair.alice.waitUntilEnd()
+        #expect(pair.sharing.log.entries == [.didStart, .didStop(.closedByPeer)])
+        await #expect(throws: ContentShareError.ended) { try await pair.alice.contentShare.start(source: screen) }
+        await #expect(throws: ContentShareError.ended) { try await pair.alice.contentShare.stop() }
+        await #expect(throws: ContentShareError.ended) { try await pair.alice.startLocalVideo(source: screen) }
+        await #expect(throws: ContentShareError.ended) {
+            try await pair.alice.startLocalAudio(source: CustomAudioSource())
+        }
+        #expect(pair.tiles.kinds == [.added, .removed])
+        await pair.alice.leave()
+        await pair.alice.leave()
+        try await pair.alice.waitUntilEnd()
+        #expect(pair.sharing.log.entries.count == 2)
+        #expect(!screen.broadcaster.hasSinks)
+        screen.stop()
+    }
+
+    @Test func `A start and a stop before there is a viewer are two calls and one end`() async throws {
+        let pair = try await Pair(connects: false)
+        let screen = try pattern(192, 144)
+        try await pair.alice.contentShare.start(source: screen)
+        #expect(!screen.broadcaster.hasSinks, "nothing is encoded for nobody")
+        try await pair.alice.contentShare.start(source: screen)
+        #expect(pair.sharing.log.entries == [.didStop(.replaced)])
+        try await pair.alice.contentShare.stop()
+        #expect(pair.sharing.log.entries == [.didStop(.replaced), .didStop(.ok)])
+        await #expect(throws: ContentShareError.notSharing) { try await pair.alice.contentShare.stop() }
+        try await pair.alice.contentShare.start(source: screen)
+        try await pair.alice.connect(to: pair.bob)
+        await pair.sharing.log.wait(count: 3)
+        #expect(pair.sharing.log.entries.last == .didStart)
+        await pair.end()
+        screen.stop()
+    }
+
+    @Test func `What was stopped when a later offer was made is sent again from the one after it on`() async throws {
+        let pair = try await Pair([.content, .camera])
+        let face = try pattern(192, 144)
+        let screen = try pattern(320, 180)
+        try await pair.alice.startLocalVideo(source: face)
+        try await pair.alice.contentShare.start(source: screen)
+        _ = await pair.tiles.wait(for: .added, count: 2)
+        await pair.sharing.log.wait(count: 1)
+        try await pair.alice.contentShare.stop()
+        _ = await pair.tiles.wait(for: .removed)
+        try await pair.alice.connect(to: pair.bob)
+        try await pair.alice.contentShare.start(source: screen)
+        await pair.tiles.pictures.wait(count: pair.tiles.pictures.entries.count + 5)
+        try await pair.alice.connect(to: pair.bob)
+        await pair.sharing.log.wait(count: 3)
+        #expect(await pair.tiles.wait(for: .added, count: 3)?.isContent == true)
+        #expect(pair.sharing.log.entries == [.didStart, .didStop(.ok), .didStart])
+        await pair.end()
+        face.stop()
+        screen.stop()
+    }
+
+    @Test func `A viewer who is not there fails the session and the share with the reason`() async throws {
+        var configuration = Pair.configuration
+        configuration.peer.connectTimeout = .milliseconds(500)
+        let alice = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
+        let bob = try await AttendeeSession.viewing(as: AttendeeID("bob"), configuration: configuration)
+        let log = ShareLog()
+        alice.contentShare.add(observer: log)
+        try await alice.contentShare.start(source: CustomVideoSource())
+        let offer = try await alice.connection.makeOffer()
+        let answer = try await bob.connection.answer(offer: offer)
+        await bob.leave()
+        try await alice.connection.accept(answer: answer, to: offer)
+        await #expect(throws: ConnectionError.self) { try await alice.waitUntilEnd() }
+        guard case .didStop(.connectionFailed(let reason)) = log.log.entries.first else {
+            Issue.record("\(log.log.entries)")
+            return
+        }
+        #expect(reason.contains("no path"))
+        #expect(log.log.entries.count == 1)
+        await alice.leave()
+        await #expect(throws: ConnectionError.self) { try await alice.waitUntilEnd() }
+    }
+
+    @Test func `A source that fails is told of, and its last picture stays until the share is stopped`() async throws {
+        struct Failure: Error {}
+        let pair = try await Pair()
+        let source = CustomVideoSource()
+        try await pair.alice.contentShare.start(source: source)
+        let frames = Task {
+            while !Task.isCancelled {
+                source.capture(grey(192, 144))
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        await pair.sharing.log.wait(count: 1)
+        frames.cancel()
+        _ = await frames.result
+        source.end(error: Failure())
+        await pair.sharing.log.wait(count: 2)
+        #expect(pair.sharing.log.entries == [.didStart, .sourceDidEnd("Failure()")])
+        #expect(await pair.alice.contentShare.isSharing)
+        // The last picture is sent on: it is repeated each second.
+        await pair.tiles.pictures.wait(count: pair.tiles.pictures.entries.count + 1)
+        try await pair.alice.contentShare.stop()
+        _ = await pair.tiles.wait(for: .removed)
+        await pair.end()
+        #expect(pair.sharing.log.entries == [.didStart, .sourceDidEnd("Failure()"), .didStop(.ok)])
+    }
+
+    @Test func `Frames that can't be used are told of, and the share goes on`() async throws {
+        final class Observer: CaptureSourceObserver {
+            let log = EventLog<CaptureSourceError.Kind>()
+            func captureDidFail(error: CaptureSourceError) { log.append(error.kind) }
+        }
+        struct Short: VideoFrameBuffer {
+            let size = PixelSize(width: 64, height: 64)
+            let format = PixelFormat.bgra
+            func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
+                try [UInt8](repeating: 0, count: 16).withUnsafeBytes {
+                    try body(PlaneSet(planes: [$0], strides: [256]))
+                }
+            }
+        }
+        let pair = try await Pair()
+        let source = CustomVideoSource()
+        let observer = Observer()
+        source.add(observer: observer)
+        try await pair.alice.contentShare.start(source: source)
+        source.capture(VideoFrame(buffer: Short(), timestamp: .zero))
+        #expect(observer.log.entries == [.invalidFrame] && source.framesRefused == 1)
+        let frames = Task {
+            while !Task.isCancelled {
+                source.capture(grey(192, 144))
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        await pair.tiles.pictures.wait(count: 1)
+        frames.cancel()
+        #expect(pair.sharing.log.entries == [.didStart])
+        await pair.end()
+    }
+}

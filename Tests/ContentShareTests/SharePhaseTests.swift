@@ -1,0 +1,167 @@
+import Testing
+
+@testable import ContentShare
+
+/// Every event in every state, without a clock.
+@Suite struct SharePhaseTests {
+    private enum Situation: CaseIterable {
+        case idle, idleConnected, startingAlone, starting, sharing, stopped, ended
+    }
+
+    private enum Input: CaseIterable {
+        case start, connected, firstPicture, stop, earlyTimeout, timeout, end
+    }
+
+    private static let begin = Duration.seconds(10)
+    private static let patience = SharePhase.patience
+
+    private static func phase(_ situation: Situation) throws -> SharePhase {
+        var phase = SharePhase()
+        switch situation {
+        case .idle: break
+        case .idleConnected: phase.connected(now: begin)
+        case .startingAlone: _ = try phase.start(now: begin)
+        case .starting:
+            phase.connected(now: begin)
+            _ = try phase.start(now: begin)
+        case .sharing, .stopped:
+            phase.connected(now: begin)
+            _ = try phase.start(now: begin)
+            _ = phase.firstPictureSent()
+            if situation == .stopped { _ = try phase.stop() }
+        case .ended: _ = phase.connectionEnded(.closedByPeer)
+        }
+        return phase
+    }
+
+    /// What observers are told, or the error.
+    private static func apply(_ input: Input, to phase: inout SharePhase) -> Result<
+        SharePhase.Event?, ContentShareError
+    > {
+        do throws(ContentShareError) {
+            switch input {
+            case .start: return .success(try phase.start(now: begin + .seconds(1)))
+            case .connected:
+                phase.connected(now: begin + .seconds(1))
+                return .success(nil)
+            case .firstPicture: return .success(phase.firstPictureSent())
+            case .stop: return .success(try phase.stop())
+            case .earlyTimeout: return .success(phase.handleTimeout(now: begin + patience - .nanoseconds(1)))
+            case .timeout: return .success(phase.handleTimeout(now: begin + patience))
+            case .end: return .success(phase.connectionEnded(.connectionFailed("why")))
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    @Test func `Every event in every state`() throws {
+        typealias Outcome = Result<SharePhase.Event?, ContentShareError>
+        let nothing = Outcome.success(nil)
+        let ok = Outcome.success(.didStop(.ok))
+        let failed = Outcome.success(.didStop(.connectionFailed("why")))
+        let silent = Outcome.success(.didStop(.sourceSilent(Self.patience)))
+        let not = Outcome.failure(.notSharing)
+        let over = Outcome.failure(.ended)
+        // start, connected, first picture, stop, early timeout, timeout, end; and whether something is shared after it.
+        let table: [Situation: [(Outcome, isActive: Bool)]] = [
+            .idle: [
+                (nothing, true), (nothing, false), (nothing, false), (not, false), (nothing, false), (nothing, false),
+                (nothing, false),
+            ],
+            .idleConnected: [
+                (nothing, true), (nothing, false), (nothing, false), (not, false), (nothing, false), (nothing, false),
+                (nothing, false),
+            ],
+            .startingAlone: [
+                (.success(.didStop(.replaced)), true), (nothing, true), (.success(.didStart), true), (ok, false),
+                (nothing, true), (nothing, true), (failed, false),
+            ],
+            .starting: [
+                (.success(.didStop(.replaced)), true), (nothing, true), (.success(.didStart), true), (ok, false),
+                (nothing, true), (silent, false), (failed, false),
+            ],
+            .sharing: [
+                (nothing, true), (nothing, true), (nothing, true), (ok, false), (nothing, true), (nothing, true),
+                (failed, false),
+            ],
+            .stopped: [
+                (nothing, true), (nothing, false), (nothing, false), (not, false), (nothing, false), (nothing, false),
+                (nothing, false),
+            ],
+            .ended: [
+                (over, false), (nothing, false), (nothing, false), (over, false), (nothing, false), (nothing, false),
+                (nothing, false),
+            ],
+        ]
+        for situation in Situation.allCases {
+            let row = try #require(table[situation])
+            for (input, expected) in zip(Input.allCases, row) {
+                var phase = try Self.phase(situation)
+                #expect(Self.apply(input, to: &phase) == expected.0, "\(input) in \(situation)")
+                #expect(phase.isActive == expected.isActive, "\(input) in \(situation)")
+            }
+        }
+    }
+
+    @Test func `The source's time runs from when there is a viewer`() throws {
+        var phase = SharePhase()
+        _ = try phase.start(now: .seconds(1))
+        #expect(phase.deadline == nil)
+        #expect(phase.handleTimeout(now: .seconds(1000)) == nil)
+        phase.connected(now: .seconds(1000))
+        #expect(phase.deadline == .seconds(1000) + Self.patience)
+        // A viewer that is told of twice gives no more time; another start does.
+        phase.connected(now: .seconds(1002))
+        #expect(phase.deadline == .seconds(1000) + Self.patience)
+        #expect(try phase.start(now: .seconds(1003)) == .didStop(.replaced))
+        #expect(phase.handleTimeout(now: .seconds(1000) + Self.patience) == nil)
+        #expect(phase.handleTimeout(now: .seconds(1003) + Self.patience) == .didStop(.sourceSilent(Self.patience)))
+        #expect(phase.deadline == nil)
+    }
+
+    @Test func `Whatever the order, each start and stop that does not throw ends in exactly one event`() {
+        // All orders of up to six inputs from a small set: starts plus stops are events, but for what is under way.
+        let inputs: [Input] = [.start, .connected, .firstPicture, .stop, .timeout, .end]
+        func explore(_ phase: SharePhase, calls: Int, events: Int, depth: Int) {
+            guard depth > 0 else { return }
+            for input in inputs {
+                var next = phase
+                var (calls, events) = (calls, events)
+                let wasSharing = phase.isActive && !phase.isStarting
+                switch Self.apply(input, to: &next) {
+                case .failure: break
+                case .success(let event):
+                    // A stop of what is starting has one event for both calls, and so have stops by themselves.
+                    if input == .start { calls += 1 }
+                    if input == .stop, wasSharing { calls += 1 }
+                    if event != nil, !(input == .end && wasSharing) { events += 1 }
+                }
+                // A start that is under way has its event still to come.
+                #expect(calls - events == (next.isStarting ? 1 : 0))
+                explore(next, calls: calls, events: events, depth: depth - 1)
+            }
+        }
+        explore(SharePhase(), calls: 0, events: 0, depth: 5)
+    }
+
+    @Test func `Statuses and errors say what to do`() {
+        #expect("\(ContentShareStatus.sourceSilent(.seconds(5)))".contains("5 seconds; start its capture"))
+        #expect("\(ContentShareStatus.connectionFailed("no path"))" == "no path")
+        for status in [ContentShareStatus.ok, .replaced, .closedByPeer] { #expect(!"\(status)".isEmpty) }
+        for error in [
+            ContentShareError.notSharing, .ended, .tooManyShares(limit: 2), .nothingToShow(stream: "s"),
+            .configuration("x"), .encoder("y"),
+        ] {
+            #expect(!"\(error)".isEmpty)
+        }
+    }
+}
+
+extension SharePhase {
+    /// Whether a first picture would be news.
+    fileprivate var isStarting: Bool {
+        var copy = self
+        return copy.firstPictureSent() != nil
+    }
+}

@@ -1,0 +1,82 @@
+import Capture
+import Media
+import NetworkRuntime
+import PeerConnection
+import Testing
+
+@testable import ContentShare
+
+/// Who gets the pictures of a tile.
+@Suite(.timeLimit(.minutes(2)))
+struct TileBindingTests {
+    private func framesDecoded(_ session: AttendeeSession) async -> Int64? {
+        await session.statistics().compactMap { $0.integer("framesDecoded") }.first
+    }
+
+    @Test func `A tile is decoded while somebody looks at it, from whenever that is`() async throws {
+        let pair = try await Pair(binds: false)
+        let screen = try pattern(192, 144)
+        try await pair.alice.contentShare.start(source: screen)
+        let tile = try #require(await pair.tiles.wait(for: .added))
+        #expect(await framesDecoded(pair.bob) == nil)
+        #expect(throws: VideoTileError.unknownTile(99)) {
+            try pair.bob.tiles.bind(PictureSink(EventLog(), of: tile.attendeeID), toTile: 99)
+        }
+        // Bound late, and a second one later.
+        let one = EventLog<PictureSink.Picture>()
+        let other = EventLog<PictureSink.Picture>()
+        try pair.bob.tiles.bind(PictureSink(one, of: tile.attendeeID), toTile: tile.tileID)
+        await one.wait(count: 3)
+        let keyFrames = await pair.alice.statistics().compactMap { $0.integer("keyFramesEncoded") }.first
+        try pair.bob.tiles.bind(PictureSink(other, of: tile.attendeeID), toTile: tile.tileID)
+        await other.wait(count: 3)
+        #expect(await pair.alice.statistics().compactMap { $0.integer("keyFramesEncoded") }.first == keyFrames)
+        #expect(one.entries.allSatisfy { $0.counter != nil } && other.entries.allSatisfy { $0.counter != nil })
+        #expect(await framesDecoded(pair.bob) ?? 0 >= 6)
+        pair.bob.tiles.unbind(tile: tile.tileID)
+        pair.bob.tiles.unbind(tile: tile.tileID)
+        pair.bob.tiles.unbind(tile: 99)
+        let seen = (one.entries.count, other.entries.count)
+        #expect(await framesDecoded(pair.bob) == nil)
+        // And again, with another sink.
+        let third = EventLog<PictureSink.Picture>()
+        try pair.bob.tiles.bind(PictureSink(third, of: tile.attendeeID), toTile: tile.tileID)
+        await third.wait(count: 3)
+        #expect(third.entries.allSatisfy { $0.counter != nil })
+        #expect(seen == (one.entries.count, other.entries.count))
+        #expect(pair.tiles.kinds == [.added])
+        await pair.end()
+        screen.stop()
+    }
+
+    @Test func `A tile that the viewer paused goes on with a picture that stands on its own`() async throws {
+        let pair = try await Pair(binds: false)
+        let screen = try pattern(192, 144)
+        try await pair.alice.contentShare.start(source: screen)
+        let tile = try #require(await pair.tiles.wait(for: .added))
+        let frames = EventLog<Bool>()
+        let pictures = EventLog<PictureSink.Picture>()
+        try pair.bob.tiles.bindEncoded(toTile: tile.tileID) { frames.append($0.isKeyFrame) }
+        try pair.bob.tiles.bind(PictureSink(pictures, of: tile.attendeeID), toTile: tile.tileID)
+        await frames.wait(count: 5)
+        #expect(frames.entries.first == true)
+        pair.bob.tiles.pause(tile: tile.tileID)
+        #expect(await pair.tiles.wait(for: .paused)?.pauseState == .pausedByUser)
+        let paused = frames.entries.count
+        // The sender goes on meanwhile: another viewer would see it.
+        let received = { await pair.bob.statistics().compactMap { $0.integer("framesReceived") }.first ?? 0 }
+        let before = await received()
+        while await received() < before + 5 { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(frames.entries.count <= paused + 1)
+        let resumption = frames.entries.count
+        let shown = pictures.entries.count
+        pair.bob.tiles.resume(tile: tile.tileID)
+        #expect(await pair.tiles.wait(for: .resumed)?.pauseState == .unpaused)
+        await frames.wait(count: resumption + 3)
+        #expect(frames.entries[resumption])
+        await pictures.wait(count: shown + 3)
+        #expect(pictures.entries.allSatisfy { $0.counter != nil })
+        await pair.end()
+        screen.stop()
+    }
+}

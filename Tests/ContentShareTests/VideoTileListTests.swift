@@ -1,0 +1,152 @@
+import Media
+
+import Testing
+
+@testable import ContentShare
+@testable import PeerConnection
+
+/// Which tiles there are, and in what state.
+@Suite struct VideoTileListTests {
+    private static let small = PixelSize(width: 320, height: 180)
+    private static let large = PixelSize(width: 1280, height: 720)
+
+    private static func media(
+        _ streamID: String?, isContent: Bool = false, isVideo: Bool = true, isActive: Bool = true
+    ) -> RemoteMedia {
+        RemoteMedia(
+            mid: "0", isVideo: isVideo, streamID: streamID, trackID: nil, isContent: isContent, isActive: isActive,
+            opus: nil)
+    }
+
+    /// A list with one tile, of alice.
+    private static func list() -> VideoTileList {
+        var list = VideoTileList()
+        _ = list.update([media("alice")])
+        _ = list.frameArrived(receiver: 0, size: small)
+        return list
+    }
+
+    @Test func `A tile appears with the first picture that stands on its own`() {
+        var list = VideoTileList()
+        #expect(list.frameArrived(receiver: 0, size: Self.small).isEmpty, "nobody told of the receiver")
+        #expect(list.update([Self.media("alice"), Self.media("alice#content", isContent: true)]).isEmpty)
+        #expect(list.frameArrived(receiver: 1, size: nil).isEmpty)
+        #expect(list.activityChanged(.flowing, receiver: 1).isEmpty)
+        guard case .didAdd(let tile)? = list.frameArrived(receiver: 1, size: Self.large).first else {
+            Issue.record("no tile")
+            return
+        }
+        #expect(tile.attendeeID.rawValue == "alice#content" && tile.isContent && tile.size == Self.large)
+        #expect(tile.pauseState == .unpaused)
+        #expect(list.tiles == [tile] && list.receiver(ofTile: tile.tileID) == 1 && list.tile(ofReceiver: 1) == tile)
+        #expect(list.frameArrived(receiver: 1, size: Self.large).isEmpty)
+        #expect(list.frameArrived(receiver: -1, size: Self.large).isEmpty)
+        #expect(list.frameArrived(receiver: 2, size: Self.large).isEmpty)
+    }
+
+    @Test func `A new size is told once, and a picture that lies is another size`() {
+        var list = Self.list()
+        guard case .sizeDidChange(let tile)? = list.frameArrived(receiver: 0, size: Self.large).first else {
+            Issue.record("no change")
+            return
+        }
+        #expect(tile.size == Self.large)
+        #expect(list.frameArrived(receiver: 0, size: Self.large).isEmpty)
+        let turned = PixelSize(width: 720, height: 1280)
+        #expect(list.frameArrived(receiver: 0, size: turned).count == 1)
+        #expect(list.tiles.first?.size == turned)
+    }
+
+    @Test func `Paused by the user, by the sender and by the network, in all combinations`() {
+        typealias Pause = VideoTileState.PauseState
+        // What the sender does, whether the user paused; the state that is shown.
+        let table: [(ReceiverActivity, Bool, Pause)] = [
+            (.flowing, false, .unpaused), (.waiting, false, .unpaused), (.paused, false, .pausedBySender),
+            (.lost, false, .pausedForPoorConnection), (.flowing, true, .pausedByUser), (.waiting, true, .pausedByUser),
+            (.paused, true, .pausedByUser), (.lost, true, .pausedByUser),
+        ]
+        for (activity, isPaused, expected) in table {
+            for (before, wasPaused, shown) in table {
+                var list = Self.list()
+                _ = list.activityChanged(before, receiver: 0)
+                _ = list.setPausedByUser(wasPaused, tile: 1)
+                #expect(list.tiles.first?.pauseState == shown)
+                var events = list.activityChanged(activity, receiver: 0)
+                let between = list.tiles.first?.pauseState
+                #expect(events.count == (between == shown ? 0 : 1))
+                events = list.setPausedByUser(isPaused, tile: 1)
+                #expect(events.count == (between == expected ? 0 : 1))
+                #expect(list.tiles.first?.pauseState == expected)
+                switch events.first {
+                case .didResume(let tile): #expect(tile.pauseState == .unpaused)
+                case .didPause(let tile): #expect(tile.pauseState == expected && expected != .unpaused)
+                case nil: break
+                default: Issue.record("\(events)")
+                }
+            }
+        }
+    }
+
+    @Test func `A goodbye removes the tile, and a source that comes back is a new one`() {
+        var list = Self.list()
+        _ = list.setPausedByUser(true, tile: 1)
+        guard case .didRemove(let gone)? = list.activityChanged(.ended, receiver: 0).first else {
+            Issue.record("no removal")
+            return
+        }
+        #expect(gone.tileID == 1 && list.tiles.isEmpty)
+        #expect(list.activityChanged(.ended, receiver: 0).isEmpty)
+        #expect(list.activityChanged(.flowing, receiver: 0).isEmpty)
+        #expect(list.frameArrived(receiver: 0, size: nil).isEmpty)
+        #expect(list.frameArrived(receiver: 0, size: Self.small).count == 1)
+        #expect(list.tiles.map(\.tileID) == [2] && list.tiles.first?.pauseState == .unpaused)
+        #expect(!list.isPausedByUser(receiver: 0))
+    }
+
+    @Test func `A section that is inactive, or is no more told of, takes its tile away`() {
+        var list = Self.list()
+        #expect(list.update([Self.media("alice")]).isEmpty)
+        #expect(list.update([Self.media("alice", isActive: false)]).count == 1)
+        #expect(list.frameArrived(receiver: 0, size: Self.small).isEmpty)
+        #expect(list.update([Self.media("alice")]).isEmpty)
+        #expect(list.frameArrived(receiver: 0, size: Self.small).count == 1)
+        #expect(list.update([]).count == 1)
+        #expect(list.update([Self.media("alice", isVideo: false)]).isEmpty)
+        #expect(list.frameArrived(receiver: 0, size: Self.small).isEmpty)
+    }
+
+    @Test func `The end removes every tile, the oldest first`() {
+        var list = VideoTileList()
+        _ = list.update([Self.media("alice"), Self.media("bob"), Self.media("carol")])
+        for receiver in [2, 0, 1] { _ = list.frameArrived(receiver: receiver, size: Self.small) }
+        #expect(list.tiles.map(\.attendeeID.rawValue) == ["carol", "alice", "bob"])
+        #expect(list.end().count == 3)
+        #expect(list.tiles.isEmpty && list.end().isEmpty)
+        #expect(list.frameArrived(receiver: 0, size: Self.small).isEmpty)
+        #expect(list.activityChanged(.paused, receiver: 0).isEmpty)
+        #expect(list.setPausedByUser(true, tile: 1).isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            // What a hostile or careless peer may call its stream.
+            (nil, false, "receiver-1", false), ("", false, "receiver-1", false), ("-", false, "receiver-1", false),
+            ("#content", false, "receiver-1", false), ("#content", true, "receiver-1#content", true),
+            ("a#b#content", false, "a#b#content", true), ("alice", true, "alice#content", true),
+            ("alice#content", true, "alice#content", true), ("a b", false, "receiver-1", false),
+            ("\r\na=evil", true, "receiver-1#content", true),
+            (String(repeating: "a", count: 129), false, "receiver-1", false),
+            // Slides are content, even where the name leaves no room to say so.
+            (String(repeating: "a", count: 128), true, "receiver-1#content", true), ("#", false, "#", false),
+            (nil, true, "receiver-1#content", true), ("-", true, "receiver-1#content", true),
+        ] as [(String?, Bool, String, Bool)])
+    func `Whatever a stream is called, there is a tile of somebody`(
+        streamID: String?, isSlides: Bool, attendee: String, isContent: Bool
+    ) {
+        var list = VideoTileList()
+        _ = list.update([Self.media(streamID, isContent: isSlides)])
+        #expect(list.frameArrived(receiver: 0, size: Self.small).count == 1)
+        #expect(list.tiles.first?.attendeeID.rawValue == attendee)
+        #expect(list.tiles.first?.isContent == isContent)
+    }
+}
