@@ -132,7 +132,7 @@ let package = Package(
         tests(
             "NetworkRuntimeTests",
             [
-                "Capture", "ICE", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "STUN", "TestSupport",
+                "AudioCoding", "Capture", "ICE", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "STUN", "TestSupport",
                 "VideoCoding", "WireFormat",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

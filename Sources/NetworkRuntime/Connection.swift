@@ -400,22 +400,3 @@ public actor Connection {
 private final class LocalEndpoint: @unchecked Sendable {
     var address: TransportAddress?
 }
-
-/// Why media can't be taken up.
-public enum MediaClaimError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Somebody has them already.
-    case taken
-    /// As many as this are in use.
-    case limit(Int)
-    /// The connection is closed.
-    case closed
-
-    /// What is wrong, and what to do.
-    public var description: String {
-        switch self {
-        case .taken: "this media of the connection is in use; stop its other user first"
-        case .limit(let limit): "the connection carries \(limit) media of this kind, and no more are allowed"
-        case .closed: "the connection is closed; make a new one, with a new offer"
-        }
-    }
-}

@@ -276,4 +276,21 @@ struct TimestampTests {
         let last = (0...200).map { clock.next(timestamp: .seconds($0) / 20, framesPerSecond: 30).ticks }.last ?? 0
         #expect(abs(last - 10 * PresentationClock.timebase) <= 3000)
     }
+
+    @Test("a picture that was forgotten is not encoded again, whoever asks")
+    func forgetting() {
+        var cadence = FrameCadence(framesPerSecond: 30, keyFrameInterval: .zero)
+        cadence.frameArrived(timestamp: .seconds(100), isChange: true, now: .zero)
+        cadence.begin(new: true)
+        cadence.encoded(isKeyFrame: true, quantizer: 60, now: .zero)
+        cadence.frameArrived(timestamp: .seconds(101), isChange: true, now: .zero)
+        cadence.forgetPicture()
+        cadence.requestKeyFrame()
+        cadence.settingsChanged()
+        cadence.forgetPicture()
+        #expect(cadence.action(now: .seconds(10)) == .wait(until: nil))
+        // The next source's clock is its own.
+        cadence.frameArrived(timestamp: .seconds(5), isChange: false, now: .seconds(10))
+        #expect(cadence.action(now: .seconds(10)) == .encodeNew(asKeyFrame: true))
+    }
 }

@@ -258,4 +258,37 @@ struct VideoEncoderThreadTests {
         thread.stop()
         #expect(thread.statistics.framesDropped == 3)
     }
+
+    @Test("nothing of a source that was forgotten comes out, and what is forgotten is waited for")
+    func forgetting() throws {
+        let output = Output()
+        let thread = try start(output)
+        output.hold(true)
+        thread.receive(frame(0))
+        output.waitUntilInside()
+        // One waits while the callback has another.
+        thread.receive(frame(1))
+        thread.muteDidChange(true)
+        thread.sourceDidEnd(error: nil)
+        let hasForgotten = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            thread.forgetPicture()
+            hasForgotten.signal()
+        }
+        #expect(hasForgotten.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
+        output.hold(false)
+        hasForgotten.wait()
+        #expect(output.frames.count == 1)
+        thread.requestKeyFrame()
+        let turned = VideoFrame(
+            buffer: TextPicture(size: PixelSize(width: 64, height: 48), seed: 3).i420, timestamp: .zero)
+        thread.receive(turned)
+        let frames = output.waitForFrames(2)
+        #expect(frames[1].size == turned.size && frames[1].isKeyFrame)
+        thread.stop()
+        #expect(output.endings == 0 && output.failures.isEmpty)
+        #expect(output.frames.dropFirst().allSatisfy { $0.size == turned.size })
+        #expect(thread.statistics.framesDropped == 1)
+        thread.forgetPicture()
+    }
 }

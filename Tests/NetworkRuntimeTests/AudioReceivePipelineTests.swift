@@ -1,0 +1,85 @@
+import AudioCoding
+import Foundation
+import Media
+import NetworkRuntime
+import Testing
+import WireFormat
+
+@testable import PeerConnection
+
+/// From received packets to sound, in real time.
+@Suite(.timeLimit(.minutes(1))) struct AudioReceivePipelineTests {
+    private final class Sink: AudioSink {
+        private let arrivals = AsyncStream.makeStream(of: AudioFrame.self)
+        func receive(_ frame: AudioFrame) { arrivals.continuation.yield(frame) }
+
+        func frames(_ count: Int) async -> [AudioFrame] {
+            var frames: [AudioFrame] = []
+            for await frame in arrivals.stream {
+                frames.append(frame)
+                if frames.count == count { break }
+            }
+            return frames
+        }
+    }
+
+    /// Gives packets of a tone of 440 Hz as a network does, 20 ms apart; some are missing.
+    private func play(_ count: Int, missing: Set<Int> = [], to pipeline: AudioReceivePipeline) async throws {
+        for packet in try packets(count, missing: missing) {
+            pipeline.decode(packet)
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Packets that arrive when they are given.
+    private func packets(_ count: Int, missing: Set<Int>) throws -> some Sequence<ReceivedAudioPacket> {
+        let encoder = try OpusEncoder(configuration: .init(channels: 2, application: .music))
+        let payloads = try (0..<count).map { number -> (Int, [UInt8]) in
+            let samples = (0..<1920).map { index in
+                Float(0.5 * sin(2 * .pi * 440 * Double(number * 960 + index / 2) / 48_000))
+            }
+            guard case .packet(let payload) = try encoder.encode(samples) else { return (number, []) }
+            return (number, payload)
+        }
+        return payloads.filter { !missing.contains($0.0) }.lazy.map { number, payload in
+            ReceivedAudioPacket(
+                payload: payload, sequenceNumber: Int64(number), timestamp: Int64(number) * 960, sampleCount: 960,
+                arrival: MonotonicClock.now, captureTime: nil, level: nil, marker: number == 0)
+        }
+    }
+
+    @Test func `Packets are played in time, lost ones concealed, and counted`() async throws {
+        let pipeline = try AudioReceivePipeline()
+        let sink = Sink()
+        pipeline.add(sink)
+        try await play(60, missing: [20, 21], to: pipeline)
+        let frames = await sink.frames(40)
+        #expect(frames.allSatisfy { $0.channels == 2 && $0.sampleRate == 48_000 && $0.sampleCount == 960 })
+        let left = frames.flatMap { frame in stride(from: 0, to: frame.samples.count, by: 2).map { frame.samples[$0] } }
+        let crossings = zip(left, left.dropFirst()).count { $0 < 0 && $1 >= 0 }
+        #expect(abs(Double(crossings) * 48_000 / Double(left.count) - 440) < 15)
+        let object = StatisticsObject(id: StatisticsObject.inboundID(receiver: 3), type: .inboundRTP, timestamp: .zero)
+        let completed = pipeline.complete([object], receiver: 3).first
+        #expect(completed?.integer("concealedSamples").map { $0 > 0 } == true)
+        #expect(completed?.integer("totalSamplesReceived").map { $0 >= 40 * 960 } == true)
+        #expect(pipeline.complete([object], receiver: 4).first?.integer("concealedSamples") == nil)
+        pipeline.stop()
+        pipeline.stop()
+    }
+
+    @Test func `Packets that are no Opus play nothing, and those after them do`() async throws {
+        let pipeline = try AudioReceivePipeline()
+        let sink = Sink()
+        pipeline.add(sink)
+        for (number, payload) in [[], [0xFF], [0x03, 0xFF], [UInt8](repeating: 0xFF, count: 1500)].enumerated() {
+            pipeline.decode(
+                ReceivedAudioPacket(
+                    payload: payload, sequenceNumber: Int64(number) - 10, timestamp: Int64(number - 10) * 960,
+                    sampleCount: 960, arrival: MonotonicClock.now, captureTime: nil, level: nil, marker: false))
+        }
+        try await play(50, to: pipeline)
+        let frames = await sink.frames(40)
+        #expect(frames.contains { $0.samples.contains { $0 > 0.4 } })
+        pipeline.stop()
+    }
+}

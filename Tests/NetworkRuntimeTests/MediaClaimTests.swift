@@ -1,0 +1,42 @@
+import NetworkRuntime
+import PeerConnection
+import Testing
+
+/// Who takes up which media.
+@Suite(.timeLimit(.minutes(1))) struct MediaClaimTests {
+    private static func kinds(_ id: String) -> [LocalIdentity.MediaKind] {
+        [
+            .video(streamID: id, isContent: true), .video(streamID: id, isContent: false),
+            .audio(streamID: id, isContent: true), .audio(streamID: id, isContent: false),
+        ]
+    }
+
+    @Test func `What the offer has is given first, what it has not is added, and none twice`() async throws {
+        let connection = try await Loopback.open(as: .offerer)
+        let known = LocalIdentity.MediaKind.video(streamID: "alice#content", isContent: true)
+        #expect(try await connection.claimMedia(known, atMost: 1) == 0)
+        await #expect(throws: MediaClaimError.taken) { try await connection.claimMedia(known, atMost: 9) }
+        let other = LocalIdentity.MediaKind.video(streamID: "bob#content", isContent: true)
+        await #expect(throws: MediaClaimError.limit(1)) { try await connection.claimMedia(other, atMost: 1) }
+        #expect(await connection.localMedia.count == 1)
+        #expect(try await connection.claimMedia(other, atMost: 2) == 1)
+        // The limits of pictures and sound, content and not, are apart.
+        for (index, kind) in Self.kinds("carol").dropFirst().enumerated() {
+            #expect(try await connection.claimMedia(kind, atMost: 1) == index + 2)
+        }
+        await connection.close()
+        await #expect(throws: MediaClaimError.closed) { try await connection.claimMedia(known, atMost: 9) }
+    }
+
+    @Test func `No more are given than a connection may have`() async throws {
+        let connection = try await Loopback.open(as: .offerer)
+        let limit = PeerConnection.maximumMedia
+        for number in 1..<limit {
+            _ = try await connection.claimMedia(.audio(streamID: "a\(number)", isContent: false), atMost: 99)
+        }
+        await #expect(throws: MediaClaimError.limit(limit)) {
+            try await connection.claimMedia(.audio(streamID: "b", isContent: false), atMost: 99)
+        }
+        await connection.close()
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Media
+import NetworkRuntime
+import PeerConnection
+import Testing
+import VideoCoding
+import WireFormat
+
+/// From a track's pictures to the peers' packets.
+@Suite(.timeLimit(.minutes(1))) struct VideoSendPipelineTests {
+    private static let content = LocalIdentity.MediaKind.video(streamID: "alice#content", isContent: true)
+
+    private static func grey(_ width: Int, _ height: Int, luma: UInt8 = 128) -> VideoFrame {
+        let buffer = PixelBuffer(size: PixelSize(width: width, height: height), format: .i420) { planes, _ in
+            for (plane, value) in zip(planes, [luma, 128, 128]) {
+                plane.initializeMemory(as: UInt8.self, repeating: value)
+            }
+        }
+        return VideoFrame(buffer: buffer, timestamp: .nanoseconds(MonotonicClock.now.nanoseconds))
+    }
+
+    private static func pipeline() throws -> VideoSendPipeline {
+        try VideoSendPipeline(settings: .init(bitsPerSecond: 300_000, keyFrameInterval: .zero))
+    }
+
+    @Test func `Nothing of a track comes after it was replaced, and each track begins once`() async throws {
+        let pair = try await ConnectedPair([Self.content])
+        let pipeline = try Self.pipeline()
+        pipeline.attach(pair.sender, media: 0)
+        let sources = (0..<4).map { _ in CustomVideoSource() }
+        let tracks = sources.enumerated().map { VideoTrack(id: "track-\($0)", source: $1) }
+        var events = pipeline.events.makeAsyncIterator()
+        for (number, track) in tracks.enumerated() {
+            let (width, height) = (64 + 32 * number, 64)
+            pipeline.replaceTrack(with: track)
+            // The old one may go on as long as it likes, and a key frame is asked for: neither shows it.
+            for source in sources[..<number] { source.capture(Self.grey(32, 32)) }
+            pipeline.requestKeyFrame()
+            sources[number].capture(Self.grey(width, height))
+            guard case .began(let begun)? = await events.next() else {
+                Issue.record("track \(number) did not begin")
+                break
+            }
+            #expect(begun === track && pipeline.track === track)
+            let frames = await pair.frames { $0.size.map { $0.width == width } ?? false }
+            // What comes between is the track before, sharpened and repeated, begun before this one was set.
+            #expect(frames.compactMap(\.size).allSatisfy { $0.width == width || $0.width == width - 32 })
+            #expect(sources.map(\.broadcaster.hasSinks) == (0..<4).map { $0 == number })
+            if number == 3 {
+                for _ in 0..<3 { sources[number].capture(Self.grey(width, height, luma: 90)) }
+            }
+        }
+        pipeline.replaceTrack(with: nil)
+        #expect(pipeline.track == nil)
+        pipeline.stop()
+        pipeline.stop()
+        // Nothing else happened: one beginning a track.
+        while let event = await events.next() { Issue.record("\(event)") }
+        pipeline.replaceTrack(with: tracks[0])
+        #expect(!sources[0].broadcaster.hasSinks)
+        await pair.close()
+    }
+
+    @Test func `A track that was muted or failed leaves nothing behind for the next`() async throws {
+        struct Failure: Error {}
+        let pair = try await ConnectedPair([Self.content])
+        let pipeline = try Self.pipeline()
+        pipeline.attach(pair.sender, media: 0)
+        let (one, other) = (CustomVideoSource(), CustomVideoSource())
+        let muted = VideoTrack(id: "muted", source: one)
+        muted.isMuted = true
+        pipeline.replaceTrack(with: muted)
+        one.capture(Self.grey(64, 64))
+        pipeline.replaceTrack(with: VideoTrack(id: "other", source: other))
+        one.end(error: Failure())
+        other.capture(Self.grey(96, 64))
+        let frames = await pair.frames { $0.isKeyFrame }
+        #expect(frames.map { $0.size?.width } == [96])
+        other.end(error: Failure())
+        var endings = 0
+        for await event in pipeline.events {
+            guard case .ended(let error) = event else { continue }
+            #expect(error is Failure)
+            endings += 1
+            pipeline.stop()
+        }
+        #expect(endings == 1)
+        await pair.close()
+    }
+
+    @Test func `The strictest peer's limits hold for all, until it is detached`() async throws {
+        let pair = try await ConnectedPair([Self.content])
+        let other = try await Loopback.open(as: .offerer)
+        let pipeline = try Self.pipeline()
+        pipeline.attach(pair.sender, media: 0)
+        pipeline.attach(other, media: 0)
+        var limits = SendingLimits()
+        limits.maximumMacroblocks = 300
+        pipeline.keep(to: limits, of: pair.sender)
+        limits.maximumMacroblocks = 48
+        limits.maximumBitrate = .kilobitsPerSecond(50)
+        limits.acceptsOrientation = false
+        pipeline.keep(to: limits, of: other)
+        let source = CustomVideoSource()
+        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        let picture = Self.grey(640, 480)
+        source.capture(VideoFrame(buffer: picture.buffer, timestamp: picture.timestamp, rotation: .quarter))
+        // 48 macroblocks, turned upright for the one that can't turn it.
+        var frame = try #require(await pair.frames { $0.isKeyFrame }.last)
+        #expect(frame.size.map { $0.width * $0.height <= 48 * 256 && $0.width < $0.height } == true)
+        #expect(frame.quarterTurns == 0)
+        pipeline.detach(other)
+        // 300 macroblocks are 240 by 320, lying on its side.
+        frame = try #require(await pair.frames { $0.size.map { $0.width * $0.height > 48 * 256 } ?? false }.last)
+        #expect(frame.size.map { $0.width * $0.height <= 300 * 256 && $0.width > $0.height } == true)
+        #expect(frame.quarterTurns == 1)
+        // What is wanted is not changed by what peers ask.
+        #expect(pipeline.settings.bitsPerSecond == 300_000)
+        pipeline.update { $0.maximumSize = PixelSize(width: 64, height: 64) }
+        frame = try #require(await pair.frames { $0.size.map { max($0.width, $0.height) <= 64 } ?? false }.last)
+        #expect(frame.isKeyFrame)
+        pipeline.stop()
+        await pair.close()
+        await other.close()
+    }
+}
