@@ -140,11 +140,12 @@ final class SoundLog: RemoteSoundObserver {
 
     func remoteSoundDidRemove(_ attendee: AttendeeID) { log.append(.removed(attendee.rawValue)) }
 
-    /// The left channel of what an attendee sounds like, once there is a second of it and a half, without its beginning.
-    func sound(of attendee: String) async -> [Float] {
-        let blocks = await blocks.wait { $0.count { $0.attendee == attendee } >= 75 }
-        return blocks.filter { $0.attendee == attendee }.dropFirst(25).flatMap { block in
-            stride(from: 0, to: block.frame.samples.count, by: block.frame.channels).map { block.frame.samples[$0] }
+    /// Returns once an attendee sounds like one tone for a tenth of a second: on a busy machine there may be breaks before.
+    func hear(_ frequency: Double, of attendee: String, _ location: SourceLocation = #_sourceLocation) async {
+        await blocks.wait(location) { blocks in
+            let newest = blocks.suffix(40).filter { $0.attendee == attendee }.suffix(5)
+            return newest.count == 5
+                && share(of: frequency, in: newest.flatMap { $0.frame.mixed(toChannels: 1).samples }) > 0.9
         }
     }
 
