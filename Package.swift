@@ -132,7 +132,8 @@ let package = Package(
         tests(
             "NetworkRuntimeTests",
             [
-                "AudioCoding", "Capture", "ICE", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "STUN", "TestSupport",
+                "AudioCoding", "Capture", "ICE", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "STUN",
+                "TestSupport",
                 "VideoCoding", "WireFormat",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

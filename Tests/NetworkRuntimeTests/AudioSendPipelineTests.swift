@@ -110,6 +110,21 @@ import Testing
         await pair.close()
     }
 
+    @Test(arguments: [("ptime=40", 1920), ("maxptime=10", 480), ("ptime=30", 960), ("ptime=60;maxptime=20", 960)])
+    func `A packet is as long as the peer likes it, and never longer than it allows`(
+        parameter: String, sampleCount: Int
+    ) async throws {
+        let pair = try await ConnectedPair([Self.music]) { $0.replacing("stereo=1", with: "stereo=1;\(parameter)") }
+        let source = CustomAudioSource()
+        let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
+        for frame in Self.tone(440, milliseconds: 300) { source.capture(frame) }
+        for packet in await pair.sounds(5) {
+            #expect(try OpusPacket(parsing: packet.payload.span.bytes).sampleCount == sampleCount)
+        }
+        pipeline.stop()
+        await pair.close()
+    }
+
     @Test func `With several peers, the strictest of each; one that goes sets the others free`() async throws {
         let pair = try await ConnectedPair([Self.music])
         let other = try await Loopback.open(as: .offerer)

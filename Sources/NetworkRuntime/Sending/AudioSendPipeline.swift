@@ -123,6 +123,7 @@ public final class AudioSendPipeline: Sendable {
             }
             guard isCurrent else { return }
             worker.configuration = Self.configuration(settings, destinations)
+            worker.blockSize = Self.blockSize(destinations)
             for encoded in worker.encode(frame, reset: worker.inlet !== inlet) {
                 for destination in destinations { destination.connection.send(encoded, media: destination.media) }
             }
@@ -134,6 +135,15 @@ public final class AudioSendPipeline: Sendable {
         queue.async { [self] in
             if state.withLock({ $0.inlet === inlet }) { continuation.yield(error) }
         }
+    }
+
+    /// Samples a channel in a packet: 20 ms where the peers' `ptime` and `maxptime` have nothing against it.
+    private static func blockSize(_ destinations: [Destination]) -> Int {
+        let preferred = destinations.compactMap(\.parameters.packetTime).min() ?? .milliseconds(20)
+        let longest = destinations.compactMap(\.parameters.maximumPacketTime).min() ?? preferred
+        let sizes = OpusEncoder.blockSizes
+        let limit = Int(min(preferred, longest) / .milliseconds(1) * Double(Worker.sampleRate) / 1000)
+        return sizes.last { $0 <= limit } ?? sizes[0]
     }
 
     private static func configuration(_ settings: Settings, _ destinations: [Destination]) -> OpusEncoder.Configuration
@@ -188,13 +198,14 @@ private final class Worker: @unchecked Sendable {
     private var expectedTime: Duration?
     private var isInSilence = true
 
-    private static let sampleRate = 48_000
-    private static let blockSize = 960
+    static let sampleRate = 48_000
+    /// Samples a channel in a packet, from the next block on.
+    var blockSize = 960
 
     func encode(_ frame: AudioFrame, reset: Bool) -> [EncodedAudioFrame] {
-        if reset || conformer == nil {
+        if reset || conformer?.sampleCount != blockSize {
             conformer = AudioConformer(
-                sampleRate: Self.sampleRate, channels: configuration.channels, sampleCount: Self.blockSize)
+                sampleRate: Self.sampleRate, channels: configuration.channels, sampleCount: blockSize)
         }
         conformer?.channels = configuration.channels
         return (conformer?.process(frame) ?? []).compactMap { encode(block: $0.frame) }

@@ -42,8 +42,9 @@ extension NegotiableCodec {
     /// §10.1.2).
     public static let opusVoice = opus(payloadType: 111, parameters: voiceParameters)
 
-    /// Opus as it is received: in two channels, made up for by FEC. An answer takes the offer's payload type.
-    public static let opusReceived = opus(payloadType: 109, parameters: contentParameters)
+    /// Opus as it is received: in two channels, made up for by FEC, pauses unsent. An answer takes the offer's payload
+    /// type.
+    public static let opusReceived = opus(payloadType: 109, parameters: receivedParameters)
 
     private static func opus(
         payloadType: UInt8, parameters: OpusParameters, others: String = ""
@@ -59,6 +60,12 @@ extension NegotiableCodec {
         parameters.minimumPacketTime = .milliseconds(10)
         parameters.usesInbandFEC = true
         parameters.isStereo = true
+        return parameters
+    }
+
+    private static var receivedParameters: OpusParameters {
+        var parameters = contentParameters
+        parameters.usesDTX = true
         return parameters
     }
 

@@ -43,7 +43,7 @@ struct AnsweringTests {
         #expect(answer.media[1].formats == ["96", "97"])
         #expect(try answer.bundle()?.mids == ["0", "1"])
         #expect(answer.media.map(\.direction) == [.receiveOnly, .receiveOnly])
-        #expect(try answer.media[0].formatParameters(of: 111)?.text == "minptime=10;useinbandfec=1;stereo=1")
+        #expect(try answer.media[0].formatParameters(of: 111)?.text == "minptime=10;useinbandfec=1;stereo=1;usedtx=1")
         #expect(sound.extensionIDs[.audioLevel] == 14 && sound.extensionIDs[.mid] == 4)
         #expect(sound.remote.streams.first?.streamID == "bob" && sound.feedback == [.transportWide])
         #expect(OpusParameters(sound.codecParameters).usesInbandFEC)
