@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+extension Interop.CommandLineTests {
+    @Test func `A recording has the content with its sound, and the attendee's own beside it`() async throws {
+        let folder = try TemporaryFolder()
+        let share = try Share(environment: Self.environment(folder), in: folder)
+        try await share.offer(
+            Self.testPattern + ["--audio", "tone:440", "--camera", "test:320x180@10", "--microphone", "tone:880"])
+        let viewer = try await share.view(["--record", "share.ivf", "--snapshot", "seen.png", "--duration", "3"])
+        defer { viewer.stop() }
+        let sending = try share.send(["--duration", "30"])
+        defer { sending.stop() }
+        let outcome = try await viewer.outcome(timeout: .seconds(60))
+        #expect(outcome.status == 0, "\(outcome.standardError)")
+        for line in ["alice#content, content, 640x360", "alice, video, 320x180", "Sound added: alice\n"] {
+            #expect(outcome.standardError.contains(line), "\(outcome.standardError)")
+        }
+        #expect(try Self.ivfSize(of: folder.file("share.ivf")) == [640, 360])
+        #expect(try Self.ivfSize(of: folder.file("share-alice.ivf")) == [320, 180])
+        for (file, hertz) in [("share.wav", 440.0), ("share-alice.wav", 880.0)] {
+            let heard = try WAVFile.left(of: folder.file(file)).suffix(PulseDaemon.sampleRate)
+            #expect(PulseDaemon.amplitude(ofHertz: hertz, in: Array(heard)) > 0.1, "\(file)")
+        }
+    }
+
+    @Test func `What the offer did not announce can't be sent, and the session stays whole`() async throws {
+        let folder = try TemporaryFolder()
+        let share = try Share(environment: Self.environment(folder), in: folder)
+        try await share.offer(Self.testPattern)
+        let viewer = try await share.view()
+        defer { viewer.stop() }
+        for option in [["--audio", "tone"], ["--microphone", "tone"], ["--camera", "test"]] {
+            let outcome = try await share.send(option).outcome(timeout: .seconds(30))
+            #expect(outcome.status == 64, "\(outcome.standardError)")
+            #expect(outcome.standardError.contains(option[0]), "\(outcome.standardError)")
+        }
+        let outcome = try await share.send(["--audio", "none", "--duration", "1"]).outcome(timeout: .seconds(40))
+        #expect(outcome.status == 0, "\(outcome.standardError)")
+    }
+
+    @Test(arguments: [
+        ["--audio", "nothing"], ["--audio", "tone:1"], ["--audio", "file:"], ["--microphone", "system:"],
+        ["--camera", "camera:0"],
+    ])
+    func `Sound and cameras that can't be end an offer with 64`(options: [String]) async throws {
+        let folder = try TemporaryFolder()
+        let share = try Share(environment: Self.environment(folder), in: folder)
+        let outcome = try await share.run(["offer", "--session", share.session.path] + options)
+        #expect(outcome.status == 64, "\(outcome.standardError)")
+    }
+
+    @Test func `A sound file that is not there ends a send with 66, one that is none with 65`() async throws {
+        let folder = try TemporaryFolder()
+        let share = try Share(environment: Self.environment(folder), in: folder)
+        try await share.offer(Self.testPattern + ["--audio", "tone"])
+        let viewer = try await share.view()
+        defer { viewer.stop() }
+        _ = try folder.write("not a sound", to: "text.wav")
+        for (file, status) in [("missing.wav", Int32(66)), ("text.wav", 65)] {
+            let outcome = try await share.send(["--audio", "file:\(file)"]).outcome(timeout: .seconds(30))
+            #expect(outcome.status == status, "\(outcome.standardError)")
+            #expect(outcome.standardError.contains(file), "\(outcome.standardError)")
+        }
+    }
+
+    @Test func `A sound that ends leaves the picture going on`() async throws {
+        let folder = try TemporaryFolder()
+        let share = try Share(environment: Self.environment(folder), in: folder)
+        let samples = [UInt8](repeating: 0, count: 8000 * 2)
+        let header = Array("RIFF".utf8) + Self.bytes(36 + samples.count) + Array("WAVEfmt ".utf8) + Self.bytes(16)
+        let format: [UInt8] = [1, 0, 1, 0] + Self.bytes(8000) + Self.bytes(16_000) + [2, 0, 16, 0]
+        try Data(header + format + Array("data".utf8) + Self.bytes(samples.count) + samples)
+            .write(to: folder.file("second.wav"))
+        try await share.offer(Self.testPattern + ["--audio", "file:second.wav"])
+        let viewer = try await share.view()
+        defer { viewer.stop() }
+        let outcome = try await share.send(["--duration", "3"]).outcome(timeout: .seconds(40))
+        #expect(outcome.status == 0, "\(outcome.standardError)")
+        #expect(outcome.standardError.contains("Done: 3 seconds shared"), "\(outcome.standardError)")
+    }
+
+    /// Columns and rows, as the header of an IVF file has them.
+    private static func ivfSize(of file: URL) throws -> [Int] {
+        let bytes = try [UInt8](Data(contentsOf: file).prefix(16))
+        try #require(bytes.count == 16 && bytes.starts(with: Array("DKIF".utf8)))
+        return [Int(bytes[12]) | Int(bytes[13]) << 8, Int(bytes[14]) | Int(bytes[15]) << 8]
+    }
+
+    /// 32 bits, least first.
+    private static func bytes(_ value: Int) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+}
