@@ -64,6 +64,27 @@ struct EncoderThreadModelTests {
         #expect(thread.statistics.sourceSize == PixelSize(width: 120, height: 120))
     }
 
+    @Test("another output format costs a key frame where it changes the size, and none where it does not")
+    func outputFormatWhileRunning() throws {
+        let track = VideoTrack(id: "v", source: source)
+        let thread = try start()
+        track.add(thread)
+        let formats: [(width: Int, height: Int, fps: Double)] = [(320, 240, 0), (640, 480, 5), (320, 300, 0)]
+        for (round, format) in formats.enumerated() {
+            track.adaptOutputFormat(width: format.width, height: format.height, fps: format.fps)
+            source.capture(frame(round * 25, seed: UInt64(round)))
+            let timestamp = Duration.milliseconds(round * 1000)
+            _ = frames.wait { $0.contains { $0.timestamp >= timestamp } }
+        }
+        #expect(thread.statistics.keyFramesEncoded == 1)
+        track.adaptOutputFormat(width: 160, height: 120, fps: 0)
+        source.capture(frame(100))
+        _ = frames.waitForLast { $0.size == PixelSize(width: 160, height: 120) }
+        thread.stop()
+        #expect(thread.statistics.keyFramesEncoded == 2)
+        #expect(thread.statistics.framesReceived == 4)
+    }
+
     @Test("the source's hint reaches the running encoder, without a key frame")
     func hint() throws {
         let thread = try start()
