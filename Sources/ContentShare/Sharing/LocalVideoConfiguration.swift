@@ -10,7 +10,8 @@ public struct LocalVideoConfiguration: Sendable, Hashable {
     public var maxSize: PixelSize?
     /// What the pictures are; nil follows the source's hint.
     public var contentHint: ContentHint?
-    /// Whether the source is held up while the encoder is busy, so that none of its frames is skipped: for files.
+    /// Whether the source is held up while the encoder is busy, so that none of its frames is skipped: for files. What
+    /// holds is what a source was started with.
     public var sourceCanWait = false
 
     /// By default as good as what is sent needs.

@@ -27,6 +27,8 @@ final class OutgoingVideo {
     private let connection: Connection
     private let defaults: Defaults
     private(set) var track: VideoTrack?
+    /// Whether what is shown next can be held up while the encoder is busy.
+    private var sourceCanWait = false
     /// Whether there is a viewer who takes this.
     private(set) var isConnected = false
 
@@ -37,14 +39,14 @@ final class OutgoingVideo {
         self.media = media
         self.defaults = defaults
         pipeline = try VideoSendPipeline(
-            settings: VideoEncoderThread.Settings(bitsPerSecond: defaults.bitsPerSecond),
-            sourceCanWait: configuration.sourceCanWait)
+            settings: VideoEncoderThread.Settings(bitsPerSecond: defaults.bitsPerSecond))
         apply(configuration)
         pipeline.attach(connection, media: media)
     }
 
     /// Brings the running encoder to what a configuration says.
     func apply(_ configuration: LocalVideoConfiguration) {
+        sourceCanWait = configuration.sourceCanWait
         let defaults = defaults
         pipeline.update { settings in
             let rate = configuration.maxBitrate ?? 0
@@ -61,7 +63,7 @@ final class OutgoingVideo {
         // Descriptions that are still to be made have a place for it.
         connection.setSending(true, media: media)
         guard isConnected else { return }
-        pipeline.replaceTrack(with: track)
+        pipeline.replaceTrack(with: track, sourceCanWait: sourceCanWait)
         pipeline.requestKeyFrame()
     }
 

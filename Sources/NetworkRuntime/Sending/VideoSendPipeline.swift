@@ -34,7 +34,6 @@ public final class VideoSendPipeline: Sendable {
     private let encoder: VideoEncoderThread
     private let output: Output
     private let state: Mutex<State>
-    private let waitsForEncoder: Bool
     private let continuation: AsyncStream<Event>.Continuation
     /// What happens, in order. One reader. Ends with ``stop()``.
     public let events: AsyncStream<Event>
@@ -43,16 +42,14 @@ public final class VideoSendPipeline: Sendable {
     /// (36), the prefix of a retransmission (2) and the longest tag of SRTP (16).
     static let maximumPayload = 1200 - 36 - 2 - 16
 
-    /// A pipeline without a track. With `sourceCanWait`, the source is held up while the encoder is busy, and none of its
-    /// frames is replaced by a newer one.
-    public init(settings: VideoEncoderThread.Settings, sourceCanWait: Bool = false) throws(VideoCodingError) {
+    /// A pipeline without a track.
+    public init(settings: VideoEncoderThread.Settings) throws(VideoCodingError) {
         var random = SystemRandomNumberGenerator()
         let (events, continuation) = AsyncStream.makeStream(of: Event.self)
         let output = Output(counters: VP8PictureCounters(using: &random)) { continuation.yield(.began($0)) }
         self.output = output
         self.events = events
         self.continuation = continuation
-        waitsForEncoder = sourceCanWait
         state = Mutex(State(wanted: settings))
         encoder = try VideoEncoderThread(settings: settings) {
             output.send($0)
@@ -72,11 +69,10 @@ public final class VideoSendPipeline: Sendable {
     public var track: VideoTrack? { state.withLock { $0.inlet?.track } }
 
     /// Sends this track's pictures in place of those before, in the same stream, without a new description (W3C webrtc
-    /// `replaceTrack`). Without a track, viewers keep the last picture.
-    public func replaceTrack(with track: VideoTrack?) {
-        let inlet = track.map {
-            Inlet(track: $0, encoder: encoder, waitsForEncoder: waitsForEncoder)
-        }
+    /// `replaceTrack`). Without a track, viewers keep the last picture. With `sourceCanWait`, the source is held up while
+    /// the encoder is busy, and none of its frames is replaced by a newer one.
+    public func replaceTrack(with track: VideoTrack?, sourceCanWait: Bool = false) {
+        let inlet = track.map { Inlet(track: $0, encoder: encoder, sourceCanWait: sourceCanWait) }
         let (previous, isStopped) = state.withLock { state in
             let previous = state.inlet
             if !state.isStopped { state.inlet = inlet }
@@ -163,15 +159,15 @@ public final class VideoSendPipeline: Sendable {
 private final class Inlet: VideoSink {
     let track: VideoTrack
     private let encoder: VideoEncoderThread
-    private let waitsForEncoder: Bool
+    private let sourceCanWait: Bool
     private let isClosed = Atomic(false)
     /// How long a source that can wait is held up at most.
     private static let patience = Duration.seconds(1)
 
-    init(track: VideoTrack, encoder: VideoEncoderThread, waitsForEncoder: Bool) {
+    init(track: VideoTrack, encoder: VideoEncoderThread, sourceCanWait: Bool) {
         self.track = track
         self.encoder = encoder
-        self.waitsForEncoder = waitsForEncoder
+        self.sourceCanWait = sourceCanWait
     }
 
     func close() { isClosed.store(true, ordering: .releasing) }
@@ -180,7 +176,7 @@ private final class Inlet: VideoSink {
 
     func receive(_ frame: VideoFrame) {
         guard isOpen else { return }
-        if waitsForEncoder {
+        if sourceCanWait {
             encoder.receiveInTurn(frame, patience: Self.patience)
         } else {
             encoder.receive(frame)
