@@ -8,7 +8,6 @@ final class CaptureThread: Sendable {
         let signal: StopSignal
         let ended = DispatchGroup()
         let thread = Mutex<pthread_t?>(nil)
-        let hasEnded = Atomic(false)
 
         init(signal: StopSignal) {
             self.signal = signal
@@ -28,7 +27,7 @@ final class CaptureThread: Sendable {
         func execute() {
             run.thread.withLock { $0 = pthread_self() }
             body(run.signal)
-            run.hasEnded.store(true, ordering: .releasing)
+            run.signal.finish()
             run.ended.leave()
         }
     }
@@ -39,10 +38,10 @@ final class CaptureThread: Sendable {
         current.withLock { $0?.signal.raise() }
     }
 
-    /// Runs `body` on a new thread; where one is running, does nothing.
+    /// Runs `body` on a new thread; where one is running and has not called ``StopSignal/finish()``, does nothing.
     func start(_ body: @escaping @Sendable (StopSignal) -> Void) throws(CaptureError) {
         try current.withLock { current throws(CaptureError) in
-            if let current, !current.hasEnded.load(ordering: .acquiring) { return }
+            if let current, !current.signal.isFinished { return }
             let run = Run(signal: try StopSignal())
             run.ended.enter()
             let launch = Unmanaged.passRetained(Launch(run: run, body: body))

@@ -62,6 +62,7 @@ public final class DisplayLink: Sendable {
                 skipped.count.add(next - number - 1, ordering: .relaxed)
                 number = next
             }
+            signal.finish()
             didEnd()
         }
     }

@@ -70,6 +70,7 @@ public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
             } catch {
                 failure = error
             }
+            signal.finish()
             broadcaster.end(error: failure)
         }
     }

@@ -10,6 +10,7 @@ final class StopSignal: Sendable {
     private let readingEnd: Int32
     private let writingEnd: Int32
     private let raised = Atomic(false)
+    private let finished = Atomic(false)
 
     init() throws(CaptureError) {
         var ends: [Int32] = [-1, -1]
@@ -27,6 +28,12 @@ final class StopSignal: Sendable {
     var descriptor: Int32 { readingEnd }
 
     var isRaised: Bool { raised.load(ordering: .acquiring) }
+
+    /// Whether the run is over, all but its telling so.
+    var isFinished: Bool { finished.load(ordering: .acquiring) }
+
+    /// Says that the run is over, before anybody is told: whoever hears of the end may start the next run from there.
+    func finish() { finished.store(true, ordering: .releasing) }
 
     func raise() {
         // One byte is enough, and more could fill the pipe.

@@ -56,6 +56,7 @@ public final class TestPatternSource: CaptureSource, BroadcastingVideoSource {
                 previous = frame
                 frame = schedule.tick(after: frame, now: monotonicNow())
             }
+            signal.finish()
             broadcaster.end(error: failure)
         }
     }

@@ -79,6 +79,7 @@ public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
                 failure = error
             }
             slot.give(reader)
+            signal.finish()
             broadcaster.end(error: failure)
         }
     }

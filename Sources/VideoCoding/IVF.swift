@@ -34,10 +34,12 @@ public final class IVFWriter {
     public private(set) var frameCount = 0
 
     /// Makes the file, or empties the one that is there. `size` is what players show first; key frames can change it.
-    public init(path: String, size: PixelSize) throws(MediaFileError) {
+    /// Times in the file count from `start`, or from the first frame's where that is nil.
+    public init(path: String, size: PixelSize, start: Duration? = nil) throws(MediaFileError) {
         guard (1...0xFFFF).contains(size.width), (1...0xFFFF).contains(size.height) else {
             throw .unsuitablePicture(path: path, reason: "IVF's header can't say \(size)")
         }
+        self.start = start
         file = try BufferedFile(writing: path)
         var header = Array("DKIF".utf8)
         header.appendLittleEndian(0 as UInt16)
@@ -52,7 +54,7 @@ public final class IVFWriter {
         try file.write(header)
     }
 
-    /// Appends a frame. Times count from the first frame's; one that does not grow is written a tick after the last.
+    /// Appends a frame. One whose time does not grow is written a tick after the last.
     public func write(_ data: [UInt8], timestamp: Duration) throws(MediaFileError) {
         guard data.count <= IVF.largestFrame else {
             throw .unsuitablePicture(path: file.path, reason: "a frame of \(data.count) bytes")
@@ -60,7 +62,9 @@ public final class IVFWriter {
         let start = start ?? timestamp
         self.start = start
         let seconds = (timestamp - start) / .seconds(1)
-        let ticks = max(Int((seconds * Double(IVF.timebase)).rounded()), lastTicks + 1)
+        // A time before the start, or beyond what a year of recording reaches, is one that can't be meant.
+        let wanted = (seconds * Double(IVF.timebase)).rounded()
+        let ticks = max(wanted < 1e13 ? Int(wanted) : 0, lastTicks + 1)
         lastTicks = ticks
         var header: [UInt8] = []
         header.appendLittleEndian(UInt32(data.count))

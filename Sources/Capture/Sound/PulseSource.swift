@@ -85,6 +85,7 @@ public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
             } catch {
                 failure = error
             }
+            signal.finish()
             broadcaster.end(error: failure)
         }
     }

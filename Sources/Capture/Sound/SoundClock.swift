@@ -61,6 +61,7 @@ enum SoundGenerator {
             let now = monotonicNow()
             if clock.isLost(at: now) { clock.skip(blocksOf: blockSize, until: now) }
         }
+        signal.finish()
         broadcaster.end(error: nil)
     }
 

@@ -39,6 +39,7 @@ public final class WAVSource: AudioCaptureSource, BroadcastingAudioSource {
             } catch {
                 failure = CaptureError(error)
             }
+            signal.finish()
             broadcaster.end(error: failure)
         }
     }

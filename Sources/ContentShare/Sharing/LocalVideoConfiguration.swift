@@ -30,8 +30,9 @@ public struct LocalVideoConfiguration: Sendable, Hashable {
             return "a maximum bitrate of \(maxBitrate) kbit/s; give 0 for the default, or \(Self.bitrates.lowerBound) "
                 + "to \(Self.bitrates.upperBound)"
         }
-        if let maxFramerate, !(maxFramerate > 0 && maxFramerate <= 240) {
-            return "a maximum frame rate of \(maxFramerate); give more than 0, at most 240"
+        if let maxFramerate, !Self.frameRates.contains(maxFramerate) {
+            return "a maximum frame rate of \(maxFramerate); give \(Self.frameRates.lowerBound) to "
+                + "\(Self.frameRates.upperBound)"
         }
         if let maxSize, maxSize.width < 16 || maxSize.height < 16 || max(maxSize.width, maxSize.height) > 16_383 {
             return "a maximum size of \(maxSize); give sides of 16 to 16383"
@@ -41,6 +42,8 @@ public struct LocalVideoConfiguration: Sendable, Hashable {
 
     /// The bitrates that can be asked for, in kbit/s.
     public static let bitrates = 30...100_000
+    /// The frame rates that can be asked for, a second.
+    public static let frameRates = 0.1...240.0
 }
 
 /// How well sound is sent. What is left at nil is decided by what is sent.

@@ -1,9 +1,8 @@
-internal import Synchronization
-
 /// What an audio source keeps for its sinks: adds, removes, and gives each block to all of them.
 public final class AudioBroadcaster: Sendable {
-    private let sinks = ObserverList<any AudioSink>()
-    private let mute = Mutex(false)
+    private let sinks = SinkList<any AudioSink, Bool>(false) { sink, wasMuted, isMuted in
+        if wasMuted ?? false != isMuted { sink.muteDidChange(isMuted) }
+    }
     /// Those who hear how capture goes.
     public let observers = CaptureObservers()
 
@@ -12,24 +11,15 @@ public final class AudioBroadcaster: Sendable {
 
     /// Whether sound is held back. A change is told to every sink; it is the source that gives none meanwhile.
     public var isMuted: Bool {
-        get { mute.withLock { $0 } }
-        set {
-            let isNew = mute.withLock { isMuted in
-                defer { isMuted = newValue }
-                return isMuted != newValue
-            }
-            if isNew { sinks.forEach { $0.muteDidChange(newValue) } }
-        }
+        get { sinks.properties }
+        set { sinks.update { $0 = newValue } }
     }
 
     /// Whether anybody takes sound.
     public var hasSinks: Bool { !sinks.isEmpty }
 
     /// Gives `sink` every block from now on; a sink that is already there is not added again.
-    public func add(_ sink: any AudioSink) {
-        guard sinks.add(sink) else { return }
-        if isMuted { sink.muteDidChange(true) }
-    }
+    public func add(_ sink: any AudioSink) { sinks.add(sink) }
 
     /// Gives `sink` no further block; one that it is taking on another thread at this moment is its last.
     public func remove(_ sink: any AudioSink) { sinks.remove(sink) }

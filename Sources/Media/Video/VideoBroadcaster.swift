@@ -4,46 +4,40 @@ internal import Synchronization
 ///
 /// A frame that can't be used reaches no sink: the observers hear why, and it is counted.
 public final class VideoBroadcaster: Sendable {
-    private struct State {
+    private struct Properties: Equatable {
         var contentHint: ContentHint
         var isMuted = false
+    }
+
+    private struct State {
         var framesRefused = 0
         /// Whether what the last frame changed was kept from the sinks.
         var damageIsUnknown = false
     }
 
-    private let sinks = ObserverList<any VideoSink>()
-    private let state: Mutex<State>
+    private let sinks: SinkList<any VideoSink, Properties>
+    private let state = Mutex(State())
     /// Those who hear how capture goes.
     public let observers = CaptureObservers()
 
     /// A list of no sinks.
     public init(contentHint: ContentHint = .none) {
-        state = Mutex(State(contentHint: contentHint))
+        sinks = SinkList(Properties(contentHint: contentHint)) { sink, old, new in
+            if old?.contentHint != new.contentHint { sink.contentHintDidChange(new.contentHint) }
+            if old?.isMuted ?? false != new.isMuted { sink.muteDidChange(new.isMuted) }
+        }
     }
 
     /// What the pictures are; a change is told to every sink.
     public var contentHint: ContentHint {
-        get { state.withLock { $0.contentHint } }
-        set {
-            let isNew = state.withLock { state in
-                defer { state.contentHint = newValue }
-                return state.contentHint != newValue
-            }
-            if isNew { sinks.forEach { $0.contentHintDidChange(newValue) } }
-        }
+        get { sinks.properties.contentHint }
+        set { sinks.update { $0.contentHint = newValue } }
     }
 
     /// Whether frames are held back. A change is told to every sink; it is the source that gives none meanwhile.
     public var isMuted: Bool {
-        get { state.withLock { $0.isMuted } }
-        set {
-            let isNew = state.withLock { state in
-                defer { state.isMuted = newValue }
-                return state.isMuted != newValue
-            }
-            if isNew { sinks.forEach { $0.muteDidChange(newValue) } }
-        }
+        get { sinks.properties.isMuted }
+        set { sinks.update { $0.isMuted = newValue } }
     }
 
     /// Frames that could not be used.
@@ -53,12 +47,7 @@ public final class VideoBroadcaster: Sendable {
     public var hasSinks: Bool { !sinks.isEmpty }
 
     /// Gives `sink` every frame from now on; a sink that is already there is not added again.
-    public func add(_ sink: any VideoSink) {
-        guard sinks.add(sink) else { return }
-        let (hint, isMuted) = state.withLock { ($0.contentHint, $0.isMuted) }
-        sink.contentHintDidChange(hint)
-        if isMuted { sink.muteDidChange(true) }
-    }
+    public func add(_ sink: any VideoSink) { sinks.add(sink) }
 
     /// Gives `sink` no further frame; one that it is taking on another thread at this moment is its last.
     public func remove(_ sink: any VideoSink) { sinks.remove(sink) }

@@ -23,110 +23,37 @@ public final class VideoReceivePipeline: Sendable {
         public internal(set) var size: PixelSize?
     }
 
-    private struct State {
-        var queue: [AssembledFrame] = []
-        var isStopped = false
-        /// What was taken or decoded last is no base for what follows.
-        var awaitsKeyFrame = false
-        var statistics = Statistics()
+    private let decoding: Decoding
 
-        /// The next frame that can be decoded; those before it are dropped.
-        mutating func takeNext() -> AssembledFrame? {
-            while !queue.isEmpty {
-                let frame = queue.removeFirst()
-                if frame.isKeyFrame { awaitsKeyFrame = false }
-                if !awaitsKeyFrame { return frame }
-                statistics.framesDropped += 1
-            }
-            return nil
-        }
-    }
-
-    private let state = Mutex(State())
-    private let wake = DispatchSemaphore(value: 0)
-    private let hasEnded = DispatchSemaphore(value: 0)
-    private let undecodable: @Sendable () -> Void
-    /// A decoder that falls this far behind begins anew at the next key frame.
-    private static let maximumQueue = 60
-
-    /// A pipeline that runs until ``stop()``. On its thread it calls `picture` with each decoded picture; `undecodable`
-    /// is called there, or where frames are given, when a key frame is needed to go on.
+    /// A pipeline that runs until ``stop()``, or until it is let go of. On its thread it calls `picture` with each decoded
+    /// picture; `undecodable` is called there, or where frames are given, when a key frame is needed to go on.
     public init(
         picture: @escaping @Sendable (PixelBuffer, AssembledFrame) -> Void,
         undecodable: @escaping @Sendable () -> Void
     ) throws(VideoCodingError) {
-        self.undecodable = undecodable
-        let thread = Thread { [self] in
-            decodeUntilStopped(picture: picture)
-            hasEnded.signal()
-        }
+        decoding = try Decoding(picture: picture, undecodable: undecodable)
+        // The thread holds what it decodes with, and not the pipeline, which ends it.
+        let decoding = decoding
+        let thread = Thread { decoding.run() }
         thread.name = "vp8-decoder"
         thread.start()
     }
 
-    /// Takes a frame, in decode order, from any thread.
-    public func decode(_ frame: AssembledFrame) {
-        let isBehind = state.withLock { state in
-            guard !state.isStopped else { return false }
-            let overflows = state.queue.count >= Self.maximumQueue
-            if overflows {
-                state.statistics.framesDropped += UInt64(state.queue.count)
-                state.queue.removeAll()
-                state.awaitsKeyFrame = true
-            }
-            state.queue.append(frame)
-            return overflows && !frame.isKeyFrame
-        }
-        if isBehind { undecodable() }
-        wake.signal()
+    deinit {
+        decoding.stop()
     }
+
+    /// Takes a frame, in decode order, from any thread.
+    public func decode(_ frame: AssembledFrame) { decoding.decode(frame) }
 
     /// What was decoded so far.
-    public var statistics: Statistics { state.withLock { $0.statistics } }
+    public var statistics: Statistics { decoding.statistics }
 
-    /// Decodes what was taken, and returns when the thread has ended.
+    /// Decodes what was taken, and returns when the thread has ended. Called from `picture` or `undecodable`, it returns
+    /// at once, and that call is the last.
     public func stop() {
-        let wasStopped = state.withLock { state in
-            defer { state.isStopped = true }
-            return state.isStopped
-        }
-        guard !wasStopped else { return }
-        wake.signal()
-        hasEnded.wait()
-    }
-
-    private func decodeUntilStopped(picture: (PixelBuffer, AssembledFrame) -> Void) {
-        guard let decoder = try? VP8Decoder() else { return undecodable() }
-        while true {
-            wake.wait()
-            let (frame, isStopped) = state.withLock { state in (state.takeNext(), state.isStopped) }
-            guard let frame else {
-                if isStopped { return }
-                continue
-            }
-            let start = MonotonicClock.now
-            do {
-                guard let buffer = try decoder.decode(frame.data.span) else { continue }
-                count(frame, buffer, quantizer: decoder.lastQuantizer, time: MonotonicClock.now - start)
-                picture(buffer, frame)
-            } catch {
-                state.withLock { state in
-                    state.statistics.framesDropped += 1
-                    state.awaitsKeyFrame = true
-                }
-                undecodable()
-            }
-        }
-    }
-
-    private func count(_ frame: AssembledFrame, _ buffer: PixelBuffer, quantizer: Int?, time: Duration) {
-        state.withLock { state in
-            state.statistics.framesDecoded += 1
-            if frame.isKeyFrame { state.statistics.keyFramesDecoded += 1 }
-            state.statistics.totalDecodeTime += time
-            state.statistics.qpSum += UInt64(quantizer ?? 0)
-            state.statistics.size = buffer.size
-        }
+        decoding.stop()
+        decoding.waitUntilEnded()
     }
 
     /// Completes a connection's report with what was decoded of its receiver of this index.
@@ -145,6 +72,116 @@ public final class VideoReceivePipeline: Sendable {
             object.set("frameHeight", statistics.size?.height)
             object.set("decoderImplementation", "libvpx")
             return object
+        }
+    }
+}
+
+/// The decoder, its thread's work, and the frames that wait for it.
+private final class Decoding: Sendable {
+    private struct State {
+        var queue: [AssembledFrame] = []
+        var isStopped = false
+        /// What was taken or decoded last is no base for what follows.
+        var awaitsKeyFrame = false
+        var statistics = VideoReceivePipeline.Statistics()
+        var thread: Thread?
+
+        /// The next frame that can be decoded; those before it are dropped.
+        mutating func takeNext() -> AssembledFrame? {
+            while !queue.isEmpty {
+                let frame = queue.removeFirst()
+                if frame.isKeyFrame { awaitsKeyFrame = false }
+                if !awaitsKeyFrame { return frame }
+                statistics.framesDropped += 1
+            }
+            return nil
+        }
+    }
+
+    /// Used on the thread alone.
+    private nonisolated(unsafe) let decoder: VP8Decoder
+    private let state = Mutex(State())
+    private let wake = DispatchSemaphore(value: 0)
+    private let hasEnded = DispatchGroup()
+    private let picture: @Sendable (PixelBuffer, AssembledFrame) -> Void
+    private let undecodable: @Sendable () -> Void
+    /// A decoder that falls this far behind begins anew at the next key frame.
+    private static let maximumQueue = 60
+
+    init(
+        picture: @escaping @Sendable (PixelBuffer, AssembledFrame) -> Void,
+        undecodable: @escaping @Sendable () -> Void
+    ) throws(VideoCodingError) {
+        decoder = try VP8Decoder()
+        self.picture = picture
+        self.undecodable = undecodable
+        hasEnded.enter()
+    }
+
+    var statistics: VideoReceivePipeline.Statistics { state.withLock { $0.statistics } }
+
+    func decode(_ frame: AssembledFrame) {
+        let isBehind = state.withLock { state in
+            guard !state.isStopped else { return false }
+            let overflows = state.queue.count >= Self.maximumQueue
+            if overflows {
+                state.statistics.framesDropped += UInt64(state.queue.count)
+                state.queue.removeAll()
+                state.awaitsKeyFrame = true
+            }
+            state.queue.append(frame)
+            return overflows && !frame.isKeyFrame
+        }
+        if isBehind { undecodable() }
+        wake.signal()
+    }
+
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        wake.signal()
+    }
+
+    func waitUntilEnded() {
+        guard state.withLock({ $0.thread }) !== Thread.current else { return }
+        hasEnded.wait()
+    }
+
+    func run() {
+        state.withLock { $0.thread = Thread.current }
+        defer { hasEnded.leave() }
+        while true {
+            wake.wait()
+            let (frame, isStopped) = state.withLock { state in (state.takeNext(), state.isStopped) }
+            if let frame {
+                decodeNow(frame)
+            } else if isStopped {
+                return
+            }
+        }
+    }
+
+    private func decodeNow(_ frame: AssembledFrame) {
+        let start = MonotonicClock.now
+        do {
+            guard let buffer = try decoder.decode(frame.data.span) else { return }
+            count(frame, buffer, quantizer: decoder.lastQuantizer, time: MonotonicClock.now - start)
+            picture(buffer, frame)
+        } catch {
+            state.withLock { state in
+                state.statistics.framesDropped += 1
+                state.awaitsKeyFrame = true
+            }
+            undecodable()
+        }
+    }
+
+    private func count(_ frame: AssembledFrame, _ buffer: PixelBuffer, quantizer: Int?, time: Duration) {
+        state.withLock { state in
+            state.statistics.framesDecoded += 1
+            if frame.isKeyFrame { state.statistics.keyFramesDecoded += 1 }
+            state.statistics.totalDecodeTime += time
+            state.statistics.qpSum += UInt64(quantizer ?? 0)
+            state.statistics.size = buffer.size
         }
     }
 }

@@ -1,0 +1,79 @@
+internal import Synchronization
+
+/// The sinks of a source, and what each was told of it: nobody is told something older after something newer, whichever
+/// threads add sinks and change what is to be told.
+///
+/// No lock is held while a sink is called. One thread at a time tells, and looks again when it is through.
+final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable {
+    private struct Entry {
+        let sink: Sink
+        var told: Properties?
+
+        func isFor(_ other: Sink) -> Bool { sink as AnyObject === other as AnyObject }
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var properties: Properties
+        var isTelling = false
+
+        /// The next sink that is to be told something, and what it was told before.
+        mutating func nextToTell() -> (sink: Sink, old: Properties?, new: Properties)? {
+            guard let index = entries.firstIndex(where: { $0.told != properties }) else {
+                isTelling = false
+                return nil
+            }
+            let old = entries[index].told
+            entries[index].told = properties
+            return (entries[index].sink, old, properties)
+        }
+    }
+
+    private let state: Mutex<State>
+    private let tell: @Sendable (_ sink: Sink, _ old: Properties?, _ new: Properties) -> Void
+
+    /// No sinks. `tell` is called where a sink does not know yet how things are; `old` is nil for one that was just added.
+    init(_ properties: Properties, tell: @escaping @Sendable (Sink, _ old: Properties?, _ new: Properties) -> Void) {
+        state = Mutex(State(properties: properties))
+        self.tell = tell
+    }
+
+    var properties: Properties { state.withLock { $0.properties } }
+
+    var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
+
+    func update(_ change: (inout Properties) -> Void) {
+        state.withLock { change(&$0.properties) }
+        announce()
+    }
+
+    /// Adds a sink; one that is there already is not added again.
+    func add(_ sink: Sink) {
+        state.withLock { state in
+            guard !state.entries.contains(where: { $0.isFor(sink) }) else { return }
+            state.entries.append(Entry(sink: sink))
+        }
+        announce()
+    }
+
+    func remove(_ sink: Sink) {
+        state.withLock { $0.entries.removeAll { $0.isFor(sink) } }
+    }
+
+    /// Calls `body` with each sink. One that was removed by another in this round is passed over.
+    func forEach(_ body: (Sink) -> Void) {
+        for entry in state.withLock({ $0.entries }) {
+            guard state.withLock({ $0.entries.contains { $0.isFor(entry.sink) } }) else { continue }
+            body(entry.sink)
+        }
+    }
+
+    private func announce() {
+        let isMine = state.withLock { state in
+            defer { state.isTelling = true }
+            return !state.isTelling
+        }
+        guard isMine else { return }
+        while let next = state.withLock({ $0.nextToTell() }) { tell(next.sink, next.old, next.new) }
+    }
+}
