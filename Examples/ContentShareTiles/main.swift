@@ -29,7 +29,7 @@ final class ViewingApp: VideoTileObserver, RemoteSoundObserver {
     }
 
     func videoTileDidRemove(_ tile: VideoTileState) { print("bob: tile \(tile.tileID) removed") }
-    func remoteSoundDidAdd(_ attendee: AttendeeID) { print("bob: hears \(attendee)") }
+    func remoteSoundDidAdd(_ sound: RemoteSound) { print("bob: hears \(sound.attendeeID)") }
 }
 
 do {

@@ -80,6 +80,8 @@ public enum AttendeeIDError: Error, Hashable, Sendable, CustomStringConvertible 
     case emptyBase(String)
     /// It is longer than ``AttendeeID/maximumLength``.
     case tooLong(length: Int)
+    /// It names what an attendee shares, where an attendee is meant.
+    case content(String)
     /// A character that no SDP token may have.
     case character(Character, in: String)
 
@@ -92,6 +94,8 @@ public enum AttendeeIDError: Error, Hashable, Sendable, CustomStringConvertible 
             "the attendee id \(text) names nobody before its #; give a name such as alice"
         case .tooLong(let length):
             "the attendee id has \(length) bytes; at most \(AttendeeID.maximumLength) are allowed"
+        case .content(let text):
+            "\(text) is what an attendee shares, and no attendee; give the name before its #"
         case .character(let character, let text):
             "the attendee id \(text.debugDescription) has the character \(String(character).debugDescription); "
                 + "letters, digits and !#$%&'*+-.^_`{|}~ are allowed"

@@ -30,11 +30,15 @@ public actor AttendeeSession {
     private var isEnding = false
     /// How it ended, once everybody was told.
     private var outcome: Result<Void, any Error>?
-    private var waiters: [CheckedContinuation<Void, any Error>] = []
+    private var waiters: [Int: CheckedContinuation<Void, any Error>] = [:]
+    private var waits = 0
+    /// The content of other attendees, in whose name this one shares.
+    private var otherShares: [AttendeeID: ContentShareController] = [:]
     private var starts = 0
 
     /// The attendee on a connection, of which it reads the events from now on.
     public init(attendee: AttendeeID, connection: Connection) throws(AttendeeIDError) {
+        guard attendee.modality == .attendee else { throw .content(attendee.rawValue) }
         self.attendee = attendee
         self.connection = connection
         contentShare = try ContentShareController(attendee: attendee, connection: connection)
@@ -73,6 +77,21 @@ public actor AttendeeSession {
 
     /// Tells `observer` nothing more.
     public nonisolated func remove(observer: any AttendeeSessionObserver) { observers.remove(observer) }
+
+    /// Shares content in another attendee's name over the same connection: for a program that presents for several. An
+    /// attendee has one share; a connection carries at most ``ContentShareController/maximumShares``.
+    public func contentShare(of other: AttendeeID) async throws -> ContentShareController {
+        guard other.modality == .attendee else { throw AttendeeIDError.content(other.rawValue) }
+        try checkOpen()
+        if other == attendee { return contentShare }
+        if let share = otherShares[other] { return share }
+        let share = try ContentShareController(attendee: other, connection: connection)
+        otherShares[other] = share
+        if isConnected { await share.connected() }
+        return share
+    }
+
+    private var shares: [ContentShareController] { [contentShare] + otherShares.values }
 
     // MARK: Own picture and voice
 
@@ -147,9 +166,26 @@ public actor AttendeeSession {
     }
 
     /// Returns when the peer has left or ``leave()`` was called; throws where the connection failed.
+    /// A task that is cancelled waits no longer, and throws `CancellationError`; the session goes on.
     public func waitUntilEnd() async throws {
         if let outcome { return try outcome.get() }
-        try await withCheckedThrowingContinuation { waiters.append($0) }
+        waits += 1
+        let id = waits
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                if Task.isCancelled {
+                    continuation.resume(throwing: CancellationError())
+                } else {
+                    waiters[id] = continuation
+                }
+            }
+        } onCancel: {
+            Task { await self.cancelWait(id) }
+        }
+    }
+
+    private func cancelWait(_ id: Int) {
+        waiters.removeValue(forKey: id)?.resume(throwing: CancellationError())
     }
 
     /// Lets what is queued leave, says goodbye and closes the connection.
@@ -161,7 +197,8 @@ public actor AttendeeSession {
 
     /// A report of all that was counted, as `getStats()` gives it.
     public func statistics() async -> [StatisticsObject] {
-        var report = await contentShare.complete(await connection.statistics())
+        var report = await connection.statistics()
+        for share in shares { report = await share.complete(report) }
         if let camera { report = camera.pipeline.complete(report, media: camera.media) }
         return sounds.complete(tiles.complete(report))
     }
@@ -170,21 +207,21 @@ public actor AttendeeSession {
         switch event {
         case .connected:
             isConnected = true
-            await contentShare.connected()
+            for share in shares { await share.connected() }
             await refresh()
             observers.forEach { $0.sessionDidConnect() }
         case .remoteMediaChanged:
             let media = await connection.remoteMedia
             tiles.update(media)
             sounds.update(media)
-            await contentShare.refresh()
+            for share in shares { await share.refresh() }
             await refresh()
         case .keyFrameRequested(let media):
             if camera?.media == media { camera?.pipeline.requestKeyFrame() }
-            await contentShare.keyFrameRequested(media: media)
+            for share in shares { await share.keyFrameRequested(media: media) }
         case .lossReported(let loss, let media):
             if voice?.media == media { voice?.pipeline.note(loss: loss, of: connection) }
-            await contentShare.lossReported(loss, media: media)
+            for share in shares { await share.lossReported(loss, media: media) }
         case .frame(let frame, let receiver): tiles.receive(frame, receiver: receiver)
         case .sound(let packet, let receiver): sounds.receive(packet, receiver: receiver)
         case .activityChanged(let activity, let receiver):
@@ -219,15 +256,15 @@ public actor AttendeeSession {
         isEnding = true
         camera?.pipeline.stop()
         voice?.pipeline.stop()
-        await contentShare.connectionEnded(share)
+        for controller in shares { await controller.connectionEnded(share) }
         tiles.end()
         sounds.end()
         var error: (any Error)?
         if case .failure(let failure) = result { error = failure }
         observers.forEach { $0.sessionDidEnd(error: error) }
         outcome = result
-        for waiter in waiters { waiter.resume(with: result) }
-        waiters = []
+        for waiter in waiters.values { waiter.resume(with: result) }
+        waiters = [:]
     }
 }
 

@@ -109,7 +109,7 @@ private struct Demo {
 
     func run(duration: Double, snapshot: String) async throws -> Result {
         let judge = SimilarityJudge(size: size, framesPerSecond: Self.framesPerSecond)
-        let viewing = Viewing(session: viewer, snapshot: snapshot, observer: judge)
+        let viewing = try Viewing(session: viewer, snapshot: snapshot, observer: judge)
         try await sender.contentShare.start(
             source: source, audio: sound, configuration: LocalVideoConfiguration(maxBitrate: bitrate, maxSize: size))
         try source.start()

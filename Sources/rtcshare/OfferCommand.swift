@@ -29,8 +29,9 @@ struct OfferCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
-            let sources = sources.selection
+            let sources = sources.selection.withAbsolutePaths
             try sources.check()
+            _ = try sources.standardInputOption()
             let attendee = try offering.attendeeID()
             let (connection, identity) = try await offering.openConnection(for: attendee, media: sources.media)
             try await offering.gather(on: connection)

@@ -1,63 +1,96 @@
-internal import AudioCoding
 internal import ContentShare
+internal import Dispatch
 internal import Foundation
 internal import Media
 internal import PeerConnection
 internal import Synchronization
-internal import VideoCoding
-internal import WireFormat
 
 /// What is received, in files: pictures as they came (IVF) and sound decoded beside them (WAV), on one timeline.
 ///
 /// The content goes to the file that was named, an attendee's own picture and voice to a file with its id in the name.
+/// Disks can be slow: all is written on a queue of the recording's own, and neither decoder nor network waits for it.
 final class Recording: Sendable {
     private struct State {
         /// When the first picture or sound came: where every file begins.
         var start: Duration?
-        var pictures: [AttendeeID: IVFWriter] = [:]
-        var sounds: [AttendeeID: SoundRecording] = [:]
+        var pictures: [PictureRecording] = []
+        var sounds: [SoundRecording] = []
+        /// The names in use, without their extensions, of pictures and of sounds.
+        var pictureNames: Set<String> = []
+        var soundNames: Set<String> = []
+        var waiting = 0
+        var hasFailed = false
     }
 
-    private let path: String
+    private let base: String
+    private let queue = DispatchQueue(label: "rtcshare.recording")
     private let state = Mutex(State())
+    private let onFailure: @Sendable (any Error) -> Void
+    /// As many frames and blocks wait for the disk at most: some ten seconds of four media.
+    private static let maximumWaiting = 1500
 
-    init(path: String) {
-        self.path = path
+    /// A recording to files beside `path`; `onFailure` is called once, where one can't be written.
+    init(path: String, onFailure: @escaping @Sendable (any Error) -> Void) {
+        base = ["ivf", "wav"].contains(URL(filePath: path).pathExtension) ? String(path.dropLast(4)) : path
+        self.onFailure = onFailure
     }
 
-    /// Appends a frame. The file begins with the first one that can be decoded on its own, whose size its header needs.
-    func write(_ frame: AssembledFrame, of attendee: AttendeeID) throws {
-        try state.withLock { state in
-            let time = Duration.nanoseconds(frame.completion.nanoseconds)
-            if state.pictures[attendee] == nil {
-                guard let size = frame.size else { return }
-                state.pictures[attendee] = try IVFWriter(
-                    path: file(of: attendee, extension: "ivf"), size: PixelSize(width: size.width, height: size.height))
-            }
-            let start = state.start ?? time
-            state.start = start
-            try state.pictures[attendee]?.write(frame.data, timestamp: max(time - start, .zero))
+    /// What takes the frames of a picture of an attendee, as they came.
+    func picture(of attendee: AttendeeID) -> @Sendable (AssembledFrame) -> Void {
+        let recording = state.withLock { state in
+            let path = name(of: attendee, among: &state.pictureNames) + ".ivf"
+            let recording = PictureRecording(path: path) { [weak self] in self?.startTime(at: $0) ?? $0 }
+            state.pictures.append(recording)
+            return recording
         }
+        return { [weak self] frame in self?.enqueue { try recording.write(frame) } }
     }
 
-    /// What records the sound of an attendee.
-    func sound(of attendee: AttendeeID) throws -> any AudioSink {
-        let path = file(of: attendee, extension: "wav")
-        return try state.withLock { state in
-            if let sound = state.sounds[attendee] { return sound }
-            let sound = SoundRecording(writer: try WAVWriter(path: path, sampleRate: 48_000, channels: 2)) {
-                [weak self] in
-                self?.startTime(at: $0) ?? $0
-            }
-            state.sounds[attendee] = sound
-            return sound
+    /// What takes a sound of an attendee.
+    func sound(of attendee: AttendeeID) -> any AudioSink {
+        let recording = state.withLock { state in
+            let path = name(of: attendee, among: &state.soundNames) + ".wav"
+            let recording = SoundRecording(path: path) { [weak self] in self?.startTime(at: $0) ?? $0 }
+            state.sounds.append(recording)
+            return recording
         }
+        return SoundInlet { [weak self] frame in self?.enqueue { try recording.write(frame) } }
     }
 
+    /// Writes what waits, and closes the files.
     func close() throws {
-        let taken = state.withLock { $0 }
-        for picture in taken.pictures.values { try picture.close() }
-        for sound in taken.sounds.values { try sound.close() }
+        let (pictures, sounds) = state.withLock { ($0.pictures, $0.sounds) }
+        try queue.sync {
+            for picture in pictures { try picture.close() }
+            for sound in sounds { try sound.close() }
+        }
+    }
+
+    private func enqueue(_ write: @escaping @Sendable () throws -> Void) {
+        let isTooSlow = state.withLock { state in
+            state.waiting += 1
+            return state.waiting > Self.maximumWaiting
+        }
+        if isTooSlow {
+            fail(CommandFailure(.inputOutput, "the disk of \(base) is too slow to record to: record to another"))
+        }
+        queue.async { [self] in
+            defer { state.withLock { $0.waiting -= 1 } }
+            guard !state.withLock({ $0.hasFailed }) else { return }
+            do {
+                try write()
+            } catch {
+                fail(error)
+            }
+        }
+    }
+
+    private func fail(_ error: any Error) {
+        let isFirst = state.withLock { state in
+            defer { state.hasFailed = true }
+            return !state.hasFailed
+        }
+        if isFirst { onFailure(error) }
     }
 
     private func startTime(at time: Duration) -> Duration {
@@ -68,64 +101,27 @@ final class Recording: Sendable {
         }
     }
 
-    /// `share.ivf`, `share.wav`; `share-alice.ivf`, `share-alice.wav`.
-    private func file(of attendee: AttendeeID, extension suffix: String) -> String {
-        let url = URL(filePath: path)
-        let base = url.pathExtension.isEmpty ? path : String(path.dropLast(url.pathExtension.count + 1))
-        let isNamed = suffix == "ivf" && !url.pathExtension.isEmpty
-        let ending = isNamed ? url.pathExtension : suffix
-        guard attendee.modality == .attendee else { return "\(base).\(ending)" }
+    /// `share` for the content, `share-alice` for an attendee's own; with a number behind it where that is taken.
+    private func name(of attendee: AttendeeID, among names: inout Set<String>) -> String {
         // An id can hold what a file's name can't.
-        let name = attendee.rawValue.replacing("/", with: "_")
-        return "\(base)-\(name).\(ending)"
+        let own = "\(base)-\(attendee.base.replacing("/", with: "_"))"
+        var candidates = attendee.modality == .content ? [base, "\(own)-content"] : [own]
+        var number = 2
+        while true {
+            for candidate in candidates where names.insert(candidate).inserted { return candidate }
+            candidates = ["\(candidates[candidates.count - 1])-\(number)"]
+            number += 1
+        }
     }
 }
 
-/// A WAV file that begins with the recording, whenever its sound does.
-private final class SoundRecording: AudioSink {
-    private struct State: @unchecked Sendable {
-        let writer: WAVWriter
-        /// The end of what is written, since the recording's start, in samples.
-        var written = 0
-        var failure: (any Error)?
+/// Gives what it takes to the recording's queue.
+private final class SoundInlet: AudioSink {
+    private let take: @Sendable (AudioFrame) -> Void
+
+    init(_ take: @escaping @Sendable (AudioFrame) -> Void) {
+        self.take = take
     }
 
-    private let state: Mutex<State>
-    private let start: @Sendable (Duration) -> Duration
-    private static let sampleRate = 48_000
-    /// What playout shifts sound by is no gap.
-    private static let tolerance = sampleRate / 10
-
-    init(writer: sending WAVWriter, start: @escaping @Sendable (Duration) -> Duration) {
-        state = Mutex(State(writer: writer))
-        self.start = start
-    }
-
-    func receive(_ frame: AudioFrame) {
-        let offset = frame.timestamp - start(frame.timestamp)
-        let stereo = frame.mixed(toChannels: 2)
-        state.withLock { state in
-            guard state.failure == nil else { return }
-            do {
-                let place = Int(
-                    (Double(offset.components.seconds) + Double(offset.components.attoseconds) * 1e-18)
-                        * Double(Self.sampleRate))
-                if place > state.written + Self.tolerance {
-                    try state.writer.write([Float](repeating: 0, count: (place - state.written) * 2))
-                    state.written = place
-                }
-                try state.writer.write(stereo.samples)
-                state.written += stereo.sampleCount
-            } catch {
-                state.failure = error
-            }
-        }
-    }
-
-    func close() throws {
-        try state.withLock { state in
-            if let failure = state.failure { throw failure }
-            try state.writer.close()
-        }
-    }
+    func receive(_ frame: AudioFrame) { take(frame) }
 }

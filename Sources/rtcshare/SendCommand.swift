@@ -41,13 +41,6 @@ struct SendCommand: AsyncParsableCommand {
         if answer == nil, session != nil {
             throw ValidationError("--session goes with --answer; without an answer, send makes its own offer")
         }
-        if answer == nil, sharing.sources.source == "file:-" {
-            throw ValidationError(
-                "standard input can't be both the answer and the video: use rtcshare offer, then send --answer FILE")
-        }
-        if answer == "-", sharing.sources.source == "file:-" {
-            throw ValidationError("standard input can't be both the answer and the video: give the answer as a file")
-        }
     }
 
     func run() async throws {
@@ -60,8 +53,18 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
+    private func checkStandardInput(_ selection: SourceSelection, answer: String) throws(CommandFailure) {
+        guard let option = try selection.standardInputOption(), answer == "-" else { return }
+        throw CommandFailure(
+            .usage,
+            "\(option): standard input can't be both the answer and the video: use rtcshare offer, then send "
+                + "--answer FILE")
+    }
+
     /// Takes up the session of an earlier `offer`.
     private func send(answerPath: String) async throws {
+        // An answer on standard input is read only once it is clear that no picture is to come from there.
+        if answerPath == "-" { try checkStandardInput(sharing.sources.selection, answer: answerPath) }
         let answer = try AnswerFile.read(answerPath)
         let file = SessionFile(path: session)
         let stored = try file.take()
@@ -70,6 +73,7 @@ struct SendCommand: AsyncParsableCommand {
         _ = try Negotiation.negotiate(offer: offer, answer: answer)
         let selection = sharing.sources.selection.merged(over: stored.sources)
         try selection.check(offered: stored.sources)
+        try checkStandardInput(selection, answer: answerPath)
         let sources = try OpenedSources(selection, maximumFrameRate: sharing.maxFramerate)
         let interruption = Interruption()
         let connection = try await connection(for: stored, sending: selection.media, in: file)
@@ -100,6 +104,7 @@ struct SendCommand: AsyncParsableCommand {
     private func offerAndSend() async throws {
         let attendee = try offering.attendeeID()
         let selection = sharing.sources.selection
+        try checkStandardInput(selection, answer: "-")
         let sources = try OpenedSources(selection, maximumFrameRate: sharing.maxFramerate)
         let connection = try await offering.openConnection(
             for: attendee, media: selection.media,

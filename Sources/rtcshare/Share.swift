@@ -20,7 +20,8 @@ struct Share {
         case ended((any Error)?)
         case shareStopped(ContentShareStatus)
         case sourceEnded((any Error)?)
-        case soundFailed(String, CaptureSourceError)
+        /// Something beside the content has ended; with an error where that was not asked for.
+        case besideEnded(String, CaptureSourceError?)
         case interrupted
         case durationOver
         case second
@@ -62,14 +63,18 @@ struct Share {
         if let microphone = sources.microphone { try await session.startLocalAudio(source: microphone) }
     }
 
-    private func listen(_ continuation: AsyncStream<Occurrence>.Continuation) -> [SoundListener] {
+    private func listen(_ continuation: AsyncStream<Occurrence>.Continuation) -> [BesideListener] {
         let sounds =
             sources.audio.map { ("sound", $0) } + [sources.microphone].compactMap { $0 }.map { ("microphone", $0) }
-        return sounds.map { name, source in
-            let listener = SoundListener(name: name, continuation)
+        let listeners = sounds.map { name, source in
+            let listener = BesideListener(name: name, continuation)
             source.add(observer: listener)
             return listener
         }
+        guard let camera = sources.camera else { return listeners }
+        let listener = BesideListener(name: "camera", continuation)
+        camera.add(observer: listener)
+        return listeners + [listener]
     }
 
     private func watch(_ continuation: AsyncStream<Occurrence>.Continuation) -> [Task<Void, Never>] {
@@ -126,8 +131,10 @@ struct Share {
                 // The session's end tells the rest.
                 case .ok, .replaced, .closedByPeer, .connectionFailed: continue
                 }
-            case .soundFailed(let name, let error):
+            case .besideEnded(let name, let error?):
                 Terminal.shared.say("The \(name) is gone, the share goes on without it: \(error)")
+            case .besideEnded(let name, nil):
+                Terminal.shared.say("The \(name) has ended, the share goes on without it.")
             case .interrupted:
                 if !wasConnected { try consume() }
                 return Terminal.shared.say("Stopped.")
@@ -172,8 +179,8 @@ private final class Listener: AttendeeSessionObserver, ContentShareObserver {
     func contentShareSourceDidEnd(error: (any Error)?) { continuation.yield(.sourceEnded(error)) }
 }
 
-/// Hears when sound fails, which ends no share.
-private final class SoundListener: CaptureSourceObserver {
+/// Hears of the end of a sound or a camera, which ends no share.
+private final class BesideListener: CaptureSourceObserver {
     private let name: String
     private let continuation: AsyncStream<Share.Occurrence>.Continuation
 
@@ -182,5 +189,10 @@ private final class SoundListener: CaptureSourceObserver {
         self.continuation = continuation
     }
 
-    func captureDidFail(error: CaptureSourceError) { continuation.yield(.soundFailed(name, error)) }
+    func captureDidStop() { continuation.yield(.besideEnded(name, nil)) }
+
+    func captureDidFail(error: CaptureSourceError) {
+        // A frame that was left out is no end.
+        if error.kind != .invalidFrame { continuation.yield(.besideEnded(name, error)) }
+    }
 }

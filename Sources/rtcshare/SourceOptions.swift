@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import AudioCoding
 internal import Capture
 internal import ContentShare
+internal import Foundation
 internal import Media
 
 /// The options that say what is shared.
@@ -18,12 +19,22 @@ struct SourceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Your own voice, beside what is shared: a SPEC as for --audio.", valueName: "spec"))
     var microphone: String?
 
-    @Option(help: ArgumentHelp("Your own picture, beside what is shared: a SPEC as for --source.", valueName: "spec"))
+    @Option(
+        help: ArgumentHelp(
+            "Your own picture, beside what is shared: a SPEC as for --source, or none.", valueName: "spec"))
     var camera: String?
 
     /// What they say.
     var selection: SourceSelection {
         SourceSelection(source: source, audio: audio, microphone: microphone, camera: camera)
+    }
+}
+
+extension String {
+    /// A SPEC with the path in it made absolute: what `offer` is told holds for `send` wherever that runs.
+    fileprivate var withAbsolutePath: String {
+        guard hasPrefix("file:"), !hasPrefix("file:-"), !hasPrefix("file:/"), count > 5 else { return self }
+        return "file:\(FileManager.default.currentDirectoryPath)/\(dropFirst(5))"
     }
 }
 
@@ -33,6 +44,27 @@ struct SourceSelection: Codable, Sendable {
     var audio: [String]
     var microphone: String?
     var camera: String?
+
+    private static let none = AudioSpecification.none.description
+
+    /// These, with paths that hold wherever they are opened.
+    var withAbsolutePaths: SourceSelection {
+        SourceSelection(
+            source: source?.withAbsolutePath, audio: audio.map(\.withAbsolutePath),
+            microphone: microphone?.withAbsolutePath, camera: camera?.withAbsolutePath)
+    }
+
+    /// Which option reads the pictures of standard input, of which there is one; nil where none does.
+    func standardInputOption() throws(CommandFailure) -> String? {
+        let options = [("--source", source), ("--camera", camera)].filter {
+            $0.1 == SourceSpecification.standardInput.description
+        }
+        guard options.count < 2 else {
+            throw CommandFailure(
+                .usage, "--source and --camera can't both be standard input: name a file for one of them")
+        }
+        return options.first?.0
+    }
 
     /// These, and where nothing is said, those that the offer was told.
     func merged(over offered: SourceSelection) -> SourceSelection {
@@ -46,7 +78,7 @@ struct SourceSelection: Codable, Sendable {
 
     /// Finds what can't be a source, before anything is opened.
     func check() throws(CaptureError) {
-        for text in [source, camera].compactMap({ $0 }) { _ = try SourceSpecification(text) }
+        for text in [source, shownCamera].compactMap({ $0 }) { _ = try SourceSpecification(text) }
         for text in audio + [microphone].compactMap({ $0 }) { _ = try AudioSpecification(text) }
     }
 
@@ -55,7 +87,7 @@ struct SourceSelection: Codable, Sendable {
         var media: Set<SharedMedia> = [.content]
         if audio.contains(where: isSound) { media.insert(.contentAudio) }
         if microphone.map(isSound) == true { media.insert(.microphone) }
-        if camera != nil { media.insert(.camera) }
+        if shownCamera != nil { media.insert(.camera) }
         return media
     }
 
@@ -72,7 +104,10 @@ struct SourceSelection: Codable, Sendable {
         }
     }
 
-    private func isSound(_ text: String) -> Bool { text != AudioSpecification.none.description }
+    /// The SPEC of the camera, unless it is to be left out.
+    var shownCamera: String? { camera == Self.none ? nil : camera }
+
+    private func isSound(_ text: String) -> Bool { text != Self.none }
 }
 
 /// The sources of a share, opened and not yet started.
@@ -104,7 +139,7 @@ struct OpenedSources: Sendable {
             }
         audio = try selection.audio.compactMap { try AudioSpecification($0).open() }
         microphone = try selection.microphone.flatMap { try AudioSpecification($0).open() }
-        camera = try selection.camera.map { try SourceSpecification($0).open(framesPerSecond: 30) }
+        camera = try selection.shownCamera.map { try SourceSpecification($0).open(framesPerSecond: 30) }
     }
 
     /// The content's sound: the one source of it, or the sum of several; nil where there is none.

@@ -68,7 +68,7 @@ struct ViewCommand: AsyncParsableCommand {
             let interruption = Interruption()
             let session = try await AttendeeSession.viewing(
                 as: AttendeeID("viewer"), configuration: configuration)
-            let viewing = Viewing(
+            let viewing = try Viewing(
                 session: session, record: record, snapshot: snapshot,
                 statistics: try stats.map { try StatisticsWriter(path: $0) })
             try await viewing.run(duration: duration, interruption: interruption) {

@@ -44,13 +44,31 @@ final class Viewing: Sendable {
     init(
         session: AttendeeSession, record: String? = nil, snapshot: String? = nil, statistics: StatisticsWriter? = nil,
         observer: (any VideoSink)? = nil
-    ) {
+    ) throws(CommandFailure) {
+        // Better said now than when what was to be kept is gone.
+        for path in [record, snapshot].compactMap({ $0 }) { try Self.checkWritable(path) }
         self.session = session
         self.snapshot = snapshot
         self.statistics = statistics
         self.observer = observer
-        recording = record.map { Recording(path: $0) }
-        (occurrences, continuation) = AsyncStream.makeStream()
+        let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
+        self.occurrences = occurrences
+        self.continuation = continuation
+        recording = record.map { path in Recording(path: path) { continuation.yield(.failed($0)) } }
+    }
+
+    private static func checkWritable(_ path: String) throws(CommandFailure) {
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw CommandFailure(.cannotCreate, "can't write \(path): there is no folder \(folder)")
+        }
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+            throw CommandFailure(.cannotCreate, "can't write \(path): it is a folder; name a file")
+        }
+        guard access(folder, W_OK) == 0 else {
+            throw CommandFailure(.cannotCreate, "can't write \(path): \(String(cString: strerror(errno)))")
+        }
     }
 
     /// What was seen so far.
@@ -134,13 +152,7 @@ final class Viewing: Sendable {
             if isMain { try makeMain(tile) }
             try session.tiles.bind(TileCounter(tile: tile.tileID, viewing: self), toTile: tile.tileID)
             if let recording {
-                try session.tiles.bindEncoded(toTile: tile.tileID) { [continuation] frame in
-                    do {
-                        try recording.write(frame, of: tile.attendeeID)
-                    } catch {
-                        continuation.yield(.failed(error))
-                    }
-                }
+                try session.tiles.bindEncoded(toTile: tile.tileID, recording.picture(of: tile.attendeeID))
             }
         } catch {
             continuation.yield(.failed(error))
@@ -158,11 +170,13 @@ final class Viewing: Sendable {
         }
     }
 
-    fileprivate func listen(to attendee: AttendeeID) {
-        Terminal.shared.say("Sound added: \(attendee)")
+    fileprivate func listen(to sound: RemoteSound) {
+        Terminal.shared.say("Sound added: \(sound.attendeeID)")
         do {
-            try session.sounds.bind(SoundCounter(viewing: self), to: attendee)
-            if let recording { try session.sounds.bind(try recording.sound(of: attendee), to: attendee) }
+            try session.sounds.bind(SoundCounter(viewing: self), toSound: sound.soundID)
+            if let recording {
+                try session.sounds.bind(recording.sound(of: sound.attendeeID), toSound: sound.soundID)
+            }
         } catch {
             continuation.yield(.failed(error))
         }
@@ -209,8 +223,8 @@ private final class ViewListener: AttendeeSessionObserver, VideoTileObserver, Re
                 ? "stands still: nothing comes through" : "paused: the sender sends nothing")
     }
 
-    func remoteSoundDidAdd(_ attendee: AttendeeID) { viewing.listen(to: attendee) }
-    func remoteSoundDidRemove(_ attendee: AttendeeID) { Terminal.shared.say("Sound removed: \(attendee)") }
+    func remoteSoundDidAdd(_ sound: RemoteSound) { viewing.listen(to: sound) }
+    func remoteSoundDidRemove(_ sound: RemoteSound) { Terminal.shared.say("Sound removed: \(sound.attendeeID)") }
 
     private func say(_ tile: VideoTileState, _ what: String) {
         Terminal.shared.say("Tile \(tile.tileID) \(what)")

@@ -34,7 +34,7 @@ struct AttendeeSessionTests {
         #expect(pair.bob.tiles.tiles.count { $0.isContent } == 1 && pair.bob.tiles.tiles.count == 2)
         await pair.sounds.hear(440, of: "alice#content")
         await pair.sounds.hear(1000, of: "alice")
-        #expect(Set(pair.bob.sounds.attendees.map(\.rawValue)) == ["alice", "alice#content"])
+        #expect(Set(pair.bob.sounds.sounds.map(\.attendeeID.rawValue)) == ["alice", "alice#content"])
         #expect(pair.sharing.log.entries == [.didStart])
         // Each is counted for itself.
         let report = await pair.bob.statistics()

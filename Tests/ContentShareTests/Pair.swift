@@ -133,12 +133,12 @@ final class SoundLog: RemoteSoundObserver {
 
     init(binding controller: RemoteSoundController) { self.controller = controller }
 
-    func remoteSoundDidAdd(_ attendee: AttendeeID) {
-        log.append(.added(attendee.rawValue))
-        try? controller.bind(Sink(blocks, of: attendee.rawValue), to: attendee)
+    func remoteSoundDidAdd(_ sound: RemoteSound) {
+        log.append(.added(sound.attendeeID.rawValue))
+        try? controller.bind(Sink(blocks, of: sound.attendeeID.rawValue), toSound: sound.soundID)
     }
 
-    func remoteSoundDidRemove(_ attendee: AttendeeID) { log.append(.removed(attendee.rawValue)) }
+    func remoteSoundDidRemove(_ sound: RemoteSound) { log.append(.removed(sound.attendeeID.rawValue)) }
 
     /// Returns once an attendee sounds like one tone for a tenth of a second: on a busy machine there may be breaks before.
     func hear(_ frequency: Double, of attendee: String, _ location: SourceLocation = #_sourceLocation) async {

@@ -51,7 +51,7 @@ struct SessionEndTests {
         await pair.sounds.log.wait(count: 1)
         await pair.alice.stopLocalAudio()
         await pair.sounds.log.wait(count: 2)
-        #expect(pair.bob.sounds.attendees.isEmpty)
+        #expect(pair.bob.sounds.sounds.isEmpty)
         let other = try ToneSource(frequency: 1000)
         try other.start()
         try await pair.alice.startLocalAudio(source: other)

@@ -3,25 +3,35 @@ internal import NetworkRuntime
 internal import PeerConnection
 internal import Synchronization
 
+/// A sound that a peer sends.
+public struct RemoteSound: Sendable, Hashable {
+    /// The sound's number in its session; a number is used once.
+    public let soundID: Int
+    /// Whose sound it is.
+    public let attendeeID: AttendeeID
+
+    /// Whether it is that of what an attendee shares, and not the attendee's own voice.
+    public var isContent: Bool { attendeeID.modality == .content }
+}
+
 /// The sound that a peer sends: each attendee's, and that of what is shared. What nobody listens to is not decoded.
 public final class RemoteSoundController: Sendable {
     private struct State {
-        /// By receiver; nil for what is no sound, or not sent any more.
+        /// Whose sound a receiver's is; nil for what is no sound, or not sent any more.
         var attendees: [AttendeeID?] = []
-        var heard: Set<Int> = []
+        /// What is heard, by receiver.
+        var sounds: [Int: RemoteSound] = [:]
         var pipelines: [Int: AudioReceivePipeline] = [:]
+        var nextID = 1
 
-        /// Lets go of what a receiver was heard through, and says whose it was, if it was heard.
+        /// Lets go of what a receiver was heard through, and says what sound it was, if it was heard.
         mutating func remove(receiver: Int) -> Removal {
-            let wasHeard = heard.remove(receiver) != nil
-            return Removal(
-                attendee: wasHeard && attendees.indices.contains(receiver) ? attendees[receiver] : nil,
-                pipeline: pipelines.removeValue(forKey: receiver))
+            Removal(sound: sounds.removeValue(forKey: receiver), pipeline: pipelines.removeValue(forKey: receiver))
         }
     }
 
     private struct Removal {
-        let attendee: AttendeeID?
+        let sound: RemoteSound?
         let pipeline: AudioReceivePipeline?
     }
 
@@ -36,24 +46,25 @@ public final class RemoteSoundController: Sendable {
     /// Tells `observer` nothing more.
     public func remove(observer: any RemoteSoundObserver) { observers.remove(observer) }
 
-    /// Those whose sound was heard.
-    public var attendees: [AttendeeID] {
-        state.withLock { state in state.heard.sorted().compactMap { state.attendees[$0] } }
+    /// What is heard, oldest first.
+    public var sounds: [RemoteSound] {
+        state.withLock { $0.sounds.values.sorted { $0.soundID < $1.soundID } }
     }
 
-    /// Gives `sink` the sound of an attendee: 48 kHz, in blocks of 20 ms as they are due, with what was lost concealed.
-    public func bind(_ sink: any AudioSink, to attendee: AttendeeID) throws(RemoteSoundError) {
-        guard let receiver = state.withLock({ $0.attendees.firstIndex(of: attendee) }) else {
-            throw .unknownAttendee(attendee)
-        }
+    /// Gives `sink` a sound: 48 kHz, in blocks of 20 ms as they are due, with what was lost concealed.
+    public func bind(_ sink: any AudioSink, toSound id: Int) throws(RemoteSoundError) {
         do {
             let made = try AudioReceivePipeline()
-            let pipeline = state.withLock { state in
+            let pipeline = state.withLock { state -> AudioReceivePipeline? in
+                guard let receiver = state.sounds.first(where: { $0.value.soundID == id })?.key else { return nil }
                 let pipeline = state.pipelines[receiver] ?? made
                 state.pipelines[receiver] = pipeline
                 return pipeline
             }
+            guard let pipeline else { throw RemoteSoundError.unknownSound(id) }
             pipeline.add(sink)
+        } catch let error as RemoteSoundError {
+            throw error
         } catch {
             throw .decoder("\(error)")
         }
@@ -91,11 +102,14 @@ public final class RemoteSoundController: Sendable {
     }
 
     func receive(_ packet: ReceivedAudioPacket, receiver: Int) {
-        let added = state.withLock { state -> AttendeeID? in
-            guard state.attendees.indices.contains(receiver), let attendee = state.attendees[receiver] else {
-                return nil
-            }
-            return state.heard.insert(receiver).inserted ? attendee : nil
+        let added = state.withLock { state -> RemoteSound? in
+            guard state.sounds[receiver] == nil, state.attendees.indices.contains(receiver),
+                let attendee = state.attendees[receiver]
+            else { return nil }
+            let sound = RemoteSound(soundID: state.nextID, attendeeID: attendee)
+            state.nextID += 1
+            state.sounds[receiver] = sound
+            return sound
         }
         if let added { observers.forEach { $0.remoteSoundDidAdd(added) } }
         state.withLock { $0.pipelines[receiver] }?.decode(packet)
@@ -103,7 +117,7 @@ public final class RemoteSoundController: Sendable {
 
     func end() {
         let removed = state.withLock { state in
-            defer { state = State() }
+            defer { state.attendees = [] }
             return state.attendees.indices.map { state.remove(receiver: $0) }
         }
         tell(removed)
@@ -113,38 +127,38 @@ public final class RemoteSoundController: Sendable {
         for removal in removed {
             removal.pipeline?.stop()
             removal.pipeline?.broadcaster.end(error: nil)
-            if let attendee = removal.attendee { observers.forEach { $0.remoteSoundDidRemove(attendee) } }
+            if let sound = removal.sound { observers.forEach { $0.remoteSoundDidRemove(sound) } }
         }
     }
 }
 
 /// Hears of the sound that a peer sends, one call after the other.
 public protocol RemoteSoundObserver: AnyObject, Sendable {
-    /// An attendee, or what is shared, is heard for the first time. Bound from here, a sink gets all of it.
-    func remoteSoundDidAdd(_ attendee: AttendeeID)
+    /// A sound is heard for the first time. Bound from here, a sink gets all of it.
+    func remoteSoundDidAdd(_ sound: RemoteSound)
     /// The sound is gone; its sinks get nothing more. What comes back is told, and is to be bound, anew.
-    func remoteSoundDidRemove(_ attendee: AttendeeID)
+    func remoteSoundDidRemove(_ sound: RemoteSound)
 }
 
 extension RemoteSoundObserver {
     /// Nothing is done.
-    public func remoteSoundDidAdd(_ attendee: AttendeeID) {}
+    public func remoteSoundDidAdd(_ sound: RemoteSound) {}
     /// Nothing is done.
-    public func remoteSoundDidRemove(_ attendee: AttendeeID) {}
+    public func remoteSoundDidRemove(_ sound: RemoteSound) {}
 }
 
 /// Why a sink can't be bound.
 public enum RemoteSoundError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Nothing is heard of this attendee.
-    case unknownAttendee(AttendeeID)
+    /// There is no sound with this number, or no more.
+    case unknownSound(Int)
     /// The decoder can't be made.
     case decoder(String)
 
     /// What is wrong, and what to do.
     public var description: String {
         switch self {
-        case .unknownAttendee(let attendee):
-            "no sound of \(attendee) is received; bind when remoteSoundDidAdd tells of it"
+        case .unknownSound(let id):
+            "there is no sound \(id); bind when remoteSoundDidAdd tells of it, before it is removed"
         case .decoder(let reason): "the decoder can't be made: \(reason)"
         }
     }

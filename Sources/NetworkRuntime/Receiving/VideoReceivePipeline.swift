@@ -49,8 +49,7 @@ public final class VideoReceivePipeline: Sendable {
     /// What was decoded so far.
     public var statistics: Statistics { decoding.statistics }
 
-    /// Decodes what was taken, and returns when the thread has ended. Called from `picture` or `undecodable`, it returns
-    /// at once, and that call is the last.
+    /// Decodes what was taken, and returns when the thread has ended; called from `picture` or `undecodable`, at once.
     public func stop() {
         decoding.stop()
         decoding.waitUntilEnded()
@@ -148,7 +147,11 @@ private final class Decoding: Sendable {
 
     func run() {
         state.withLock { $0.thread = Thread.current }
-        defer { hasEnded.leave() }
+        defer {
+            // The thread keeps what it runs, and so this.
+            state.withLock { $0.thread = nil }
+            hasEnded.leave()
+        }
         while true {
             wake.wait()
             let (frame, isStopped) = state.withLock { state in (state.takeNext(), state.isStopped) }

@@ -43,14 +43,9 @@ public final class AudioSendPipeline: Sendable {
     private let state: Mutex<State>
     private let queue = DispatchQueue(label: "rtcshare.audio-encoder", qos: .userInitiated)
     private let worker: Worker
-    private let continuation: AsyncStream<(any Error)?>.Continuation
-    /// Yields when the present track has nothing more to give: nil where it ran out, an error where it failed. One reader.
-    /// Ends with ``stop()``.
-    public let ends: AsyncStream<(any Error)?>
 
     /// A pipeline without a track.
     public init(settings: Settings) {
-        (ends, continuation) = AsyncStream.makeStream()
         state = Mutex(State(settings: settings))
         worker = Worker()
     }
@@ -104,7 +99,6 @@ public final class AudioSendPipeline: Sendable {
     public func stop() {
         replaceTrack(with: nil)
         state.withLock { $0.isStopped = true }
-        continuation.finish()
     }
 
     private func change(_ connection: Connection, _ body: (inout Destination) -> Void) {
@@ -128,12 +122,6 @@ public final class AudioSendPipeline: Sendable {
                 for destination in destinations { destination.connection.send(encoded, media: destination.media) }
             }
             worker.inlet = inlet
-        }
-    }
-
-    fileprivate func sourceDidEnd(error: (any Error)?, of inlet: Inlet) {
-        queue.async { [self] in
-            if state.withLock({ $0.inlet === inlet }) { continuation.yield(error) }
         }
     }
 
@@ -182,7 +170,6 @@ private final class Inlet: AudioSink {
     }
 
     func receive(_ frame: AudioFrame) { pipeline()?.receive(frame, from: self) }
-    func sourceDidEnd(error: (any Error)?) { pipeline()?.sourceDidEnd(error: error, of: self) }
 }
 
 /// The encoder and what stands before it. Used on the pipeline's queue alone.

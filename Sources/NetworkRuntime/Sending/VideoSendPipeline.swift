@@ -45,7 +45,8 @@ public final class VideoSendPipeline: Sendable {
     /// A pipeline without a track.
     public init(settings: VideoEncoderThread.Settings) throws(VideoCodingError) {
         var random = SystemRandomNumberGenerator()
-        let (events, continuation) = AsyncStream.makeStream(of: Event.self)
+        // Who reads late, or never, has missed what is long past.
+        let (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(32))
         let output = Output(counters: VP8PictureCounters(using: &random)) { continuation.yield(.began($0)) }
         self.output = output
         self.events = events

@@ -1,0 +1,109 @@
+import Capture
+import Foundation
+import Media
+import NetworkRuntime
+import PeerConnection
+import Synchronization
+import Testing
+
+@testable import ContentShare
+
+/// What sessions allow, and what they leave behind.
+@Suite(.timeLimit(.minutes(2)))
+struct SessionRuleTests {
+    @Test func `A session presents for another attendee too, and for no more than the connection carries`() async throws
+    {
+        let pair = try await Pair()
+        let (mine, theirs) = (try pattern(192, 144), try pattern(320, 180))
+        try await pair.alice.contentShare.start(source: mine)
+        let carol = try await pair.alice.contentShare(of: AttendeeID("carol"))
+        #expect(try await pair.alice.contentShare(of: AttendeeID("carol")) === carol)
+        #expect(try await pair.alice.contentShare(of: AttendeeID("alice")) === pair.alice.contentShare)
+        let sharing = ShareLog()
+        carol.add(observer: sharing)
+        try await carol.start(source: theirs)
+        try await pair.alice.connect(to: pair.bob)
+        await sharing.log.wait(count: 1)
+        #expect(sharing.log.entries == [.didStart])
+        _ = await pair.tiles.wait(for: .added, count: 2)
+        #expect(Set(pair.bob.tiles.tiles.map(\.attendeeID.rawValue)) == ["alice#content", "carol#content"])
+
+        let dave = try await pair.alice.contentShare(of: AttendeeID("dave"))
+        await #expect(throws: ContentShareError.tooManyShares(limit: ContentShareController.maximumShares)) {
+            try await dave.start(source: mine)
+        }
+        await pair.end()
+        #expect(sharing.log.entries == [.didStart, .didStop(.ok)])
+        mine.stop()
+        theirs.stop()
+    }
+
+    @Test func `What somebody shares is no attendee`() async throws {
+        let content = try AttendeeID("alice#content")
+        await #expect(throws: AttendeeIDError.content("alice#content")) {
+            try await AttendeeSession.offering(as: content)
+        }
+        let pair = try await Pair(connects: false)
+        await #expect(throws: AttendeeIDError.content("alice#content")) {
+            try await pair.alice.contentShare(of: content)
+        }
+        await pair.end()
+    }
+
+    @Test func `Who is cancelled waits no longer for the end`() async throws {
+        let pair = try await Pair(connects: false)
+        let alice = pair.alice
+        let waiting = Task { try await alice.waitUntilEnd() }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        await pair.end()
+        try await pair.alice.waitUntilEnd()
+    }
+
+    @Test func `A sink may let go of its tile while it takes a picture`() async throws {
+        let pair = try await Pair(binds: false)
+        let screen = try pattern(192, 144)
+        try await pair.alice.contentShare.start(source: screen)
+        let tile = try #require(await pair.tiles.wait(for: .added))
+        let sink = OnePictureSink(of: tile.tileID, in: pair.bob.tiles)
+        try pair.bob.tiles.bind(sink, toTile: tile.tileID)
+        await sink.pictures.wait(count: 1)
+        await pair.end()
+        #expect(sink.pictures.entries.count == 1)
+        screen.stop()
+    }
+
+    @Test func `A viewer that is let go of without a leave leaves no decoder behind`() async throws {
+        var pair: Pair? = try await Pair(binds: false)
+        let screen = try pattern(192, 144)
+        try await pair?.alice.contentShare.start(source: screen)
+        let tile = try #require(await pair?.tiles.wait(for: .added))
+        let pictures = EventLog<PictureSink.Picture>()
+        var sink: PictureSink? = PictureSink(pictures, of: tile.attendeeID)
+        weak let observed = sink
+        try pair?.bob.tiles.bind(try #require(sink), toTile: tile.tileID)
+        await pictures.wait(count: 1)
+        sink = nil
+        pair = nil
+        // The session's task and the decoder's thread let go of it in their own time.
+        for _ in 0..<100_000 where observed != nil { await Task.yield() }
+        #expect(observed == nil)
+        screen.stop()
+    }
+}
+
+/// Takes one picture, and lets go of the tile from where it is given.
+private final class OnePictureSink: VideoSink {
+    let pictures = EventLog<Duration>()
+    private let tile: Int
+    private let controller: VideoTileController
+
+    init(of tile: Int, in controller: VideoTileController) {
+        (self.tile, self.controller) = (tile, controller)
+    }
+
+    func receive(_ frame: VideoFrame) {
+        pictures.append(frame.timestamp)
+        controller.unbind(tile: tile)
+    }
+}
