@@ -80,6 +80,64 @@ extension Interop.CommandLineTests {
         #expect(outcome.standardError.contains("Done: 3 seconds shared"), "\(outcome.standardError)")
     }
 
+    @Test(arguments: ["--record", "--snapshot"])
+    func `A file that can't be written is told of before the viewer answers`(option: String) async throws {
+        let folder = try TemporaryFolder()
+        let share = try Share(environment: Self.environment(folder), in: folder)
+        try await share.offer(Self.testPattern)
+        for path in ["no/such/folder/file", folder.url.path] {
+            let outcome = try await share.run(["view", "--offer", folder.file("offer.sdp").path, option, path])
+            #expect(outcome.status == 73, "\(outcome.standardError)")
+            #expect(outcome.standardOutput.isEmpty)
+        }
+    }
+
+    @Test func `Standard input is one picture, and no answer beside it`() async throws {
+        let folder = try TemporaryFolder()
+        let share = try Share(environment: Self.environment(folder), in: folder)
+        let both = try await share.run(
+            ["offer", "--session", share.session.path, "--source", "file:-", "--camera", "file:-"])
+        #expect(both.status == 64, "\(both.standardError)")
+        for option in ["--source", "--camera"] {
+            let outcome = try await share.run(["send", option, "file:-"])
+            #expect(outcome.status == 64 && outcome.standardError.contains(option), "\(outcome.standardError)")
+        }
+        try await share.offer(["--source", "file:-"])
+        _ = try folder.write("v=0\r\n", to: "answer.sdp")
+        let outcome = try await share.run(["send", "--session", share.session.path, "--answer", "-"])
+        #expect(outcome.status != 0, "\(outcome.standardError)")
+    }
+
+    @Test func `An offer's files are found from wherever the share is sent; a camera can be left out again`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let share = try Share(environment: Self.environment(folder), in: folder)
+        try await share.offer(Self.testPattern + ["--audio", "file:sound.wav", "--camera", "test"])
+        let session = try String(contentsOf: share.session, encoding: .utf8)
+        #expect(session.contains("/sound.wav"), "an absolute path")
+        let viewer = try await share.view()
+        defer { viewer.stop() }
+        let outcome = try await share.send(["--audio", "none", "--camera", "none", "--duration", "1"])
+            .outcome(timeout: .seconds(40))
+        #expect(outcome.status == 0, "\(outcome.standardError)")
+    }
+
+    @Test func `A recording named for its sound has pictures and sound in files of their own`() async throws {
+        let folder = try TemporaryFolder()
+        let share = try Share(environment: Self.environment(folder), in: folder)
+        try await share.offer(Self.testPattern + ["--audio", "tone:440"])
+        let viewer = try await share.view(["--record", "share.wav", "--duration", "2"])
+        defer { viewer.stop() }
+        let sending = try share.send(["--duration", "30"])
+        defer { sending.stop() }
+        let outcome = try await viewer.outcome(timeout: .seconds(60))
+        #expect(outcome.status == 0, "\(outcome.standardError)")
+        #expect(try Self.ivfSize(of: folder.file("share.ivf")) == [640, 360])
+        let heard = try WAVFile.left(of: folder.file("share.wav")).suffix(PulseDaemon.sampleRate)
+        #expect(PulseDaemon.amplitude(ofHertz: 440, in: Array(heard)) > 0.1)
+    }
+
     /// Columns and rows, as the header of an IVF file has them.
     private static func ivfSize(of file: URL) throws -> [Int] {
         let bytes = try [UInt8](Data(contentsOf: file).prefix(16))
