@@ -14,12 +14,17 @@ final class SoundServer: Sendable {
         ProcessInfo.processInfo.environment["RTCSHARE_REQUIRE_PEERS"] != nil
         || ["pulseaudio", "pacat", "pactl"].allSatisfy { VirtualDisplay.path(of: $0) != nil }
 
+    /// libpulse keeps a cookie in the home of whoever connects: that of the tests is none of the user's settings.
+    private static let keepsCookieApart =
+        setenv("PULSE_COOKIE", FileManager.default.temporaryDirectory.path + "/sound-cookie-\(getpid())", 1) == 0
+
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
     /// Starts a server with these sinks, and waits until it takes clients.
     init(sinks: [String] = ["probe"]) throws {
+        guard Self.keepsCookieApart else { throw Failure(description: "PULSE_COOKIE can't be set") }
         // The path of a socket has a hundred bytes at most.
         folder = URL(filePath: "/tmp/sound-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(
