@@ -68,8 +68,7 @@ extension PeerConnection {
         }
         guard canSend, progress != .ended else { return nil }
         while let packet = pacer.pop(now: now) {
-            // Of a source that has said goodbye, what still waits is not sent.
-            guard isSending(media: packet.media) else {
+            guard mayLeave(packet) else {
                 counts.packetsUnsent += 1
                 continue
             }
@@ -77,6 +76,14 @@ extension PeerConnection {
             return transmission(length, from: path.source, to: path.destination)
         }
         return nil
+    }
+
+    /// Of a source that has said goodbye, what still waits is not sent, and a retransmission only where it is still what
+    /// it was.
+    private mutating func mayLeave(_ packet: PacedPacket) -> Bool {
+        let isSending = isSending(media: packet.media)
+        guard case .retransmission(let media, _, let sent) = packet else { return isSending }
+        return outbound[media].video?.dequeue(sent) == true && isSending
     }
 
     /// From where to where, without a copy of the candidates and their texts.

@@ -133,7 +133,7 @@ import WireFormat
     // MARK: Edits of a description
 
     /// The offer as a gateway would pass it on that knows no RTX.
-    private static func withoutRTX(_ text: String) -> String {
+    static func withoutRTX(_ text: String) -> String {
         let lines = text.split(separator: "\r\n").map(String.init)
         let rtx = lines.compactMap { line in
             line.hasPrefix("a=rtpmap:") && line.contains(" rtx/")

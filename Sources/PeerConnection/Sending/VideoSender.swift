@@ -11,6 +11,8 @@ struct VideoSender {
         /// The extensions of the first transmission. Without RTX a packet is sent again under the same sequence number,
         /// which SRTP allows only for the very same bytes (RFC 3711 §9.1).
         let extensions: HeaderExtensions
+        /// Under which of the sender's agreements it was first written; see ``VideoSender/canWrite(_:)``.
+        var generation = 0
     }
 
     var stream: OutgoingStream
@@ -24,6 +26,8 @@ struct VideoSender {
     private var owesPlayoutDelay = false
     private var retransmissionSequenceNumber: SequenceNumber
     private var history = RetransmissionHistory<SentPacket>()
+    /// Grows with each description by which packets are written otherwise than before.
+    private var generation = 0
     /// Retransmissions that wait in the pacer.
     private var queuedRetransmissions = 0
     private var hasSentKeyFrame = false
@@ -35,13 +39,20 @@ struct VideoSender {
         retransmissionSequenceNumber = SequenceNumber(.random(in: 1..<0x8000, using: &random))
     }
 
-    /// Takes what a later description says. A packet that was written otherwise than it would be now can't be sent again.
+    /// Takes what a later description says.
     mutating func update(_ parameters: OutgoingStream.Parameters) {
         let isWrittenAlike =
             parameters.payloadType == stream.parameters.payloadType
             && parameters.extensions == stream.parameters.extensions
-        if !isWrittenAlike { history = RetransmissionHistory() }
+        if !isWrittenAlike { generation += 1 }
         stream.parameters = parameters
+    }
+
+    /// Whether a packet can be sent again as things stand. Over RTX it has a number of its own; without, one that was
+    /// written otherwise than it would be now must not follow under its old number, which would have SRTP encrypt two
+    /// packets with one key stream.
+    private func canWrite(_ packet: SentPacket) -> Bool {
+        stream.parameters.retransmission != nil || packet.generation == generation
     }
 
     /// Begins again after a pause, in which the peer has seen nothing: with a key frame.
@@ -80,13 +91,20 @@ struct VideoSender {
         for number in sequenceNumbers {
             guard queuedRetransmissions < Self.maximumQueuedRetransmissions else { return }
             let pause = max(roundTripTime, Self.minimumRetransmissionInterval)
-            guard let packet = history.lookup(number, now: now, roundTripTime: pause) else { continue }
+            guard let packet = history.lookup(number, now: now, roundTripTime: pause), canWrite(packet)
+            else { continue }
             queuedRetransmissions += 1
             pacer.enqueue(
                 .retransmission(media: media, sequenceNumber: number, packet: packet),
                 size: packet.frame.payloadByteCount(at: packet.fragment) + RTPHeader.fixedByteCount,
                 priority: .retransmission, now: now)
         }
+    }
+
+    /// Takes note that a retransmission has left the pacer; false where it can't be written any more.
+    mutating func dequeue(_ packet: SentPacket) -> Bool {
+        queuedRetransmissions -= 1
+        return canWrite(packet)
     }
 
     /// Writes a frame's packet that leaves now.
@@ -109,7 +127,8 @@ struct VideoSender {
             owesPlayoutDelay = false
         }
 
-        let packet = SentPacket(frame: frame, fragment: fragment, extensions: extensions)
+        let packet = SentPacket(
+            frame: frame, fragment: fragment, extensions: extensions, generation: generation)
         let start = writer.offset
         try write(packet, sequenceNumber: stream.sequenceNumber, to: &writer)
         let payloadByteCount = frame.payloadByteCount(at: fragment)
@@ -128,7 +147,6 @@ struct VideoSender {
         of packet: SentPacket, sequenceNumber number: SequenceNumber, to writer: inout ByteWriter,
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) {
-        queuedRetransmissions = max(0, queuedRetransmissions - 1)
         let payloadByteCount = packet.frame.payloadByteCount(at: packet.fragment)
         stream.statistics.countRetransmission(payload: payloadByteCount)
         guard let retransmission = stream.parameters.retransmission else {
