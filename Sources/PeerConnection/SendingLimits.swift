@@ -13,6 +13,10 @@ public struct SendingLimits: Hashable, Sendable {
     /// must be turned before it is encoded.
     public var acceptsOrientation = true
 
+    /// What is taken for a limit: from what a picture phone shows (128 by 96) to what a VP8 frame can hold.
+    private static let macroblocks = 48...(1 << 20)
+    private static let framesPerSecond = 0.1...1000
+
     /// No limits.
     public init() {}
 
@@ -29,9 +33,10 @@ extension SendingLimits {
     init(_ media: NegotiatedMedia) {
         maximumBitrate = media.maximumRate
         acceptsOrientation = media.extensionIDs[.videoOrientation] != nil
-        // A value that is no positive number is no limit that could be kept.
-        maximumMacroblocks = media.codecParameters?["max-fs"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+        // A value that no encoder could keep to, or that none could exceed, is no limit.
+        maximumMacroblocks = media.codecParameters?["max-fs"].flatMap { Int($0) }
+            .flatMap { Self.macroblocks.contains($0) ? $0 : nil }
         maximumFramesPerSecond = media.codecParameters?["max-fr"].flatMap { Double($0) }
-            .flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
+            .flatMap { Self.framesPerSecond.contains($0) ? $0 : nil }
     }
 }
