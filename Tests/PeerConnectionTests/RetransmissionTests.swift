@@ -110,4 +110,19 @@ import WireFormat
         call.run(for: .milliseconds(500), sendsFrames: false)
         #expect(retransmitted(call) == 20)
     }
+
+    @Test(arguments: [true, false])
+    func `Reports count what their own source sent; the statistics count all`(hasRTX: Bool) throws {
+        let (call, wire) = try makeCall(seed: 804, editOffer: { hasRTX ? $0 : WireTests.withoutRTX($0) })
+        ask(for: wire.value.suffix(20).map(number), on: call)
+        call.run(for: .seconds(3), sendsFrames: false)
+        #expect(retransmitted(call) == 20)
+        let source = SynchronizationSource(call.sender.localMedia[0].source)
+        let report = try #require(call.viewer.inbound[0].lastSenderReport?.report)
+        #expect(report.source == source && report.packetCount == UInt32(wire.value.count))
+        let outbound = try #require(call.sender.statistics(now: call.now).first { $0.type == .outboundRTP })
+        #expect(outbound.integer("packetsSent") == Int64(wire.value.count + (hasRTX ? 20 : 0)))
+        // A share that stands still after a loss is paused.
+        #expect(call.record.activityOf[0] == [.flowing, .paused])
+    }
 }

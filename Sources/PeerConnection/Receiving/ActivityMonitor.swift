@@ -23,7 +23,8 @@ struct ActivityMonitor: Sendable {
     private var isMissingPackets = false
     private var hasEnded = false
 
-    /// Takes note of a packet of the source. One without payload shows that the path is alive, and is no media.
+    /// Takes note of a packet of the source or of its retransmissions. One of these, or without payload, shows that the
+    /// path is alive, and is no media.
     mutating func receivePacket(isMedia: Bool, now: Instant) {
         baseline = nil
         isMissingPackets = false

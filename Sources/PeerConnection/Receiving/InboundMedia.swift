@@ -75,10 +75,11 @@ struct InboundMedia: Sendable {
         guard isActive else { return false }
         if canHear(header, extensions, now: now) { hear(header.source) }
         guard isSource(header.source) else { return false }
-        if header.source == source {
-            let isMedia = payload.byteCount > 0 && header.payloadType.rawValue == negotiated.payloadType
-            activity.receivePacket(isMedia: isMedia, now: now)
-        }
+        // Many senders' reports count retransmissions with the media: one that comes is one that is not missing.
+        let isMedia =
+            header.source == source && payload.byteCount > 0
+            && header.payloadType.rawValue == negotiated.payloadType
+        activity.receivePacket(isMedia: isMedia, now: now)
         video?.receive(header, orientation: extensions.videoOrientation, payload: payload, now: now)
         audio?.receive(header, level: extensions.audioLevel, payload: payload, now: now)
         return true

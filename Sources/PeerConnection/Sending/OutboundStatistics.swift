@@ -8,6 +8,9 @@ struct OutboundStatistics: Sendable {
     private(set) var headerBytesSent: UInt64 = 0
     private(set) var retransmittedPacketsSent: UInt64 = 0
     private(set) var retransmittedBytesSent: UInt64 = 0
+    /// Of the retransmissions, those that had a source of their own (RFC 4588): no part of what this source sent.
+    private(set) var separatePacketsSent: UInt64 = 0
+    private(set) var separateBytesSent: UInt64 = 0
     private(set) var framesSent: UInt64 = 0
     private(set) var keyFramesSent: UInt64 = 0
     private(set) var frameWidth = 0
@@ -31,9 +34,13 @@ struct OutboundStatistics: Sendable {
     }
 
     /// Counts a packet that is sent again; webrtc-stats has it in the totals too.
-    mutating func countRetransmission(payload: Int) {
+    mutating func countRetransmission(payload: Int, hasOwnSource: Bool) {
         retransmittedPacketsSent += 1
         retransmittedBytesSent += UInt64(payload)
+        if hasOwnSource {
+            separatePacketsSent += 1
+            separateBytesSent += UInt64(payload)
+        }
         countPacket(payload: payload, header: RTPHeader.fixedByteCount)
     }
 }

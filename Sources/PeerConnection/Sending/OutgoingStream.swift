@@ -76,11 +76,12 @@ struct OutgoingStream: Sendable {
         return reports.receive(block, arrival: now)
     }
 
-    /// The sender report of an instant at which the media clock reads `timestamp` (RFC 3550 §6.4.1).
+    /// The sender report of an instant at which the media clock reads `timestamp` (RFC 3550 §6.4.1). It counts what this
+    /// source sent, unlike the statistics, which have RTX in them.
     func senderReport(timestamp: RTPTimestamp, wallclock: NTPTimestamp) -> SenderReport {
         SenderReport(
             source: source, ntpTimestamp: wallclock, rtpTimestamp: timestamp,
-            packetCount: UInt32(truncatingIfNeeded: statistics.packetsSent),
-            octetCount: UInt32(truncatingIfNeeded: statistics.bytesSent))
+            packetCount: UInt32(truncatingIfNeeded: statistics.packetsSent - statistics.separatePacketsSent),
+            octetCount: UInt32(truncatingIfNeeded: statistics.bytesSent - statistics.separateBytesSent))
     }
 }

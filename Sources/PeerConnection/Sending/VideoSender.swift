@@ -148,7 +148,8 @@ struct VideoSender {
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) {
         let payloadByteCount = packet.frame.payloadByteCount(at: packet.fragment)
-        stream.statistics.countRetransmission(payload: payloadByteCount)
+        stream.statistics.countRetransmission(
+            payload: payloadByteCount, hasOwnSource: stream.parameters.retransmission != nil)
         guard let retransmission = stream.parameters.retransmission else {
             return try write(packet, sequenceNumber: number, to: &writer)
         }

@@ -233,6 +233,25 @@ struct InboundMediaTests {
         #expect(turns == [0, 1])
     }
 
+    @Test("A report that counts a retransmission which came is no sign of loss")
+    func countedRetransmissions() throws {
+        var media = InboundMedia(video(), localSource: Self.local)
+        #expect(try give(keyFrame(1, timestamp: 0), to: &media, at: 0))
+        #expect(media.pollActivity(now: at(milliseconds: 0), isConnected: true) == .flowing)
+        media.receive(report(of: Self.camera, at: .seconds(5), timestamp: 1, packetCount: 1), now: at(milliseconds: 10))
+        var packet = keyFrame(1, timestamp: 0)
+        packet.payload = [0, 1] + packet.payload
+        packet.source = Self.cameraRTX
+        packet.payloadType = PayloadType(masking: 97)
+        #expect(try give(packet, to: &media, at: 500))
+        media.receive(
+            report(of: Self.camera, at: .seconds(6), timestamp: 1, packetCount: 2), now: at(milliseconds: 1010))
+        #expect(media.pollActivity(now: at(milliseconds: 2500), isConnected: true) == .paused)
+        media.receive(
+            report(of: Self.camera, at: .seconds(8), timestamp: 1, packetCount: 3), now: at(milliseconds: 3010))
+        #expect(media.pollActivity(now: at(milliseconds: 3010), isConnected: true) == .lost)
+    }
+
     @Test("A section that begins inactive waits for its first packet")
     func beginsInactive() throws {
         var media = InboundMedia(sound(direction: .inactive), localSource: Self.local)
