@@ -49,7 +49,8 @@ extension PeerConnection {
         if let negotiated {
             try Negotiation.checkContinuity(of: offer, .offer, with: negotiated.sections)
         }
-        try take(try Negotiation.negotiate(offer: offer, answer: answer), isOwnOffer: true, now: now)
+        let session = try Negotiation.negotiate(offer: offer, answer: answer, agreed: negotiated)
+        try take(session, isOwnOffer: true, now: now)
         descriptions.note(offer)
     }
 

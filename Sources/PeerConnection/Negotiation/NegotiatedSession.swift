@@ -22,6 +22,13 @@ public struct NegotiatedSession: Hashable, Sendable {
 
     /// The media of the accepted sections.
     public var acceptedMedia: [NegotiatedMedia] { sections.compactMap(\.media) }
+
+    /// The same transport with other sections.
+    func replacing(sections: [NegotiatedSection]) -> NegotiatedSession {
+        var session = self
+        session.sections = sections
+        return session
+    }
 }
 
 /// What became of one media section.

@@ -4,16 +4,17 @@ extension Negotiation {
     /// What our offer and the peer's answer agree on.
     ///
     /// Any legal answer is taken: with other payload types and extension ids, with rejected sections, without
-    /// retransmission, from an ICE-lite peer, with attributes in the session.
+    /// retransmission, from an ICE-lite peer, with attributes in the session. One that rejects all ends all media of the
+    /// session that was `agreed` on before, and is an error where there was none.
     public static func negotiate(
-        offer: SessionDescription, answer: SessionDescription
+        offer: SessionDescription, answer: SessionDescription, agreed: NegotiatedSession? = nil
     ) throws(NegotiationError) -> NegotiatedSession {
         let matching = AnswerMatching(
             ours: DescriptionReader(side: .offer, session: offer),
             theirs: DescriptionReader(side: .answer, session: answer))
         try matching.checkThatThisIsAnAnswer()
         try matching.checkSections()
-        return try matching.session()
+        return try matching.session(after: agreed)
     }
 }
 
@@ -61,10 +62,11 @@ private struct AnswerMatching {
         }
     }
 
-    func session() throws(NegotiationError) -> NegotiatedSession {
+    func session(after agreed: NegotiatedSession?) throws(NegotiationError) -> NegotiatedSession {
         let accepted = answer.media.indices.filter { answer.media[$0].port != 0 }
         guard let first = accepted.first else {
-            throw NegotiationError(.answer, answer.media.first?.line, .allRejected)
+            guard let agreed else { throw NegotiationError(.answer, answer.media.first?.line, .allRejected) }
+            return try ended(agreed)
         }
         let tagged = try taggedSection(accepted: accepted) ?? first
         let transport = answer.media[tagged]
@@ -90,6 +92,16 @@ private struct AnswerMatching {
             remoteFingerprints: try theirs.strongFingerprints(of: transport),
             localSetup: setup,
             sections: sections)
+    }
+
+    /// A session whose last section was rejected: nothing flows any more, over a transport that stands.
+    private func ended(_ agreed: NegotiatedSession) throws(NegotiationError) -> NegotiatedSession {
+        _ = try taggedSection(accepted: [])
+        var sections: [NegotiatedSection] = []
+        for media in offer.media {
+            sections.append(NegotiatedSection(mid: try ours.mid(media), line: MediaLine(media), media: nil))
+        }
+        return agreed.replacing(sections: sections)
     }
 
     /// The section whose transport attributes hold for the bundle (RFC 9143 §7.3.1); nil where nothing is bundled.

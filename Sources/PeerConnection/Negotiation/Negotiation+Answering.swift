@@ -42,6 +42,7 @@ private struct Answering {
 
     mutating func run() throws(NegotiationError) -> (SessionDescription, NegotiatedSession) {
         let choices = try choose()
+        if choices.isEmpty, let agreed = parameters.agreed { return try end(agreed) }
         let isWorthIt = choices.contains { $0.direction != .inactive } || parameters.agreed != nil
         guard let first = choices.first, isWorthIt else {
             throw NegotiationError(
@@ -50,14 +51,7 @@ private struct Answering {
         let transport = try transportSection(for: first)
         let setup = try localSetup(of: transport)
 
-        let origin = Origin(sessionID: parameters.sessionID, sessionVersion: parameters.sessionVersion)
-        var answer = SessionDescription(origin: origin)
-        if try theirs.bundle() != nil {
-            let mids = choices.compactMap(\.mid)
-            answer.append(
-                attribute: "group", GroupAttribute(semantics: "BUNDLE", mids: mids).description)
-        }
-        answer.append(options: parameters.transport)
+        var answer = try emptyAnswer(bundling: choices.compactMap(\.mid))
         var sections: [NegotiatedSection] = []
         for (index, media) in offer.media.enumerated() {
             let mid = try theirs.mid(media)
@@ -81,6 +75,30 @@ private struct Answering {
             localSetup: setup,
             sections: sections)
         return (answer, session)
+    }
+
+    private func emptyAnswer(bundling mids: [String]) throws(NegotiationError) -> SessionDescription {
+        var answer = SessionDescription(
+            origin: Origin(sessionID: parameters.sessionID, sessionVersion: parameters.sessionVersion))
+        if try theirs.bundle() != nil {
+            answer.append(attribute: "group", GroupAttribute(semantics: "BUNDLE", mids: mids).description)
+        }
+        answer.append(options: parameters.transport)
+        return answer
+    }
+
+    /// Rejects all of a later offer: nothing flows any more, over a transport that stands (RFC 3264 §8.2).
+    private func end(
+        _ agreed: NegotiatedSession
+    ) throws(NegotiationError) -> (SessionDescription, NegotiatedSession) {
+        var answer = try emptyAnswer(bundling: [])
+        var sections: [NegotiatedSection] = []
+        for media in offer.media {
+            let section = NegotiatedSection(mid: try theirs.mid(media), line: MediaLine(media), media: nil)
+            answer.media.append(MediaDescription(ended: section.line, mid: section.mid))
+            sections.append(section)
+        }
+        return (answer, agreed.replacing(sections: sections))
     }
 
     private func choose() throws(NegotiationError) -> [Choice] {

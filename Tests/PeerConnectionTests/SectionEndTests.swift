@@ -1,0 +1,85 @@
+import SDP
+import TestSupport
+import Testing
+import WireFormat
+
+@testable import PeerConnection
+
+/// Sections that are rejected, end, and give way to others.
+@Suite struct SectionEndTests {
+    private static let screen = LocalIdentity.MediaKind.video(streamID: "alice#content", isContent: true)
+    private static let voice = LocalIdentity.MediaKind.audio(streamID: "alice", isContent: false)
+
+    /// A call that stands, with frames and sound flowing.
+    private func makeCall(seed: UInt64, media: [LocalIdentity.MediaKind] = [screen]) throws -> SimulatedCall {
+        let call = try SoundCallTests.makeCall(seed: seed, media: media)
+        call.run(for: .seconds(1))
+        try #require(call.record.connected != nil)
+        return call
+    }
+
+    /// A description with these sections at port 0, and out of the bundle.
+    private static func rejecting(_ indices: some Collection<Int>, in text: String) -> String {
+        let isRejected = { (index: Int) in indices.contains(index) }
+        let sections = text.split(separator: "\r\nm=").map(String.init)
+        var rejected: Set<Substring> = []
+        let edited = sections.enumerated().map { index, section in
+            guard index > 0, isRejected(index - 1) else { return section }
+            if let mid = section.split(separator: "\r\n").first(where: { $0.hasPrefix("a=mid:") }) {
+                rejected.insert(mid.dropFirst("a=mid:".count))
+            }
+            var words = section.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+            words[1] = "0"
+            return words.joined(separator: " ")
+        }
+        return edited.joined(separator: "\r\nm=").split(separator: "\r\n").map { line in
+            guard line.hasPrefix("a=group:BUNDLE") else { return String(line) }
+            return line.split(separator: " ").filter { !rejected.contains($0) }.joined(separator: " ")
+        }.joined(separator: "\r\n") + "\r\n"
+    }
+
+    // MARK: The last section
+
+    /// What was ended can be followed by something else over the same transport.
+    private func checkThatTheCallGoesOn(_ call: SimulatedCall, sections: Int) throws {
+        let count = call.framesSent
+        call.run(for: .seconds(2))
+        #expect(call.framesSent == count && !call.isSending(0))
+        #expect(call.record.failures.isEmpty && call.record.goodbyes == 0)
+        let voice = try call.sender.addMedia(Self.voice)
+        try call.renegotiate()
+        let receiver = call.viewer.remoteMedia.count - 1
+        #expect(call.viewer.remoteMedia.map(\.isActive).last == true)
+        call.run(for: .seconds(2))
+        #expect(call.isSending(voice))
+        #expect(try #require(call.record.soundOf[receiver]).count > 90)
+        #expect(try call.makeOffer().media.map { $0.port != 0 } == Array(repeating: false, count: sections) + [true])
+    }
+
+    @Test func `A later offer may end every section; it is answered, and the transport stands`() throws {
+        let call = try makeCall(seed: 811, media: [Self.screen, Self.voice])
+        let text = try Self.rejecting([0, 1], in: call.makeOffer().description)
+        let offer = try SessionDescription.parse(text)
+        let answer = try SessionDescription.parse(call.viewer.answer(offer: offer, now: call.now).description)
+        #expect(answer.media.map(\.port) == [0, 0])
+        #expect(try answer.bundle()?.mids == [])
+        #expect(call.viewer.remoteMedia.map(\.isActive) == [false, false])
+        try call.sender.accept(answer: answer, to: offer, now: call.now)
+        try checkThatTheCallGoesOn(call, sections: 2)
+    }
+
+    @Test func `A later answer that rejects every section stops what is sent; the transport stands`() throws {
+        let call = try makeCall(seed: 812)
+        try call.renegotiate { Self.rejecting([0], in: $0) }
+        #expect(!call.isSending(0))
+        try checkThatTheCallGoesOn(call, sections: 1)
+    }
+
+    @Test func `A later offer of which nothing can be taken is answered too`() throws {
+        let call = try makeCall(seed: 813)
+        let offer = try call.makeOffer().description.replacing("VP8/90000", with: "H264/90000")
+        let answer = try call.viewer.answer(offer: SessionDescription.parse(offer), now: call.now)
+        #expect(answer.media.map(\.port) == [0])
+        #expect(call.viewer.remoteMedia.map(\.isActive) == [false])
+    }
+}
