@@ -156,8 +156,8 @@ public actor Connection {
         return answer
     }
 
-    /// Whether the newest descriptions have the media of this index sent: the peer takes it.
-    public func isAgreed(media: Int) -> Bool { peer.isAgreed(media: media) }
+    /// What the newest descriptions say of the media of this index.
+    public func agreement(media: Int) -> MediaAgreement { peer.agreement(media: media) }
 
     /// What the peer asks of what is sent to it as the media of this index.
     public func mediaLimits(media: Int) -> SendingLimits { peer.mediaLimits(media: media) }
@@ -204,13 +204,15 @@ public actor Connection {
     public func claimMedia(_ kind: LocalIdentity.MediaKind, atMost limit: Int) throws(MediaClaimError) -> Int {
         guard !isClosed else { throw .closed }
         let media = peer.localMedia
+        // What the peer rejected is nobody's any more: it can be offered anew.
+        claims = claims.filter { !peer.hasEnded(media: $0) }
         guard !claims.contains(where: { media[$0].kind == kind }) else { throw .taken }
         let alike = claims.filter {
             media[$0].kind.isVideo == kind.isVideo && media[$0].kind.isContent == kind.isContent
         }
         guard alike.count < limit else { throw .limit(limit) }
         let index: Int
-        if let known = media.firstIndex(where: { $0.kind == kind }) {
+        if let known = media.indices.first(where: { media[$0].kind == kind && !peer.hasEnded(media: $0) }) {
             index = known
         } else {
             do {

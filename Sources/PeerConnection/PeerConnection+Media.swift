@@ -3,7 +3,8 @@ public import WireFormat
 
 /// This side's media, addressed by their index.
 extension PeerConnection {
-    /// The most media that one connection sends, and the most sections that it takes of a peer.
+    /// The most media that one connection sends, and the most sections that it takes of a peer. Media that have ended are
+    /// not among them.
     public static var maximumMedia: Int { 16 }
 
     /// This side's media, in the order of their indices.
@@ -15,7 +16,9 @@ extension PeerConnection {
         _ kind: LocalIdentity.MediaKind, trackID: String? = nil
     ) throws(PeerConnectionError) -> Int {
         guard progress != .ended else { throw .ended }
-        guard identity.media.count < Self.maximumMedia else { throw .tooManyMedia(limit: Self.maximumMedia) }
+        guard outbound.count(where: { !$0.hasEnded }) < Self.maximumMedia else {
+            throw .tooManyMedia(limit: Self.maximumMedia)
+        }
         for text in [kind.streamID, trackID ?? "-"] where !Negotiation.isToken(text) { throw .notAToken(text) }
         identity.add(kind, trackID: trackID, mids: negotiated?.sections.compactMap(\.mid) ?? [], random: &random)
         outbound.append(OutboundMedia())
@@ -37,9 +40,19 @@ extension PeerConnection {
         outbound.indices.contains(media) && outbound[media].isActive
     }
 
-    /// Whether the newest descriptions have this media sent, be it stopped or not.
-    public func isAgreed(media: Int) -> Bool {
-        negotiatedMedia(media)?.direction.sends == true
+    /// What the newest descriptions say of a media, be it stopped or not; pending for an unknown index.
+    public func agreement(media: Int) -> MediaAgreement {
+        guard outbound.indices.contains(media) else { return .pending }
+        if outbound[media].hasEnded { return .refused }
+        guard let negotiated = negotiatedMedia(media) else { return .pending }
+        if negotiated.direction.sends { return .agreed }
+        return negotiated.isSendingOffered ? .refused : .pending
+    }
+
+    /// Whether the section of a media was rejected: it is never sent again. The same can be added anew, under another
+    /// index.
+    public func hasEnded(media: Int) -> Bool {
+        outbound.indices.contains(media) && outbound[media].hasEnded
     }
 
     /// What the peer asks of whoever sends it sound in the section of this media; nil where it isn't sound, or was not
@@ -69,4 +82,14 @@ extension PeerConnection {
         else { return nil }
         return negotiated.sections[section].media
     }
+}
+
+/// What the descriptions say of one of this side's media.
+public enum MediaAgreement: Sendable, Hashable {
+    /// No description that was answered has a place for it, or this side's own said that it is not sent.
+    case pending
+    /// The peer takes it.
+    case agreed
+    /// The peer rejected its section, or doesn't receive in it what this side would send.
+    case refused
 }

@@ -1,5 +1,6 @@
 import NetworkRuntime
 import PeerConnection
+import SDP
 import Testing
 
 /// Who takes up which media.
@@ -38,5 +39,24 @@ import Testing
             try await connection.claimMedia(.audio(streamID: "b", isContent: false), atMost: 99)
         }
         await connection.close()
+    }
+
+    @Test func `What the peer rejected can be taken up again, as new media`() async throws {
+        let connection = try await Loopback.open(as: .offerer)
+        let viewer = try await Loopback.open(as: .answerer)
+        let voice = LocalIdentity.MediaKind.audio(streamID: "alice", isContent: false)
+        let index = try await connection.claimMedia(voice, atMost: 1)
+        let offer = try await connection.makeOffer()
+        let mid = await connection.localMedia[index].mid
+        let answer = try await viewer.answer(offer: offer).description
+            .replacing("m=audio 9 ", with: "m=audio 0 ").replacing(" \(mid)\r\n", with: "\r\n")
+        try await connection.accept(answer: SessionDescription.parse(answer), to: offer)
+        #expect(await connection.agreement(media: index) == .refused)
+        #expect(try await connection.claimMedia(voice, atMost: 1) == index + 1)
+        #expect(await connection.agreement(media: index + 1) == .pending)
+        await #expect(throws: MediaClaimError.taken) { try await connection.claimMedia(voice, atMost: 1) }
+        #expect(try await connection.makeOffer().media.count == 3)
+        await connection.close()
+        await viewer.close()
     }
 }

@@ -82,4 +82,71 @@ import WireFormat
         #expect(answer.media.map(\.port) == [0])
         #expect(call.viewer.remoteMedia.map(\.isActive) == [false])
     }
+
+    // MARK: This side's media
+
+    @Test func `What was rejected can be added again, however often it was`() throws {
+        let call = try makeCall(seed: 814)
+        var index = try call.sender.addMedia(Self.voice)
+        for _ in 0...PeerConnection.maximumMedia {
+            let section = try call.makeOffer().media.count - 1
+            try call.renegotiate { Self.rejecting([section], in: $0) }
+            #expect(call.hasEnded(index) && !call.isSending(index))
+            index = try call.sender.addMedia(Self.voice)
+            #expect(!call.hasEnded(index))
+        }
+        try call.renegotiate()
+        #expect(call.isSending(index) && call.isSending(0))
+        call.run(for: .seconds(1))
+        let receiver = try #require(call.viewer.remoteMedia.lastIndex { $0.isActive })
+        #expect(try #require(call.record.soundOf[receiver]).count > 40)
+        #expect(Set(call.sender.localMedia.map(\.source)).count == index + 1)
+        let room = PeerConnection.maximumMedia - 2
+        for _ in 0..<room { _ = try call.sender.addMedia(Self.voice) }
+        #expect(throws: PeerConnectionError.tooManyMedia(limit: PeerConnection.maximumMedia)) {
+            _ = try call.sender.addMedia(Self.voice)
+        }
+    }
+
+    @Test func `A media is pending, agreed or refused as the newest descriptions have it`() throws {
+        let call = try makeCall(seed: 815)
+        let voice = try call.sender.addMedia(Self.voice)
+        _ = try call.makeOffer()
+        #expect(call.agreement(0) == .agreed && call.agreement(voice) == .pending && call.agreement(7) == .pending)
+        // The peer does not receive what is offered, or rejects it.
+        try call.renegotiate { $0.replacing("a=recvonly", with: "a=inactive") }
+        #expect(call.agreement(0) == .refused && call.agreement(voice) == .refused)
+        try call.renegotiate()
+        #expect(call.agreement(0) == .agreed && call.agreement(voice) == .agreed)
+        // To stop is no refusal, nor is it before or after a description says so.
+        call.sender.setSending(false, media: 0, now: call.now)
+        #expect(call.agreement(0) == .agreed)
+        try call.renegotiate()
+        #expect(call.agreement(0) == .pending)
+        call.sender.setSending(true, media: 0, now: call.now)
+        #expect(call.agreement(0) == .pending)
+        try call.renegotiate { Self.rejecting([1], in: $0) }
+        #expect(call.agreement(0) == .agreed && call.agreement(voice) == .refused)
+        let other = try call.sender.addMedia(Self.voice)
+        #expect(call.agreement(other) == .pending)
+    }
+
+    @Test func `An answerer's media are refused by an offer that does not receive them`() throws {
+        let call = try makeCall(seed: 816)
+        func exchange(_ edit: (String) -> String = { $0 }) throws {
+            let offer = try SessionDescription.parse(edit(call.viewer.makeOffer().description))
+            let answer = try SessionDescription.parse(call.sender.answer(offer: offer, now: call.now).description)
+            try call.viewer.accept(answer: answer, to: offer, now: call.now)
+        }
+        try exchange { $0.replacing("a=recvonly", with: "a=inactive") }
+        #expect(call.agreement(0) == .refused && !call.isSending(0))
+        try exchange()
+        #expect(call.agreement(0) == .agreed && call.isSending(0))
+        call.sender.setSending(false, media: 0, now: call.now)
+        try exchange()
+        #expect(call.agreement(0) == .pending)
+        call.sender.setSending(true, media: 0, now: call.now)
+        try exchange { Self.rejecting([0], in: $0) }
+        #expect(call.agreement(0) == .refused && call.hasEnded(0))
+    }
 }

@@ -299,6 +299,12 @@ final class SimulatedCall {
         }
     }
 
+    /// What the descriptions say of the sender's media.
+    func agreement(_ media: Int) -> MediaAgreement { sender.agreement(media: media) }
+
+    /// Whether the sender's media was rejected.
+    func hasEnded(_ media: Int) -> Bool { sender.hasEnded(media: media) }
+
     /// Has the sender offer anew, and the viewer answer, at once and unchanged.
     func renegotiate(editAnswer: (String) -> String = { $0 }) throws {
         let offer = try SessionDescription.parse(sender.makeOffer().description)

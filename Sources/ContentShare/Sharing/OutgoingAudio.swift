@@ -56,7 +56,7 @@ final class OutgoingAudio {
     /// Takes what the peer's newest description says, once there is a viewer. What the descriptions have no place for
     /// waits for the next.
     func refresh(isolation: isolated (any Actor)? = #isolation, unless hasEnded: () -> Bool) async {
-        guard await connection.isAgreed(media: media) else {
+        guard await connection.agreement(media: media) == .agreed else {
             isConnected = false
             return
         }

@@ -50,6 +50,8 @@ public struct NegotiatedMedia: Hashable, Sendable {
     public var mid: String?
     /// Which way media flows, seen from this end.
     public var direction: DirectionAttribute
+    /// Whether this end said that it would send, whatever became of that.
+    public var isSendingOffered = false
     /// The codec under the payload type that packets carry.
     public var codec: RTPMapAttribute
     /// The parameters that the peer wants of the codec.

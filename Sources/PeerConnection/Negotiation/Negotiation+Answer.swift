@@ -165,7 +165,8 @@ private struct AnswerMatching {
         return NegotiatedSection(
             mid: mid, line: line,
             media: NegotiatedMedia(
-                mid: mid, direction: direction, codec: codec,
+                mid: mid, direction: direction,
+                isSendingOffered: (offer.direction(of: offered) ?? .sendReceive).sends, codec: codec,
                 codecParameters: try theirs.read { () throws(SDPError) in
                     try answered.formatParameters(of: codec.payloadType)
                 },

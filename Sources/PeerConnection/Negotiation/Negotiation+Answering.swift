@@ -191,7 +191,8 @@ private struct Answering {
         }
         let offered = try theirs.feedback(for: choice.map.payloadType, in: media)
         return NegotiatedMedia(
-            mid: choice.mid, direction: choice.direction, codec: choice.map,
+            mid: choice.mid, direction: choice.direction,
+            isSendingOffered: parameters.sending[choice.index]?.direction.sends == true, codec: choice.map,
             codecParameters: try theirs.read { () throws(SDPError) in
                 try media.formatParameters(of: choice.map.payloadType)
             },
