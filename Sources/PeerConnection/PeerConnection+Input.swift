@@ -152,35 +152,56 @@ extension PeerConnection {
             return
         }
         let packet = UnsafeRawBufferPointer(rebasing: datagram[..<count]).bytes
-        guard let header = try? RTPHeader(parsing: packet), let index = receiver(of: header, in: packet) else {
+        guard let header = try? RTPHeader(parsing: packet), let route = route(of: header, in: packet) else {
             counts.packetsUnknown += 1
             return
         }
-        let extensions = HeaderExtensions(header, in: packet, map: inbound[index].extensions)
-        if let number = extensions.transportSequenceNumber {
+        if let number = route.extensions.transportSequenceNumber {
             arrivals?.receive(number, of: header.source, now: now)
         }
-        if !inbound[index].receive(
-            header, extensions: extensions, payload: header.payload(of: packet), now: now)
-        {
+        let payload = header.payload(of: packet)
+        guard inbound[route.receiver].receive(header, extensions: route.extensions, payload: payload, now: now) else {
             counts.packetsUnknown += 1
+            return
         }
+        if let former = route.former { inbound[former].lose(header.source) }
     }
 
-    /// Whose packet this is (RFC 9143 §9.2): of the section that its source is known for, of the one that it names, or
-    /// of one with its payload type that has no source yet.
-    private func receiver(of header: RTPHeader, in packet: RawSpan) -> Int? {
-        if let index = inbound.firstIndex(where: { $0.isActive && $0.isSource(header.source) }) { return index }
-        var isNamed = false
-        for (index, media) in inbound.enumerated() where media.isActive {
-            guard let mid = HeaderExtensions(header, in: packet, map: media.extensions).mediaIdentification else {
-                continue
-            }
-            isNamed = true
-            if mid == media.negotiated.mid, media.takes(header, mid: mid) { return index }
+    /// Where a packet goes.
+    private struct Route {
+        let receiver: Int
+        /// As the receiver's section numbers them.
+        let extensions: HeaderExtensions
+        /// The receiver that the packet's source was known for, where the packet names another section.
+        var former: Int?
+    }
+
+    /// Whose packet this is (RFC 9143 §9.2): of the section that it names, else of the one that its source is known for,
+    /// else of the only one that has its payload type, if that has no source yet.
+    private func route(of header: RTPHeader, in packet: RawSpan) -> Route? {
+        let known = inbound.firstIndex { $0.isActive && $0.isSource(header.source) }
+        if let known {
+            let extensions = HeaderExtensions(header, in: packet, map: inbound[known].extensions)
+            let (named, own) = (extensions.mediaIdentification, inbound[known].negotiated.mid)
+            if named == nil || named == own || own == nil { return Route(receiver: known, extensions: extensions) }
         }
-        guard !isNamed else { return nil }
-        return inbound.firstIndex { $0.isActive && $0.source == nil && $0.takes(header, mid: nil) }
+        var isNamed = false
+        var only: Int?
+        var isAmbiguous = false
+        for (index, media) in inbound.enumerated() where media.isActive {
+            let extensions = HeaderExtensions(header, in: packet, map: media.extensions)
+            if let mid = extensions.mediaIdentification {
+                isNamed = true
+                guard mid == media.negotiated.mid, media.takes(header, mid: mid) else { continue }
+                return Route(receiver: index, extensions: extensions, former: known)
+            }
+            guard media.takes(header, mid: nil) else { continue }
+            isAmbiguous = isAmbiguous || only != nil
+            only = only ?? index
+        }
+        guard !isNamed, !isAmbiguous, let only, inbound[only].source == nil else { return nil }
+        return Route(
+            receiver: only, extensions: HeaderExtensions(header, in: packet, map: inbound[only].extensions))
     }
 
     private mutating func receiveControl(_ datagram: UnsafeMutableRawBufferPointer, now: Instant) {

@@ -5,7 +5,7 @@ internal import WireFormat
 /// A media section that the peer sends: finds out which of its sources is meant, and receives it.
 ///
 /// The description may name the source (`a=ssrc`); where it doesn't, the first packet does, by its `mid` extension or by
-/// being the only one of its payload type (RFC 9143 §9.2). A later description may change everything but the kind of
+/// a payload type that no other section has (RFC 9143 §9.2). Where a packet's `mid` says otherwise, that holds. A later description may change everything but the kind of
 /// media: the receiver goes on, with its numbers and counts, as long as the source stays.
 struct InboundMedia: Sendable {
     private(set) var negotiated: NegotiatedMedia
@@ -85,6 +85,20 @@ struct InboundMedia: Sendable {
         return true
     }
 
+    /// Takes note that a source was found to be another section's.
+    mutating func lose(_ source: SynchronizationSource) {
+        guard source == self.source else { return }
+        forgetSource()
+        receiveGoodbye()
+    }
+
+    private mutating func forgetSource() {
+        video = nil
+        audio = nil
+        lastSenderReport = nil
+        senderReportCount = 0
+    }
+
     /// Takes a sender report of the section's source; others are left aside.
     mutating func receive(_ report: SenderReport, now: Instant) {
         guard isActive, report.source == source else { return }
@@ -143,12 +157,12 @@ struct InboundMedia: Sendable {
         type.rawValue == negotiated.payloadType || type.rawValue == negotiated.rtxPayloadType
     }
 
-    /// Whether a packet tells the section's source. Where none was announced, another one may follow it that says for
-    /// which section it is, once the one before has ended or is silent: two that alternate would undo each other.
+    /// Whether a packet tells the section's source. Another one may follow it that says for which section it is, once the
+    /// one before has ended or is silent: two that alternate would undo each other.
     private func canHear(_ header: RTPHeader, _ extensions: HeaderExtensions, now: Instant) -> Bool {
         guard header.payloadType.rawValue == negotiated.payloadType, source != header.source else { return false }
         if source == nil { return true }
-        guard negotiated.remote.ssrc == nil, !isSource(header.source) else { return false }
+        guard !isSource(header.source) else { return false }
         return extensions.mediaIdentification == negotiated.mid && negotiated.mid != nil
             && (hasEnded || activity.isSilent(now: now))
     }
@@ -184,7 +198,10 @@ struct InboundMedia: Sendable {
     private mutating func hearVideo(_ source: SynchronizationSource, payloadType: PayloadType) {
         var configuration = VideoReceiver.Configuration(
             source: source, payloadType: payloadType, localSource: localSource)
-        if let rtx = negotiated.remote.rtxSSRC, let type = negotiated.rtxPayloadType.flatMap({ PayloadType($0) }) {
+        // Retransmissions are of the source that they were announced with.
+        if negotiated.remote.ssrc == source.rawValue, let rtx = negotiated.remote.rtxSSRC,
+            let type = negotiated.rtxPayloadType.flatMap({ PayloadType($0) })
+        {
             configuration.retransmission = (SynchronizationSource(rtx), type)
         }
         configuration.sendsNACK = negotiated.feedback.contains(.nack)

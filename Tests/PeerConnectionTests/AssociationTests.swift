@@ -1,0 +1,85 @@
+import RTP
+import SDP
+import TestSupport
+import Testing
+import WireFormat
+
+@testable import PeerConnection
+
+/// Which section a packet belongs to (RFC 9143 §9.2).
+@Suite struct AssociationTests {
+    private static let cameras: [LocalIdentity.MediaKind] = [
+        .video(streamID: "alice", isContent: false), .video(streamID: "bob", isContent: false),
+    ]
+
+    private func makeCall(
+        seed: UInt64, media: [LocalIdentity.MediaKind] = cameras, editOffer: @escaping (String) -> String
+    ) throws -> SimulatedCall {
+        var options = SimulatedCall.Options()
+        options.media = media
+        options.editOffer = editOffer
+        return try SimulatedCall(conditions: WholeCallTests.lossless, seed: seed, options: options)
+    }
+
+    private static func without(_ prefixes: [String], _ text: String) -> String {
+        text.split(separator: "\r\n").filter { line in !prefixes.contains { line.hasPrefix($0) } }
+            .joined(separator: "\r\n") + "\r\n"
+    }
+
+    private static let sources = ["a=ssrc:", "a=ssrc-group:"]
+
+    /// Has each of two sections announce the other's sources.
+    private static func swapped(_ text: String) -> String {
+        var sections = text.split(separator: "\r\nm=").map { $0.split(separator: "\r\n").map(String.init) }
+        let own = sections.map { lines in lines.filter { line in sources.contains { line.hasPrefix($0) } } }
+        for (index, other) in [(1, 2), (2, 1)] {
+            sections[index].removeAll { line in sources.contains { line.hasPrefix($0) } }
+            sections[index] += own[other]
+        }
+        return sections.map { $0.joined(separator: "\r\n") }.joined(separator: "\r\nm=") + "\r\n"
+    }
+
+    private func checkThatBothArrive(_ call: SimulatedCall) {
+        call.run(for: .seconds(2))
+        call.run(for: .milliseconds(500), sendsFrames: false)
+        for media in 0...1 {
+            #expect(call.framesSent(media: media) > 50)
+            #expect(call.record.framesOf[media]?.count == call.framesSent(media: media))
+            #expect(call.viewer.inbound[media].source?.rawValue == call.sender.localMedia[media].source)
+        }
+    }
+
+    @Test func `A packet's own word for its section holds against what a description says of its source`() throws {
+        checkThatBothArrive(try makeCall(seed: 821, editOffer: Self.swapped))
+    }
+
+    @Test func `Sections that announce no source are told apart by their packets' word`() throws {
+        checkThatBothArrive(try makeCall(seed: 822) { Self.without(Self.sources, $0) })
+    }
+
+    @Test func `A payload type that one section has tells it, and a source that turns out to be another's is given up`()
+        throws
+    {
+        let call = try makeCall(seed: 823) { offer in
+            Self.without(Self.sources + ["a=extmap:1 "], offer).replacing("m=video 9 ", with: "m=video 0 ")
+        }
+        call.run(for: .seconds(1))
+        #expect(call.viewer.inbound.map { $0.source?.rawValue } == [call.sender.localMedia[0].source])
+        #expect(call.record.frames.count > 20)
+        var media = call.viewer.inbound[0]
+        media.lose(SynchronizationSource(1))
+        #expect(media.source != nil)
+        media.lose(SynchronizationSource(call.sender.localMedia[0].source))
+        #expect(media.source == nil && media.lastSenderReport == nil)
+        #expect(media.pollActivity(now: call.now, isConnected: true) == .ended)
+    }
+
+    @Test func `A payload type that two sections have tells nothing, and nothing is guessed`() throws {
+        let call = try makeCall(seed: 824) { Self.without(Self.sources + ["a=extmap:1 "], $0) }
+        let before = call.viewer.counts.packetsUnknown
+        call.run(for: .seconds(1))
+        #expect(call.framesSent(media: 0) > 20 && call.record.framesOf.isEmpty)
+        #expect(call.viewer.inbound.allSatisfy { $0.source == nil })
+        #expect(call.viewer.counts.packetsUnknown - before > 100)
+    }
+}
