@@ -9,9 +9,12 @@ internal import Media
 ///     step ──────────────────────────────────────────────────────▶ the next step
 ///          ◀──────────────────────────────────────────────────────
 ///                     fine and quick over 5 s and more; to the beginning if the picture rests
+///                     or half as many bits again are there
 ///
 /// The quantizers at which libwebrtc's scaler steps are the thresholds, 29 and 95 of VP8's 127: so far apart that what a
-/// step gains is no reason to take it back. A step back that has to be taken again soon doubles the time to the next.
+/// step of resolution gains is no reason to take it back. How coarse pictures are at a lower frame rate says nothing of
+/// them at a higher one: what moves moves further in each, and costs as much a second. So frame rate comes back on trial
+/// wherever it isn't too coarse. A step back that has to be taken again soon doubles the time to the next.
 struct QualityGovernor {
     /// A mean quantizer above this is too coarse.
     static let coarseQuantizer = 95
@@ -30,6 +33,10 @@ struct QualityGovernor {
     static let windowFrames = 4
     /// Changes a second below which each has the time to be sharpened, and fewer frames would gain nothing.
     static let leastRate = 2.0
+    /// Frames a second below which fewer give each no more bits, and only too many bits are a reason for fewer.
+    static let fewestForQuality = 5.0
+    /// More bits by this factor than at the step down are a reason to begin anew.
+    static let recovery = 1.5
     /// What has to be fine before a step up.
     static let firstPatience = Duration.seconds(5)
     static let longestPatience = Duration.seconds(60)
@@ -82,6 +89,9 @@ struct QualityGovernor {
     /// Frames a second at most, now.
     var framesPerSecond: Double { hint == .motion ? limit : Self.rate(limit, steps: steps.count) }
 
+    /// Frames a second at most, a step further down.
+    private var nextFramesPerSecond: Double { Self.rate(limit, steps: steps.count + 1) }
+
     /// What is done to sizes, now.
     var sizeSteps: SizeSteps { SizeSteps(count: hint == .motion ? steps.count : 0) }
 
@@ -104,8 +114,10 @@ struct QualityGovernor {
             patience = Self.firstPatience
             startOver()
         }
-        // More bits are a reason to try again soon.
-        if Double(bitsPerSecond) > Double(bitsAtStep) * 1.5 { patience = Self.firstPatience }
+        if steps.last == .bandwidth, Double(bitsPerSecond) > Double(bitsAtStep) * Self.recovery {
+            patience = Self.firstPatience
+            stepUp(all: true, now: now)
+        }
         if isPaused != self.isPaused { startOver() }
         self.hint = hint
         limit = framesPerSecond
@@ -186,9 +198,11 @@ struct QualityGovernor {
         guard sample.isChange else { return sample.quantizer <= Self.coarseQuantizer }
         let efforts = recent.compactMap(\.sample?.effort)
         let usage = usage(efforts.reduce(.zero, +) / max(efforts.count, 1))
-        return steps.last == .cpu
-            ? sample.quantizer <= (Self.fineQuantizer + Self.coarseQuantizer) / 2 && usage <= Self.lowUsage
-            : sample.quantizer <= Self.fineQuantizer && usage <= Self.highUsage
+        if steps.last == .cpu {
+            return sample.quantizer <= (Self.fineQuantizer + Self.coarseQuantizer) / 2 && usage <= Self.lowUsage
+        }
+        let coarsest = hint == .motion ? Self.fineQuantizer : Self.coarseQuantizer
+        return sample.quantizer <= coarsest && usage <= Self.highUsage
     }
 
     /// Of a frame's time, the part that `effort` takes.
@@ -208,7 +222,13 @@ struct QualityGovernor {
             // A source that gives fewer frames than the limit feels no step above its own rate. Far too many
             // bits want more than one step, down to a quarter at a time.
             let wanted = seen / min(max(shortage.factor, 1), 4)
-            while framesPerSecond > 1, steps == before || framesPerSecond >= wanted { steps.append(shortage.reason) }
+            let goesLow =
+                shortage.reason == .cpu
+                || shortage.factor > Self.overshoot && nextFramesPerSecond < Self.fewestForQuality
+            let fewest = goesLow ? 1 : min(Self.fewestForQuality, framesPerSecond)
+            while framesPerSecond > 1, nextFramesPerSecond >= fewest, steps == before || framesPerSecond >= wanted {
+                steps.append(shortage.reason)
+            }
         }
         guard steps != before else { return }
         bitsAtStep = bitsPerSecond

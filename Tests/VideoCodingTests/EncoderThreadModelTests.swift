@@ -198,10 +198,11 @@ struct EncoderThreadStateTests {
             damage: damage)
     }
 
-    private func encoded(_ quantizer: Int, isKeyFrame: Bool = false) -> VP8Encoder.Outcome {
+    private func encoded(_ quantizer: Int, isKeyFrame: Bool = false, byteCount: Int = 1) -> VP8Encoder.Outcome {
         .encoded(
             EncodedVideoFrame(
-                data: [0], isKeyFrame: isKeyFrame, size: size, timestamp: .zero, quantizer: quantizer))
+                data: [UInt8](repeating: 0, count: byteCount), isKeyFrame: isKeyFrame, size: size, timestamp: .zero,
+                quantizer: quantizer))
     }
 
     @Test(
@@ -245,8 +246,11 @@ struct EncoderThreadStateTests {
         while now < .seconds(120) {
             _ = state.receive(frame(Int(now / .milliseconds(1))), now: now)
             state.cadence.begin(new: true)
+            // A third more than there are.
+            let byteCount = Int(100_000 * 1.3 / 8 / state.cadence.framesPerSecond)
             state.count(
-                encoded(110, isKeyFrame: now == .zero), isRepetition: false, fullSize: size, begin: now, end: now)
+                encoded(110, isKeyFrame: now == .zero, byteCount: byteCount), isRepetition: false, fullSize: size,
+                begin: now, end: now)
             #expect(
                 state.cadence.framesPerSecond == state.order(isNew: true).framesPerSecond
                     || state.order(isNew: true).framesPerSecond == 5)

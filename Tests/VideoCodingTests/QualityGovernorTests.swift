@@ -82,17 +82,17 @@ struct QualityGovernorTests {
     }
 
     @Test(
-        "text and detail keep their resolution and give frame rate, down to one a second",
-        arguments: [ContentHint.text, .detail])
-    func text(hint: ContentHint) {
+        "text and detail keep their resolution and give frame rate: to five a second, or to one where bits are too many",
+        arguments: [ContentHint.text, .detail], [(0.9, 5.625), (1.3, 1)])
+    func text(hint: ContentHint, bits: (share: Double, last: Double)) {
         var run = Run(hint)
         var rates: [Double] = []
         for _ in 0..<14 {
             let before = run.governor.framesPerSecond
-            run.give(8, quantizer: 110, until: { $0.framesPerSecond != before })
+            run.give(8, quantizer: 110, share: bits.share, until: { $0.framesPerSecond != before })
             rates.append(run.governor.framesPerSecond)
         }
-        #expect(rates.first == 22.5 && rates.last == 1)
+        #expect(rates.first == 22.5 && rates.last == bits.last)
         #expect(zip(rates, rates.dropFirst()).allSatisfy { $1 <= $0 })
         #expect(run.governor.size(for: run.size) == run.size && run.governor.resolutionChanges == 0)
         #expect(run.governor.reason == .bandwidth)
@@ -155,6 +155,42 @@ struct QualityGovernorTests {
         run.configure(.motion, bitsPerSecond: 4_000_000)
         run.give(6, quantizer: 20, share: 0.5)
         #expect(run.governor.reason == .none)
+    }
+
+    @Test(
+        "what moves at a lower frame rate comes back on trial, however coarse, and waits longer each time that it fails"
+    )
+    func trial() {
+        var run = Run(.text)
+        run.give(7, quantizer: 110)
+        #expect(run.governor.framesPerSecond < 12)
+        run.give(30, quantizer: 80)
+        #expect(run.governor.framesPerSecond == 30 && run.governor.reason == .none)
+        var changes = 0
+        for _ in 0..<300 {
+            let before = run.governor.framesPerSecond
+            run.give(1, quantizer: before > 20 ? 100 : 90)
+            if run.governor.framesPerSecond != before { changes += 1 }
+        }
+        #expect((8...20).contains(changes), "\(changes)")
+    }
+
+    @Test("half as many bits again undo all that too few had cost", arguments: [ContentHint.text, .motion])
+    func recovery(hint: ContentHint) {
+        var run = Run(hint, bitsPerSecond: 200_000)
+        run.give(10, quantizer: 110, share: 5)
+        run.configure(hint, bitsPerSecond: 290_000)
+        #expect(run.governor.reason == .bandwidth)
+        let changes = run.governor.resolutionChanges
+        run.configure(hint, bitsPerSecond: 310_000)
+        #expect(run.governor.reason == .none && run.governor.framesPerSecond == 30)
+        #expect(run.governor.size(for: run.size) == run.size)
+        #expect(run.governor.resolutionChanges == changes + (hint == .motion ? 1 : 0))
+        // A machine that is too slow is no faster for it.
+        var slow = Run(hint, bitsPerSecond: 200_000)
+        slow.give(2.2, effort: 0.95)
+        slow.configure(hint, bitsPerSecond: 1_000_000)
+        #expect(slow.governor.reason == .cpu)
     }
 
     @Test("far too many bits want more than one step, down to a quarter of the rate at a time")
