@@ -1,10 +1,12 @@
 import AudioCoding
 import Foundation
 import Media
-import NetworkRuntime
 import PeerConnection
 import RTP
 import Testing
+import WireFormat
+
+@testable import NetworkRuntime
 
 /// From a track's sound to the peer's packets.
 @Suite(.timeLimit(.minutes(1))) struct AudioSendPipelineTests {
@@ -24,6 +26,20 @@ import Testing
             }
             return AudioFrame(
                 samples: samples, channels: channels, sampleRate: sampleRate,
+                timestamp: .seconds(1000) + .milliseconds(block * 10))
+        }
+    }
+
+    /// Blocks of 10 ms of noise, the same each time.
+    private static func noise(from start: Int, milliseconds: Int) -> [AudioFrame] {
+        var state = UInt64(start + 1)
+        return (start / 10..<(start + milliseconds) / 10).map { block in
+            let samples = (0..<960).map { _ -> Float in
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                return Float(state >> 40) / Float(1 << 24) - 0.5
+            }
+            return AudioFrame(
+                samples: samples, channels: 2, sampleRate: 48_000,
                 timestamp: .seconds(1000) + .milliseconds(block * 10))
         }
     }
@@ -201,6 +217,91 @@ import Testing
             pipeline.stop()
             await pair.close()
         }
+    }
+
+    @Test func `Music stays music however much is lost`() async throws {
+        let pair = try await ConnectedPair([Self.music])
+        let source = CustomAudioSource()
+        let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
+        pipeline.update { $0.bitsPerSecond = 48_000 }
+        for second in 0..<3 {
+            pipeline.note(loss: [0.12, 0.4, 0][second], of: pair.sender)
+            for frame in Self.tone(440, from: second * 1000, milliseconds: 1000) { source.capture(frame) }
+            for packet in await pair.sounds(50) {
+                #expect(try OpusPacket(parsing: packet.payload.span.bytes).mode == .celt)
+            }
+        }
+        pipeline.stop()
+        await pair.close()
+    }
+
+    @Test func `The bits of a section that the peer limits are as few as it says, and those of others are not`()
+        async throws
+    {
+        let pair = try await ConnectedPair([Self.music]) {
+            $0.replacing(/c=IN[^\r\n]*\r\n/) { "\($0.output)b=TIAS:24000\r\n" }
+        }
+        let limits = await pair.sender.mediaLimits(media: 0)
+        #expect(limits.maximumBitrate == .kilobitsPerSecond(24))
+        let source = CustomAudioSource()
+        let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
+        var sizes: [Int] = []
+        var tiny = SendingLimits()
+        tiny.maximumBitrate = .bitsPerSecond(100)
+        for limit in [limits, SendingLimits(), tiny] {
+            pipeline.keep(to: limit, of: pair.sender)
+            for frame in Self.noise(from: sizes.count * 1000, milliseconds: 1000) { source.capture(frame) }
+            sizes.append(await pair.sounds(50).reduce(0) { $0 + $1.payload.count } * 8)
+        }
+        #expect((20_000...26_000).contains(sizes[0]) && sizes[1] > 100_000 && sizes[2] < 12_000, "\(sizes)")
+        pipeline.stop()
+        await pair.close()
+    }
+
+    @Test(arguments: [true, false])
+    func `The capture time told is that of the first sample a decoder puts out`(isVoice: Bool) throws {
+        let worker = AudioSendWorker()
+        worker.configuration = OpusEncoder.Configuration(channels: 1, application: isVoice ? .voice : .music)
+        worker.configuration.usesDTX = false
+        let decoder = try OpusDecoder(channels: 1)
+        let (start, click) = (Duration.seconds(1000), 20_000)
+        var heard: (level: Float, time: Duration) = (0, .zero)
+        for block in 0..<60 {
+            // A click in a quiet tone.
+            let samples = (0..<480).map { index -> Float in
+                let position = block * 480 + index
+                let tone = 0.01 * sin(2 * .pi * 300 * Float(position) / 48_000)
+                return (click..<click + 6).contains(position) ? 0.9 : tone
+            }
+            let frame = AudioFrame(
+                samples: samples, channels: 1, sampleRate: 48_000, timestamp: start + .milliseconds(block * 10))
+            for packet in worker.encode(frame, reset: block == 0) {
+                for (index, sample) in try decoder.decode(packet.payload).enumerated() where abs(sample) > heard.level {
+                    heard = (abs(sample), packet.captureTime + .seconds(1) * index / 48_000)
+                }
+            }
+        }
+        let shift = (heard.time - start - .seconds(1) * click / 48_000) / .milliseconds(1)
+        #expect(heard.level > 0.1 && abs(shift) < 1, "\(shift) ms")
+    }
+
+    @Test func `A loss that is reported is believed soon and forgotten slowly; for music it is never much`() {
+        var loss = ExpectedLoss()
+        #expect(loss.share(isVoice: true) == 0)
+        loss.note(0.02)
+        #expect(loss.share(isVoice: true) == 0.01)
+        for _ in 0..<6 { loss.note(0.3) }
+        #expect(loss.share(isVoice: true) > 0.28 && loss.share(isVoice: true) <= 0.3)
+        #expect(loss.share(isVoice: false) == 0.08)
+        // Two reports without a loss do not undo it, and a minute of them does.
+        for _ in 0..<2 { loss.note(0) }
+        #expect(loss.share(isVoice: true) > 0.2)
+        for _ in 0..<60 { loss.note(0) }
+        #expect(loss.share(isVoice: true) < 0.005)
+        for nonsense in [Double.nan, .infinity, -3] { loss.note(nonsense) }
+        #expect(loss.share(isVoice: true) >= 0 && loss.share(isVoice: true) < 0.005)
+        loss.note(9)
+        #expect(loss.share(isVoice: true) <= 1)
     }
 
     @Test func `A pipeline that was stopped takes no track any more`() throws {

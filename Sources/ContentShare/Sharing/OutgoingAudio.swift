@@ -46,7 +46,8 @@ final class OutgoingAudio {
     }
 
     /// There is a viewer, who asks for this.
-    private func connected(parameters: OpusParameters?) {
+    private func connected(parameters: OpusParameters?, limits: SendingLimits) {
+        pipeline.keep(to: limits, of: connection)
         if let parameters { pipeline.keep(to: parameters, of: connection) }
         isConnected = true
         // A later description changes nothing for a track that is sent already.
@@ -61,6 +62,7 @@ final class OutgoingAudio {
             return
         }
         let parameters = await connection.opusParameters(media: media)
-        if !hasEnded() { connected(parameters: parameters) }
+        let limits = await connection.mediaLimits(media: media)
+        if !hasEnded() { connected(parameters: parameters, limits: limits) }
     }
 }

@@ -36,18 +36,19 @@ public final class AudioSendPipeline: Sendable {
         let connection: Connection
         let media: Int
         var parameters = OpusParameters(nil)
-        /// The share of packets that its newest report misses.
-        var loss = 0.0
+        /// What its description says of this section.
+        var limits = SendingLimits()
+        var loss = ExpectedLoss()
     }
 
     private let state: Mutex<State>
     private let queue = DispatchQueue(label: "rtcshare.audio-encoder", qos: .userInitiated)
-    private let worker: Worker
+    private let worker: AudioSendWorker
 
     /// A pipeline without a track.
     public init(settings: Settings) {
         state = Mutex(State(settings: settings))
-        worker = Worker()
+        worker = AudioSendWorker()
     }
 
     deinit {
@@ -85,9 +86,14 @@ public final class AudioSendPipeline: Sendable {
         change(connection) { $0.parameters = parameters }
     }
 
-    /// Takes note of the share of packets that a connection's peer misses: Opus then spends bits on repairing them.
+    /// Keeps to the bitrate that a connection's peer allows for the section (`b=`, RFC 8866 §5.8); with several, to the least.
+    public func keep(to limits: SendingLimits, of connection: Connection) {
+        change(connection) { $0.limits = limits }
+    }
+
+    /// Takes note of the share of packets, 0 to 1, that a peer's newest report misses: Opus spends bits on repairing them.
     public func note(loss: Double, of connection: Connection) {
-        change(connection) { $0.loss = loss }
+        change(connection) { $0.loss.note(loss) }
     }
 
     /// Changes what is wanted of the running encoder.
@@ -130,7 +136,7 @@ public final class AudioSendPipeline: Sendable {
         let preferred = destinations.compactMap(\.parameters.packetTime).min() ?? .milliseconds(20)
         let longest = destinations.compactMap(\.parameters.maximumPacketTime).min() ?? preferred
         let sizes = OpusEncoder.blockSizes
-        let limit = Int(min(preferred, longest) / .milliseconds(1) * Double(Worker.sampleRate) / 1000)
+        let limit = Int(min(preferred, longest) / .milliseconds(1) * Double(AudioSendWorker.sampleRate) / 1000)
         return sizes.last { $0 <= limit } ?? sizes[0]
     }
 
@@ -143,7 +149,7 @@ public final class AudioSendPipeline: Sendable {
         for destination in destinations {
             let parameters = destination.parameters
             if !parameters.isStereo { configuration.channels = 1 }
-            if let rate = parameters.maximumAverageBitrate {
+            for rate in [parameters.maximumAverageBitrate, destination.limits.maximumBitrate].compactMap({ $0 }) {
                 configuration.bitsPerSecond = min(configuration.bitsPerSecond, Int(clamping: rate.bitsPerSecond))
             }
             if let rate = parameters.maximumPlaybackRate {
@@ -153,8 +159,10 @@ public final class AudioSendPipeline: Sendable {
             // Both are the receiver's to wish for (RFC 7587 §6.1).
             if !parameters.usesInbandFEC { configuration.usesInbandFEC = false }
             if !parameters.usesDTX { configuration.usesDTX = false }
-            configuration.expectedLoss = max(configuration.expectedLoss, destination.loss)
+            configuration.expectedLoss = max(
+                configuration.expectedLoss, destination.loss.share(isVoice: settings.isVoice))
         }
+        configuration.bitsPerSecond = max(configuration.bitsPerSecond, OpusEncoder.bitrates.lowerBound)
         return configuration
     }
 }
@@ -173,11 +181,11 @@ private final class Inlet: AudioSink {
 }
 
 /// The encoder and what stands before it. Used on the pipeline's queue alone.
-private final class Worker: @unchecked Sendable {
+final class AudioSendWorker: @unchecked Sendable {
     /// What the encoder is to make, from the next block on.
     var configuration = OpusEncoder.Configuration(channels: 2, application: .music, bitsPerSecond: 128_000)
     /// Whose blocks came last.
-    weak var inlet: Inlet?
+    fileprivate weak var inlet: Inlet?
     private var encoder: OpusEncoder?
     private var conformer: AudioConformer?
     /// Samples of each channel since the beginning, at 48 kHz: the media clock, the same for every peer.
@@ -203,15 +211,19 @@ private final class Worker: @unchecked Sendable {
         let time = mediaTime
         mediaTime += UInt64(block.sampleCount)
         do {
-            let outcome = try prepared().encode(block.samples)
+            let encoder = try prepared()
+            let outcome = try encoder.encode(block.samples)
             guard case .packet(let payload) = outcome else {
                 isInSilence = true
                 return nil
             }
             defer { isInSilence = false }
+            // What a decoder puts out first for this packet is the sound of so much earlier.
+            let lookahead = Duration.seconds(1) * encoder.lookahead / Self.sampleRate
             return EncodedAudioFrame(
-                payload: payload, mediaTime: time, captureTime: block.timestamp, sampleCount: block.sampleCount,
-                startsTalkspurt: isInSilence, level: AudioLevel(block, isVoice: configuration.application == .voice))
+                payload: payload, mediaTime: time, captureTime: block.timestamp - lookahead,
+                sampleCount: block.sampleCount, startsTalkspurt: isInSilence,
+                level: AudioLevel(block, isVoice: configuration.application == .voice))
         } catch {
             // A setting that libopus refuses: what follows is tried with an encoder made anew.
             encoder = nil
