@@ -3,10 +3,15 @@ internal import Media
 /// Adds up sounds that come in blocks of their own times: a rule book without threads.
 ///
 /// All are laid on one line of samples. A block of the sum is given when every input reaches beyond it, or when one is so
-/// far ahead that the others must be silent.
+/// far ahead that the others must be silent. How far that is, each input teaches: a headset's microphone gives its sound
+/// 200 ms after what the machine plays at the same time, and some sources give a tenth of a second at once.
 struct AudioMix {
-    /// How far the foremost input may be ahead of the one that is waited for: three blocks.
+    /// How far the foremost input may be ahead of one that is waited for, at least: three blocks.
     static let patience = 3 * blockSize
+    /// And at most, 500 ms: who is later than that is not heard.
+    static let largestPatience = sampleRate / 2
+    /// What is left, after each block, of what an input taught: half is forgotten in ten seconds.
+    private static let memory = 0.9986
     static let blockSize = 960
     static let sampleRate = 48_000
     static let channels = 2
@@ -21,6 +26,18 @@ struct AudioMix {
         var stretches: [Stretch] = []
         /// Where the last block ended; nil before the first.
         var end: Int?
+        /// By how much the foremost input was ahead of the end of this one's blocks when they came: the most, forgotten
+        /// slowly.
+        var lag = 0.0
+
+        /// How far the foremost may be ahead before this one is left behind.
+        var patience: Int { min(max(AudioMix.patience, Int(lag) + blockSize), largestPatience) }
+
+        mutating func learn(lag new: Int) {
+            lag *= memory
+            // Sound of long ago is no measure of what comes.
+            if new <= largestPatience { lag = max(lag, Double(new)) }
+        }
     }
 
     /// Sound without a gap: interleaved samples from `position` on.
@@ -34,6 +51,8 @@ struct AudioMix {
     private var inputs: [ObjectIdentifier: Input] = [:]
     private var origin: Duration?
     private var next = 0
+    /// Samples a channel that came after their time in the sum had been given out.
+    private(set) var lateSampleCount = 0
 
     mutating func add(_ id: ObjectIdentifier, volume: Float) {
         if inputs[id] == nil { inputs[id] = Input(volume: volume) }
@@ -54,14 +73,16 @@ struct AudioMix {
         guard var input = inputs[id] else { return [] }
         let origin = origin ?? frame.timestamp
         self.origin = origin
+        let foremost = inputs.filter { $0.key != id }.values.compactMap(\.end).max()
         for block in input.conformer.process(frame) {
             place(block.frame, at: Self.samples(in: block.frame.timestamp - origin), in: &input)
+            if let foremost, let end = input.end { input.learn(lag: foremost - end) }
         }
         inputs[id] = input
         return emit()
     }
 
-    private func place(_ block: AudioFrame, at position: Int, in input: inout Input) {
+    private mutating func place(_ block: AudioFrame, at position: Int, in input: inout Input) {
         var start = position
         if let end = input.end {
             if abs(position - end) <= Self.tolerance {
@@ -78,6 +99,7 @@ struct AudioMix {
         input.end = start + block.sampleCount
         // What comes too late is left out.
         let late = min(max(0, next - start), block.sampleCount)
+        lateSampleCount += late
         guard late < block.sampleCount else { return }
         let samples = block.samples.dropFirst(late * Self.channels)
         if let last = input.stretches.indices.last, input.stretches[last].end == start + late {
@@ -92,8 +114,10 @@ struct AudioMix {
         var frames: [AudioFrame] = []
         while let newest = inputs.values.compactMap(\.end).max(), newest >= next + Self.blockSize {
             let blockEnd = next + Self.blockSize
-            let isComplete = inputs.values.allSatisfy { ($0.end ?? .min) >= blockEnd }
-            guard isComplete || newest >= blockEnd + Self.patience else { break }
+            let isComplete = inputs.values.allSatisfy {
+                $0.end ?? .min >= blockEnd || newest >= blockEnd + $0.patience
+            }
+            guard isComplete else { break }
             // A sum of nothing for long: the line goes on where there is sound.
             if let first = inputs.values.compactMap({ $0.stretches.first?.position }).min(), first >= blockEnd {
                 next = first

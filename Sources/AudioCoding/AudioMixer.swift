@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Mixes any number of sources into one: a microphone and what the machine plays, for instance. 48 kHz, stereo.
 ///
-/// Each input has its volume, and may come, pause and go while the others sound. The sum may go beyond full scale: it is
-/// clipped softly where it is encoded.
+/// Each input has its volume, and may come, pause and go while the others sound. One that is slower than the others is
+/// waited for, up to half a second. The sum may go beyond full scale: it is clipped softly where it is encoded.
 public final class AudioMixer: BroadcastingAudioSource {
     private struct State {
         var mix = AudioMix()
@@ -27,6 +27,10 @@ public final class AudioMixer: BroadcastingAudioSource {
     deinit {
         for inlet in state.withLock({ $0.inlets.values }) { inlet.source.remove(inlet) }
     }
+
+    /// Samples a channel, at 48 kHz, that came too late to be mixed in, of all inputs together: where an input turns out to
+    /// be slower than was known, and where one is more than half a second behind.
+    public var lateSampleCount: Int { state.withLock { $0.mix.lateSampleCount } }
 
     /// Mixes in what `source` gives from now on, each sample multiplied by `volume`.
     public func add(input source: any AudioSource, volume: Float = 1) {

@@ -61,6 +61,66 @@ struct AudioMixTests {
         #expect(frames.first?.timestamp == .milliseconds(140))
     }
 
+    @Test(
+        "an input that is later than another is waited for, and one that gives its sound in large pieces",
+        arguments: [
+            (40, 20), (60, 20), (80, 20), (150, 20), (200, 20), (400, 20), (0, 80), (0, 100), (0, 200), (80, 200),
+        ])
+    func late(lag: Int, delivery: Int) {
+        var mix = mix([(one, 1), (other, 1)])
+        var frames: [AudioFrame] = []
+        var given = 0
+        for index in 0..<500 {
+            let now = index * 20 + 20
+            frames += mix.insert(block(0.5, at: Double(index * 20)), of: ObjectIdentifier(one))
+            while given + delivery <= now - lag {
+                frames += mix.insert(
+                    block(0.25, at: Double(given), count: delivery * 48), of: ObjectIdentifier(other))
+                given += delivery
+            }
+        }
+        // All but what came before it was known how late it is.
+        let both = values(frames).count { $0 == 0.75 }
+        let begin = (lag + delivery) / 20
+        #expect(both >= 500 - 2 * begin - 1, "\(both) of 500")
+        #expect(mix.lateSampleCount <= (lag + delivery) * 48)
+        #expect(frames.count >= 500 - begin - 2, "\(frames.count): waiting no longer than that")
+        #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.timestamp + .milliseconds(20) == $1.timestamp })
+    }
+
+    @Test("one that is hopelessly late is not waited for, but counted; one that was late once is forgotten")
+    func hopeless() {
+        var mix = mix([(one, 1), (other, 1)])
+        var frames: [AudioFrame] = []
+        for index in 0..<100 {
+            frames += mix.insert(block(0.5, at: Double(index * 20)), of: ObjectIdentifier(one))
+            if index >= 40 {
+                frames += mix.insert(block(0.25, at: Double((index - 40) * 20)), of: ObjectIdentifier(other))
+            }
+        }
+        #expect(values(frames) == Array(repeating: 0.5, count: 97))
+        #expect(mix.lateSampleCount == 60 * 960)
+        var late = self.mix([(one, 1), (other, 1)])
+        var waiting: [Int] = []
+        var count = 0
+        for index in 0..<3000 {
+            count += late.insert(block(0.5, at: Double(index * 20)), of: ObjectIdentifier(one)).count
+            waiting.append(index + 1 - count)
+            // Once, what is 300 ms old comes.
+            guard index < 15 || index >= 30 else { continue }
+            let blocks = index == 30 ? 15...30 : index...index
+            for block in blocks {
+                count += late.insert(self.block(0.25, at: Double(block * 20)), of: ObjectIdentifier(other)).count
+            }
+        }
+        for index in 3000..<3030 {
+            count += late.insert(block(0.5, at: Double(index * 20)), of: ObjectIdentifier(one)).count
+            waiting.append(index + 1 - count)
+        }
+        // The one that has gone silent is waited for no longer than one that never was late.
+        #expect(waiting.last == 3, "\(waiting.suffix(20))")
+    }
+
     @Test("an input that ends gives free what waited for it")
     func end() {
         var mix = mix([(one, 1), (other, 1)])
