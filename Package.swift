@@ -120,7 +120,7 @@ let package = Package(
         tests(
             "ContentShareTests",
             [
-                "AudioCoding", "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "RTP",
+                "AudioCoding", "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP",
                 "VideoCoding", "WireFormat",
             ]),
         tests("CryptographyTests", ["Cryptography", "WireFormat"]),

@@ -156,6 +156,14 @@ public actor AttendeeSession {
     /// The attendee's own picture, to mute it or to adapt its format; nil where none is sent.
     public var localVideoTrack: VideoTrack? { camera?.track }
 
+    /// What of this attendee's media the viewer's newest answer declines: of what was started, the rest being nobody's loss.
+    public func refusedMedia() async -> Set<SharedMedia> {
+        var media = await contentShare.refusedMedia
+        if camera?.isRefused == true { media.insert(.camera) }
+        if voice?.isRefused == true { media.insert(.microphone) }
+        return media
+    }
+
     // MARK: The connection
 
     /// Has this session meet one that views, where both are in one process: offers, and takes its answer.

@@ -60,6 +60,10 @@ final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable
         state.withLock { $0.entries.removeAll { $0.isFor(sink) } }
     }
 
+    func removeAll() {
+        state.withLock { $0.entries.removeAll() }
+    }
+
     /// Calls `body` with each sink. One that was removed by another in this round is passed over.
     func forEach(_ body: (Sink) -> Void) {
         for entry in state.withLock({ $0.entries }) {

@@ -111,6 +111,9 @@ struct Share {
                 try consume()
                 try sources.start()
                 Terminal.shared.say("Connected.")
+                for media in await session.refusedMedia().subtracting([.content]) {
+                    Terminal.shared.say("The viewer takes no \(media.name): its answer declines it.")
+                }
                 if let duration = options.duration {
                     Task {
                         try? await Task.sleep(for: .seconds(duration))
@@ -127,7 +130,7 @@ struct Share {
             case .ended(nil): return Terminal.shared.say("The viewer left.")
             case .shareStopped(let status):
                 switch status {
-                case .sourceSilent: throw CommandFailure(.unavailable, "\(status)")
+                case .sourceSilent, .refusedByPeer: throw CommandFailure(.unavailable, "\(status)")
                 // The session's end tells the rest.
                 case .ok, .replaced, .closedByPeer, .connectionFailed: continue
                 }
@@ -194,5 +197,17 @@ private final class BesideListener: CaptureSourceObserver {
     func captureDidFail(error: CaptureSourceError) {
         // A frame that was left out is no end.
         if error.kind != .invalidFrame { continuation.yield(.besideEnded(name, error)) }
+    }
+}
+
+extension SharedMedia {
+    /// What a person calls it.
+    fileprivate var name: String {
+        switch self {
+        case .content: "picture of the content"
+        case .contentAudio: "sound of the content"
+        case .camera: "camera"
+        case .microphone: "microphone"
+        }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import Media
 import NetworkRuntime
 import PeerConnection
+import SDP
 import Synchronization
 import Testing
 
@@ -36,6 +37,38 @@ struct SessionRuleTests {
         #expect(sharing.log.entries == [.didStart, .didStop(.ok)])
         mine.stop()
         theirs.stop()
+    }
+
+    @Test func `A viewer that declines the picture ends the share; one that declines the sound leaves it`() async throws
+    {
+        for (declined, kind) in [(SharedMedia.content, "m=video"), (.contentAudio, "m=audio")] {
+            let pair = try await Pair([.content, .contentAudio], connects: false)
+            let screen = try pattern(192, 144)
+            let sound = try ToneSource(frequency: 440)
+            try sound.start()
+            try await pair.alice.contentShare.start(source: screen, audio: sound)
+            let offer = try await pair.alice.connection.makeOffer()
+            var sections = try await pair.bob.connection.answer(offer: offer).description.components(
+                separatedBy: "\r\nm=")
+            for index in sections.indices where "m=\(sections[index])".hasPrefix(kind) {
+                sections[index].replace("a=recvonly", with: "a=inactive")
+            }
+            let answer = try SessionDescription.parse(sections.joined(separator: "\r\nm="))
+            try await pair.alice.connection.accept(answer: answer, to: offer)
+            await pair.sharing.log.wait(count: 1)
+            let isPicture = declined == .content
+            #expect(pair.sharing.log.entries == [isPicture ? .didStop(.refusedByPeer) : .didStart])
+            #expect(await pair.alice.refusedMedia() == [declined])
+            #expect(await pair.alice.contentShare.isSharing == !isPicture)
+            if isPicture {
+                await #expect(throws: ContentShareError.refusedByPeer) {
+                    try await pair.alice.contentShare.start(source: screen)
+                }
+            }
+            await pair.end()
+            screen.stop()
+            sound.stop()
+        }
     }
 
     @Test func `What somebody shares is no attendee`() async throws {

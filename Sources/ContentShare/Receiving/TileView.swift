@@ -102,6 +102,8 @@ final class TileView: Sendable {
         }
         pipeline?.stop()
         broadcaster.end(error: nil)
+        // Stopped by a sink, the decoder has yet to finish what it had taken.
+        broadcaster.removeAll()
     }
 
     func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {

@@ -59,6 +59,7 @@ public actor ContentShareController {
         let video = try await openVideo(configuration)
         let outgoing: OutgoingAudio? = if audio == nil { self.audio } else { try await openAudio() }
         // From here on nothing is waited for: what another call does comes before all of this or after.
+        if video.isRefused { throw .refusedByPeer }
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
         if video.isConnected { phase.connected(now: now) }
         let event = try phase.start(now: now)
@@ -113,6 +114,14 @@ public actor ContentShareController {
         tell(event)
     }
 
+    /// What the viewer's newest answer declines.
+    var refusedMedia: Set<SharedMedia> {
+        var media: Set<SharedMedia> = []
+        if video?.isRefused == true { media.insert(.content) }
+        if audio?.isRefused == true { media.insert(.contentAudio) }
+        return media
+    }
+
     /// Completes a connection's report with what was encoded for the share.
     func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
         video.map { $0.pipeline.complete(report, media: $0.media) } ?? report
@@ -130,7 +139,15 @@ public actor ContentShareController {
         guard isConnected else { return }
         await video?.refresh { phase.hasEnded }
         await audio?.refresh { phase.hasEnded }
-        guard video?.isConnected == true else { return }
+        guard video?.isConnected == true else {
+            if video?.isRefused == true, let event = phase.refused() {
+                silence()
+                tell(event)
+            } else {
+                phase.disconnected()
+            }
+            return
+        }
         phase.connected(now: .nanoseconds(MonotonicClock.now.nanoseconds))
         if timeout == nil { awaitFirstPicture() }
     }

@@ -25,6 +25,8 @@ public enum ContentShareStatus: Sendable, Hashable, CustomStringConvertible {
     case ok
     /// Another start took its place before its first picture was sent; the other goes on.
     case replaced
+    /// The viewer's answer declines the picture.
+    case refusedByPeer
     /// The source gave no picture for this long after the viewer was connected.
     case sourceSilent(Duration)
     /// The viewer left.
@@ -37,8 +39,10 @@ public enum ContentShareStatus: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .ok: "stopped"
         case .replaced: "replaced by another share before it began"
+        case .refusedByPeer:
+            "the viewer's answer takes no picture of what is shared; it has to receive VP8 in that section"
         case .sourceSilent(let time):
-            "the source gave no picture for \(time.components.seconds) seconds; start its capture before sharing it"
+            "the source gave no picture for \(time.components.seconds) seconds; start its capture, and let it be unmuted"
         case .closedByPeer: "the viewer left"
         case .connectionFailed(let reason): reason
         }
@@ -51,6 +55,8 @@ public enum ContentShareError: Error, Sendable, Hashable, CustomStringConvertibl
     case notSharing
     /// The connection has ended.
     case ended
+    /// The viewer's newest answer declines the content's picture.
+    case refusedByPeer
     /// The attendee's content is shared by another controller of this connection.
     case alreadyShared(by: AttendeeID)
     /// The connection carries as many shares as it may.
@@ -67,6 +73,9 @@ public enum ContentShareError: Error, Sendable, Hashable, CustomStringConvertibl
         switch self {
         case .notSharing: "nothing is shared; start a share first"
         case .ended: "the connection has ended; make a new one, with a new offer"
+        case .refusedByPeer:
+            "the viewer's answer takes no picture of what is shared; it has to receive VP8 in that section: make another "
+                + "offer"
         case .alreadyShared(let attendee):
             "\(attendee) shares over this connection already; an attendee has one share: use its session"
         case .tooManyShares(let limit):

@@ -11,6 +11,8 @@ final class OutgoingAudio {
     private let isVoice: Bool
     /// Whether there is a viewer who takes this.
     private(set) var isConnected = false
+    /// Whether there is a viewer whose description declines this.
+    private(set) var isRefused = false
 
     /// `isVoice` holds where a configuration does not say what the sound is.
     init(on connection: Connection, media: Int, isVoice: Bool) {
@@ -57,7 +59,9 @@ final class OutgoingAudio {
     /// Takes what the peer's newest description says, once there is a viewer. What the descriptions have no place for
     /// waits for the next.
     func refresh(isolation: isolated (any Actor)? = #isolation, unless hasEnded: () -> Bool) async {
-        guard await connection.agreement(media: media) == .agreed else {
+        let agreement = await connection.agreement(media: media)
+        isRefused = agreement == .refused
+        guard agreement == .agreed else {
             isConnected = false
             return
         }

@@ -31,6 +31,8 @@ final class OutgoingVideo {
     private var sourceCanWait = false
     /// Whether there is a viewer who takes this.
     private(set) var isConnected = false
+    /// Whether there is a viewer whose description declines this.
+    private(set) var isRefused = false
 
     init(
         on connection: Connection, media: Int, defaults: Defaults, configuration: LocalVideoConfiguration
@@ -85,7 +87,9 @@ final class OutgoingVideo {
     /// Takes what the peer's newest description says, once there is a viewer. What the descriptions have no place for
     /// waits for the next.
     func refresh(isolation: isolated (any Actor)? = #isolation, unless hasEnded: () -> Bool) async {
-        guard await connection.agreement(media: media) == .agreed else {
+        let agreement = await connection.agreement(media: media)
+        isRefused = agreement == .refused
+        guard agreement == .agreed else {
             isConnected = false
             return
         }

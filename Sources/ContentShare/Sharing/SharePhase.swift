@@ -3,11 +3,12 @@
 ///              start                  first picture sent
 ///     idle ────────────▶ starting ─────────────────────────▶ sharing
 ///      ▲                  │  ▲ │ start: .replaced              │  │
-///      │  stop, silent,   │  └─┘                               │  │
+///      │  stop, refused,  │  └─┘                               │  │
+///      │  silent,         │                                    │  │
 ///      ├──────────────────┘  ▲              start              │  │
 ///      │                     └─────────────────────────────────┘  │
 ///      └──────────────────────────────────────────────────────────┘
-///                     stop, or the connection's end
+///                     stop, refused, or the connection's end
 struct SharePhase {
     /// How long a source may take to its first picture, from when there is a viewer.
     static let patience = Duration.seconds(5)
@@ -62,6 +63,20 @@ struct SharePhase {
     mutating func connected(now: Duration) {
         isConnected = true
         if case .starting(nil) = state { state = .starting(deadline: now + Self.patience) }
+    }
+
+    /// The descriptions have no place for the picture any more: what starts waits for the next.
+    mutating func disconnected() {
+        isConnected = false
+        if case .starting = state { state = .starting(deadline: nil) }
+    }
+
+    /// The viewer's answer declines the picture.
+    mutating func refused() -> Event? {
+        disconnected()
+        guard isActive else { return nil }
+        state = .idle
+        return .didStop(.refusedByPeer)
     }
 
     mutating func firstPictureSent() -> Event? {

@@ -52,6 +52,9 @@ public final class VideoBroadcaster: Sendable {
     /// Gives `sink` no further frame; one that it is taking on another thread at this moment is its last.
     public func remove(_ sink: any VideoSink) { sinks.remove(sink) }
 
+    /// Gives no sink any further frame.
+    public func removeAll() { sinks.removeAll() }
+
     /// Gives a frame to every sink, if it can be used.
     public func send(_ frame: VideoFrame) {
         do throws(VideoFrameError) {
