@@ -65,7 +65,9 @@ extension PeerConnection {
     /// A goodbye is said for sources. That of media ends the media: its sender may begin it again, and says by DTLS
     /// when it leaves. A peer of whom no media is expected has left when all have that reported in its name.
     private mutating func take(_ goodbye: Goodbye) {
-        let areMedia = goodbye.sources.allSatisfy { source in inbound.contains { $0.source == source } }
+        let areMedia = goodbye.sources.allSatisfy { source in
+            inbound.contains { $0.source == source || $0.formerSource == source }
+        }
         for source in goodbye.sources { departed(source) }
         guard !areMedia, reporters.isEmpty, !inbound.contains(where: \.isActive) else { return }
         noteDeparture()

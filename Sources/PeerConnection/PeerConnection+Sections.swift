@@ -58,8 +58,11 @@ extension PeerConnection {
     mutating func apply(_ session: NegotiatedSession, isOwnOffer: Bool, now: Instant) {
         let agreed = negotiated?.sections ?? []
         for (index, section) in session.sections.enumerated() {
-            let isReused = index < agreed.count && agreed[index].media == nil && agreed[index].mid != section.mid
-            if isReused { release(section: index) }
+            let wasRejected = index < agreed.count && agreed[index].media == nil
+            let isReused = wasRejected && agreed[index].mid != section.mid
+            // What stays rejected may come back as what it was, as long as there is room for all.
+            let isCrowded = inbound.count >= Self.maximumReceivers && section.media == nil
+            if isReused || (wasRejected && isCrowded) { release(section: index) }
             if isOwnOffer, isReused || index >= agreed.count { place(section, at: index) }
         }
         if !isOwnOffer { giveWay(to: session) }
@@ -81,7 +84,10 @@ extension PeerConnection {
     /// A section that was rejected stands for something else from now on.
     private mutating func release(section: Int) {
         for index in outbound.indices where outbound[index].section == section { outbound[index].section = nil }
-        receivers[section] = nil
+        if let receiver = receivers.removeValue(forKey: section) {
+            inbound[receiver].release()
+            releasedReceivers.append(receiver)
+        }
     }
 
     private mutating func place(_ section: NegotiatedSection, at place: Int) {
@@ -127,10 +133,24 @@ extension PeerConnection {
             if media?.direction.receives == false { media?.remote = inbound[index].negotiated.remote }
             inbound[index].update(media)
         } else if let media = section.media, media.direction.receives {
-            let localSource = SynchronizationSource(UInt32.random(in: 1...UInt32.max, using: &random))
-            receivers[place] = inbound.count
-            inbound.append(InboundMedia(media, localSource: localSource))
+            receivers[place] = addReceiver(of: media)
         }
+    }
+
+    /// How many receivers there are before indices are used again: twice as many as can be in use, so that an index has
+    /// long been told to be inactive when it stands for something else.
+    static var maximumReceivers: Int { 2 * maximumMedia }
+
+    private mutating func addReceiver(of media: NegotiatedMedia) -> Int {
+        if inbound.count >= Self.maximumReceivers, !releasedReceivers.isEmpty {
+            let index = releasedReceivers.removeFirst()
+            // The peer knows who reports under that name, and hears its goodbye when all ends.
+            inbound[index] = InboundMedia(media, localSource: inbound[index].localSource)
+            return index
+        }
+        let localSource = SynchronizationSource(UInt32.random(in: 1...UInt32.max, using: &random))
+        inbound.append(InboundMedia(media, localSource: localSource))
+        return inbound.count - 1
     }
 }
 

@@ -78,8 +78,10 @@ public struct PeerConnection: ~Copyable {
     var selectedPair: SelectedPair?
     /// What became of each of the identity's media.
     var outbound: [OutboundMedia]
-    /// What the peer sends, in the order in which it began to; nothing is removed.
+    /// What the peer sends, in the order in which it began to; nothing is removed, but places are used again.
     var inbound: [InboundMedia] = []
+    /// The indices in ``inbound`` whose sections stand for something else now, in the order in which they came to.
+    var releasedReceivers: [Int] = []
     /// The index in ``inbound`` of each section that the peer has sent in.
     var receivers: [Int: Int] = [:]
     var pacer: Pacer<PacedPacket>

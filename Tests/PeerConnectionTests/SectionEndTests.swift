@@ -149,4 +149,62 @@ import WireFormat
         try exchange { Self.rejecting([0], in: $0) }
         #expect(call.agreement(0) == .refused && call.hasEnded(0))
     }
+
+    // MARK: The peer's media
+
+    @Test(arguments: [1, PeerConnection.maximumMedia - 1])
+    func `Receivers stay few, however often sections are rejected and used for something else`(voices: Int) throws {
+        let call = try makeCall(seed: 817)
+        for _ in 0..<voices { _ = try call.sender.addMedia(Self.voice) }
+        let text = try call.makeOffer().description
+        let mids = call.sender.localMedia.dropFirst().map(\.mid)
+        for round in 0..<100 {
+            // A peer that has other voices each time.
+            var other = text.replacing("msid:alice ", with: "msid:guest\(round) ")
+            for (index, mid) in mids.enumerated() {
+                other = other.replacing("a=mid:\(mid)\r\n", with: "a=mid:r\(round)x\(index)\r\n")
+                    .replacing(" \(mid)", with: " r\(round)x\(index)")
+            }
+            let offers = [other, Self.rejecting(Array(1...voices), in: other)]
+            for offer in offers {
+                let answer = try call.viewer.answer(offer: SessionDescription.parse(offer), now: call.now)
+                let active = answer.media.count { $0.port != 0 }
+                #expect(call.viewer.remoteMedia.count(where: \.isActive) == active)
+                guard offer == other else { continue }
+                #expect(active == voices + 1)
+                let guests = call.viewer.remoteMedia.filter { $0.streamID == "guest\(round)" && $0.isActive }
+                #expect(guests.count == voices)
+            }
+        }
+        #expect(call.viewer.inbound.count <= PeerConnection.maximumReceivers + PeerConnection.maximumMedia)
+        #expect(call.viewer.inbound.count { $0.source != nil } <= voices + 1)
+        // The picture was not touched by any of it, and the sender's own voices are heard in the end.
+        try call.renegotiate()
+        let count = call.record.frames.count
+        call.run(for: .seconds(1))
+        #expect(call.record.frames.count > count + 25)
+        let heard = call.viewer.remoteMedia.indices.filter {
+            call.viewer.remoteMedia[$0].isActive && !call.viewer.remoteMedia[$0].isVideo
+        }
+        #expect(heard.count == voices)
+        for receiver in heard { #expect(call.record.soundOf[receiver, default: []].count > 40) }
+        #expect(call.record.failures.isEmpty && call.record.goodbyes == 0)
+    }
+
+    @Test func `A goodbye that comes when its section stands for something else is not the peer's`() throws {
+        let call = try makeCall(seed: 818)
+        let mid = call.sender.localMedia[0].mid
+        let text = try call.makeOffer().description
+        let rejected = Self.rejecting([0], in: text)
+        _ = try call.viewer.answer(offer: SessionDescription.parse(rejected), now: call.now)
+        let other = text.replacing(mid, with: "zzz").replacing("a=sendonly", with: "a=inactive")
+        _ = try call.viewer.answer(offer: SessionDescription.parse(other), now: call.now)
+        #expect(call.viewer.inbound[0].source == nil && !call.viewer.inbound[0].isActive)
+        call.sender.setSending(false, media: 0, now: call.now)
+        call.run(for: .seconds(1))
+        #expect(call.record.goodbyes == 0)
+        call.sender.close(now: call.now)
+        call.run(for: .seconds(1))
+        #expect(call.record.goodbyes == 1)
+    }
 }

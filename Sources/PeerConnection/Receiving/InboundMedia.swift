@@ -16,6 +16,8 @@ struct InboundMedia: Sendable {
     private(set) var isActive: Bool
     /// The peer said goodbye for the source.
     private(set) var hasEnded = false
+    /// The source that was let go of last: its goodbye may be still to come.
+    private(set) var formerSource: SynchronizationSource?
     /// The newest sender report and when it came.
     private(set) var lastSenderReport: (report: SenderReport, arrival: Instant)?
     /// Sender reports of the source.
@@ -92,7 +94,14 @@ struct InboundMedia: Sendable {
         receiveGoodbye()
     }
 
+    /// Lets go of all that was received: the section stands for something else now.
+    mutating func release() {
+        isActive = false
+        forgetSource()
+    }
+
     private mutating func forgetSource() {
+        formerSource = source ?? formerSource
         video = nil
         audio = nil
         lastSenderReport = nil
