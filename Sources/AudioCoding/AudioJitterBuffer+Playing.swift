@@ -118,7 +118,7 @@ extension AudioJitterBuffer {
 
     /// After a burst of packets that had been held up, the wait is far too long: the oldest are left out.
     private mutating func cutExcess() {
-        guard delay > Self.largestDelay, !packets.isEmpty else { return }
+        guard delay > target + Self.largestSurplus, !packets.isEmpty else { return }
         let wanted = position + delay - target
         dropPackets(endingBy: wanted)
         position = max(position, min(wanted, packets.first?.timestamp ?? wanted))

@@ -1,6 +1,6 @@
 /// Puts packets of sound in order and says, at each moment, what to play: a packet, what stands in for one, or silence.
 ///
-/// A value without a clock: time is a parameter. Packets wait as long as the jitter seen makes necessary, 20 to 200 ms.
+/// A value without a clock: time is a parameter. Packets wait as long as the jitter seen makes necessary, 20 ms to 1 s.
 /// That wait grows when a packet comes after all for which time had run out, and both grows and shrinks where the sender pauses
 /// (gaps in the timestamps but not in the sequence numbers, RFC 3551 §4.1) and by ``shorten(by:)`` and
 /// ``lengthen(by:)``, with which whoever plays tells by how much it sped up or slowed down.
@@ -27,7 +27,7 @@ public struct AudioJitterBuffer: Sendable {
     }
 
     /// The shortest and the longest wait that jitter leads to.
-    public static let targetDelays: ClosedRange<Duration> = .milliseconds(20) ... .milliseconds(200)
+    public static let targetDelays: ClosedRange<Duration> = .milliseconds(20) ... .seconds(1)
     /// The wait before anything is known of the jitter.
     public static let initialDelay: Duration = .milliseconds(40)
     /// Longer than this nothing is made up: libopus's encoder refreshes a pause's noise every 400 ms, and lost sound
@@ -36,13 +36,13 @@ public struct AudioJitterBuffer: Sendable {
     /// Timestamps that are this far from where time has come to are a stream that began anew.
     public static let restartThreshold: Duration = .seconds(2)
     /// The most packets kept; the oldest gives way.
-    public static let capacity = 256
+    public static let capacity = 512
 
     static let smallestTarget: Int64 = 960
-    static let largestTarget: Int64 = 9600
+    static let largestTarget: Int64 = 48_000
     static let largestConcealment: Int64 = 24_000
-    /// A wait this much too long is cut at once, by leaving out packets.
-    static let largestDelay: Int64 = largestTarget + 4800
+    /// A wait that is 280 ms too long is cut at once, by leaving out packets.
+    static let largestSurplus: Int64 = 13_440
     /// A packet that reaches back into what was made up may lengthen the wait this far beyond the target.
     static let tolerance: Int64 = 480
     static let restartDistance: Int64 = 96_000
@@ -50,6 +50,8 @@ public struct AudioJitterBuffer: Sendable {
     static let longestAbsence: Int64 = 48_000
     /// If all packets have been late for this long, it is not they who are wrong.
     static let longestLateness: Int64 = 9600
+    /// How much older than the first packet one may be with which playing begins after all.
+    static let largestOvertaking: Int64 = 9600
 
     struct Packet: Sendable {
         let sequenceNumber: Int64
@@ -201,7 +203,7 @@ public struct AudioJitterBuffer: Sendable {
             lateSince = nil
             return true
         }
-        if !isPlaying, lateness <= Self.largestTarget {
+        if !isPlaying, lateness <= Self.largestOvertaking {
             // Nothing was played yet: the stream begins with this one, which was overtaken.
             position -= lateness
             due -= lateness

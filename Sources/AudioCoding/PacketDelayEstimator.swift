@@ -11,7 +11,8 @@ struct PacketDelayEstimator: Sendable {
     /// How long the quickest packet is remembered at least: clocks drift and routes change.
     private static let epoch: Int64 = 5 * 48_000
 
-    private var weights = [Double](repeating: 0, count: 60)
+    /// Up to a little more than a second.
+    private var weights = [Double](repeating: 0, count: 210)
     private var count = 0.0
     private var epochEnd: Int64?
     private var quickest: Int64 = .max
@@ -37,6 +38,7 @@ struct PacketDelayEstimator: Sendable {
         } else {
             epochEnd = now + Self.epoch
         }
+        if let base, base != .max, delay < base { shift(by: base - delay) }
         quickest = min(quickest, delay)
         let excess = delay - min(quickest, quickestBefore)
         learn(bucket: min(Int(clamping: excess / Self.bucketWidth), weights.count - 1))
@@ -47,6 +49,17 @@ struct PacketDelayEstimator: Sendable {
         epochEnd = nil
         quickest = .max
         quickestBefore = .max
+    }
+
+    /// The packets so far were that much later than the quickest: what was held up comes oldest first, and only the last
+    /// of it shows for how long.
+    private mutating func shift(by difference: Int64) {
+        let distance = min(Int(clamping: difference / Self.bucketWidth), weights.count - 1)
+        guard distance > 0 else { return }
+        let beyond = weights.suffix(distance + 1).reduce(0, +)
+        weights.removeLast(distance)
+        weights[weights.count - 1] = beyond
+        weights.insert(contentsOf: repeatElement(0, count: distance), at: 0)
     }
 
     private mutating func learn(bucket: Int) {
