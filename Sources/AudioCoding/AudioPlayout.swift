@@ -21,11 +21,16 @@ public final class AudioPlayout {
     private var pendingDue: Int64 = 0
     private var pendingTimestamp: Int64 = 0
     private var stepsUntilScaling = 0
+    /// Samples a channel since the wait was off its target and nothing was found by which to correct it.
+    private var unscaled = 0
 
     /// A wait that is this much off its target is corrected, 15 ms: less comes and goes by itself.
     private static let tolerance = 720
     /// A period in at most every fifth packet: the speed changes by no more than a tenth.
     private static let scalingInterval = 5
+    /// Sound without a period, as noise and much music is, is corrected all the same after 2 s, and then twice a second:
+    /// a seam now and then is less than a wait that never ends.
+    private static let patience = 96_000
 
     /// Playing with `channels` channels, 1 or 2.
     public init(channels: Int) throws(AudioCodingError) {
@@ -103,27 +108,38 @@ public final class AudioPlayout {
 
     /// Brings the wait nearer to its target, a period at a time.
     private func scaled(_ samples: [Float]) -> [Float] {
+        let surplus = buffer.surplus
+        guard abs(surplus) > Self.tolerance else {
+            unscaled = 0
+            stepsUntilScaling = max(stepsUntilScaling - 1, 0)
+            return samples
+        }
+        unscaled += samples.count / channels
         if stepsUntilScaling > 0 {
             stepsUntilScaling -= 1
             return samples
         }
-        let surplus = buffer.surplus
-        if surplus > Self.tolerance {
-            guard let (samples, removed) = TimeScaling.shortened(samples, channels: channels, limit: surplus) else {
-                return samples
-            }
+        let anyway = unscaled > Self.patience
+        if surplus > 0 {
+            guard
+                let (samples, removed) = TimeScaling.shortened(
+                    samples, channels: channels, limit: surplus, anyway: anyway)
+            else { return samples }
             buffer.shorten(by: removed)
-            stepsUntilScaling = Self.scalingInterval - 1
+            didScale()
             return samples
         }
-        if surplus < -Self.tolerance {
-            guard let (samples, added) = TimeScaling.lengthened(samples, channels: channels, limit: -surplus) else {
-                return samples
-            }
-            buffer.lengthen(by: added)
-            stepsUntilScaling = Self.scalingInterval - 1
-            return samples
-        }
+        guard
+            let (samples, added) = TimeScaling.lengthened(
+                samples, channels: channels, limit: -surplus, anyway: anyway)
+        else { return samples }
+        buffer.lengthen(by: added)
+        didScale()
         return samples
+    }
+
+    private func didScale() {
+        stepsUntilScaling = Self.scalingInterval - 1
+        unscaled = max(0, unscaled - Self.patience / 4)
     }
 }

@@ -10,9 +10,14 @@ enum TimeScaling {
     /// Below this mean square, -60 dB, no seam is heard.
     private static let quiet: Float = 1e-6
 
-    /// The block without one period, of at most `limit` samples a channel; nil where there is none to be left out.
-    static func shortened(_ samples: [Float], channels: Int, limit: Int) -> (samples: [Float], removed: Int)? {
-        guard let lag = bestLag(samples, channels: channels, limit: limit) else { return nil }
+    /// The block without one period, of at most `limit` samples a channel; nil where there is none to be left out. With
+    /// `anyway`, what comes nearest to a period is left out, however unlike it is.
+    static func shortened(
+        _ samples: [Float], channels: Int, limit: Int, anyway: Bool = false
+    ) -> (samples: [Float], removed: Int)? {
+        guard let lag = bestLag(samples, channels: channels, limit: limit, likeness: anyway ? -2 : likeness) else {
+            return nil
+        }
         var result: [Float] = []
         result.reserveCapacity(samples.count - lag * channels)
         appendFade(from: 0, to: lag, of: samples, channels: channels, onto: &result)
@@ -20,9 +25,14 @@ enum TimeScaling {
         return (result, lag)
     }
 
-    /// The block with one period twice, of at most `limit` samples a channel; nil where there is none to be repeated.
-    static func lengthened(_ samples: [Float], channels: Int, limit: Int) -> (samples: [Float], added: Int)? {
-        guard let lag = bestLag(samples, channels: channels, limit: limit) else { return nil }
+    /// The block with one period twice, of at most `limit` samples a channel; nil where there is none to be repeated. With
+    /// `anyway`, what comes nearest to a period is repeated, however unlike it is.
+    static func lengthened(
+        _ samples: [Float], channels: Int, limit: Int, anyway: Bool = false
+    ) -> (samples: [Float], added: Int)? {
+        guard let lag = bestLag(samples, channels: channels, limit: limit, likeness: anyway ? -2 : likeness) else {
+            return nil
+        }
         var result: [Float] = []
         result.reserveCapacity(samples.count + lag * channels)
         result.append(contentsOf: samples[..<(lag * channels)])
@@ -45,7 +55,7 @@ enum TimeScaling {
     }
 
     /// The shift in samples at which the block's start is most like itself.
-    private static func bestLag(_ samples: [Float], channels: Int, limit: Int) -> Int? {
+    private static func bestLag(_ samples: [Float], channels: Int, limit: Int, likeness least: Float) -> Int? {
         let count = samples.count / channels
         let longest = min(lags.upperBound, limit, count - overlap)
         guard longest >= lags.lowerBound else { return nil }
@@ -60,7 +70,7 @@ enum TimeScaling {
                 let other = product(mono, lag, lag)
                 guard other > 0 else { continue }
                 let likeness = product(mono, 0, lag) / (energy * other).squareRoot()
-                if likeness > best?.likeness ?? Self.likeness { best = (lag, likeness) }
+                if likeness > best?.likeness ?? least { best = (lag, likeness) }
             }
             return best?.lag
         }

@@ -114,6 +114,55 @@ struct AudioPlayoutTests {
         if clock < 1 { #expect(statistics.removedSamplesForAcceleration > 1000) }
     }
 
+    @Test("a wait that is too long gets shorter in noise too, which has no periods to be left out")
+    func accelerationOfNoise() throws {
+        var call = try Call(
+            Signals.noise(count: 40 * 48_000), configuration: .init(channels: 1, application: .music, complexity: 0))
+        try call.run { (100..<112).contains($0) ? 235 - ($0 - 100) * 20 : 0 }
+        let statistics = call.playout.statistics
+        #expect(call.playout.currentDelay < .milliseconds(50), "\(call.playout.currentDelay)")
+        #expect(statistics.removedSamplesForAcceleration > 5000, "\(statistics)")
+        #expect(statistics.packetsDiscarded == 0)
+        // No seam is a gap: each 20 ms are as loud as the noise was.
+        for frame in call.frames.suffix(1700) { #expect(Signals.energy(frame.samples) > 0.01) }
+    }
+
+    @Test("the clock of a sender of noise is followed", arguments: [0.9995, 1.0005])
+    func driftInNoise(clock: Double) throws {
+        var call = try Call(
+            Signals.noise(count: 100 * 48_000), configuration: .init(channels: 1, application: .music, complexity: 0))
+        try call.run(clock: clock) { _ in 20 }
+        let statistics = call.playout.statistics
+        #expect(call.playout.currentDelay < .milliseconds(60), "\(call.playout.currentDelay)")
+        #expect(statistics.packetsDiscarded == 0 && statistics.concealedSamples < 5 * 960, "\(statistics)")
+    }
+
+    @Test(
+        "on a network that holds packets up each second, or each by its own time, little is lost for long",
+        arguments: [(300, 0), (500, 0), (800, 0), (0, 200), (0, 300)])
+    func bursts(hold: Int, jitter: Int) throws {
+        var generator = SeededGenerator(seed: 5)
+        var call = try Call(Signals.speech(count: 60 * 48_000), configuration: voice)
+        var last = 0
+        let delays = call.packets.indices.map { index -> Int in
+            let sent = (index + 1) * 20
+            let held = sent % 1000 < hold ? hold - sent % 1000 : 0
+            // Nothing overtakes.
+            last = max(last, sent + held + (jitter > 0 ? Int.random(in: 0...jitter, using: &generator) : 0))
+            return jitter > 0 ? Int.random(in: 0...jitter, using: &generator) : last - sent
+        }
+        var first = AudioJitterBuffer.Statistics()
+        let playout = call.playout
+        try call.run {
+            if $0 == 500 { first = playout.statistics }
+            return delays[$0]
+        }
+        let statistics = playout.statistics
+        let concealed = statistics.concealedSamples - first.concealedSamples
+        let share = Double(concealed) / Double(statistics.totalSamplesReceived - first.totalSamplesReceived)
+        #expect(share < (hold > 0 ? 0.01 : 0.04), "\(share) at a wait of \(playout.currentDelay)")
+    }
+
     @Test("with losses the repetitions are used, and it sounds better than without")
     func recovery() throws {
         let sound = Signals.speech(count: 5 * 48_000)
@@ -222,6 +271,10 @@ struct TimeScalingTests {
         let noise = Signals.noise(count: 960)
         #expect(TimeScaling.shortened(noise, channels: 1, limit: 4800) == nil)
         #expect(TimeScaling.lengthened(noise, channels: 1, limit: 4800) == nil)
+        let less = TimeScaling.shortened(noise, channels: 1, limit: 4800, anyway: true)
+        let more = TimeScaling.lengthened(noise, channels: 1, limit: 4800, anyway: true)
+        #expect(less.map { (120...480).contains($0.removed) && $0.samples.count == 960 - $0.removed } == true)
+        #expect(more.map { (120...480).contains($0.added) && $0.samples.count == 960 + $0.added } == true)
         let silence = [Float](repeating: 0, count: 960)
         #expect(TimeScaling.shortened(silence, channels: 1, limit: 4800)?.removed == 480)
         #expect(TimeScaling.lengthened(silence, channels: 1, limit: 300)?.added == 300)
