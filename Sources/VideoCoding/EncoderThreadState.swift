@@ -125,7 +125,9 @@ struct EncodingOrder {
         // A frame's share of the bits grows as frames become fewer; but no burst of a second's bits comes of that. A
         // picture that rests is sharpened at the full rate.
         let fewer = max(governor.framesPerSecond, min(settings.framesPerSecond, 5))
-        framesPerSecond = isNew ? fewer : settings.framesPerSecond
+        // A peer may ask for less than an encoder knows (RFC 7741 §6.1, `max-fr`).
+        framesPerSecond = max(
+            isNew ? fewer : settings.framesPerSecond, VP8Encoder.Configuration.smallestFramesPerSecond)
         sizeSteps = governor.sizeSteps
     }
 

@@ -8,8 +8,6 @@ struct PresentationClock {
     /// Ticks a second.
     static let timebase = 90_000
     private static let largestStep = 4.0
-    /// Frames a second at least: what is slower is no stream, and its interval no number of ticks.
-    private static let slowest = 0.01
 
     private var last: (timestamp: Duration, ticks: Int)?
     /// By how much the grid is ahead of the timestamps, in ticks.
@@ -17,7 +15,9 @@ struct PresentationClock {
 
     /// The frame's presentation time and duration in ticks.
     mutating func next(timestamp: Duration, framesPerSecond: Double) -> (ticks: Int, duration: Int) {
-        let interval = max((Double(Self.timebase) / max(framesPerSecond, Self.slowest)).rounded(), 1)
+        let interval = max(
+            (Double(Self.timebase) / max(framesPerSecond, VP8Encoder.Configuration.smallestFramesPerSecond)).rounded(),
+            1)
         guard let last else {
             last = (timestamp, 0)
             return (0, Int(interval))

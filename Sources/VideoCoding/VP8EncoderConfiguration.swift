@@ -8,7 +8,7 @@ extension VP8Encoder {
         public var size: PixelSize
         /// What the whole stream may take, in bits a second.
         public var bitsPerSecond: Int
-        /// How many frames a second come at most: a frame's fair share of the bitrate is by this.
+        /// How many frames a second come at most, 0.01 to 240: a frame's fair share of the bitrate is by this.
         public var framesPerSecond: Double
         /// What the pictures are.
         public var hint: ContentHint
@@ -47,6 +47,8 @@ extension VP8Encoder.Configuration {
     static let largestSide = 16_383
     /// libvpx counts in kilobits and in 32-bit integers of bits.
     static let largestBitsPerSecond = 1_000_000_000
+    /// What is slower is no stream, and the time between its frames no number of ticks.
+    static let smallestFramesPerSecond = 0.01
     /// More are no use to a screen.
     static let largestFramesPerSecond = 240.0
 
@@ -67,10 +69,10 @@ extension VP8Encoder.Configuration {
         try check("threads", threads, 1...16)
         try check("minimum quantizer", minimumQuantizer, 0...63)
         try check("maximum quantizer", maximumQuantizer, minimumQuantizer...63)
-        guard framesPerSecond > 0, framesPerSecond <= Self.largestFramesPerSecond else {
+        guard framesPerSecond >= Self.smallestFramesPerSecond, framesPerSecond <= Self.largestFramesPerSecond else {
             throw .invalidSetting(
                 name: "frames per second", value: "\(framesPerSecond)",
-                allowed: "more than 0, at most \(Int(Self.largestFramesPerSecond))")
+                allowed: "\(Self.smallestFramesPerSecond) to \(Int(Self.largestFramesPerSecond))")
         }
     }
 

@@ -267,6 +267,17 @@ struct EncoderThreadStateTests {
         #expect(state.order(isNew: true).sizes(for: frame(0)).full == state.order(isNew: true).sizes(for: frame(0)).now)
     }
 
+    @Test("a frame rate below what the encoder takes is the lowest that it takes", arguments: [0.001, 1e-300])
+    func slowest(framesPerSecond: Double) throws {
+        let state = EncoderThreadState(
+            settings: .init(bitsPerSecond: 100_000, framesPerSecond: framesPerSecond), now: .zero)
+        for isNew in [true, false] {
+            let rate = state.order(isNew: isNew).framesPerSecond
+            #expect(rate == 0.01)
+            _ = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 100_000, framesPerSecond: rate))
+        }
+    }
+
     @Test(
         "a picture that rests is sharpened at the full rate, but a frame that waits for its time is not taken before it"
     )

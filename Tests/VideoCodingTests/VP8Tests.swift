@@ -141,6 +141,7 @@ struct VP8Tests {
         for change: (inout VP8Encoder.Configuration) -> Void in [
             { $0.size = PixelSize(width: 0, height: 10) }, { $0.size = PixelSize(width: 20_000, height: 10) },
             { $0.bitsPerSecond = 0 }, { $0.framesPerSecond = 0 }, { $0.framesPerSecond = .nan },
+            { $0.framesPerSecond = 0.0099 },
             { $0.temporalLayers = 4 }, { $0.minimumQuantizer = 60 }, { $0.speed = 3 },
         ] {
             var configuration = encoder.configuration
