@@ -1,0 +1,35 @@
+import Capture
+import ContentShare
+import Foundation
+import Media
+import NetworkRuntime
+import PeerConnection
+import SDP
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct SoundLimitTests {
+    /// Bits a second of what alice sends of a second of a tone, to a viewer whose answer has these lines for it.
+    private func rate(lines: String) async throws -> Int {
+        let pair = try await Pair([.microphone], connects: false)
+        let offer = try await pair.alice.connection.makeOffer()
+        let answer = try await pair.bob.connection.answer(offer: offer).description
+        try await pair.alice.connection.accept(
+            answer: .parse(answer.replacing(/c=IN[^\r\n]*\r\n/) { "\($0.output)\(lines)" }), to: offer)
+        let source = try ToneSource(frequency: 440)
+        try source.start()
+        try await pair.alice.startLocalAudio(source: source, configuration: LocalAudioConfiguration(isVoice: false))
+        await pair.sounds.blocks.wait { $0.count >= 50 }
+        source.stop()
+        let report = await pair.alice.statistics().first { $0.type == .outboundRTP }
+        await pair.end()
+        let (bytes, packets) = (report?.integer("bytesSent") ?? 0, report?.integer("packetsSent") ?? 0)
+        return packets > 0 ? Int(bytes / packets) * 8 * 50 : 0
+    }
+
+    @Test func `What a viewer allows for a sound is what is sent of it`() async throws {
+        let free = try await rate(lines: "")
+        let limited = try await rate(lines: "b=TIAS:24000\r\n")
+        #expect(free > 60_000 && (15_000...26_000).contains(limited), "\(free), \(limited)")
+    }
+}
