@@ -26,6 +26,7 @@ public actor AttendeeSession {
     private var voice: OutgoingAudio?
     private let cameraClaim: MediaClaim
     private let voiceClaim: MediaClaim
+    private var refusedOwnMedia: Set<SharedMedia> = []
     private var isConnected = false
     private var isEnding = false
     /// How it ended, once everybody was told.
@@ -158,10 +159,7 @@ public actor AttendeeSession {
 
     /// What of this attendee's media the viewer's newest answer declines: of what was started, the rest being nobody's loss.
     public func refusedMedia() async -> Set<SharedMedia> {
-        var media = await contentShare.refusedMedia
-        if camera?.isRefused == true { media.insert(.camera) }
-        if voice?.isRefused == true { media.insert(.microphone) }
-        return media
+        await contentShare.refusedMedia.union(refusedOwnMedia)
     }
 
     // MARK: The connection
@@ -249,6 +247,20 @@ public actor AttendeeSession {
         guard isConnected else { return }
         await camera?.refresh { isEnding }
         await voice?.refresh { isEnding }
+        refusedOwnMedia = []
+        if camera?.isRefused == true { refusedOwnMedia.insert(.camera) }
+        if voice?.isRefused == true { refusedOwnMedia.insert(.microphone) }
+        // What was rejected for good makes room for what is started next.
+        if let ended = camera, ended.hasEnded {
+            ended.pipeline.stop()
+            camera = nil
+            await cameraClaim.forget()
+        }
+        if let ended = voice, ended.hasEnded {
+            ended.pipeline.stop()
+            voice = nil
+            await voiceClaim.forget()
+        }
     }
 
     private func checkOpen() throws(ContentShareError) {

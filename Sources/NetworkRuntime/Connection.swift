@@ -156,6 +156,10 @@ public actor Connection {
         return answer
     }
 
+    /// Whether the media of this index will never be sent: its section was rejected, or the connection is over. The same
+    /// kind can be claimed anew, and takes effect with the next offer.
+    public func hasEnded(media: Int) -> Bool { peer.hasEnded(media: media) }
+
     /// What the newest descriptions say of the media of this index.
     public func agreement(media: Int) -> MediaAgreement { peer.agreement(media: media) }
 

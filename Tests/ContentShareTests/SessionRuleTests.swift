@@ -71,6 +71,36 @@ struct SessionRuleTests {
         }
     }
 
+    @Test func `A camera that was rejected for good can be offered again, in another place`() async throws {
+        let pair = try await Pair([.content, .camera], connects: false)
+        let (screen, face) = (try pattern(192, 144), try pattern(320, 180))
+        try await pair.alice.contentShare.start(source: screen)
+        try await pair.alice.startLocalVideo(source: face)
+        let offer = try await pair.alice.connection.makeOffer()
+        let whole = try await pair.bob.connection.answer(offer: offer)
+        let mid = try #require(try whole.media[1].mid())
+        var sections = 0
+        let lines = whole.description.split(separator: "\r\n").map { line -> String in
+            if line.hasPrefix("a=group:BUNDLE") { return String(line).replacing(" \(mid)", with: "") }
+            guard line.hasPrefix("m=") else { return String(line) }
+            sections += 1
+            let words = line.split(separator: " ")
+            return sections == 2 ? ([words[0], "0"] + words[2...]).joined(separator: " ") : String(line)
+        }
+        let answer = try SessionDescription.parse(lines.joined(separator: "\r\n") + "\r\n")
+        try await pair.alice.connection.accept(answer: answer, to: offer)
+        await pair.sharing.log.wait(count: 1)
+        #expect(await pair.alice.refusedMedia() == [.camera])
+        try await pair.alice.startLocalVideo(source: face)
+        try await pair.alice.connect(to: pair.bob)
+        _ = await pair.tiles.wait(for: .added, count: 2)
+        #expect(Set(pair.bob.tiles.tiles.map(\.attendeeID.rawValue)) == ["alice", "alice#content"])
+        #expect(await pair.alice.refusedMedia().isEmpty)
+        await pair.end()
+        screen.stop()
+        face.stop()
+    }
+
     @Test func `What somebody shares is no attendee`() async throws {
         let content = try AttendeeID("alice#content")
         await #expect(throws: AttendeeIDError.content("alice#content")) {

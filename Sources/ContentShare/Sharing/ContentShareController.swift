@@ -23,6 +23,8 @@ public actor ContentShareController {
     private var audio: OutgoingAudio?
     private var isConnected = false
     private var starts = 0
+    /// What the viewer's newest answer declines.
+    private(set) var refusedMedia: Set<SharedMedia> = []
     private var timeout: Task<Void, Never>?
     private var follower: Task<Void, Never>?
 
@@ -114,14 +116,6 @@ public actor ContentShareController {
         tell(event)
     }
 
-    /// What the viewer's newest answer declines.
-    var refusedMedia: Set<SharedMedia> {
-        var media: Set<SharedMedia> = []
-        if video?.isRefused == true { media.insert(.content) }
-        if audio?.isRefused == true { media.insert(.contentAudio) }
-        return media
-    }
-
     /// Completes a connection's report with what was encoded for the share.
     func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
         video.map { $0.pipeline.complete(report, media: $0.media) } ?? report
@@ -139,8 +133,12 @@ public actor ContentShareController {
         guard isConnected else { return }
         await video?.refresh { phase.hasEnded }
         await audio?.refresh { phase.hasEnded }
+        refusedMedia = []
+        if video?.isRefused == true { refusedMedia.insert(.content) }
+        if audio?.isRefused == true { refusedMedia.insert(.contentAudio) }
+        await dropEnded()
         guard video?.isConnected == true else {
-            if video?.isRefused == true, let event = phase.refused() {
+            if refusedMedia.contains(.content), let event = phase.refused() {
                 silence()
                 tell(event)
             } else {
@@ -150,6 +148,20 @@ public actor ContentShareController {
         }
         phase.connected(now: .nanoseconds(MonotonicClock.now.nanoseconds))
         if timeout == nil { awaitFirstPicture() }
+    }
+
+    /// What was rejected for good makes room for what is started next.
+    private func dropEnded() async {
+        if let ended = video, ended.hasEnded {
+            ended.pipeline.stop()
+            video = nil
+            await videoClaim.forget()
+        }
+        if let ended = audio, ended.hasEnded {
+            ended.pipeline.stop()
+            audio = nil
+            await audioClaim.forget()
+        }
     }
 
     func keyFrameRequested(media: Int) {

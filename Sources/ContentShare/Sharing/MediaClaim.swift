@@ -24,6 +24,9 @@ actor MediaClaim {
         return try result.get()
     }
 
+    /// Lets go of media that will never be sent: the next call takes others.
+    func forget() { claim = nil }
+
     private static func take(
         _ kind: SharedMedia, of attendee: AttendeeID, on connection: Connection
     ) async -> Result<Int, ContentShareError> {

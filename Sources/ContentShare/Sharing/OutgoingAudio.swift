@@ -13,6 +13,8 @@ final class OutgoingAudio {
     private(set) var isConnected = false
     /// Whether there is a viewer whose description declines this.
     private(set) var isRefused = false
+    /// Whether it was declined for good: what is sent again takes another place in the descriptions.
+    private(set) var hasEnded = false
 
     /// `isVoice` holds where a configuration does not say what the sound is.
     init(on connection: Connection, media: Int, isVoice: Bool) {
@@ -58,15 +60,16 @@ final class OutgoingAudio {
 
     /// Takes what the peer's newest description says, once there is a viewer. What the descriptions have no place for
     /// waits for the next.
-    func refresh(isolation: isolated (any Actor)? = #isolation, unless hasEnded: () -> Bool) async {
+    func refresh(isolation: isolated (any Actor)? = #isolation, unless isOver: () -> Bool) async {
         let agreement = await connection.agreement(media: media)
         isRefused = agreement == .refused
+        hasEnded = await connection.hasEnded(media: media)
         guard agreement == .agreed else {
             isConnected = false
             return
         }
         let parameters = await connection.opusParameters(media: media)
         let limits = await connection.mediaLimits(media: media)
-        if !hasEnded() { connected(parameters: parameters, limits: limits) }
+        if !isOver() { connected(parameters: parameters, limits: limits) }
     }
 }

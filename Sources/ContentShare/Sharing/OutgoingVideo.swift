@@ -33,6 +33,8 @@ final class OutgoingVideo {
     private(set) var isConnected = false
     /// Whether there is a viewer whose description declines this.
     private(set) var isRefused = false
+    /// Whether it was declined for good: what is sent again takes another place in the descriptions.
+    private(set) var hasEnded = false
 
     init(
         on connection: Connection, media: Int, defaults: Defaults, configuration: LocalVideoConfiguration
@@ -86,14 +88,15 @@ final class OutgoingVideo {
 
     /// Takes what the peer's newest description says, once there is a viewer. What the descriptions have no place for
     /// waits for the next.
-    func refresh(isolation: isolated (any Actor)? = #isolation, unless hasEnded: () -> Bool) async {
+    func refresh(isolation: isolated (any Actor)? = #isolation, unless isOver: () -> Bool) async {
         let agreement = await connection.agreement(media: media)
         isRefused = agreement == .refused
+        hasEnded = await connection.hasEnded(media: media)
         guard agreement == .agreed else {
             isConnected = false
             return
         }
         let limits = await connection.mediaLimits(media: media)
-        if !hasEnded() { connected(limits: limits) }
+        if !isOver() { connected(limits: limits) }
     }
 }
