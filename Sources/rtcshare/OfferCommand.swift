@@ -74,9 +74,13 @@ struct OfferingOptions: ParsableArguments {
 
     /// Who shares.
     func attendeeID() throws(AttendeeIDError) -> AttendeeID {
-        if let attendee { return try AttendeeID(attendee) }
+        if let attendee {
+            let id = try AttendeeID(attendee)
+            guard id.modality == .attendee else { throw .content(attendee) }
+            return id
+        }
         let login = ProcessInfo.processInfo.environment["USER"] ?? ""
-        if let attendee = try? AttendeeID(login) { return attendee }
+        if let attendee = try? AttendeeID(login), attendee.modality == .attendee { return attendee }
         return try AttendeeID("rtcshare")
     }
 

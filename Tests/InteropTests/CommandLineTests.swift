@@ -103,6 +103,7 @@ extension Interop {
 
         @Test(arguments: [
             ["--bind", "nowhere"], ["--bind", "0.0.0.0"], ["--bind", "::"], ["--attendee", "#content"],
+            ["--attendee", "alice#content"],
             ["--source", "nothing"], ["--port", "99999"],
         ])
         func `What an offer can't be made of ends with 64`(options: [String]) async throws {

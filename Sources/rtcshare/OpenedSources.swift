@@ -1,0 +1,60 @@
+internal import AudioCoding
+internal import Capture
+internal import Media
+
+/// The sources of a share, opened and not yet started.
+struct OpenedSources: Sendable {
+    let content: any CaptureSource
+    /// Whether the content's frames are all meant to be seen.
+    let contentCanWait: Bool
+    /// The sounds of the content; several are mixed.
+    let audio: [any AudioCaptureSource]
+    let microphone: (any AudioCaptureSource)?
+    let camera: (any CaptureSource)?
+
+    /// Opens what the options name; what can't be opened is an error, and nothing has been sent yet.
+    init(_ selection: SourceSelection, maximumFrameRate: Double) throws {
+        let specification: SourceSpecification
+        if let text = selection.source {
+            specification = try SourceSpecification(text)
+        } else {
+            let preferred = SourceSpecification.preferred()
+            Terminal.shared.say("No --source was given: \(preferred.sentence)")
+            specification = preferred.specification
+        }
+        content = try specification.open(framesPerSecond: maximumFrameRate)
+        // A file that is faster than what may be sent keeps its pace instead.
+        contentCanWait =
+            switch specification {
+            case .file, .standardInput: content.captureFormat.framesPerSecond <= maximumFrameRate
+            case .test, .display, .region: false
+            }
+        audio = try selection.audio.compactMap { try AudioSpecification($0).open() }
+        microphone = try selection.microphone.flatMap { try AudioSpecification($0).open() }
+        camera = try selection.shownCamera.map { try SourceSpecification($0).open(framesPerSecond: 30) }
+    }
+
+    /// The content's sound: the one source of it, or the sum of several; nil where there is none.
+    var contentSound: (any AudioSource)? {
+        guard audio.count > 1 else { return audio.first }
+        let mixer = AudioMixer()
+        for sound in audio { mixer.add(input: sound) }
+        return mixer
+    }
+
+    /// Begins to capture.
+    func start() throws {
+        try content.start()
+        try camera?.start()
+        for sound in audio { try sound.start() }
+        try microphone?.start()
+    }
+
+    /// Ends capture.
+    func stop() {
+        content.stop()
+        camera?.stop()
+        for sound in audio { sound.stop() }
+        microphone?.stop()
+    }
+}

@@ -1,0 +1,83 @@
+internal import Capture
+internal import ContentShare
+internal import Foundation
+
+/// What is shared, as a person wrote it: a session keeps it from `offer` to `send`.
+struct SourceSelection: Codable, Sendable {
+    var source: String?
+    var audio: [String]
+    var microphone: String?
+    var camera: String?
+
+    private static let none = AudioSpecification.none.description
+
+    /// These, with paths that hold wherever they are opened.
+    var withAbsolutePaths: SourceSelection {
+        SourceSelection(
+            source: source?.withAbsolutePath, audio: audio.map(\.withAbsolutePath),
+            microphone: microphone?.withAbsolutePath, camera: camera?.withAbsolutePath)
+    }
+
+    /// Which option reads the pictures of standard input, of which there is one; nil where none does.
+    func standardInputOption() throws(CommandFailure) -> String? {
+        let options = [("--source", source), ("--camera", camera)].filter {
+            $0.1 == SourceSpecification.standardInput.description
+        }
+        guard options.count < 2 else {
+            throw CommandFailure(
+                .usage, "--source and --camera can't both be standard input: name a file for one of them")
+        }
+        return options.first?.0
+    }
+
+    /// These, and where nothing is said, those that the offer was told.
+    func merged(over offered: SourceSelection) -> SourceSelection {
+        var merged = self
+        merged.source = source ?? offered.source
+        merged.audio = audio.isEmpty ? offered.audio : audio
+        merged.microphone = microphone ?? offered.microphone
+        merged.camera = camera ?? offered.camera
+        return merged
+    }
+
+    /// Finds what can't be a source, before anything is opened.
+    func check() throws(CaptureError) {
+        for text in [source, shownCamera].compactMap({ $0 }) { _ = try SourceSpecification(text) }
+        for text in audio + [microphone].compactMap({ $0 }) { _ = try AudioSpecification(text) }
+    }
+
+    /// What an offer of this has sections for. The content always has one.
+    var media: Set<SharedMedia> {
+        var media: Set<SharedMedia> = [.content]
+        if audio.contains(where: isSound) { media.insert(.contentAudio) }
+        if microphone.map(isSound) == true { media.insert(.microphone) }
+        if shownCamera != nil { media.insert(.camera) }
+        return media
+    }
+
+    /// Refuses what the offer has no section for: no viewer could be told of it any more.
+    func check(offered: SourceSelection) throws(CommandFailure) {
+        let names: [(SharedMedia, String)] = [
+            (.contentAudio, "--audio"), (.microphone, "--microphone"), (.camera, "--camera"),
+        ]
+        for (media, name) in names where self.media.contains(media) && !offered.media.contains(media) {
+            throw CommandFailure(
+                .usage,
+                "\(name): the offer announced none of this, so no viewer expects it; give \(name) to rtcshare "
+                    + "offer too, and get a new answer")
+        }
+    }
+
+    /// The SPEC of the camera, unless it is to be left out.
+    var shownCamera: String? { camera == Self.none ? nil : camera }
+
+    private func isSound(_ text: String) -> Bool { text != Self.none }
+}
+
+extension String {
+    /// A SPEC with the path in it made absolute: what `offer` is told holds for `send` wherever that runs.
+    fileprivate var withAbsolutePath: String {
+        guard hasPrefix("file:"), !hasPrefix("file:-"), !hasPrefix("file:/"), count > 5 else { return self }
+        return "file:\(FileManager.default.currentDirectoryPath)/\(dropFirst(5))"
+    }
+}
