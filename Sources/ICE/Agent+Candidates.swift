@@ -156,13 +156,3 @@ extension Agent {
         return String(number)
     }
 }
-
-extension IPAddress {
-    /// `224.0.0.0/4` or `ff00::/8`.
-    fileprivate var isMulticast: Bool {
-        switch self {
-        case .v4(let value): value >> 28 == 0xE
-        case .v6(let high, _): high >> 56 == 0xFF
-        }
-    }
-}

@@ -36,14 +36,30 @@ extension Agent {
             message.unknownRequiredAttributes.isEmpty
         else { return }
         gathers[order].keepalive = now.advanced(by: timing.bindingKeepalive)
-        let isRedundant = localCandidates.contains { $0.address == mapped && $0.base == transaction.base }
-        guard !isRedundant, let base = bases.first(where: { $0.address == transaction.base }) else { return }
+        guard let base = bases.first(where: { $0.address == transaction.base }) else { return }
+        addReflexive(mapped, of: base, server: transaction.destination.ip)
+    }
+
+    /// Says that this machine is known outside under `address`, port for port (1:1 NAT): every base is told to be reached
+    /// there too, as a STUN server would have told. To be called after the last ``addLocalHost(_:interfaceOrder:now:)``.
+    public mutating func addPublicAddress(_ address: IPAddress, now: Instant) {
+        guard isActive else { return }
+        for base in bases where base.address.ip.isV4 == address.isV4 {
+            guard !base.address.ip.isLoopback, !base.address.ip.isLinkLocal else { continue }
+            addReflexive(TransportAddress(ip: address, port: base.address.port), of: base, server: nil)
+        }
+        advance(now: now)
+    }
+
+    /// Adds what a base looks like from outside, unless that is known. The pairs are those of the base (RFC 8445 §6.1.2.4).
+    private mutating func addReflexive(_ mapped: TransportAddress, of base: Base, server: IPAddress?) {
+        guard !localCandidates.contains(where: { $0.address == mapped && $0.base == base.address }) else { return }
         guard localCandidates.count < limits.localCandidates else {
             statistics.overLimit += 1
             return
         }
         let candidate = Candidate(
-            foundation: foundation(type: .serverReflexive, base: base.address.ip, server: transaction.destination.ip),
+            foundation: foundation(type: .serverReflexive, base: base.address.ip, server: server),
             priority: Candidate.priority(type: .serverReflexive, localPreference: base.localPreference),
             address: mapped, type: .serverReflexive, base: base.address)
         localCandidates.append(candidate)

@@ -17,6 +17,9 @@ public actor Connection {
         public var addresses: [IPAddress] = []
         /// The port to listen at, on each address; 0 has the system pick.
         public var port: UInt16 = 0
+        /// The addresses under which this machine is known outside, where a router forwards them port for port (1:1 NAT):
+        /// told to the peer beside the machine's own.
+        public var publicAddresses: [IPAddress] = []
         /// What the peer connection goes by.
         public var peer = PeerConnection.Configuration()
 
@@ -67,6 +70,7 @@ public actor Connection {
         peer = try PeerConnection(
             as: part, identity: identity, configuration: peerConfiguration, random: SystemRandomNumberGenerator())
         try await open(try endpoints ?? Self.endpoints(for: configuration))
+        for address in configuration.publicAddresses { peer.addPublicAddress(address, now: MonotonicClock.now) }
     }
 
     private static func endpoints(for configuration: Configuration) throws -> [TransportAddress] {

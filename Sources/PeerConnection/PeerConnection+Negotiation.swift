@@ -10,6 +10,12 @@ extension PeerConnection {
         agent.addLocalHost(address, interfaceOrder: agent.localCandidates.count, now: now)
     }
 
+    /// Says that this machine is known outside under `address`, port for port (1:1 NAT). To be called after the last
+    /// ``addLocalAddress(_:now:)``.
+    public mutating func addPublicAddress(_ address: IPAddress, now: Instant) {
+        agent.addPublicAddress(address, now: now)
+    }
+
     /// Asks STUN servers how this peer looks from outside; ``Event/gatheringComplete`` follows.
     public mutating func gather(servers: [TransportAddress], now: Instant) {
         agent.gather(servers: servers, now: now)

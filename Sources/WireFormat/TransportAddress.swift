@@ -48,6 +48,14 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
+    /// `224.0.0.0/4` or `ff00::/8`.
+    public var isMulticast: Bool {
+        switch self {
+        case .v4(let value): value >> 28 == 0xE
+        case .v6(let high, _): high >> 56 == 0xFF
+        }
+    }
+
     /// `0.0.0.0` or `::`.
     public var isUnspecified: Bool {
         switch self {

@@ -69,6 +69,14 @@ struct OfferingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            """
+            An address under which this machine is known outside, where a router forwards to it port for port; with --port, \
+            viewers outside reach it there.
+            """, valueName: "addr"))
+    var publicIp: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
             "A STUN server that tells how this machine looks from outside: stun:HOST[:PORT].", valueName: "url"))
     var iceServer: [String] = []
 
@@ -96,6 +104,7 @@ struct OfferingOptions: ParsableArguments {
         var configuration = configuration
         configuration.port = port ?? 0
         configuration.addresses = try BindAddress.parse(bind)
+        configuration.publicAddresses = try PublicAddress.parse(publicIp)
         return (try await Connection(as: .offerer, identity: identity, configuration: configuration), identity)
     }
 
@@ -131,6 +140,22 @@ enum BindAddress {
                     .usage,
                     "--bind \(text): no peer can send to this address; leave --bind out for every interface, or give "
                         + "one of this machine's addresses")
+            }
+            if !addresses.contains(address) { addresses.append(address) }
+        }
+        return addresses
+    }
+}
+
+/// What `--public-ip` takes.
+enum PublicAddress {
+    static func parse(_ texts: [String]) throws(CommandFailure) -> [IPAddress] {
+        var addresses: [IPAddress] = []
+        for text in texts {
+            guard let address = IPAddress(text), !address.isUnspecified, !address.isMulticast, !address.isLoopback
+            else {
+                throw CommandFailure(
+                    .usage, "--public-ip \(text): not an IP address that somebody outside could send to")
             }
             if !addresses.contains(address) { addresses.append(address) }
         }

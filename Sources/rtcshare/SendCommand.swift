@@ -33,10 +33,12 @@ struct SendCommand: AsyncParsableCommand {
     func validate() throws {
         try sharing.validate()
         if answer != nil,
-            offering.port != nil || !offering.bind.isEmpty || !offering.iceServer.isEmpty || offering.attendee != nil
+            offering.port != nil || !offering.bind.isEmpty || !offering.publicIp.isEmpty || !offering.iceServer.isEmpty
+                || offering.attendee != nil
         {
             throw ValidationError(
-                "--attendee, --port, --bind and --ice-server belong to the offer: give them to rtcshare offer")
+                "--attendee, --port, --bind, --public-ip and --ice-server belong to the offer: give them to rtcshare offer"
+            )
         }
         if answer == nil, session != nil {
             throw ValidationError("--session goes with --answer; without an answer, send makes its own offer")

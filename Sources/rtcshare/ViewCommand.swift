@@ -53,6 +53,12 @@ struct ViewCommand: AsyncParsableCommand {
             "An address to listen at, again for each. By default those of every interface.", valueName: "addr"))
     var bind: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "An address under which this machine is known outside, where a router forwards to it port for port.",
+            valueName: "addr"))
+    var publicIp: [String] = []
+
     func validate() throws {
         try ShareDuration.validate(duration)
     }
@@ -63,6 +69,7 @@ struct ViewCommand: AsyncParsableCommand {
             var configuration = Connection.Configuration()
             configuration.port = port
             configuration.addresses = try BindAddress.parse(bind)
+            configuration.publicAddresses = try PublicAddress.parse(publicIp)
             // The sender connects when its person has the answer: that can take them a while.
             configuration.peer.connectTimeout = .seconds(24 * 3600)
             let interruption = Interruption()

@@ -132,6 +132,21 @@ import WireFormat
         #expect(network.agents[0].selectedPair?.local.type == .serverReflexive)
     }
 
+    @Test("an address that is forwarded port for port is a candidate of each base that it can be of, without a server")
+    func publicAddress() throws {
+        var network = VirtualNetwork()
+        for host in ["10.0.0.5", "127.0.0.1", "fd00::5"] { network.addHost(0, host) }
+        let outside = try #require(IPAddress("203.0.113.7"))
+        for _ in 0...1 { network.agents[0].addPublicAddress(outside, now: network.now) }
+        let reflexive = network.agents[0].localCandidates.filter { $0.type == .serverReflexive }
+        let base = try #require(network.bases[0].first)
+        #expect(reflexive.map(\.address) == [TransportAddress(ip: outside, port: base.port)])
+        #expect(reflexive.first?.relatedAddress == base)
+        // An address of the machine's own is no other one.
+        network.agents[0].addPublicAddress(base.ip, now: network.now)
+        #expect(network.agents[0].localCandidates.filter { $0.type == .serverReflexive }.count == 1)
+    }
+
     @Test("a candidate equal to its base is redundant, and a silent server ends at the limit")
     func gathering() throws {
         var network = VirtualNetwork()

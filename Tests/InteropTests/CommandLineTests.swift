@@ -102,7 +102,8 @@ extension Interop {
         }
 
         @Test(arguments: [
-            ["--bind", "nowhere"], ["--bind", "0.0.0.0"], ["--bind", "::"], ["--attendee", "#content"],
+            ["--bind", "nowhere"], ["--public-ip", "nowhere"], ["--public-ip", "127.0.0.1"], ["--bind", "0.0.0.0"],
+            ["--bind", "::"], ["--attendee", "#content"],
             ["--attendee", "alice#content"],
             ["--source", "nothing"], ["--port", "99999"],
         ])
@@ -111,6 +112,20 @@ extension Interop {
             let share = try Share(environment: Self.environment(folder), in: folder)
             let outcome = try await share.run(["offer", "--session", share.session.path] + options)
             #expect(outcome.status == 64, "\(outcome.standardError)")
+        }
+
+        @Test func `An address that a router forwards from is told with the port of each socket`() async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            let offer = try await share.offer(Self.testPattern + ["--public-ip", "203.0.113.7"])
+            let lines = offer.split(separator: "\r\n").filter { $0.hasPrefix("a=candidate:") }
+            let ports = { (kind: String) in
+                Set(
+                    lines.filter { $0.contains(" typ \(kind)") && $0.contains(".") }.map { $0.split(separator: " ")[5] }
+                )
+            }
+            #expect(!ports("srflx").isEmpty && ports("srflx").isSubset(of: ports("host")))
+            #expect(lines.contains { $0.contains(" 203.0.113.7 ") && $0.contains(" raddr ") })
         }
 
         @Test func `A duration that no clock holds is refused`() async throws {
