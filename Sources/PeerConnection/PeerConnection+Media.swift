@@ -66,15 +66,6 @@ extension PeerConnection {
         negotiatedMedia(media).map { SendingLimits($0) } ?? SendingLimits()
     }
 
-    /// What the peer asks of all pictures that are sent; no limits before its description is known.
-    public var sendingLimits: SendingLimits {
-        var limits = SendingLimits()
-        for index in outbound.indices where outbound[index].video?.stream.isActive == true {
-            limits.narrow(by: mediaLimits(media: index))
-        }
-        return limits
-    }
-
     /// What was agreed for one of this side's media.
     func negotiatedMedia(_ index: Int) -> NegotiatedMedia? {
         guard let negotiated, outbound.indices.contains(index), let section = outbound[index].section,

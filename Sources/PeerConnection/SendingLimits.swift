@@ -19,14 +19,6 @@ public struct SendingLimits: Hashable, Sendable {
 
     /// No limits.
     public init() {}
-
-    /// The stricter of each.
-    mutating func narrow(by other: SendingLimits) {
-        maximumBitrate = [maximumBitrate, other.maximumBitrate].compactMap { $0 }.min()
-        maximumMacroblocks = [maximumMacroblocks, other.maximumMacroblocks].compactMap { $0 }.min()
-        acceptsOrientation = acceptsOrientation && other.acceptsOrientation
-        maximumFramesPerSecond = [maximumFramesPerSecond, other.maximumFramesPerSecond].compactMap { $0 }.min()
-    }
 }
 
 extension SendingLimits {

@@ -20,7 +20,7 @@ import WireFormat
         let offer = try sender.makeOffer()
         let answer = try viewer.answer(offer: offer, now: now).description + lines.map { $0 + "\r\n" }.joined()
         try sender.accept(answer: SessionDescription.parse(answer), to: offer, now: now)
-        return sender.sendingLimits
+        return sender.mediaLimits(media: 0)
     }
 
     @Test func `An answer that asks for nothing limits nothing`() throws {
