@@ -26,7 +26,6 @@ public actor AttendeeSession {
     private var voice: OutgoingAudio?
     private let cameraClaim: MediaClaim
     private let voiceClaim: MediaClaim
-    private var refusedOwnMedia: Set<SharedMedia> = []
     private var isConnected = false
     private var isEnding = false
     /// How it ended, once everybody was told.
@@ -103,6 +102,12 @@ public actor AttendeeSession {
     ) async throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
         try checkOpen()
+        // What was rejected for good makes room.
+        if let ended = camera, await connection.hasEnded(media: ended.media) {
+            ended.pipeline.stop()
+            if camera === ended { camera = nil }
+        }
+        try checkOpen()
         if camera == nil {
             let media = try await cameraClaim.media()
             try checkOpen()
@@ -133,6 +138,11 @@ public actor AttendeeSession {
     ) async throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
         try checkOpen()
+        if let ended = voice, await connection.hasEnded(media: ended.media) {
+            ended.pipeline.stop()
+            if voice === ended { voice = nil }
+        }
+        try checkOpen()
         if voice == nil {
             let media = try await voiceClaim.media()
             try checkOpen()
@@ -159,7 +169,10 @@ public actor AttendeeSession {
 
     /// What of this attendee's media the viewer's newest answer declines: of what was started, the rest being nobody's loss.
     public func refusedMedia() async -> Set<SharedMedia> {
-        await contentShare.refusedMedia.union(refusedOwnMedia)
+        var refused = await contentShare.refusedMedia
+        if camera?.isRefused == true { refused.insert(.camera) }
+        if voice?.isRefused == true { refused.insert(.microphone) }
+        return refused
     }
 
     // MARK: The connection
@@ -247,20 +260,6 @@ public actor AttendeeSession {
         guard isConnected else { return }
         await camera?.refresh { isEnding }
         await voice?.refresh { isEnding }
-        refusedOwnMedia = []
-        if camera?.isRefused == true { refusedOwnMedia.insert(.camera) }
-        if voice?.isRefused == true { refusedOwnMedia.insert(.microphone) }
-        // What was rejected for good makes room for what is started next.
-        if let ended = camera, ended.hasEnded {
-            ended.pipeline.stop()
-            camera = nil
-            await cameraClaim.forget()
-        }
-        if let ended = voice, ended.hasEnded {
-            ended.pipeline.stop()
-            voice = nil
-            await voiceClaim.forget()
-        }
     }
 
     private func checkOpen() throws(ContentShareError) {

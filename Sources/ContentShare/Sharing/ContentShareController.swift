@@ -23,8 +23,6 @@ public actor ContentShareController {
     private var audio: OutgoingAudio?
     private var isConnected = false
     private var starts = 0
-    /// What the viewer's newest answer declines.
-    private(set) var refusedMedia: Set<SharedMedia> = []
     private var timeout: Task<Void, Never>?
     private var follower: Task<Void, Never>?
 
@@ -116,6 +114,14 @@ public actor ContentShareController {
         tell(event)
     }
 
+    /// What the viewer's newest answer declines.
+    var refusedMedia: Set<SharedMedia> {
+        var refused: Set<SharedMedia> = []
+        if video?.isRefused == true { refused.insert(.content) }
+        if audio?.isRefused == true { refused.insert(.contentAudio) }
+        return refused
+    }
+
     /// Completes a connection's report with what was encoded for the share.
     func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
         video.map { $0.pipeline.complete(report, media: $0.media) } ?? report
@@ -133,12 +139,8 @@ public actor ContentShareController {
         guard isConnected else { return }
         await video?.refresh { phase.hasEnded }
         await audio?.refresh { phase.hasEnded }
-        refusedMedia = []
-        if video?.isRefused == true { refusedMedia.insert(.content) }
-        if audio?.isRefused == true { refusedMedia.insert(.contentAudio) }
-        await dropEnded()
         guard video?.isConnected == true else {
-            if refusedMedia.contains(.content), let event = phase.refused() {
+            if video?.isRefused == true, let event = phase.refused() {
                 silence()
                 tell(event)
             } else {
@@ -148,20 +150,6 @@ public actor ContentShareController {
         }
         phase.connected(now: .nanoseconds(MonotonicClock.now.nanoseconds))
         if timeout == nil { awaitFirstPicture() }
-    }
-
-    /// What was rejected for good makes room for what is started next.
-    private func dropEnded() async {
-        if let ended = video, ended.hasEnded {
-            ended.pipeline.stop()
-            video = nil
-            await videoClaim.forget()
-        }
-        if let ended = audio, ended.hasEnded {
-            ended.pipeline.stop()
-            audio = nil
-            await audioClaim.forget()
-        }
     }
 
     func keyFrameRequested(media: Int) {
@@ -184,6 +172,11 @@ public actor ContentShareController {
     // MARK: Parts
 
     private func openVideo(_ configuration: LocalVideoConfiguration) async throws(ContentShareError) -> OutgoingVideo {
+        if let ended = video, await connection.hasEnded(media: ended.media) {
+            // What was rejected for good makes room.
+            ended.pipeline.stop()
+            if video === ended { video = nil }
+        }
         if let video { return video }
         let media = try await videoClaim.media()
         if let video { return video }
@@ -204,6 +197,10 @@ public actor ContentShareController {
     }
 
     private func openAudio() async throws(ContentShareError) -> OutgoingAudio {
+        if let ended = audio, await connection.hasEnded(media: ended.media) {
+            ended.pipeline.stop()
+            if audio === ended { audio = nil }
+        }
         if let audio { return audio }
         let media = try await audioClaim.media()
         if let audio { return audio }

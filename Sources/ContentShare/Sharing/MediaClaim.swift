@@ -14,8 +14,14 @@ actor MediaClaim {
         self.connection = connection
     }
 
-    /// The media's index. What could not be taken up is tried again by the next call.
+    /// The media's index. What could not be taken up, or will never be sent any more, is taken up anew by the next call.
     func media() async throws(ContentShareError) -> Int {
+        // What an earlier call took up may have been rejected since.
+        if let earlier = claim, case .success(let media) = await earlier.value, claim == earlier,
+            await connection.hasEnded(media: media), claim == earlier
+        {
+            claim = nil
+        }
         let claim =
             claim ?? Task { [kind, attendee, connection] in await Self.take(kind, of: attendee, on: connection) }
         self.claim = claim
@@ -23,9 +29,6 @@ actor MediaClaim {
         if case .failure = result, self.claim == claim { self.claim = nil }
         return try result.get()
     }
-
-    /// Lets go of media that will never be sent: the next call takes others.
-    func forget() { claim = nil }
 
     private static func take(
         _ kind: SharedMedia, of attendee: AttendeeID, on connection: Connection

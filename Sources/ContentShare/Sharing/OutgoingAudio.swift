@@ -13,8 +13,6 @@ final class OutgoingAudio {
     private(set) var isConnected = false
     /// Whether there is a viewer whose description declines this.
     private(set) var isRefused = false
-    /// Whether it was declined for good: what is sent again takes another place in the descriptions.
-    private(set) var hasEnded = false
 
     /// `isVoice` holds where a configuration does not say what the sound is.
     init(on connection: Connection, media: Int, isVoice: Bool) {
@@ -63,7 +61,6 @@ final class OutgoingAudio {
     func refresh(isolation: isolated (any Actor)? = #isolation, unless isOver: () -> Bool) async {
         let agreement = await connection.agreement(media: media)
         isRefused = agreement == .refused
-        hasEnded = await connection.hasEnded(media: media)
         guard agreement == .agreed else {
             isConnected = false
             return

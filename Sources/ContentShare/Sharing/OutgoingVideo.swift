@@ -33,8 +33,6 @@ final class OutgoingVideo {
     private(set) var isConnected = false
     /// Whether there is a viewer whose description declines this.
     private(set) var isRefused = false
-    /// Whether it was declined for good: what is sent again takes another place in the descriptions.
-    private(set) var hasEnded = false
 
     init(
         on connection: Connection, media: Int, defaults: Defaults, configuration: LocalVideoConfiguration
@@ -91,7 +89,6 @@ final class OutgoingVideo {
     func refresh(isolation: isolated (any Actor)? = #isolation, unless isOver: () -> Bool) async {
         let agreement = await connection.agreement(media: media)
         isRefused = agreement == .refused
-        hasEnded = await connection.hasEnded(media: media)
         guard agreement == .agreed else {
             isConnected = false
             return
