@@ -1,0 +1,71 @@
+internal import WireFormat
+
+/// The slope of the smoothed one-way delay over the last groups of packets, by least squares.
+///
+/// Source: libwebrtc, `goog_cc/trendline_estimator`. It takes the place of the Kalman filter of
+/// draft-ietf-rmcat-gcc-02 5.3. Deviations: arrival times are not cut to milliseconds; the optional sorting and capping
+/// of field trials, off by default there, are left out; detection is a part of its own, `OveruseDetector`.
+public struct TrendlineEstimator: Sendable {
+    private struct Sample: Sendable {
+        var time: Double
+        var delay: Double
+    }
+
+    /// Groups that a line is fitted to.
+    public static let windowSize = 20
+    /// The share of the old value in the smoothing.
+    public static let smoothing = 0.9
+
+    /// Milliseconds of delay gained a millisecond, which is near (rate - capacity) / capacity while a queue grows; 0
+    /// until the window is full.
+    public private(set) var trend = 0.0
+    /// Differences taken, counted up to 1000.
+    public private(set) var deltaCount = 0
+    /// The last `windowSize` samples; the oldest is where the next goes.
+    private var samples: [Sample] = []
+    private var next = 0
+    private var accumulatedDelay = 0.0
+    private var smoothedDelay = 0.0
+    private var firstArrival: Duration?
+
+    /// No samples yet.
+    public init() {
+        samples.reserveCapacity(Self.windowSize)
+    }
+
+    /// Takes the difference of two groups, the later of which arrived at `arrival` on the receiver's clock.
+    public mutating func update(sendDelta: Duration, arrivalDelta: Duration, arrival: Duration) {
+        deltaCount = min(deltaCount + 1, 1000)
+        let first = firstArrival ?? arrival
+        firstArrival = first
+        accumulatedDelay += (arrivalDelta - sendDelta).milliseconds
+        smoothedDelay = Self.smoothing * smoothedDelay + (1 - Self.smoothing) * accumulatedDelay
+        let sample = Sample(time: (arrival - first).milliseconds, delay: smoothedDelay)
+        if samples.count < Self.windowSize {
+            samples.append(sample)
+        } else {
+            samples[next] = sample
+            next = (next + 1) % Self.windowSize
+        }
+        if samples.count == Self.windowSize, let slope { trend = slope }
+    }
+
+    /// The slope of the line through the samples; nil where all arrived at once.
+    private var slope: Double? {
+        let count = Double(samples.count)
+        var meanTime = 0.0
+        var meanDelay = 0.0
+        for sample in samples {
+            meanTime += sample.time / count
+            meanDelay += sample.delay / count
+        }
+        var covariance = 0.0
+        var variance = 0.0
+        for sample in samples {
+            let time = sample.time - meanTime
+            covariance += time * (sample.delay - meanDelay)
+            variance += time * time
+        }
+        return variance > 0 ? covariance / variance : nil
+    }
+}
