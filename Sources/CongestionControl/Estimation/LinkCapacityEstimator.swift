@@ -1,0 +1,62 @@
+public import WireFormat
+
+/// Remembers at which rate the path was last found full, and how sure that is.
+///
+/// Source: libwebrtc, `goog_cc/link_capacity_estimator`; draft-ietf-rmcat-gcc-02 5.5 (the average of the incoming rate
+/// at overuse). Deviations: none.
+public struct LinkCapacityEstimator: Sendable {
+    private static let overuseWeight = 0.05
+    private static let probeWeight = 0.5
+    private static let varianceRange = 0.4...2.5
+
+    /// In kilobits per second.
+    private var kilobits: Double?
+    /// The variance in kilobits per second, divided by the estimate.
+    private var normalizedVariance = 0.4
+
+    /// No estimate yet.
+    public init() {}
+
+    /// The capacity; nil where none was found, or what was found no longer holds.
+    public var estimate: DataRate? {
+        kilobits.map(Self.rate)
+    }
+
+    /// Three standard deviations above the estimate; nil without one.
+    public var upperBound: DataRate? {
+        kilobits.map { Self.rate($0 + 3 * (normalizedVariance * $0).squareRoot()) }
+    }
+
+    /// Three standard deviations below the estimate, at least zero; nil without one.
+    public var lowerBound: DataRate? {
+        kilobits.map { Self.rate(max(0, $0 - 3 * (normalizedVariance * $0).squareRoot())) }
+    }
+
+    /// Takes the rate that arrived while the path was overused.
+    public mutating func overuseDetected(acknowledged: DataRate) {
+        update(acknowledged, weight: Self.overuseWeight)
+    }
+
+    /// Takes what a probe measured.
+    public mutating func probeMeasured(_ rate: DataRate) {
+        update(rate, weight: Self.probeWeight)
+    }
+
+    /// Forgets the estimate.
+    public mutating func reset() {
+        kilobits = nil
+    }
+
+    private mutating func update(_ sample: DataRate, weight: Double) {
+        let sample = Double(sample.bitsPerSecond) / 1000
+        let value = kilobits.map { (1 - weight) * $0 + weight * sample } ?? sample
+        let error = value - sample
+        let variance = (1 - weight) * normalizedVariance + weight * error * error / max(value, 1)
+        kilobits = value
+        normalizedVariance = min(max(variance, Self.varianceRange.lowerBound), Self.varianceRange.upperBound)
+    }
+
+    private static func rate(_ kilobits: Double) -> DataRate {
+        .bitsPerSecond(Int64(exactly: (kilobits * 1000).rounded()) ?? .max)
+    }
+}

@@ -1,0 +1,36 @@
+import CongestionControl
+import Testing
+import WireFormat
+
+@Suite struct LinkCapacityEstimatorTests {
+    @Test("Without an estimate there are no bounds; the first sample is the estimate")
+    func first() {
+        var capacity = LinkCapacityEstimator()
+        #expect(capacity.estimate == nil && capacity.upperBound == nil && capacity.lowerBound == nil)
+        capacity.overuseDetected(acknowledged: .kilobitsPerSecond(500))
+        #expect(capacity.estimate == .kilobitsPerSecond(500))
+        // 0.4 of normalized variance at 500 kbit/s is a deviation of 14 kbit/s.
+        #expect(capacity.upperBound == .bitsPerSecond(542_426))
+        #expect(capacity.lowerBound == .bitsPerSecond(457_574))
+        capacity.reset()
+        #expect(capacity.estimate == nil)
+    }
+
+    @Test("Overuse moves it by a twentieth, a probe by half, and the bounds widen to 35 kbit/s at 500")
+    func weights() {
+        var capacity = LinkCapacityEstimator()
+        capacity.overuseDetected(acknowledged: .kilobitsPerSecond(400))
+        capacity.overuseDetected(acknowledged: .kilobitsPerSecond(600))
+        #expect(capacity.estimate == .kilobitsPerSecond(410))
+        capacity.probeMeasured(.kilobitsPerSecond(590))
+        #expect(capacity.estimate == .kilobitsPerSecond(500))
+        #expect(capacity.upperBound == .bitsPerSecond(606_066))
+    }
+
+    @Test("The lower bound is not below zero")
+    func floor() {
+        var capacity = LinkCapacityEstimator()
+        capacity.probeMeasured(.zero)
+        #expect(capacity.lowerBound == .zero && capacity.upperBound == .zero)
+    }
+}
