@@ -1,0 +1,73 @@
+public import WireFormat
+
+/// Tells whether the application sends so much less than the path would take that the path is not being tested: an
+/// application-limited region.
+///
+/// Sending uses up a budget that fills at a share of the estimate and holds half a second of it, in both directions.
+/// Source: libwebrtc, `goog_cc/alr_detector` and `pacing/interval_budget`. Deviations: the budget also moves with time
+/// alone (`process`), so that an application that sends nothing at all is seen to be limited, which there needs one
+/// more packet; the region begins at the time given, not at one read from a clock.
+public struct ALRDetector: Sendable {
+    /// The share of the estimate that counts as full use.
+    public static let usageRatio = 0.65
+    /// The level of the budget above which a region begins.
+    public static let startLevel = 0.8
+    /// The level of the budget below which it ends.
+    public static let stopLevel = 0.5
+    private static let window = Duration.milliseconds(500)
+
+    /// When the present region began; nil outside one.
+    public private(set) var startTime: Instant?
+    private var target = DataRate.zero
+    /// Bytes, between minus and plus what half a second carries.
+    private var budget = 0.0
+    private var lastUpdate: Instant?
+
+    /// A detector that knows of no estimate and finds nothing limited.
+    public init() {}
+
+    /// The budget as a share of its bound, -1 to 1.
+    public var budgetLevel: Double {
+        capacity > 0 ? budget / capacity : 0
+    }
+
+    /// Takes the bandwidth estimate.
+    public mutating func setEstimate(_ estimate: DataRate) {
+        target = estimate * Self.usageRatio
+        clampBudget()
+    }
+
+    /// Takes note of `bytes` that were sent at `now`.
+    public mutating func packetSent(bytes: Int, now: Instant) {
+        guard lastUpdate != nil else {
+            // Over which time these bytes were made is not known.
+            lastUpdate = now
+            return
+        }
+        budget -= Double(bytes)
+        clampBudget()
+        process(now: now)
+    }
+
+    /// Lets the time pass up to `now`.
+    public mutating func process(now: Instant) {
+        guard let lastUpdate, now >= lastUpdate else { return }
+        let earned = Double(target.bitsPerSecond) / 8 * (now - lastUpdate).seconds
+        self.lastUpdate = now
+        budget += earned
+        clampBudget()
+        if startTime == nil, budgetLevel > Self.startLevel {
+            startTime = now
+        } else if startTime != nil, budgetLevel < Self.stopLevel {
+            startTime = nil
+        }
+    }
+
+    private var capacity: Double {
+        Double(target.bitsPerSecond) / 8 * Self.window.seconds
+    }
+
+    private mutating func clampBudget() {
+        budget = min(max(budget, -capacity), capacity)
+    }
+}
