@@ -19,17 +19,17 @@ public struct LinkCapacityEstimator: Sendable {
 
     /// The capacity; nil where none was found, or what was found no longer holds.
     public var estimate: DataRate? {
-        kilobits.map(Self.rate)
+        kilobits.map { DataRate(kilobits: $0) }
     }
 
     /// Three standard deviations above the estimate; nil without one.
     public var upperBound: DataRate? {
-        kilobits.map { Self.rate($0 + 3 * (normalizedVariance * $0).squareRoot()) }
+        kilobits.map { DataRate(kilobits: $0 + 3 * (normalizedVariance * $0).squareRoot()) }
     }
 
     /// Three standard deviations below the estimate, at least zero; nil without one.
     public var lowerBound: DataRate? {
-        kilobits.map { Self.rate(max(0, $0 - 3 * (normalizedVariance * $0).squareRoot())) }
+        kilobits.map { DataRate(kilobits: max(0, $0 - 3 * (normalizedVariance * $0).squareRoot())) }
     }
 
     /// Takes the rate that arrived while the path was overused.
@@ -48,15 +48,11 @@ public struct LinkCapacityEstimator: Sendable {
     }
 
     private mutating func update(_ sample: DataRate, weight: Double) {
-        let sample = Double(sample.bitsPerSecond) / 1000
+        let sample = sample.kilobits
         let value = kilobits.map { (1 - weight) * $0 + weight * sample } ?? sample
         let error = value - sample
         let variance = (1 - weight) * normalizedVariance + weight * error * error / max(value, 1)
         kilobits = value
         normalizedVariance = min(max(variance, Self.varianceRange.lowerBound), Self.varianceRange.upperBound)
-    }
-
-    private static func rate(_ kilobits: Double) -> DataRate {
-        .bitsPerSecond(Int64(exactly: (kilobits * 1000).rounded()) ?? .max)
     }
 }
