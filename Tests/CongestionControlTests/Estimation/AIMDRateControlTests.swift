@@ -1,0 +1,139 @@
+import CongestionControl
+import Testing
+import WireFormat
+
+/// The scenarios of libwebrtc's `aimd_rate_control_unittest`.
+@Suite struct AIMDRateControlTests {
+    private let start = Instant(nanoseconds: 123_456_000_000)
+
+    private func control(
+        at bits: Int, holds: Bool = false
+    ) -> AIMDRateControl {
+        var control = AIMDRateControl(holdsWhileApplicationLimited: holds)
+        control.setEstimate(.bitsPerSecond(bits), now: start)
+        return control
+    }
+
+    /// Updates ten times a second for `seconds` from `start`.
+    private func runNormal(
+        _ control: inout AIMDRateControl, acknowledged: DataRate?, seconds: Int = 20
+    ) {
+        for index in 0..<seconds * 10 {
+            control.update(
+                usage: .normal, acknowledged: acknowledged, now: start.advanced(by: .milliseconds(100 * index)))
+        }
+    }
+
+    @Test(
+        "Near the capacity the estimate grows by a packet a response time, at least by 4 kbit/s",
+        arguments: [(30_000, 200, 4000), (90_000, 200, 5000), (60_000, 100, 5000)])
+    func increaseRate(bits: Int, roundTrip: Int, expected: Int) {
+        var control = control(at: bits)
+        control.roundTripTime = .milliseconds(roundTrip)
+        #expect(control.increasePerSecond == .bitsPerSecond(expected))
+    }
+
+    @Test("At 300 kbit/s the rate is about 14 kbit/s a second, and without a decrease the period is 3 s")
+    func period() {
+        var control = control(at: 300_000)
+        control.update(usage: .overusing, acknowledged: .bitsPerSecond(300_000), now: start)
+        #expect(abs(control.increasePerSecond.bitsPerSecond - 14_000) <= 1000)
+        #expect(control.expectedBandwidthPeriod == .seconds(3))
+    }
+
+    @Test("The estimate stops at half more than arrives, and less arriving does not lower it")
+    func limitedByAcknowledged() {
+        var control = control(at: 10_000)
+        runNormal(&control, acknowledged: .bitsPerSecond(10_000))
+        #expect(control.isValid)
+        #expect(control.estimate == .bitsPerSecond(25_000))
+        control.update(usage: .normal, acknowledged: .bitsPerSecond(5000), now: start.advanced(by: .seconds(20)))
+        #expect(control.estimate == .bitsPerSecond(25_000))
+    }
+
+    @Test("The period is the default until the first overuse")
+    func defaultPeriod() {
+        var control = AIMDRateControl()
+        control.setStart(.kilobitsPerSecond(300))
+        #expect(control.expectedBandwidthPeriod == .seconds(3))
+        control.update(usage: .overusing, acknowledged: .kilobitsPerSecond(280), now: start)
+        #expect(control.expectedBandwidthPeriod != .seconds(3))
+    }
+
+    @Test(
+        "The period is the time to regain a decrease, between 2 and 50 s",
+        arguments: [
+            (264_000, 260_000, 216_000, 4), (10_000, 9999, 5000, 2), (10_010_000, 11_765, 5000, 50),
+        ])
+    func periodAfterDrop(initial: Int, acknowledged: Int, expected: Int, period: Int) {
+        var control = control(at: initial)
+        control.update(
+            usage: .overusing, acknowledged: .bitsPerSecond(acknowledged), now: start.advanced(by: .milliseconds(100)))
+        #expect(control.estimate == .bitsPerSecond(expected))
+        #expect(control.expectedBandwidthPeriod == .seconds(period))
+    }
+
+    @Test("Without a start rate the estimate is what arrives 5 s after the first measurement, and stays bounded")
+    func initialization() {
+        var control = AIMDRateControl()
+        let rate = DataRate.bitsPerSecond(123_000)
+        control.update(usage: .normal, acknowledged: rate, now: start)
+        #expect(!control.isValid)
+        let later = start.advanced(by: .milliseconds(5001))
+        control.update(usage: .normal, acknowledged: rate, now: later)
+        #expect(control.isValid)
+        for index in 0..<100 {
+            control.update(usage: .normal, acknowledged: nil, now: later.advanced(by: .milliseconds(100 * index)))
+        }
+        #expect(control.estimate <= .bitsPerSecond(194_500))
+    }
+
+    @Test(
+        "While the application is the limit a holding control does not grow by itself, but takes probes",
+        arguments: [
+            true, false,
+        ])
+    func applicationLimited(isLimited: Bool) {
+        var control = control(at: 123_000, holds: true)
+        control.isApplicationLimited = isLimited
+        control.update(usage: .normal, acknowledged: .bitsPerSecond(123_000), now: start)
+        runNormal(&control, acknowledged: nil, seconds: 10)
+        #expect((control.estimate == .bitsPerSecond(123_000)) == isLimited)
+        control.setEstimate(.bitsPerSecond(246_000), now: start)
+        #expect(control.estimate == .bitsPerSecond(246_000))
+    }
+
+    @Test("Overuse cuts to 85 percent of what arrives less 5 kbit/s, holds, then grows by steps")
+    func overuseCycle() {
+        var control = control(at: 1_000_000)
+        control.update(usage: .overusing, acknowledged: .kilobitsPerSecond(900), now: start)
+        #expect(control.estimate == .kilobitsPerSecond(760))
+        control.update(usage: .underusing, acknowledged: .kilobitsPerSecond(900), now: start.advanced(by: .seconds(1)))
+        #expect(control.estimate == .kilobitsPerSecond(760))
+        control.update(usage: .normal, acknowledged: .kilobitsPerSecond(890), now: start.advanced(by: .seconds(2)))
+        let step = control.increasePerSecond
+        let held = control.estimate
+        control.update(usage: .normal, acknowledged: .kilobitsPerSecond(890), now: start.advanced(by: .seconds(3)))
+        #expect(control.estimate.bitsPerSecond - held.bitsPerSecond == step.bitsPerSecond)
+    }
+
+    @Test("The estimate does not fall below the minimum")
+    func minimum() {
+        var control = control(at: 100_000)
+        control.setMinimum(.kilobitsPerSecond(50))
+        control.update(usage: .overusing, acknowledged: .kilobitsPerSecond(10), now: start)
+        #expect(control.estimate == .kilobitsPerSecond(50))
+    }
+
+    @Test("A second cut waits for a round trip, unless less than half arrives")
+    func furtherReduction() {
+        var control = control(at: 1_000_000)
+        control.roundTripTime = .milliseconds(50)
+        let soon = start.advanced(by: .milliseconds(49))
+        #expect(!control.canReduceFurther(acknowledged: .kilobitsPerSecond(500), now: soon))
+        #expect(control.canReduceFurther(acknowledged: .kilobitsPerSecond(499), now: soon))
+        #expect(control.canReduceFurther(now: soon))
+        #expect(
+            control.canReduceFurther(acknowledged: .kilobitsPerSecond(900), now: start.advanced(by: .milliseconds(50))))
+    }
+}
