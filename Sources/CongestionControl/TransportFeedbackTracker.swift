@@ -14,6 +14,14 @@ public struct TransportFeedbackTracker: Sendable {
         public let sent: Instant
         /// When it arrived, on the receiver's clock from an arbitrary beginning; nil for lost.
         public let arrival: Duration?
+
+        /// What became of the packet `number`.
+        public init(number: TransportSequenceNumber, size: Int, sent: Instant, arrival: Duration?) {
+            self.number = number
+            self.size = size
+            self.sent = sent
+            self.arrival = arrival
+        }
     }
 
     private enum Fate: Sendable {

@@ -1,0 +1,235 @@
+public import WireFormat
+
+/// The rate above which packets are lost: the path that explains best what was lost lately, found among a few
+/// candidates by maximum likelihood, never more than the delay-based estimate.
+///
+/// ```
+///                bounded by loss                    raised
+///   delayBased ───────────────────▶ decreasing ───────────────▶ increasing
+///       ▲                               ▲  └ held for 0.3 s, doubling ┘│  │
+///       │                               └────────── lowered ───────────┘  │
+///       └───────── at the delay-based estimate or the maximum ────────────┘
+/// ```
+///
+/// Source: libwebrtc, `goog_cc/loss_based_bwe_v2`, with its default parameters. Deviations: only parameters with an
+/// effect by default exist; a rate is a number of any fineness, not whole bits; an average loss below zero, which
+/// leaving out the best and the worst interval can give by rounding, is zero.
+public struct LossBasedEstimator: Sendable {
+    /// What the estimate follows.
+    public enum State: Hashable, Sendable {
+        /// The delay-based estimate, for loss does not bind.
+        case delayBased
+        /// Loss, downwards.
+        case decreasing
+        /// Loss, upwards: padding tests the rate where media do not fill it.
+        case increasing
+    }
+
+    /// What the published scenarios vary.
+    public struct Configuration: Hashable, Sendable {
+        /// The multiples of the estimate that are candidates.
+        public var candidateFactors = [1.02, 1.0, 0.95]
+        /// Intervals that are looked at.
+        public var windowSize = 15
+        /// Intervals before there is an estimate.
+        public var minimumObservations = 3
+        /// The multiple of the acknowledged rate that the estimate is not below.
+        public var lowerBoundFactor = 1.0
+        /// The rate that is divided by the loss beyond 5 percent for an upper bound.
+        public var upperBoundBalance = DataRate.kilobitsPerSecond(100)
+
+        /// The default parameters.
+        public init() {}
+    }
+
+    private struct Hold: Sendable {
+        var end: Instant?
+        var duration = Duration.milliseconds(300)
+        var rate = Double.infinity
+    }
+
+    private static let upperBoundLossOffset = 0.05
+    private static let rampUpFactor = 1.5
+    private static let rampUpFactorInHold = 1.2
+    private static let holdThreshold = 1.3
+    private static let longestHold = Duration.seconds(60)
+    private static let increaseFactor = 1.3
+    private static let increaseWindow = Duration.milliseconds(300)
+    private static let paddingDuration = Duration.seconds(2)
+    private static let initialInherentLoss = 0.01
+    private static let smallestLimit = 5.0
+
+    private let configuration: Configuration
+    private var observations: LossObservations
+    private var best = LossObservations.Path(bandwidth: .infinity, inherentLoss: Self.initialInherentLoss)
+    private var current = State.delayBased
+    /// The estimate; rates here are in kilobits per second, infinite where not bounded or not known.
+    private var bandwidth = Double.infinity
+    private var delayBased = Double.infinity
+    private var acknowledged: Double?
+    private var minimum = 1.0
+    private var maximum = Double.infinity
+    private var hold = Hold()
+    private var paddingStart: Instant?
+    private var paddingRate = 0.0
+    private var windowStart: Instant?
+    private var windowLimit = Double.infinity
+
+    /// An estimator that has seen no loss.
+    public init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+        observations = LossObservations(windowSize: configuration.windowSize)
+    }
+
+    /// Whether enough was seen for an estimate of its own.
+    public var isReady: Bool {
+        best.bandwidth.isFinite && observations.count >= configuration.minimumObservations
+    }
+
+    /// What the estimate follows.
+    public var state: State { isReady ? current : .delayBased }
+
+    /// The estimate: the delay-based one until `isReady`; nil where nothing bounds it.
+    public var estimate: DataRate? {
+        let rate = isReady ? bandwidth : delayBased
+        return rate.isFinite ? DataRate(kilobits: rate) : nil
+    }
+
+    /// The share of the bytes that is lost, as it is reckoned with.
+    public var averageLoss: Double { observations.averageLoss }
+
+    /// Begins at `rate`.
+    public mutating func setEstimate(_ rate: DataRate) {
+        best.bandwidth = rate.kilobits
+        bandwidth = rate.kilobits
+        current = .delayBased
+    }
+
+    /// Takes the rate at which packets arrive.
+    public mutating func setAcknowledged(_ rate: DataRate) {
+        acknowledged = rate.kilobits
+    }
+
+    /// Sets the bounds of the estimate; no maximum for nil.
+    public mutating func setBounds(minimum: DataRate, maximum: DataRate?) {
+        self.minimum = minimum.kilobits
+        self.maximum = maximum?.kilobits ?? .infinity
+    }
+
+    /// Takes what feedback says.
+    ///
+    /// - Parameters:
+    ///   - results: arrived and lost packets.
+    ///   - delayBased: the delay-based estimate, nil where there is none.
+    ///   - isApplicationLimited: whether the application is what limits the rate, so that what arrives says little.
+    public mutating func update(
+        _ results: [TransportFeedbackTracker.PacketResult], delayBased: DataRate?, isApplicationLimited: Bool
+    ) {
+        self.delayBased = delayBased?.kilobits ?? .infinity
+        guard observations.append(results), let now = observations.lastSent else { return }
+        if !best.bandwidth.isFinite {
+            guard let delayBased else { return }
+            setEstimate(delayBased)
+        }
+        var candidate = bestCandidate(isApplicationLimited: isApplicationLimited, now: now)
+        if observations.averageLoss > candidate.inherentLoss {
+            candidate.bandwidth = min(candidate.bandwidth, best.bandwidth)
+        }
+        if current != .delayBased { boundIncrease(&candidate, now: now) }
+        let bounded = max(lowerBound, min(candidate.bandwidth, upperBound, self.delayBased))
+        if bounded < candidate.bandwidth {
+            best = LossObservations.Path(bandwidth: bounded, inherentLoss: 0)
+        } else {
+            best = candidate
+            if configuration.lowerBoundFactor > 0 { best.bandwidth = max(best.bandwidth, lowerBound) }
+        }
+        follow(bounded, now: now)
+    }
+
+    private var lowerBound: Double {
+        max(minimum, (acknowledged ?? 0) * configuration.lowerBoundFactor)
+    }
+
+    private var upperBound: Double {
+        let excess = observations.averageLoss - Self.upperBoundLossOffset
+        return excess > 0 ? configuration.upperBoundBalance.kilobits / excess : maximum
+    }
+
+    private func bestCandidate(isApplicationLimited: Bool, now: Instant) -> LossObservations.Path {
+        var rates = configuration.candidateFactors.map { $0 * best.bandwidth }
+        let isPadded = paddingStart.map { now - $0 <= Self.paddingDuration } ?? false
+        if let acknowledged, !isApplicationLimited || isPadded { rates.append(acknowledged) }
+        if delayBased.isFinite, delayBased > best.bandwidth { rates.append(delayBased) }
+        let ceiling = max(best.bandwidth, current != .delayBased && windowLimit.isFinite ? windowLimit : maximum)
+        var winner = best
+        var highest = -Double.infinity
+        for rate in rates {
+            let candidate = observations.fitted(
+                LossObservations.Path(bandwidth: min(rate, ceiling), inherentLoss: best.inherentLoss))
+            let objective = observations.objective(candidate)
+            if objective > highest {
+                highest = objective
+                winner = candidate
+            }
+        }
+        return winner
+    }
+
+    /// After loss, up by steps, and not far beyond what arrives.
+    private func boundIncrease(_ candidate: inout LossObservations.Path, now: Instant) {
+        if let windowStart, now - windowStart < Self.increaseWindow {
+            candidate.bandwidth = min(candidate.bandwidth, windowLimit)
+        }
+        guard let acknowledged, isIncrease(from: best.bandwidth, to: candidate.bandwidth) else { return }
+        let isNearHold = hold.rate.isFinite && acknowledged < Self.holdThreshold * hold.rate
+        let factor = isNearHold ? Self.rampUpFactorInHold : Self.rampUpFactor
+        candidate.bandwidth = max(best.bandwidth, min(candidate.bandwidth, factor * acknowledged))
+        // A bit more, so that the state becomes that of padding, which shows whether there is room.
+        if current == .decreasing, candidate.bandwidth == best.bandwidth { candidate.bandwidth += 0.001 }
+    }
+
+    private func isIncrease(from old: Double, to new: Double) -> Bool {
+        current != .delayBased && (old < new || old == new && current == .increasing)
+    }
+
+    /// Follows the estimate, and decides what it stands for.
+    private mutating func follow(_ bounded: Double, now: Instant) {
+        let isBoundByLoss = bounded < delayBased && bounded < maximum
+        if current == .decreasing, let end = hold.end, end > now, bounded < delayBased {
+            if configuration.lowerBoundFactor > 0 { hold.rate = max(hold.rate, lowerBound) }
+            bandwidth = min(hold.rate, bounded)
+            return
+        }
+        if isBoundByLoss, isIncrease(from: bandwidth, to: bounded), canKeepIncreasing(to: bounded, now: now) {
+            if bounded > paddingRate {
+                paddingRate = bounded
+                paddingStart = now
+            }
+            current = .increasing
+        } else if isBoundByLoss {
+            if current != .decreasing {
+                hold = Hold(
+                    end: now.advanced(by: hold.duration), duration: min(Self.longestHold, hold.duration * 2),
+                    rate: bounded)
+            }
+            paddingStart = nil
+            paddingRate = 0
+            current = .decreasing
+        } else {
+            hold = Hold()
+            paddingStart = nil
+            paddingRate = 0
+            current = .delayBased
+        }
+        bandwidth = bounded
+        if current != .delayBased, windowStart.map({ now - $0 > Self.increaseWindow }) ?? true {
+            windowLimit = max(Self.smallestLimit, best.bandwidth * Self.increaseFactor)
+            windowStart = now
+        }
+    }
+
+    private func canKeepIncreasing(to rate: Double, now: Instant) -> Bool {
+        guard current == .increasing else { return true }
+        return paddingStart.map { now - $0 <= Self.paddingDuration } ?? false || paddingRate < rate
+    }
+}

@@ -1,0 +1,231 @@
+import CongestionControl
+import RTP
+import Testing
+import WireFormat
+
+/// Scenarios of libwebrtc's `loss_based_bwe_v2_test`: packets of 15,000 bytes, intervals of 250 ms.
+@Suite struct LossBasedEstimatorTests {
+    private typealias Result = TransportFeedbackTracker.PacketResult
+
+    private struct Fixture {
+        var estimator: LossBasedEstimator
+        var number: UInt16 = 0
+
+        init(
+            start: Int? = 600, windowSize: Int = 2, minimumObservations: Int = 1, candidateFactors: [Double]? = nil,
+            lowerBoundFactor: Double = 1, upperBoundBalance: Int = 100
+        ) {
+            var configuration = LossBasedEstimator.Configuration()
+            configuration.windowSize = windowSize
+            configuration.minimumObservations = minimumObservations
+            if let candidateFactors { configuration.candidateFactors = candidateFactors }
+            configuration.lowerBoundFactor = lowerBoundFactor
+            configuration.upperBoundBalance = .kilobitsPerSecond(upperBoundBalance)
+            estimator = LossBasedEstimator(configuration: configuration)
+            if let start { estimator.setEstimate(.kilobitsPerSecond(start)) }
+        }
+
+        var kilobits: Double? { estimator.estimate.map { Double($0.bitsPerSecond) / 1000 } }
+
+        /// Packets from `interval` × 250 ms on, each lost or not, `spacing` ms apart.
+        mutating func feed(
+            interval: Int, lost: [Bool], spacing: Int = 250, lostSize: Int = 15_000, delayBased: Int? = nil,
+            isApplicationLimited: Bool = false
+        ) {
+            let results = lost.enumerated().map { index, isLost in
+                defer { number += 1 }
+                // The last packet ends the interval however close the ones before are.
+                let offset = index == lost.count - 1 && spacing < 250 ? 250 : index * spacing
+                return Result(
+                    number: TransportSequenceNumber(number), size: isLost ? lostSize : 15_000,
+                    sent: Instant(nanoseconds: Int64(interval * 250 + offset) * 1_000_000),
+                    arrival: isLost ? nil : .milliseconds(interval * 250 + offset + 250))
+            }
+            estimator.update(
+                results, delayBased: delayBased.map { .kilobitsPerSecond($0) },
+                isApplicationLimited: isApplicationLimited)
+        }
+    }
+
+    private let none = [false, false]
+    private let half = [false, true]
+    private let all = [true, true]
+    private let tenth = [Bool](repeating: false, count: 9) + [true]
+
+    @Test("Without a start or a delay-based estimate there is no estimate")
+    func noInitialization() {
+        var fixture = Fixture(start: nil)
+        fixture.feed(interval: 0, lost: none)
+        #expect(!fixture.estimator.isReady && fixture.estimator.estimate == nil)
+    }
+
+    @Test("Less than an interval is not enough, nor are two where three are asked for")
+    func notEnough() {
+        var fixture = Fixture()
+        fixture.feed(interval: 0, lost: [false])
+        #expect(!fixture.estimator.isReady && fixture.estimator.estimate == nil)
+        fixture = Fixture(windowSize: 15, minimumObservations: 3)
+        fixture.feed(interval: 0, lost: none, delayBased: 700)
+        fixture.feed(interval: 1, lost: none, delayBased: 700)
+        #expect(!fixture.estimator.isReady && fixture.kilobits == 700)
+        fixture.feed(interval: 2, lost: none, delayBased: 700)
+        #expect(fixture.estimator.isReady)
+    }
+
+    @Test("Without loss the estimate is the delay-based one, up and down")
+    func noLoss() {
+        var fixture = Fixture()
+        fixture.feed(interval: 0, lost: none, delayBased: 5000)
+        #expect(fixture.kilobits == 5000)
+        fixture.feed(interval: 2, lost: none, delayBased: 5000)
+        #expect(fixture.kilobits == 5000)
+        fixture.feed(interval: 4, lost: none, delayBased: 500)
+        #expect(fixture.kilobits == 500)
+        #expect(fixture.estimator.state == .delayBased)
+    }
+
+    @Test("The maximum bounds the estimate")
+    func maximum() {
+        var fixture = Fixture(start: 1000)
+        fixture.estimator.setBounds(minimum: .kilobitsPerSecond(10), maximum: .kilobitsPerSecond(1000))
+        fixture.feed(interval: 0, lost: none)
+        #expect(fixture.kilobits == 1000)
+    }
+
+    @Test("The same feedback again, or less than an interval more, changes nothing")
+    func unchanged() {
+        var fixture = Fixture()
+        fixture.feed(interval: 0, lost: none)
+        let before = fixture.kilobits
+        fixture.feed(interval: 0, lost: none)
+        #expect(fixture.kilobits == before)
+    }
+
+    @Test("All lost: down to what arrives, but in an application-limited region only to the bound by loss")
+    func allLost() throws {
+        var fixture = Fixture()
+        fixture.estimator.setBounds(minimum: .kilobitsPerSecond(10), maximum: .kilobitsPerSecond(1_000_000))
+        fixture.estimator.setAcknowledged(.kilobitsPerSecond(100))
+        var limited = fixture
+        fixture.feed(interval: 0, lost: all, delayBased: 5000)
+        #expect(fixture.kilobits == 100)
+        limited.feed(interval: 0, lost: all, delayBased: 5000, isApplicationLimited: true)
+        let rate = try #require(limited.kilobits)
+        #expect(rate > 100 && rate < 600)
+    }
+
+    @Test("Half, then all lost: no more than what arrives")
+    func emergency() throws {
+        var fixture = Fixture(windowSize: 15)
+        fixture.estimator.setAcknowledged(.kilobitsPerSecond(300))
+        fixture.feed(interval: 0, lost: half)
+        fixture.feed(interval: 2, lost: all)
+        #expect(try #require(fixture.kilobits) <= 300)
+    }
+
+    @Test("What arrives bounds the estimate from below, unless that is switched off", arguments: [1.0, 0.0])
+    func lowerBound(factor: Double) throws {
+        var fixture = Fixture(lowerBoundFactor: factor)
+        fixture.estimator.setBounds(minimum: .kilobitsPerSecond(10), maximum: .kilobitsPerSecond(1_000_000))
+        fixture.estimator.setAcknowledged(.kilobitsPerSecond(500))
+        fixture.feed(interval: 0, lost: all)
+        #expect((fixture.kilobits == 500) == (factor == 1))
+        #expect(try #require(fixture.kilobits) <= 500)
+    }
+
+    @Test("A tenth lost: the bound is the balance by the loss beyond 5 percent")
+    func upperBound() throws {
+        var fixture = Fixture(start: 500, candidateFactors: [1], upperBoundBalance: 10)
+        fixture.estimator.setBounds(minimum: .kilobitsPerSecond(10), maximum: .kilobitsPerSecond(1_000_000))
+        fixture.estimator.setAcknowledged(.kilobitsPerSecond(100))
+        fixture.feed(interval: 0, lost: tenth)
+        #expect(abs(try #require(fixture.kilobits) - 200) < 0.01)
+        #expect(fixture.estimator.state == .decreasing)
+    }
+
+    @Test("A lower bound that rises makes the state one of increase")
+    func increaseByLowerBound() {
+        var fixture = Fixture(start: 500, candidateFactors: [1], lowerBoundFactor: 10)
+        fixture.estimator.setBounds(minimum: .kilobitsPerSecond(10), maximum: .kilobitsPerSecond(1_000_000))
+        fixture.estimator.setAcknowledged(.kilobitsPerSecond(1))
+        fixture.feed(interval: 0, lost: half)
+        #expect(fixture.estimator.state == .decreasing)
+        fixture.estimator.setAcknowledged(.kilobitsPerSecond(200))
+        fixture.feed(interval: 2, lost: half)
+        #expect(fixture.kilobits == 2000)
+        #expect(fixture.estimator.state == .increasing)
+    }
+
+    @Test("After a cut and its hold the first step up is by a fifth")
+    func holdFactor() throws {
+        var fixture = Fixture()
+        fixture.estimator.setAcknowledged(.kilobitsPerSecond(100))
+        fixture.feed(interval: 0, lost: all, delayBased: 5000)
+        let cut = try #require(fixture.kilobits)
+        var interval = 2
+        while fixture.estimator.state != .increasing, interval < 50 {
+            fixture.feed(interval: interval, lost: none, delayBased: 5000)
+            interval += 1
+        }
+        #expect(abs(try #require(fixture.kilobits) - cut * 1.2) < 0.01)
+    }
+
+    @Test("The hold ends where the delay-based estimate binds")
+    func holdEnds() throws {
+        var fixture = Fixture(start: 2500)
+        fixture.feed(interval: 0, lost: half)
+        #expect(fixture.estimator.state == .decreasing)
+        let delayBased = Int(try #require(fixture.kilobits)) + 10
+        fixture.feed(interval: 1, lost: none, delayBased: delayBased)
+        fixture.feed(interval: 2, lost: none, delayBased: delayBased)
+        #expect(fixture.estimator.state == .delayBased)
+        #expect(fixture.kilobits == Double(delayBased))
+    }
+
+    @Test("Loss is counted in bytes")
+    func bytes() throws {
+        var fixture = Fixture(start: 500)
+        fixture.feed(interval: 0, lost: tenth, lostSize: 300_000)
+        #expect(fixture.estimator.state == .decreasing)
+        #expect(try #require(fixture.kilobits) < 160)
+    }
+
+    @Test("One bad interval is ignored, a second is not")
+    func spike() throws {
+        var fixture = Fixture(start: 500, windowSize: 5, minimumObservations: 3)
+        for interval in 0..<5 { fixture.feed(interval: interval, lost: none, delayBased: 500) }
+        fixture.feed(interval: 5, lost: all, delayBased: 500)
+        fixture.feed(interval: 6, lost: none, delayBased: 500)
+        #expect(fixture.estimator.state == .delayBased)
+        #expect(fixture.kilobits == 500)
+        fixture.feed(interval: 7, lost: all, delayBased: 500)
+        #expect(fixture.estimator.state == .decreasing)
+        #expect(try #require(fixture.kilobits) < 500)
+    }
+
+    @Test("One bad interval counts where far more was sent in it than before")
+    func burst() {
+        var fixture = Fixture(start: 500, windowSize: 5, minimumObservations: 3)
+        for interval in 0..<5 { fixture.feed(interval: interval, lost: none, delayBased: 500) }
+        fixture.feed(interval: 5, lost: [Bool](repeating: true, count: 5), spacing: 10, delayBased: 500)
+        #expect(fixture.estimator.state == .decreasing)
+    }
+
+    @Test("What is reported as missing and arrives within the interval is not lost")
+    func reordered() {
+        var fixture = Fixture(start: 2500)
+        func result(_ number: UInt16, sent: Int, isLost: Bool = false) -> Result {
+            Result(
+                number: TransportSequenceNumber(number), size: 15_000,
+                sent: Instant(nanoseconds: Int64(sent) * 1_000_000), arrival: isLost ? nil : .milliseconds(sent + 10))
+        }
+        fixture.estimator.update(
+            [result(1, sent: 0), result(2, sent: 0, isLost: true), result(3, sent: 0)],
+            delayBased: .kilobitsPerSecond(2500), isApplicationLimited: false)
+        fixture.estimator.update(
+            [result(2, sent: 0), result(4, sent: 250), result(5, sent: 0)], delayBased: .kilobitsPerSecond(2500),
+            isApplicationLimited: false)
+        #expect(fixture.estimator.averageLoss == 0)
+        #expect(fixture.kilobits == 2500)
+    }
+}
