@@ -4,27 +4,45 @@ public import WireFormat
 /// application-limited region.
 ///
 /// Sending uses up a budget that fills at a share of the estimate and holds half a second of it, in both directions.
-/// Source: libwebrtc, `goog_cc/alr_detector` and `pacing/interval_budget`. Deviations: the budget also moves with time
+/// Source: libwebrtc, `goog_cc/alr_detector`, `pacing/interval_budget`, and for the limits `experiments/alr_experiment`. Deviations: the budget also moves with time
 /// alone (`process`), so that an application that sends nothing at all is seen to be limited, which there needs one
 /// more packet; the region begins at the time given, not at one read from a clock.
 public struct ALRDetector: Sendable {
-    /// The share of the estimate that counts as full use.
-    public static let usageRatio = 0.65
-    /// The level of the budget above which a region begins.
-    public static let startLevel = 0.8
-    /// The level of the budget below which it ends.
-    public static let stopLevel = 0.5
+    /// When a region begins and ends.
+    public struct Configuration: Hashable, Sendable {
+        /// The share of the estimate that counts as full use.
+        public var usageRatio: Double
+        /// The level of the budget above which a region begins.
+        public var startLevel: Double
+        /// The level of the budget below which it ends.
+        public var stopLevel: Double
+
+        /// These limits.
+        public init(usageRatio: Double = 0.8, startLevel: Double = 0.4, stopLevel: Double = -0.6) {
+            self.usageRatio = usageRatio
+            self.startLevel = startLevel
+            self.stopLevel = stopLevel
+        }
+
+        /// The limits that libwebrtc's detector is built with, which its experiment for screen share, on unless
+        /// switched off, replaces by the defaults here.
+        public static let conservative = Configuration(usageRatio: 0.65, startLevel: 0.8, stopLevel: 0.5)
+    }
+
     private static let window = Duration.milliseconds(500)
 
     /// When the present region began; nil outside one.
     public private(set) var startTime: Instant?
+    private let configuration: Configuration
     private var target = DataRate.zero
     /// Bytes, between minus and plus what half a second carries.
     private var budget = 0.0
     private var lastUpdate: Instant?
 
     /// A detector that knows of no estimate and finds nothing limited.
-    public init() {}
+    public init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+    }
 
     /// The budget as a share of its bound, -1 to 1.
     public var budgetLevel: Double {
@@ -33,7 +51,7 @@ public struct ALRDetector: Sendable {
 
     /// Takes the bandwidth estimate.
     public mutating func setEstimate(_ estimate: DataRate) {
-        target = estimate * Self.usageRatio
+        target = estimate * configuration.usageRatio
         clampBudget()
     }
 
@@ -56,9 +74,9 @@ public struct ALRDetector: Sendable {
         self.lastUpdate = now
         budget += earned
         clampBudget()
-        if startTime == nil, budgetLevel > Self.startLevel {
+        if startTime == nil, budgetLevel > configuration.startLevel {
             startTime = now
-        } else if startTime != nil, budgetLevel < Self.stopLevel {
+        } else if startTime != nil, budgetLevel < configuration.stopLevel {
             startTime = nil
         }
     }

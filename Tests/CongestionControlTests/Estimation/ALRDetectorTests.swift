@@ -5,10 +5,13 @@ import WireFormat
 /// The scenarios of libwebrtc's `alr_detector_unittest`, at an estimate of 300 kbit/s.
 @Suite struct ALRDetectorTests {
     private struct Traffic {
-        var detector = ALRDetector()
+        var detector: ALRDetector
         var now = Instant(nanoseconds: 1_000_000_000)
 
-        init() { detector.setEstimate(.kilobitsPerSecond(300)) }
+        init(_ configuration: ALRDetector.Configuration = .init()) {
+            detector = ALRDetector(configuration: configuration)
+            detector.setEstimate(.kilobitsPerSecond(300))
+        }
 
         var isLimited: Bool { detector.startTime != nil }
 
@@ -20,9 +23,9 @@ import WireFormat
         }
     }
 
-    @Test("Little sent begins a region, full use ends it")
-    func detection() {
-        var traffic = Traffic()
+    @Test("Little sent begins a region, full use ends it", arguments: [ALRDetector.Configuration(), .conservative])
+    func detection(configuration: ALRDetector.Configuration) {
+        var traffic = Traffic(configuration)
         #expect(!traffic.isLimited)
         traffic.send(percent: 90, milliseconds: 1000)
         #expect(!traffic.isLimited)
@@ -32,9 +35,9 @@ import WireFormat
         #expect(!traffic.isLimited)
     }
 
-    @Test("A short spike does not end a region")
-    func shortSpike() {
-        var traffic = Traffic()
+    @Test("A short spike does not end a region", arguments: [ALRDetector.Configuration(), .conservative])
+    func shortSpike(configuration: ALRDetector.Configuration) {
+        var traffic = Traffic(configuration)
         traffic.send(percent: 20, milliseconds: 1000)
         #expect(traffic.isLimited)
         traffic.send(percent: 150, milliseconds: 100)
@@ -43,9 +46,11 @@ import WireFormat
         #expect(!traffic.isLimited)
     }
 
-    @Test("A lower estimate ends a region only once traffic shows it full")
-    func estimateDrops() {
-        var traffic = Traffic()
+    @Test(
+        "A lower estimate ends a region only once traffic shows it full",
+        arguments: [ALRDetector.Configuration(), .conservative])
+    func estimateDrops(configuration: ALRDetector.Configuration) {
+        var traffic = Traffic(configuration)
         traffic.send(percent: 20, milliseconds: 1000)
         #expect(traffic.isLimited)
         traffic.detector.setEstimate(.kilobitsPerSecond(60))
@@ -57,9 +62,9 @@ import WireFormat
     @Test("Silence is a region from when it has lasted, without another packet")
     func silence() {
         var traffic = Traffic()
-        traffic.send(percent: 65, milliseconds: 1000)
+        traffic.send(percent: 80, milliseconds: 1000)
         #expect(!traffic.isLimited)
-        traffic.detector.process(now: traffic.now.advanced(by: .milliseconds(300)))
+        traffic.detector.process(now: traffic.now.advanced(by: .milliseconds(150)))
         #expect(!traffic.isLimited)
         let seen = traffic.now.advanced(by: .milliseconds(1200))
         traffic.detector.process(now: seen)
@@ -74,5 +79,14 @@ import WireFormat
         detector.packetSent(bytes: 100, now: start.advanced(by: .seconds(5)))
         detector.process(now: start)
         #expect(detector.startTime == nil)
+    }
+
+    @Test("Traffic of 100 percent begins no region at limits of 90, 0 and -10 percent; 85 percent does within 2.1 s")
+    func configured() {
+        var traffic = Traffic(.init(usageRatio: 0.9, startLevel: 0, stopLevel: -0.1))
+        traffic.send(percent: 100, milliseconds: 1000)
+        #expect(!traffic.isLimited)
+        traffic.send(percent: 85, milliseconds: 2100)
+        #expect(traffic.isLimited)
     }
 }
