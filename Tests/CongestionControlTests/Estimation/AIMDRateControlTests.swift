@@ -117,6 +117,14 @@ import WireFormat
         #expect(control.estimate.bitsPerSecond - held.bitsPerSecond == step.bitsPerSecond)
     }
 
+    @Test("Before the path was found full the estimate grows by 8 percent a second")
+    func multiplicativeIncrease() {
+        var control = control(at: 1_000_000)
+        runNormal(&control, acknowledged: .kilobitsPerSecond(3000), seconds: 11)
+        // 10.9 s of growth: 1.08 to that power is 2.31.
+        #expect(control.estimate > .kilobitsPerSecond(2300) && control.estimate < .kilobitsPerSecond(2330))
+    }
+
     @Test("The estimate does not fall below the minimum")
     func minimum() {
         var control = control(at: 100_000)

@@ -228,4 +228,23 @@ import WireFormat
         #expect(fixture.estimator.averageLoss == 0)
         #expect(fixture.kilobits == 2500)
     }
+
+    @Test("Even loss of 4 percent is found to be the path's own, and costs little")
+    func inherentLoss() throws {
+        var fixture = Fixture(start: 9000, windowSize: 15, minimumObservations: 3)
+        let lost = [Bool](repeating: false, count: 24) + [true]
+        for interval in 0..<60 {
+            fixture.estimator.setAcknowledged(.kilobitsPerSecond(8600))
+            fixture.feed(interval: interval, lost: lost, spacing: 10, delayBased: 9000)
+        }
+        #expect(try #require(fixture.kilobits) > 8500)
+    }
+
+    @Test("Without a rate that arrives, loss of half brings the estimate down to a fifth and less")
+    func heavyLoss() throws {
+        var fixture = Fixture(start: 2000, windowSize: 15, minimumObservations: 3)
+        for interval in 0..<20 { fixture.feed(interval: 2 * interval, lost: half, delayBased: 2000) }
+        #expect(fixture.estimator.state == .decreasing)
+        #expect(try #require(fixture.kilobits) < 400)
+    }
 }
