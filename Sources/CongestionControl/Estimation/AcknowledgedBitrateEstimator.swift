@@ -2,7 +2,8 @@ public import WireFormat
 
 /// At which rate packets arrive: samples over windows, joined by how far they are off (a Bayesian estimate).
 ///
-/// Source: libwebrtc, `goog_cc/acknowledged_bitrate_estimator` and `goog_cc/bitrate_estimator`. Deviations: no bytes of
+/// Source: libwebrtc, `goog_cc/acknowledged_bitrate_estimator` and `goog_cc/bitrate_estimator`, which
+/// `RobustThroughputEstimator` replaces by default there. Deviations: no bytes of
 /// packets without transport-wide numbers are added, for here all have one; the field trials that scale small samples
 /// and those of application-limited regions, without effect by default there, are left out.
 public struct AcknowledgedBitrateEstimator: Sendable {
