@@ -106,4 +106,15 @@ import WireFormat
         for _ in 0..<6 { #expect(stream.next() == nil) }
         #expect(stream.next() == Stream.even)
     }
+
+    @Test("Packets that keep their spacing are no burst, however close")
+    func steady() {
+        var deltas = InterArrivalDelta()
+        var found: [InterArrivalDelta.Delta] = []
+        for index in 0..<7 {
+            if let delta = feed(&deltas, sent: 4000 * index, arrival: 4 * index) { found.append(delta) }
+        }
+        let even = InterArrivalDelta.Delta(send: .milliseconds(8), arrival: .milliseconds(8), size: 0)
+        #expect(found == [even, even])
+    }
 }
