@@ -21,6 +21,15 @@ extension Attribute {
                 case .useCandidate: .useCandidate
                 case .iceControlled: .iceControlled(try reader.readUInt64())
                 case .iceControlling: .iceControlling(try reader.readUInt64())
+                case .channelNumber, .lifetime, .xorPeerAddress, .data, .xorRelayedAddress, .requestedAddressFamily,
+                    .additionalAddressFamily, .addressErrorCode, .evenPort, .requestedTransport, .dontFragment,
+                    .reservationToken, .icmp:
+                    try Self.readRelaying(type, &reader, transactionID: transactionID)
+                case .alternateServer: try Self.readAddress(&reader, mask: nil).map { .alternateServer($0) }
+                case .alternateDomain: Self.readText(&reader, limit: 255).map { .alternateDomain($0) }
+                case .passwordAlgorithms: .passwordAlgorithms(try Self.readAlgorithms(&reader))
+                case .passwordAlgorithm: .passwordAlgorithm(try Self.readAlgorithm(&reader))
+                case .userhash: .userhash(try reader.readArray(32))
                 default: .unknown(type, [UInt8](reader.readRemaining()))
                 }
             guard let parsed, reader.remaining == 0 else { throw EndOfBytes(offset: 0) }
@@ -39,14 +48,19 @@ extension Attribute {
         case .nonce(let value), .unknown(_, let value): bytes.append(contentsOf: value)
         case .errorCode(let error):
             bytes.append(bigEndian: UInt16(0))
-            bytes.append(UInt8(clamping: error.code / 100 & 7))
-            bytes.append(UInt8(clamping: error.code % 100))
-            bytes.append(contentsOf: error.reason.utf8)
+            Self.append(error, to: &bytes)
         case .unknownAttributes(let types):
             for type in types { bytes.append(bigEndian: type.rawValue) }
         case .priority(let value): bytes.append(bigEndian: value)
         case .useCandidate: break
         case .iceControlled(let value), .iceControlling(let value): bytes.append(bigEndian: value)
+        case .alternateServer(let address): Self.append(address, mask: nil, to: &bytes)
+        case .alternateDomain(let name): bytes.append(contentsOf: name.utf8)
+        case .passwordAlgorithms(let algorithms):
+            for algorithm in algorithms { Self.append(algorithm, to: &bytes) }
+        case .passwordAlgorithm(let algorithm): Self.append(algorithm, to: &bytes)
+        case .userhash(let hash): bytes.append(contentsOf: hash)
+        default: appendRelayingValue(to: &bytes, transactionID: transactionID)
         }
     }
 
@@ -55,7 +69,7 @@ extension Attribute {
         return String(validating: [UInt8](reader.readRemaining()), as: UTF8.self)
     }
 
-    private static func readErrorCode(_ reader: inout ByteReader) throws(EndOfBytes) -> ErrorCode? {
+    static func readErrorCode(_ reader: inout ByteReader) throws(EndOfBytes) -> ErrorCode? {
         try reader.skip(2)
         let hundreds = Int(try reader.readUInt8() & 7)
         let number = Int(try reader.readUInt8())
@@ -65,6 +79,34 @@ extension Attribute {
         return ErrorCode(code: hundreds * 100 + number, reason: reason)
     }
 
+    static func append(_ error: ErrorCode, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(clamping: error.code / 100 & 7))
+        bytes.append(UInt8(clamping: error.code % 100))
+        bytes.append(contentsOf: error.reason.utf8)
+    }
+
+    private static func readAlgorithm(_ reader: inout ByteReader) throws(EndOfBytes) -> PasswordAlgorithm {
+        let number = try reader.readUInt16()
+        let byteCount = Int(try reader.readUInt16())
+        let parameters = try reader.readArray(byteCount)
+        try reader.skip((4 - byteCount % 4) % 4)
+        return PasswordAlgorithm(number: number, parameters: parameters)
+    }
+
+    private static func readAlgorithms(_ reader: inout ByteReader) throws(EndOfBytes) -> [PasswordAlgorithm] {
+        var algorithms: [PasswordAlgorithm] = []
+        while reader.remaining > 0 { algorithms.append(try readAlgorithm(&reader)) }
+        return algorithms
+    }
+
+    private static func append(_ algorithm: PasswordAlgorithm, to bytes: inout [UInt8]) {
+        let parameters = algorithm.parameters.prefix(Int(UInt16.max))
+        bytes.append(bigEndian: algorithm.number)
+        bytes.append(bigEndian: UInt16(parameters.count))
+        bytes.append(contentsOf: parameters)
+        bytes.append(contentsOf: repeatElement(0, count: (4 - parameters.count % 4) % 4))
+    }
+
     private static func readTypes(_ reader: inout ByteReader) throws(EndOfBytes) -> [AttributeType] {
         var types: [AttributeType] = []
         while reader.remaining > 0 { types.append(AttributeType(rawValue: try reader.readUInt16())) }
@@ -72,7 +114,7 @@ extension Attribute {
     }
 
     /// An address, with the cookie and `mask` taken off where it is the XOR form (RFC 8489 §14.2).
-    private static func readAddress(
+    static func readAddress(
         _ reader: inout ByteReader, mask: TransactionID?
     ) throws(EndOfBytes) -> TransportAddress? {
         try reader.skip(1)
@@ -91,7 +133,7 @@ extension Attribute {
         }
     }
 
-    private static func append(_ address: TransportAddress, mask: TransactionID?, to bytes: inout [UInt8]) {
+    static func append(_ address: TransportAddress, mask: TransactionID?, to bytes: inout [UInt8]) {
         bytes.append(0)
         bytes.append(address.ip.isV4 ? 1 : 2)
         bytes.append(bigEndian: address.port ^ (mask == nil ? 0 : UInt16(STUNMessage.magicCookie >> 16)))

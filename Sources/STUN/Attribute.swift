@@ -1,71 +1,5 @@
 public import WireFormat
 
-/// The number of an attribute (IANA "STUN Attributes").
-public struct AttributeType: RawRepresentable, Hashable, Sendable {
-    /// The number on the wire.
-    public let rawValue: UInt16
-
-    /// The attribute with this number.
-    public init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
-
-    /// Whether an agent that does not know the attribute must refuse the message (RFC 8489 §14).
-    public var isComprehensionRequired: Bool { rawValue < 0x8000 }
-
-    /// MAPPED-ADDRESS, RFC 8489 §14.1.
-    public static let mappedAddress = AttributeType(rawValue: 0x0001)
-    /// USERNAME, RFC 8489 §14.3.
-    public static let username = AttributeType(rawValue: 0x0006)
-    /// MESSAGE-INTEGRITY, RFC 8489 §14.5.
-    public static let messageIntegrity = AttributeType(rawValue: 0x0008)
-    /// ERROR-CODE, RFC 8489 §14.8.
-    public static let errorCode = AttributeType(rawValue: 0x0009)
-    /// UNKNOWN-ATTRIBUTES, RFC 8489 §14.13.
-    public static let unknownAttributes = AttributeType(rawValue: 0x000A)
-    /// REALM, RFC 8489 §14.9.
-    public static let realm = AttributeType(rawValue: 0x0014)
-    /// NONCE, RFC 8489 §14.10.
-    public static let nonce = AttributeType(rawValue: 0x0015)
-    /// XOR-MAPPED-ADDRESS, RFC 8489 §14.2.
-    public static let xorMappedAddress = AttributeType(rawValue: 0x0020)
-    /// PRIORITY, RFC 8445 §16.1.
-    public static let priority = AttributeType(rawValue: 0x0024)
-    /// USE-CANDIDATE, RFC 8445 §16.1.
-    public static let useCandidate = AttributeType(rawValue: 0x0025)
-    /// SOFTWARE, RFC 8489 §14.14.
-    public static let software = AttributeType(rawValue: 0x8022)
-    /// FINGERPRINT, RFC 8489 §14.7.
-    public static let fingerprint = AttributeType(rawValue: 0x8028)
-    /// ICE-CONTROLLED, RFC 8445 §16.1.
-    public static let iceControlled = AttributeType(rawValue: 0x8029)
-    /// ICE-CONTROLLING, RFC 8445 §16.1.
-    public static let iceControlling = AttributeType(rawValue: 0x802A)
-}
-
-extension AttributeType: CustomStringConvertible {
-    /// The attribute's name where it is known here, else its number.
-    public var description: String {
-        switch self {
-        case .mappedAddress: "MAPPED-ADDRESS"
-        case .username: "USERNAME"
-        case .messageIntegrity: "MESSAGE-INTEGRITY"
-        case .errorCode: "ERROR-CODE"
-        case .unknownAttributes: "UNKNOWN-ATTRIBUTES"
-        case .realm: "REALM"
-        case .nonce: "NONCE"
-        case .xorMappedAddress: "XOR-MAPPED-ADDRESS"
-        case .priority: "PRIORITY"
-        case .useCandidate: "USE-CANDIDATE"
-        case .software: "SOFTWARE"
-        case .fingerprint: "FINGERPRINT"
-        case .iceControlled: "ICE-CONTROLLED"
-        case .iceControlling: "ICE-CONTROLLING"
-        default: "attribute 0x" + String(rawValue, radix: 16)
-        }
-    }
-}
-
 /// The code and the words of an error response (RFC 8489 §14.8).
 public struct ErrorCode: Hashable, Sendable {
     /// 300 to 699.
@@ -85,6 +19,8 @@ public struct ErrorCode: Hashable, Sendable {
     public static let unauthenticated = ErrorCode(code: 401, reason: "Unauthenticated")
     /// The request holds a comprehension-required attribute that is not known here.
     public static let unknownAttribute = ErrorCode(code: 420, reason: "Unknown Attribute")
+    /// The server wants another nonce (RFC 8489 §9.2.4).
+    public static let staleNonce = ErrorCode(code: 438, reason: "Stale Nonce")
     /// Both agents take themselves for the controlling, or the controlled, one (RFC 8445 §7.3.1.1).
     public static let roleConflict = ErrorCode(code: 487, reason: "Role Conflict")
 }
@@ -116,6 +52,42 @@ public enum Attribute: Hashable, Sendable {
     case iceControlled(UInt64)
     /// ICE-CONTROLLING with its tie-breaker.
     case iceControlling(UInt64)
+    /// CHANNEL-NUMBER.
+    case channelNumber(ChannelNumber)
+    /// LIFETIME, in whole seconds.
+    case lifetime(Duration)
+    /// XOR-PEER-ADDRESS, in the clear.
+    case xorPeerAddress(TransportAddress)
+    /// DATA.
+    case data([UInt8])
+    /// XOR-RELAYED-ADDRESS, in the clear.
+    case xorRelayedAddress(TransportAddress)
+    /// REQUESTED-ADDRESS-FAMILY.
+    case requestedAddressFamily(AddressFamily)
+    /// ADDITIONAL-ADDRESS-FAMILY.
+    case additionalAddressFamily(AddressFamily)
+    /// ADDRESS-ERROR-CODE: why there is no relayed address of a family.
+    case addressErrorCode(AddressFamily, ErrorCode)
+    /// EVEN-PORT, and whether the next port is to be reserved too.
+    case evenPort(reservesNext: Bool)
+    /// REQUESTED-TRANSPORT.
+    case requestedTransport(TransportProtocol)
+    /// DONT-FRAGMENT.
+    case dontFragment
+    /// RESERVATION-TOKEN.
+    case reservationToken(UInt64)
+    /// ICMP.
+    case icmp(ICMPError)
+    /// ALTERNATE-SERVER.
+    case alternateServer(TransportAddress)
+    /// ALTERNATE-DOMAIN.
+    case alternateDomain(String)
+    /// PASSWORD-ALGORITHMS, best first.
+    case passwordAlgorithms([PasswordAlgorithm])
+    /// PASSWORD-ALGORITHM.
+    case passwordAlgorithm(PasswordAlgorithm)
+    /// USERHASH: SHA-256 of user name and realm.
+    case userhash([UInt8])
     /// An attribute that is not known here, kept as it came.
     case unknown(AttributeType, [UInt8])
 
@@ -134,6 +106,24 @@ public enum Attribute: Hashable, Sendable {
         case .useCandidate: .useCandidate
         case .iceControlled: .iceControlled
         case .iceControlling: .iceControlling
+        case .channelNumber: .channelNumber
+        case .lifetime: .lifetime
+        case .xorPeerAddress: .xorPeerAddress
+        case .data: .data
+        case .xorRelayedAddress: .xorRelayedAddress
+        case .requestedAddressFamily: .requestedAddressFamily
+        case .additionalAddressFamily: .additionalAddressFamily
+        case .addressErrorCode: .addressErrorCode
+        case .evenPort: .evenPort
+        case .requestedTransport: .requestedTransport
+        case .dontFragment: .dontFragment
+        case .reservationToken: .reservationToken
+        case .icmp: .icmp
+        case .alternateServer: .alternateServer
+        case .alternateDomain: .alternateDomain
+        case .passwordAlgorithms: .passwordAlgorithms
+        case .passwordAlgorithm: .passwordAlgorithm
+        case .userhash: .userhash
         case .unknown(let type, _): type
         }
     }

@@ -43,6 +43,71 @@ extension STUNMessage {
         first { if case .iceControlled(let value) = $0 { value } else { nil } }
     }
 
+    /// XOR-RELAYED-ADDRESS.
+    public var relayedAddress: TransportAddress? {
+        first { if case .xorRelayedAddress(let value) = $0 { value } else { nil } }
+    }
+
+    /// XOR-PEER-ADDRESS.
+    public var peerAddress: TransportAddress? {
+        first { if case .xorPeerAddress(let value) = $0 { value } else { nil } }
+    }
+
+    /// LIFETIME.
+    public var lifetime: Duration? {
+        first { if case .lifetime(let value) = $0 { value } else { nil } }
+    }
+
+    /// REALM.
+    public var realm: String? {
+        first { if case .realm(let value) = $0 { value } else { nil } }
+    }
+
+    /// NONCE.
+    public var nonce: [UInt8]? {
+        first { if case .nonce(let value) = $0 { value } else { nil } }
+    }
+
+    /// CHANNEL-NUMBER.
+    public var channelNumber: ChannelNumber? {
+        first { if case .channelNumber(let value) = $0 { value } else { nil } }
+    }
+
+    /// DATA.
+    public var data: [UInt8]? {
+        first { if case .data(let value) = $0 { value } else { nil } }
+    }
+
+    /// ICMP.
+    public var icmp: ICMPError? {
+        first { if case .icmp(let value) = $0 { value } else { nil } }
+    }
+
+    /// ALTERNATE-SERVER.
+    public var alternateServer: TransportAddress? {
+        first { if case .alternateServer(let value) = $0 { value } else { nil } }
+    }
+
+    /// ALTERNATE-DOMAIN.
+    public var alternateDomain: String? {
+        first { if case .alternateDomain(let value) = $0 { value } else { nil } }
+    }
+
+    /// PASSWORD-ALGORITHMS.
+    public var passwordAlgorithms: [PasswordAlgorithm]? {
+        first { if case .passwordAlgorithms(let value) = $0 { value } else { nil } }
+    }
+
+    /// PASSWORD-ALGORITHM.
+    public var passwordAlgorithm: PasswordAlgorithm? {
+        first { if case .passwordAlgorithm(let value) = $0 { value } else { nil } }
+    }
+
+    /// USERHASH.
+    public var userhash: [UInt8]? {
+        first { if case .userhash(let value) = $0 { value } else { nil } }
+    }
+
     /// Comprehension-required attributes that are not known here: a request with any is refused with error 420, a
     /// response with any is discarded (RFC 8489 §6.3).
     public var unknownRequiredAttributes: [AttributeType] {
@@ -51,6 +116,24 @@ extension STUNMessage {
             types.append(type)
         }
         return types
+    }
+
+    /// Where the value of the first attribute of a type lies among the bytes of a message that was parsed, for who wants
+    /// it uncopied.
+    public static func range(of type: AttributeType, in message: RawSpan) -> Range<Int>? {
+        var reader = ByteReader(message)
+        do throws(EndOfBytes) {
+            try reader.skip(headerByteCount)
+            while reader.remaining > 0 {
+                let found = AttributeType(rawValue: try reader.readUInt16())
+                let length = Int(try reader.readUInt16())
+                if found == type, length <= reader.remaining { return reader.offset..<reader.offset + length }
+                try reader.skip((length + 3) / 4 * 4)
+            }
+        } catch {
+            return nil
+        }
+        return nil
     }
 
     private func first<Value>(_ value: (Attribute) -> Value?) -> Value? {

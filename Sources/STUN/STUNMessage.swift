@@ -1,4 +1,4 @@
-import Cryptography
+public import Cryptography
 import WireFormat
 
 /// What a message is in its transaction (RFC 8489 §5).
@@ -25,6 +25,18 @@ public struct Method: RawRepresentable, Hashable, Sendable {
 
     /// Binding, RFC 8489 §3.
     public static let binding = Method(rawValue: 0x001)
+    /// Allocate, RFC 8656 §7.
+    public static let allocate = Method(rawValue: 0x003)
+    /// Refresh, RFC 8656 §8.
+    public static let refresh = Method(rawValue: 0x004)
+    /// Send, RFC 8656 §11: an indication to the server.
+    public static let send = Method(rawValue: 0x006)
+    /// Data, RFC 8656 §11: an indication from the server.
+    public static let data = Method(rawValue: 0x007)
+    /// CreatePermission, RFC 8656 §10.
+    public static let createPermission = Method(rawValue: 0x008)
+    /// ChannelBind, RFC 8656 §12.
+    public static let channelBind = Method(rawValue: 0x009)
 }
 
 /// A STUN message (RFC 8489).
@@ -44,6 +56,7 @@ public struct STUNMessage: Sendable {
     public private(set) var hasFingerprint = false
 
     private var integrity: Integrity?
+    private var integritySHA256: Integrity?
 
     /// Bytes 4 to 7 of every message.
     public static let magicCookie: UInt32 = 0x2112_A442
@@ -52,13 +65,20 @@ public struct STUNMessage: Sendable {
     /// A message with more attributes is refused.
     public static let attributeLimit = 64
 
-    private static let integrityByteCount = 20
     private static let fingerprintMask: UInt32 = 0x5354_554E
 
     /// What a received MESSAGE-INTEGRITY covers, its length field as the sender had it, and the value that came.
     private struct Integrity: Sendable {
         let covered: [UInt8]
         let value: [UInt8]
+
+        init(before offset: Int, value: RawSpan, of bytes: RawSpan) {
+            var covered = [UInt8](bytes.extracting(0..<offset))
+            let length = offset + 4 + value.byteCount - STUNMessage.headerByteCount
+            covered.replace(bigEndian: UInt16(truncatingIfNeeded: length), at: 2)
+            self.covered = covered
+            self.value = [UInt8](value)
+        }
     }
 
     /// A message to be sent.
@@ -153,14 +173,17 @@ public struct STUNMessage: Sendable {
                 throw .wrongFingerprint(offset: offset)
             }
             hasFingerprint = true
-        case .messageIntegrity where integrity == nil:
-            guard byteCount == Self.integrityByteCount else { throw .malformedAttribute(type, offset: offset) }
-            var covered = [UInt8](bytes.extracting(0..<offset))
-            let length = offset + 4 + Self.integrityByteCount - Self.headerByteCount
-            covered.replace(bigEndian: UInt16(truncatingIfNeeded: length), at: 2)
-            integrity = Integrity(covered: covered, value: [UInt8](value))
+        case .messageIntegrity where integrity == nil && integritySHA256 == nil:
+            guard byteCount == 20 else { throw .malformedAttribute(type, offset: offset) }
+            integrity = Integrity(before: offset, value: value, of: bytes)
+        case .messageIntegritySHA256 where integritySHA256 == nil:
+            // It may be cut short, to no less than half (RFC 8489 §14.6).
+            guard (16...32).contains(byteCount), byteCount % 4 == 0 else {
+                throw .malformedAttribute(type, offset: offset)
+            }
+            integritySHA256 = Integrity(before: offset, value: value, of: bytes)
         default:
-            guard integrity == nil else { return }
+            guard integrity == nil, integritySHA256 == nil else { return }
             attributes.append(
                 try Attribute(type: type, value: value, transactionID: transactionID, offset: offset))
         }
@@ -168,35 +191,44 @@ public struct STUNMessage: Sendable {
 }
 
 extension STUNMessage {
-    /// Whether the message came with MESSAGE-INTEGRITY.
-    public var hasIntegrity: Bool { integrity != nil }
+    /// Whether the message came with an integrity attribute of either kind.
+    public var hasIntegrity: Bool { integrity != nil || integritySHA256 != nil }
 
-    /// Whether the message came with a MESSAGE-INTEGRITY that was made with `key`: the password's UTF-8 for short-term
-    /// credentials, else ``longTermKey(username:realm:password:)`` (RFC 8489 §14.5).
-    public func isAuthentic(key: [UInt8]) -> Bool {
-        guard let integrity,
-            let code = try? HashFunction.sha1.authenticationCode(
+    /// Whether the message came with an integrity attribute of this kind that was made with `key`: the password's
+    /// UTF-8 for short-term credentials, else ``longTermKey(username:realm:password:algorithm:)`` (RFC 8489 §14.5).
+    public func isAuthentic(key: [UInt8], integrity algorithm: IntegrityAlgorithm = .sha1) -> Bool {
+        guard let integrity = algorithm == .sha1 ? integrity : integritySHA256,
+            let code = try? algorithm.hashFunction.authenticationCode(
                 key: key.span.bytes, message: integrity.covered.span.bytes)
         else { return false }
-        return isEqualInConstantTime(code.span.bytes, integrity.value.span.bytes)
+        return isEqualInConstantTime(
+            code.span.bytes.extracting(first: integrity.value.count), integrity.value.span.bytes)
     }
 
-    /// The key of long-term credentials (RFC 8489 §9.2.2): MD5 of the three, joined by colons.
-    public static func longTermKey(username: String, realm: String, password: String) throws(STUNError) -> [UInt8] {
+    /// The key of long-term credentials (RFC 8489 §9.2.2): the hash of the three, joined by colons. The three are taken
+    /// as they are: ``LongTermCredentials`` prepares what a person typed.
+    public static func longTermKey(
+        username: String, realm: String, password: String, algorithm: HashFunction = .md5
+    ) throws(STUNError) -> [UInt8] {
         do {
-            return try HashFunction.md5.digest(of: Array("\(username):\(realm):\(password)".utf8).span.bytes)
+            return try algorithm.digest(of: Array("\(username):\(realm):\(password)".utf8).span.bytes)
         } catch {
             throw .integrityUnavailable
         }
     }
 
-    /// The message's bytes, with MESSAGE-INTEGRITY where a key is given, and with FINGERPRINT where asked for.
-    public func encoded(integrityKey: [UInt8]? = nil, fingerprint: Bool = true) throws(STUNError) -> [UInt8] {
-        try encoded(integrityKey: integrityKey, fingerprint: fingerprint, padding: 0)
+    /// The message's bytes, with the integrity attribute of this kind where a key is given, and with FINGERPRINT where
+    /// asked for.
+    public func encoded(
+        integrityKey: [UInt8]? = nil, integrity: IntegrityAlgorithm = .sha1, fingerprint: Bool = true
+    ) throws(STUNError) -> [UInt8] {
+        try encoded(integrityKey: integrityKey, integrity: integrity, fingerprint: fingerprint, padding: 0)
     }
 
     /// The published vectors pad with spaces, which RFC 5389 allowed and RFC 8489 does not.
-    func encoded(integrityKey: [UInt8]?, fingerprint: Bool, padding: UInt8) throws(STUNError) -> [UInt8] {
+    func encoded(
+        integrityKey: [UInt8]?, integrity: IntegrityAlgorithm = .sha1, fingerprint: Bool, padding: UInt8
+    ) throws(STUNError) -> [UInt8] {
         let method = method.rawValue
         var bytes: [UInt8] = []
         bytes.reserveCapacity(192)
@@ -211,14 +243,15 @@ extension STUNMessage {
             }
         }
         if let integrityKey {
-            try Self.setLength(of: &bytes, adding: 4 + Self.integrityByteCount)
+            try Self.setLength(of: &bytes, adding: 4 + integrity.hashFunction.digestByteCount)
             let code: [UInt8]
             do {
-                code = try HashFunction.sha1.authenticationCode(key: integrityKey.span.bytes, message: bytes.span.bytes)
+                code = try integrity.hashFunction.authenticationCode(
+                    key: integrityKey.span.bytes, message: bytes.span.bytes)
             } catch {
                 throw .integrityUnavailable
             }
-            try Self.append(.messageIntegrity, to: &bytes) { $0.append(contentsOf: code) }
+            try Self.append(integrity.attribute, to: &bytes) { $0.append(contentsOf: code) }
         }
         if fingerprint {
             try Self.setLength(of: &bytes, adding: 8)

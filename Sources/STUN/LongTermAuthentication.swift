@@ -1,0 +1,99 @@
+internal import Cryptography
+
+/// Why a server's challenge cannot be met.
+public enum ChallengeError: Error, Hashable, Sendable {
+    /// REALM or NONCE is missing.
+    case incomplete
+    /// The nonce says that password algorithms were offered, yet they are not there, or none is known: somebody on the
+    /// path may have taken them out (RFC 8489 §9.2.5).
+    case weakened
+    /// A hash that is needed is not available here.
+    case unavailable
+}
+
+/// What a client knows of a server's challenge, and the key that follows from it (RFC 8489 §9.2).
+public struct LongTermAuthentication: Sendable {
+    /// The realm that the server named.
+    public let realm: String
+    /// The nonce to be used.
+    public let nonce: [UInt8]
+    /// Which integrity attribute requests bear and responses must bear.
+    public let integrity: IntegrityAlgorithm
+
+    private let username: String
+    private let key: [UInt8]
+    /// The server's offer, which is sent back so that a change of it on the way is noticed.
+    private let offered: [PasswordAlgorithm]
+    private let chosen: PasswordAlgorithm?
+    /// SHA-256 of user name and realm, where the server said that it knows that.
+    private let userhash: [UInt8]?
+
+    private static let nonceCookie = Array("obMatJos2".utf8)
+
+    /// What nonces say about their server (RFC 8489 §9.2.1 and §18.1, bit 0 on the right as its errata have it).
+    struct SecurityFeatures: OptionSet {
+        let rawValue: UInt32
+        static let passwordAlgorithms = SecurityFeatures(rawValue: 1)
+        static let usernameAnonymity = SecurityFeatures(rawValue: 2)
+    }
+
+    /// Meets the challenge of a 401 or 438 response.
+    public init(_ credentials: LongTermCredentials, challenge: STUNMessage) throws(ChallengeError) {
+        guard let realm = challenge.realm, let nonce = challenge.nonce else { throw .incomplete }
+        let features = Self.securityFeatures(of: nonce)
+        let known = challenge.passwordAlgorithms?.first { $0 == .sha256 || $0 == .md5 }
+        if features.contains(.passwordAlgorithms), known == nil { throw .weakened }
+        self.realm = realm
+        self.nonce = nonce
+        username = credentials.username
+        chosen = known
+        offered = known == nil ? [] : challenge.passwordAlgorithms ?? []
+        integrity = known == nil ? .sha1 : .sha256
+        do {
+            key = try STUNMessage.longTermKey(
+                username: credentials.username, realm: LongTermCredentials.prepared(realm) ?? realm,
+                password: credentials.password, algorithm: known == .sha256 ? .sha256 : .md5)
+            userhash =
+                features.contains(.usernameAnonymity)
+                ? try HashFunction.sha256.digest(of: Array("\(credentials.username):\(realm)".utf8).span.bytes) : nil
+        } catch {
+            throw .unavailable
+        }
+    }
+
+    /// The request's bytes, with who asks and with integrity.
+    public func encode(_ request: STUNMessage) throws(STUNError) -> [UInt8] {
+        var request = request
+        request.attributes.append(userhash.map { .userhash($0) } ?? .username(username))
+        request.attributes.append(.realm(realm))
+        request.attributes.append(.nonce(nonce))
+        if let chosen {
+            request.attributes.append(.passwordAlgorithms(offered))
+            request.attributes.append(.passwordAlgorithm(chosen))
+        }
+        return try request.encoded(integrityKey: key, integrity: integrity)
+    }
+
+    /// Whether the server made this message with the same key.
+    public func isAuthentic(_ message: STUNMessage) -> Bool {
+        message.isAuthentic(key: key, integrity: integrity)
+    }
+
+    static func securityFeatures(of nonce: [UInt8]) -> SecurityFeatures {
+        guard nonce.starts(with: nonceCookie), nonce.count >= nonceCookie.count + 4 else { return [] }
+        var bits: UInt32 = 0
+        for character in nonce[nonceCookie.count..<nonceCookie.count + 4] {
+            let value: UInt8
+            switch character {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = character - UInt8(ascii: "A")
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): value = character - UInt8(ascii: "a") + 26
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = character - UInt8(ascii: "0") + 52
+            case UInt8(ascii: "+"): value = 62
+            case UInt8(ascii: "/"): value = 63
+            default: return []
+            }
+            bits = bits << 6 | UInt32(value)
+        }
+        return SecurityFeatures(rawValue: bits)
+    }
+}

@@ -1,0 +1,49 @@
+internal import Foundation
+
+/// A user name and a password for a server (RFC 8489 §9.2). No description of it shows the password.
+public struct LongTermCredentials: Hashable, Sendable {
+    /// The user name, as it is sent.
+    public let username: String
+    /// The password, prepared.
+    let password: String
+
+    /// Credentials as a person typed them: both are prepared with SASLprep (RFC 4013), which leaves ASCII as it is.
+    /// Nil where either is empty, or holds control characters, or where the user name is over 508 bytes.
+    public init?(username: String, password: String) {
+        guard let username = Self.prepared(username), username.utf8.count <= 508,
+            let password = Self.prepared(password)
+        else { return nil }
+        self.username = username
+        self.password = password
+    }
+
+    /// SASLprep (RFC 4013 §2): spaces become SPACE, what is invisible goes, the rest takes its compatible form.
+    static func prepared(_ text: String) -> String? {
+        guard !text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return text.isEmpty ? nil : text }
+        var mapped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar.properties.generalCategory == .spaceSeparator {
+                mapped.append(" ")
+            } else if !scalar.properties.isDefaultIgnorableCodePoint {
+                mapped.append(scalar)
+            }
+        }
+        let normalized = String(mapped).precomposedStringWithCompatibilityMapping
+        let isAllowed = normalized.unicodeScalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .privateUse, .surrogate, .unassigned, .lineSeparator, .paragraphSeparator, .format: false
+            default: true
+            }
+        }
+        return isAllowed && !normalized.isEmpty ? normalized : nil
+    }
+}
+
+extension LongTermCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The user name alone.
+    public var description: String { "\(username), with a password" }
+    /// The user name alone.
+    public var debugDescription: String { description }
+    /// The user name alone.
+    public var customMirror: Mirror { Mirror(self, children: ["username": username]) }
+}

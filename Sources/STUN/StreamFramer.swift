@@ -1,0 +1,46 @@
+import WireFormat
+
+/// Takes the bytes of a TCP or TLS connection to a TURN server apart into STUN messages and ChannelData
+/// (RFC 8656 §12.5).
+public struct StreamFramer: Sendable {
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var isBroken = false
+
+    /// A framer at the start of a connection.
+    public init() {}
+
+    /// Bytes that wait for the rest of their frame: never more than a frame, once ``next()`` has returned nil.
+    public var bufferedByteCount: Int { buffer.count - start }
+
+    /// Takes in what the connection brought.
+    public mutating func append(_ bytes: RawSpan) {
+        guard !isBroken else { return }
+        if start > 0 {
+            buffer.removeFirst(start)
+            start = 0
+        }
+        unsafe bytes.withUnsafeBytes { unsafe buffer.append(contentsOf: $0) }
+    }
+
+    /// The next whole frame, padding included; nil where more bytes are needed. What begins neither message is an
+    /// error, after which the connection is of no more use: where frames begin is lost.
+    public mutating func next() throws(STUNError) -> [UInt8]? {
+        guard !isBroken else { throw .notSTUN }
+        guard bufferedByteCount >= 4 else { return nil }
+        let length = Int(buffer[start + 2]) << 8 | Int(buffer[start + 3])
+        let byteCount: Int
+        switch buffer[start] {
+        case 0...3 where length % 4 == 0: byteCount = STUNMessage.headerByteCount + length
+        case 0x40...0x4F: byteCount = ChannelData.headerByteCount + (length + 3) / 4 * 4
+        default:
+            isBroken = true
+            buffer = []
+            start = 0
+            throw .notSTUN
+        }
+        guard bufferedByteCount >= byteCount else { return nil }
+        defer { start += byteCount }
+        return Array(buffer[start..<start + byteCount])
+    }
+}
