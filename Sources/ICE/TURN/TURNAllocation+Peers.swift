@@ -1,0 +1,114 @@
+public import STUN
+public import WireFormat
+
+extension TURNAllocation {
+    /// Lets `peer` send to us, whatever its port, until ``revoke(_:)`` (RFC 8656 §9). False where there is no relayed
+    /// address, one of the other family, or too many peers.
+    @discardableResult
+    public mutating func permit(_ peer: IPAddress, now: Instant) -> Bool {
+        guard case .allocated(let relayed, _) = state, relayed.ip.isV4 == peer.isV4 else { return false }
+        guard permissions[peer] == nil else { return true }
+        guard permissions.count < configuration.peerLimit else {
+            statistics.overLimit += 1
+            return false
+        }
+        permissions[peer] = Permission()
+        request(.permission(peer), now: now)
+        updateDeadline()
+        return true
+    }
+
+    /// Renews the permission of `peer` and its channels no longer; the server forgets them by itself.
+    public mutating func revoke(_ peer: IPAddress) {
+        permissions[peer] = nil
+        for (address, channel) in channels where address.ip == peer {
+            channels[address] = nil
+            channelPeers[channel.number] = nil
+        }
+        requests = requests.filter { _, request in
+            switch request.purpose {
+            case .permission(let ip): ip != peer
+            case .channel(let address): address.ip != peer
+            case .allocate, .refresh, .release: true
+            }
+        }
+        updateDeadline()
+    }
+
+    /// The channel that data to `peer` can go out on, for who writes ChannelData in place.
+    public func boundChannel(to peer: TransportAddress) -> ChannelNumber? {
+        channels[peer].flatMap { $0.isBound ? $0.number : nil }
+    }
+
+    /// Sends a datagram to `peer`, with a permission for it if it has none: on its channel, or in a Send indication
+    /// before it has one. What is no STUN message is taken for the start of a flow, and gets a channel. False where it
+    /// is let fall: without a relayed address, over a limit, or too long.
+    @discardableResult
+    public mutating func send(_ bytes: RawSpan, to peer: TransportAddress, now: Instant) -> Bool {
+        if let channel = boundChannel(to: peer) {
+            guard
+                let message = ChannelData.encoded(
+                    bytes, channel: channel, isPadded: configuration.transport.isStream)
+            else { return false }
+            send(message)
+            return true
+        }
+        guard permit(peer.ip, now: now) else { return false }
+        let indication = STUNMessage(
+            .indication, method: .send, transactionID: TransactionID(using: &generator),
+            attributes: [.xorPeerAddress(peer), .data([UInt8](bytes))])
+        guard let message = try? indication.encoded(fingerprint: false) else { return false }
+        send(message)
+        if !STUNMessage.isSTUN(bytes) { bind(peer, now: now) }
+        return true
+    }
+
+    private mutating func bind(_ peer: TransportAddress, now: Instant) {
+        // A number is not used twice: the server may hold its old binding for minutes (RFC 8656 §12.1).
+        guard channels[peer] == nil, channels.count < configuration.peerLimit,
+            let number = ChannelNumber(rawValue: nextChannel)
+        else { return }
+        nextChannel += 1
+        channels[peer] = Channel(number: number)
+        channelPeers[number] = peer
+        request(.channel(peer), now: now)
+        updateDeadline()
+    }
+
+    mutating func refusePermission(_ ip: IPAddress, _ error: ErrorCode?) {
+        guard permissions[ip] != nil else { return }
+        revoke(ip)
+        emit(.permissionRefused(ip, error))
+    }
+
+    mutating func refuseChannel(_ peer: TransportAddress) {
+        channels[peer]?.isBound = false
+        channels[peer]?.isRefused = true
+    }
+
+    /// Data on a channel; the answer to its binding may still be under way.
+    mutating func handleChannelData(_ bytes: RawSpan) -> RelayedData? {
+        guard let data = ChannelData(parsing: bytes), let peer = channelPeers[data.channel], isAllocated else {
+            statistics.ignoredMessages += 1
+            return nil
+        }
+        return RelayedData(peer: peer, payload: data.payload)
+    }
+
+    /// A Data indication, believed for peers that were permitted alone (RFC 8656 §11.4).
+    mutating func handleIndication(_ message: STUNMessage, _ bytes: RawSpan) -> RelayedData? {
+        guard message.method == .data, let peer = message.peerAddress, isAllocated, permissions[peer.ip] != nil,
+            message.unknownRequiredAttributes.isEmpty
+        else {
+            statistics.ignoredMessages += 1
+            return nil
+        }
+        if let payload = STUNMessage.range(of: .data, in: bytes) { return RelayedData(peer: peer, payload: payload) }
+        if let error = message.icmp {
+            emit(.peerUnreachable(peer, error))
+        } else {
+            statistics.ignoredMessages += 1
+        }
+        return nil
+    }
+}

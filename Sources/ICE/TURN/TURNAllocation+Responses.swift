@@ -1,0 +1,154 @@
+import STUN
+import WireFormat
+
+extension TURNAllocation {
+    /// A response to one of our requests (RFC 8489 §9.2.5 says which are believed).
+    mutating func handleResponse(_ message: STUNMessage, now: Instant) {
+        guard let request = requests[message.transactionID], message.method == request.purpose.method,
+            isBelieved(message, as: request)
+        else {
+            statistics.unexpectedResponses += 1
+            return
+        }
+        requests[message.transactionID] = nil
+        if message.messageClass == .successResponse, message.unknownRequiredAttributes.isEmpty {
+            finish(request.purpose, with: message, now: now)
+        } else {
+            refuse(request, with: message, now: now)
+        }
+    }
+
+    /// Success must be authentic. An error may come without integrity, as it must where the server does not know our
+    /// key; the 96 random bits of its transaction then stand for it. Wrong integrity is never believed.
+    private func isBelieved(_ message: STUNMessage, as request: Request) -> Bool {
+        guard request.isAuthenticated, let authentication else { return true }
+        if message.messageClass == .errorResponse, !message.hasIntegrity { return true }
+        return authentication.isAuthentic(message)
+    }
+
+    private mutating func finish(_ purpose: Purpose, with message: STUNMessage, now: Instant) {
+        switch purpose {
+        case .allocate:
+            guard let relayed = message.relayedAddress, let reflexive = message.mappedAddress,
+                relayed.ip.isV4 == (configuration.family == .v4), let lifetime = message.lifetime, lifetime > .zero
+            else {
+                fail(.malformedResponse)
+                return
+            }
+            state = .allocated(relayed: relayed, reflexive: reflexive)
+            extend(by: lifetime, now: now)
+            emit(.allocated(relayed: relayed, reflexive: reflexive))
+        case .refresh:
+            guard let lifetime = message.lifetime, lifetime > .zero else {
+                fail(.malformedResponse)
+                return
+            }
+            extend(by: lifetime, now: now)
+        case .release:
+            stop(.released)
+            emit(.released)
+        case .permission(let ip):
+            let renewal = now.advanced(by: timing.permissionRefresh)
+            permissions[ip]?.isGranted = true
+            permissions[ip]?.refreshDue = renewal
+        case .channel(let peer):
+            let renewal = now.advanced(by: timing.channelRefresh)
+            channels[peer]?.isBound = true
+            channels[peer]?.refreshDue = renewal
+        }
+    }
+
+    private mutating func extend(by lifetime: Duration, now: Instant) {
+        refreshDue = now.advanced(by: max(lifetime / 2, lifetime - timing.refreshMargin))
+        expiry = now.advanced(by: lifetime)
+    }
+
+    private mutating func refuse(_ request: Request, with message: STUNMessage, now: Instant) {
+        guard let error = message.errorCode else {
+            refuse(request.purpose, as: ErrorCode(code: 0, reason: "no error code"))
+            return
+        }
+        switch error.code {
+        case ErrorCode.unauthenticated.code where !request.isAuthenticated:
+            authenticate(request, challenge: message, staleNonces: request.staleNonces, now: now)
+        case ErrorCode.staleNonce.code where request.isAuthenticated:
+            guard request.staleNonces < Self.staleNonceLimit else {
+                conclude(request.purpose, .staleNonceAgain)
+                return
+            }
+            authenticate(request, challenge: message, staleNonces: request.staleNonces + 1, now: now)
+        case 300 where request.purpose == .allocate: redirect(message, now: now)
+        default: refuse(request.purpose, as: error)
+        }
+    }
+
+    /// How often in a row a request is repeated for its nonce.
+    private static let staleNonceLimit = 3
+
+    private mutating func authenticate(
+        _ request: Request, challenge: STUNMessage, staleNonces: Int, now: Instant
+    ) {
+        do throws(ChallengeError) {
+            authentication = try LongTermAuthentication(configuration.credentials, challenge: challenge)
+        } catch {
+            switch error {
+            case .incomplete: conclude(request.purpose, .incompleteChallenge)
+            case .weakened: conclude(request.purpose, .weakenedChallenge)
+            case .unavailable: conclude(request.purpose, .hashUnavailable)
+            }
+            return
+        }
+        self.request(request.purpose, staleNonces: staleNonces, now: now)
+    }
+
+    /// ALTERNATE-SERVER (RFC 8489 §10): followed once, to an address of the same family, and not to where we are.
+    private mutating func redirect(_ message: STUNMessage, now: Instant) {
+        guard !wasRedirected, let other = message.alternateServer, other != server,
+            other.ip.isV4 == server.ip.isV4, other.port != 0, !other.ip.isUnspecified
+        else {
+            fail(.redirectedInCircles)
+            return
+        }
+        wasRedirected = true
+        server = other
+        authentication = nil
+        stop(configuration.transport.isStream ? .idle : .allocating)
+        emit(.redirected(other, domain: message.alternateDomain))
+        if !configuration.transport.isStream { request(.allocate, now: now) }
+    }
+
+    private mutating func refuse(_ purpose: Purpose, as error: ErrorCode) {
+        switch (purpose, error.code) {
+        case (.permission(let ip), let code) where code != 437 && code != 401 && code != 441:
+            refusePermission(ip, Self.shortened(error))
+        case (.channel(let peer), let code) where code != 437 && code != 401 && code != 441: refuseChannel(peer)
+        case (.allocate, 437): conclude(purpose, .portInUse)
+        case (_, 437): conclude(purpose, .allocationLost)
+        case (_, 401), (_, 441): conclude(purpose, .wrongCredentials(realm: authentication?.realm ?? ""))
+        case (_, 403): conclude(purpose, .forbidden)
+        case (_, 440): conclude(purpose, .unsupportedAddressFamily)
+        case (_, 442): conclude(purpose, .unsupportedTransport)
+        case (_, 486): conclude(purpose, .quotaReached)
+        case (_, 508): conclude(purpose, .serverFull)
+        default:
+            let error = Self.shortened(error)
+            conclude(purpose, .refused(code: error.code, reason: error.reason))
+        }
+    }
+
+    /// What ends the allocation; one that is being given back has ended anyway.
+    private mutating func conclude(_ purpose: Purpose, _ error: TURNError) {
+        guard purpose != .release else {
+            stop(.released)
+            emit(.released)
+            return
+        }
+        fail(error)
+    }
+
+    /// The server's words, made fit to be shown: few, and without control characters.
+    private static func shortened(_ error: ErrorCode) -> ErrorCode {
+        let printable = error.reason.unicodeScalars.filter { $0.properties.generalCategory != .control }
+        return ErrorCode(code: error.code, reason: String(String(String.UnicodeScalarView(printable)).prefix(64)))
+    }
+}

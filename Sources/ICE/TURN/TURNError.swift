@@ -1,0 +1,72 @@
+/// Why a TURN server gives no relayed address, or no longer. No case holds a password.
+public enum TURNError: Error, Hashable, Sendable {
+    /// Nothing came back.
+    case unreachable(TURNTransport)
+    /// The connection ended, or could not be made, or a datagram could not be sent.
+    case connectionLost(TURNTransport)
+    /// 401 for a request that bore credentials, or 441.
+    case wrongCredentials(realm: String)
+    /// The server's challenge lacks what the credentials are to be used with.
+    case incompleteChallenge
+    /// The challenge has lost what its nonce promises (RFC 8489 §9.2.5).
+    case weakenedChallenge
+    /// MD5 or SHA-256 is not available here.
+    case hashUnavailable
+    /// The server kept on refusing the nonces that it gave.
+    case staleNonceAgain
+    /// 403.
+    case forbidden
+    /// 437 for an Allocate request: the server still has an allocation for our port.
+    case portInUse
+    /// 437 later: the server no longer has the allocation.
+    case allocationLost
+    /// 486.
+    case quotaReached
+    /// 508.
+    case serverFull
+    /// 442.
+    case unsupportedTransport
+    /// 440.
+    case unsupportedAddressFamily
+    /// 300 from a server that another one sent us to, or without a usable address.
+    case redirectedInCircles
+    /// A success response without what it must hold.
+    case malformedResponse
+    /// Another error code, with the first words that the server gave.
+    case refused(code: Int, reason: String)
+}
+
+extension TURNError: CustomStringConvertible {
+    /// What happened, why, and what to do.
+    public var description: String {
+        switch self {
+        case .unreachable(.udp):
+            "no answer over UDP: check the address and port; where a firewall drops UDP, use ?transport=tcp or turns:"
+        case .unreachable(let transport):
+            "connected over \(transport.rawValue.uppercased()), but no answer: check that a TURN server listens there"
+        case .connectionLost(.udp): "datagrams to the server cannot be sent: check the network and the address"
+        case .connectionLost(let transport):
+            "no connection over \(transport.rawValue.uppercased()), or it ended: check address, port and firewall"
+        case .wrongCredentials(let realm):
+            "the server does not accept user name and password (its realm is \"\(realm)\"): check both; a password "
+                + "with a time limit may have run out"
+        case .incompleteChallenge:
+            "the server asks for credentials without saying a realm and nonce: it is misconfigured"
+        case .weakenedChallenge:
+            "the server's challenge lacks the password algorithms that its nonce promises: somebody on the way may "
+                + "have changed it; use turns:"
+        case .hashUnavailable: "OpenSSL offers no MD5 or SHA-256; check the system's cryptographic policy"
+        case .staleNonceAgain: "the server refuses each nonce that it gives: it is misconfigured, or its clock jumps"
+        case .forbidden: "the server forbids this user or address to relay: ask who runs it"
+        case .portInUse: "the server still has an allocation for our port: try again from another local port"
+        case .allocationLost: "the server has dropped the allocation, as after a restart: allocate again"
+        case .quotaReached: "this user has as many allocations as the server allows: end others, or raise user-quota"
+        case .serverFull: "the server has no port or bandwidth left: try later, or another server"
+        case .unsupportedTransport: "the server does not relay UDP: use another server"
+        case .unsupportedAddressFamily: "the server has no relayed address of this IP version: ask for the other one"
+        case .redirectedInCircles: "the server points to others that point on, or nowhere: name the right one"
+        case .malformedResponse: "the server's success response lacks addresses or lifetime: is it a TURN server?"
+        case .refused(let code, let reason): "the server refused with error \(code) \"\(reason)\""
+        }
+    }
+}
