@@ -288,6 +288,28 @@ import WireFormat
         #expect(idle.sent().isEmpty && idle.events == [.released])
     }
 
+    @Test("a connection that ends fails the allocation; one that is being given back is then released")
+    func transportFailures() throws {
+        var server = try ScriptedTURNServer(transport: .tls)
+        try server.allocate()
+        server.allocation.transportFailed(now: server.now)
+        #expect(server.sent().isEmpty && server.events.last == .failed(.connectionLost(.tls)))
+        let data: [UInt8] = [0x80]
+        let wasSent = server.allocation.send(data.span.bytes, to: server.peer, now: server.now)
+        #expect(!wasSent && server.sent().isEmpty && server.allocation.nextDeadline == nil)
+
+        var releasing = try ScriptedTURNServer(transport: .tcp)
+        releasing.allocation.start(now: releasing.now)
+        try releasing.challenge(releasing.message())
+        _ = try releasing.message()
+        // What was asked for may have been granted, so that it is given back unheard.
+        releasing.allocation.release(now: releasing.now)
+        #expect(try releasing.message().lifetime == .zero)
+        releasing.allocation.transportFailed(now: releasing.now)
+        _ = releasing.sent()
+        #expect(releasing.events == [.released])
+    }
+
     @Test("peers are bounded, and those of the other family refused")
     func bounds() throws {
         var server = try ScriptedTURNServer { $0.peerLimit = 2 }

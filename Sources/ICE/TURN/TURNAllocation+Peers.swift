@@ -83,7 +83,6 @@ extension TURNAllocation {
 
     mutating func refuseChannel(_ peer: TransportAddress) {
         channels[peer]?.isBound = false
-        channels[peer]?.isRefused = true
     }
 
     /// Data on a channel; the answer to its binding may still be under way.

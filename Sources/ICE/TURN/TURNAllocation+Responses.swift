@@ -49,7 +49,6 @@ extension TURNAllocation {
             emit(.released)
         case .permission(let ip):
             let renewal = now.advanced(by: timing.permissionRefresh)
-            permissions[ip]?.isGranted = true
             permissions[ip]?.refreshDue = renewal
         case .channel(let peer):
             let renewal = now.advanced(by: timing.channelRefresh)

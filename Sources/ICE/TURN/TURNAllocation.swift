@@ -57,8 +57,6 @@ public struct TURNAllocation: Sendable {
 
     /// A peer's address that may send to us.
     struct Permission: Sendable {
-        /// Whether the server has granted it at least once.
-        var isGranted = false
         /// When it is renewed; nil while a request is under way.
         var refreshDue: Instant?
     }
@@ -66,9 +64,8 @@ public struct TURNAllocation: Sendable {
     /// A peer with a channel.
     struct Channel: Sendable {
         let number: ChannelNumber
+        /// Whether the server has it; where it refused it, data goes on in Send indications.
         var isBound = false
-        /// Whether the server refused it: data then goes in Send indications.
-        var isRefused = false
         /// When it is renewed; nil while a request is under way.
         var refreshDue: Instant?
     }

@@ -60,7 +60,8 @@ extension TURNError: CustomStringConvertible {
         case .forbidden: "the server forbids this user or address to relay: ask who runs it"
         case .portInUse: "the server still has an allocation for our port: try again from another local port"
         case .allocationLost: "the server has dropped the allocation, as after a restart: allocate again"
-        case .quotaReached: "this user has as many allocations as the server allows: end others, or raise user-quota"
+        case .quotaReached:
+            "this user has as many allocations as the server allows: end others and wait a few seconds, or raise its quota"
         case .serverFull: "the server has no port or bandwidth left: try later, or another server"
         case .unsupportedTransport: "the server does not relay UDP: use another server"
         case .unsupportedAddressFamily: "the server has no relayed address of this IP version: ask for the other one"
