@@ -173,6 +173,14 @@ public struct ProbeController: Sendable {
         return probe([rate], further: false, now: now)
     }
 
+    /// Probes at `rate`, where silence left open whether the path still takes it; once in a second at most.
+    public mutating func probe(at rate: DataRate, now: Instant) -> [ProbeCluster] {
+        guard case .complete = state, isNetworkAvailable, rate > .zero,
+            lastProbe.map({ now - $0 >= Self.resultTimeout }) ?? true
+        else { return [] }
+        return probe([rate], further: true, now: now)
+    }
+
     /// Begins anew, as for another path. The network's availability, the allocation and application-limited region
     /// under way stay.
     public mutating func reset(now: Instant) {

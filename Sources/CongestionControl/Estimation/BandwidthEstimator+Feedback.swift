@@ -1,0 +1,111 @@
+public import RTP
+public import WireFormat
+
+extension BandwidthEstimator {
+    /// Takes note of a packet that leaves: every one, with a transport-wide number or not.
+    ///
+    /// - Parameters:
+    ///   - number: its transport-wide number; nil where it bears none.
+    ///   - size: its bytes, counted alike for all.
+    ///   - cluster: the identifier of the probe that it is part of; nil for none.
+    ///   - now: when it leaves.
+    public mutating func packetSent(number: TransportSequenceNumber?, size: Int, cluster: Int?, now: Instant) {
+        let size = min(max(0, size), 1 << 20)
+        let before = outstanding.lastSent
+        outstanding.packetSent(
+            number, size: size, cluster: cluster, pause: SendSideEstimator.feedbackTimeout, now: now)
+        lastActivity = now
+        limitedRegion.packetSent(bytes: size, now: now)
+        followLimitedRegion(now: now)
+        // The first packet after a silence: how things stand is to be known before much follows.
+        if cluster == nil, before.map({ now - $0 > EstimateConfidence.trustTime }) ?? false {
+            add(probeController.probe(at: estimate, now: now))
+            announce(now: now)
+        }
+    }
+
+    /// Takes what transport-wide feedback says of packets that were sent, arrived and lost ones.
+    public mutating func receive(_ results: [TransportFeedbackTracker.PacketResult], now: Instant) {
+        guard !results.isEmpty else { return }
+        lastActivity = now
+        outstanding.receive(results, now: now)
+        let arrived = results.filter { $0.arrival != nil }.sorted(by: Self.arrivesEarlier)
+        if let first = arrived.map(\.sent).min() { window.receive(roundTrip: max(.zero, now - first)) }
+        throughput.receive(results)
+        let acknowledged = throughput.estimate
+        let probe = probeResult(arrived, acknowledged: acknowledged)
+        let isLimited = limitedRegion.startTime != nil
+        let result = delayBased.receive(
+            arrived, acknowledged: acknowledged, probe: probe, isApplicationLimited: isLimited, now: now)
+        if let estimate = result.estimate {
+            if result.isProbe {
+                sendSide.setMeasured(estimate)
+                confidence.restore(now: now)
+            }
+            sendSide.setDelayLimit(estimate)
+        }
+        sendSide.receive(results, acknowledged: acknowledged, isApplicationLimited: isLimited)
+        if let acknowledged {
+            confidence.confirm(acknowledged, estimate: estimate, floor: configuration.start, now: now)
+        }
+        update(now: now)
+        if let before = estimateBeforeBackoff, !sendSide.isBackingOff {
+            estimateBeforeBackoff = nil
+            add(probeController.probe(at: before, now: now))
+        }
+        if result.hasRecovered {
+            followLimitedRegion(now: now)
+            add(probeController.requestRecoveryProbe(now: now))
+        }
+    }
+
+    /// Takes a receiver report on one of the streams.
+    ///
+    /// Where transport-wide feedback comes it says more, and reports only tell ``fractionLost``.
+    ///
+    /// - Parameters:
+    ///   - report: what it says.
+    ///   - packets: how many packets of the stream it stands for: those since the report before.
+    ///   - now: when it came in.
+    public mutating func receive(_ report: LossReport, packets: Int, now: Instant) {
+        lastActivity = now
+        guard sendSide.receive(fractionLost: report.fractionLost, packets: packets, now: now) else { return }
+        if let reported, now > reported.time {
+            let rate = DataRate(byteCount: outstanding.allBytes - reported.bytes, over: now - reported.time)
+            confidence.confirm(
+                rate * (1 - fractionLost), estimate: estimate, floor: configuration.start, now: now)
+        }
+        reported = (now, outstanding.allBytes)
+        update(now: now)
+    }
+
+    /// Passes on where the application began or ceased to be the limit.
+    mutating func followLimitedRegion(now: Instant) {
+        let start = limitedRegion.startTime
+        if start == nil, probeController.limitedRegionStart != nil { probeController.limitedRegionEnd = now }
+        probeController.limitedRegionStart = start
+    }
+
+    /// What the probes measured that arrived.
+    private mutating func probeResult(
+        _ arrived: [TransportFeedbackTracker.PacketResult], acknowledged: DataRate?
+    ) -> DataRate? {
+        for result in arrived {
+            guard let arrival = result.arrival, let cluster = outstanding.cluster(of: result.number) else { continue }
+            probeEstimator.receive(sent: result.sent, arrival: arrival, size: result.size, of: cluster)
+        }
+        guard let rate = probeEstimator.takeEstimate() else { return nil }
+        // A few packets that were held up do not disprove what arrives all the time.
+        guard let acknowledged, let estimate = delayBased.estimate else { return rate }
+        return max(rate, min(estimate, acknowledged * AIMDRateControl.backoffFactor))
+    }
+
+    private static func arrivesEarlier(
+        _ left: TransportFeedbackTracker.PacketResult, _ right: TransportFeedbackTracker.PacketResult
+    ) -> Bool {
+        let arrivals = (left.arrival ?? .zero, right.arrival ?? .zero)
+        if arrivals.0 != arrivals.1 { return arrivals.0 < arrivals.1 }
+        if left.sent != right.sent { return left.sent < right.sent }
+        return right.number.isNewer(than: left.number)
+    }
+}

@@ -1,0 +1,293 @@
+public import WireFormat
+
+/// Estimates what a path carries, out of what its receiver tells: the whole controller of Google congestion control, one
+/// for each transport.
+///
+/// It reads no clock and sends nothing. Its owner tells it every packet that leaves and all feedback that comes, lets it
+/// run when ``nextDeadline`` is due, takes the probes from ``pollProbe()``, and goes by ``target``, ``pacingRate`` and
+/// ``paddingRate``.
+///
+/// ```
+///   feedback ─┬─▶ throughput ──┬─▶ delay-based ─▶ loss-based ─▶ bounds ─▶ confidence ─▶ window ─▶ target
+///             ├─▶ probe result ┘                                  ▲
+///             └─▶ round trip                        REMB, reports ┘
+/// ```
+///
+/// Source: libwebrtc, `goog_cc/goog_cc_network_control`. Deviations: see the article of this module.
+public struct BandwidthEstimator: Sendable {
+    /// The rates of a transport.
+    public struct Configuration: Sendable, Hashable {
+        /// Where the estimate begins.
+        public var start = DataRate.kilobitsPerSecond(300)
+        /// What the target does not go below.
+        public var minimum = DataRate.kilobitsPerSecond(30)
+        /// What the target does not go above: pictures, sound and retransmissions together.
+        public var maximum = DataRate.kilobitsPerSecond(2500)
+
+        /// The default rates.
+        public init() {}
+    }
+
+    /// What keeps the target from being higher.
+    public enum Limitation: String, Hashable, Sendable, CaseIterable {
+        /// The delay, which would grow.
+        case delay
+        /// Loss.
+        case loss
+        /// What the receiver estimates (REMB).
+        case remote
+        /// The application, which sends less than the path would take.
+        case application
+        /// The maximum that was set.
+        case maximum
+        /// No feedback comes for what is sent.
+        case feedback
+        /// More is under way than the path carries in a round trip.
+        case window
+        /// Nothing has tested the estimate lately.
+        case confidence
+    }
+
+    /// The time between two runs while packets flow.
+    public static let processInterval = Duration.milliseconds(25)
+    /// The time between two runs while none do.
+    public static let idleInterval = Duration.seconds(1)
+    /// The multiple of the target at which packets leave: frames differ in size, and each is to be out before the next.
+    public static let pacingFactor = 2.5
+    private static let activeTime = Duration.seconds(2)
+
+    /// What media and retransmissions may take together.
+    public private(set) var target: DataRate
+    /// What the path is estimated to carry, before what is under way and the time since the last test lower it.
+    public var estimate: DataRate { sendSide.target }
+    /// The rate that the pacer goes by.
+    public private(set) var pacingRate: DataRate
+    /// The rate up to which padding fills what media leave free; zero for none.
+    public private(set) var paddingRate = DataRate.zero
+    /// What keeps the target from being higher.
+    public private(set) var limitation = Limitation.delay
+    /// The share lost by the newest sample of receiver reports, 0...1.
+    public var fractionLost: Double { sendSide.fractionLost }
+    /// The rate at which packets arrive; nil where not known.
+    public var acknowledged: DataRate? { throughput.estimate }
+
+    let configuration: Configuration
+    private(set) var bounds: (minimum: DataRate, maximum: DataRate)
+    private(set) var isNetworkAvailable = false
+    var allocation: DataRate?
+    var outstanding = OutstandingPackets()
+    var throughput = RobustThroughputEstimator()
+    var probeEstimator = ProbeEstimator()
+    var probeController = ProbeController(probesLimitedRegions: true)
+    var delayBased = DelayBasedEstimator()
+    var sendSide: SendSideEstimator
+    var limitedRegion = ALRDetector()
+    var window = CongestionWindow()
+    var confidence = EstimateConfidence()
+    var roundTripTime: Duration?
+    var lastProcess: Instant?
+    var lastActivity: Instant?
+    /// The estimate before feedback stayed away; nil while it comes.
+    var estimateBeforeBackoff: DataRate?
+    /// Bytes and time of the last receiver report, for the rate in between.
+    var reported: (time: Instant, bytes: Int)?
+    private var probes: [ProbeCluster] = []
+    /// What the probe controller was last told.
+    private var announced: (rate: DataRate, limit: ProbeController.Limit)?
+
+    /// An estimator of a path that is not there yet.
+    public init(configuration: Configuration) {
+        self.configuration = configuration
+        let minimum = max(configuration.minimum, .bitsPerSecond(1))
+        bounds = (minimum, max(configuration.maximum, minimum))
+        sendSide = SendSideEstimator(start: configuration.start, minimum: bounds.minimum, maximum: bounds.maximum)
+        target = sendSide.target
+        pacingRate = sendSide.target * Self.pacingFactor
+        begin(at: sendSide.target)
+    }
+
+    /// When ``process(now:)`` is next due; nil while there is no path.
+    public var nextDeadline: Instant? {
+        guard isNetworkAvailable, let lastProcess else { return nil }
+        let isActive = lastActivity.map { lastProcess - $0 < Self.activeTime } ?? true
+        return lastProcess.advanced(by: isActive ? Self.processInterval : Self.idleInterval)
+    }
+
+    /// The oldest probe that was asked for and not taken; nil where there is none.
+    public mutating func pollProbe() -> ProbeCluster? {
+        probes.isEmpty ? nil : probes.removeFirst()
+    }
+
+    /// Tells that packets can leave. The first time probes follow from the start rate; after
+    /// ``networkUnavailable(now:)`` they test whether the last estimate still holds.
+    public mutating func networkAvailable(now: Instant) {
+        guard !isNetworkAvailable else { return }
+        isNetworkAvailable = true
+        lastProcess = now
+        lastActivity = now
+        if announced == nil {
+            confidence.restore(now: now)
+            add(
+                probeController.setBounds(
+                    minimum: bounds.minimum, start: sendSide.target, maximum: bounds.maximum, now: now))
+            add(probeController.setNetworkAvailable(true, now: now))
+        } else {
+            add(probeController.setNetworkAvailable(true, now: now))
+            add(probeController.probe(at: estimate, now: now))
+        }
+        announce(now: now)
+    }
+
+    /// Tells that no packets can leave. The estimate stays; what is under way is forgotten.
+    public mutating func networkUnavailable(now: Instant) {
+        guard isNetworkAvailable else { return }
+        isNetworkAvailable = false
+        probes = []
+        add(probeController.setNetworkAvailable(false, now: now))
+        outstanding.forget()
+    }
+
+    /// Tells that packets take another path from now on: all that was learnt is forgotten, the start rate, or the last
+    /// target where that was lower, is where it begins, and probes follow.
+    public mutating func pathChanged(now: Instant) {
+        let start = min(target, max(configuration.start, bounds.minimum))
+        outstanding.forget()
+        probes = []
+        throughput = RobustThroughputEstimator()
+        probeEstimator = ProbeEstimator()
+        window = CongestionWindow()
+        let remote = sendSide.remoteLimit
+        sendSide = SendSideEstimator(start: start, minimum: bounds.minimum, maximum: bounds.maximum)
+        sendSide.setRemoteLimit(remote)
+        estimateBeforeBackoff = nil
+        reported = nil
+        announced = nil
+        begin(at: start)
+        confidence.restore(now: now)
+        probeController.reset(now: now)
+        add(probeController.setBounds(minimum: bounds.minimum, start: start, maximum: bounds.maximum, now: now))
+        announce(now: now)
+    }
+
+    /// Sets what the target does not go below and above. A higher maximum is probed for.
+    public mutating func setBounds(minimum: DataRate, maximum: DataRate, now: Instant) {
+        let minimum = max(minimum, .bitsPerSecond(1))
+        bounds = (minimum, max(maximum, minimum))
+        sendSide.setBounds(minimum: bounds.minimum, maximum: bounds.maximum)
+        delayBased.setMinimum(bounds.minimum)
+        if announced != nil {
+            add(probeController.setBounds(minimum: bounds.minimum, start: nil, maximum: bounds.maximum, now: now))
+        }
+        announce(now: now)
+    }
+
+    /// Sets what all media together could use; nil where that is not known. Nothing far beyond it is probed for.
+    public mutating func setAllocation(maximum: DataRate?, now: Instant) {
+        guard maximum != allocation else { return }
+        allocation = maximum
+        add(probeController.setAllocation(maximum, now: now))
+        announce(now: now)
+    }
+
+    /// Takes a round trip time of RTCP or of connectivity checks, not smoothed.
+    public mutating func setRoundTripTime(_ time: Duration, now: Instant) {
+        guard time >= .zero else { return }
+        roundTripTime = time
+        delayBased.setRoundTripTime(time)
+        sendSide.setRoundTripTime(time)
+    }
+
+    /// Takes what the receiver says it can take altogether (REMB); nil where it says nothing any more.
+    public mutating func setRemoteEstimate(_ rate: DataRate?, now: Instant) {
+        guard rate != sendSide.remoteLimit else { return }
+        sendSide.setRemoteLimit(rate)
+        update(now: now)
+    }
+
+    /// Does what is due.
+    public mutating func process(now: Instant) {
+        guard isNetworkAvailable else { return }
+        lastProcess = max(now, lastProcess ?? now)
+        limitedRegion.process(now: now)
+        followLimitedRegion(now: now)
+        add(probeController.process(now: now))
+        update(now: now)
+    }
+
+    private mutating func begin(at start: DataRate) {
+        delayBased = DelayBasedEstimator()
+        delayBased.setStart(start)
+        delayBased.setMinimum(bounds.minimum)
+        if let roundTripTime {
+            delayBased.setRoundTripTime(roundTripTime)
+            sendSide.setRoundTripTime(roundTripTime)
+        }
+        limitedRegion.setEstimate(start)
+    }
+
+    mutating func add(_ clusters: [ProbeCluster]) {
+        guard isNetworkAvailable else { return }
+        for cluster in clusters {
+            outstanding.add(cluster)
+            probes.append(cluster)
+        }
+        // Probes that nobody takes are of no use later.
+        if probes.count > 5 { probes.removeFirst(probes.count - 5) }
+    }
+
+    /// Decides the estimate anew and tells what follows from it.
+    mutating func update(now: Instant) {
+        let before = sendSide.target
+        sendSide.update(waiting: waitingTime, now: now)
+        if sendSide.isBackingOff {
+            estimateBeforeBackoff = estimateBeforeBackoff ?? before
+            // Once feedback is back, the path is not held to carry what it did.
+            delayBased.lower(to: sendSide.target, now: now)
+            if let estimate = delayBased.estimate { sendSide.setDelayLimit(estimate) }
+        }
+        announce(now: now)
+    }
+
+    private var waitingTime: Duration {
+        guard let since = outstanding.waitingSince, let last = outstanding.lastSent else { return .zero }
+        return max(.zero, last - since)
+    }
+
+    /// Derives the rates that others go by.
+    mutating func announce(now: Instant) {
+        let estimate = sendSide.target
+        let limit = probeLimit
+        if announced.map({ $0.rate != estimate || $0.limit != limit }) ?? true, isNetworkAvailable {
+            announced = (estimate, limit)
+            limitedRegion.setEstimate(estimate)
+            add(probeController.setEstimate(estimate, limit: limit, now: now))
+        }
+        let trusted = confidence.bound(on: estimate, floor: configuration.start, now: now)
+        window.update(target: trusted)
+        let pushed = max(window.push(trusted, outstanding: outstanding.bytes), bounds.minimum)
+        target = min(pushed, estimate)
+        let isExceeded = window.isExceeded(by: outstanding.bytes)
+        pacingRate = target * (isExceeded ? 1 : Self.pacingFactor)
+        paddingRate = sendSide.lossBased.state == .increasing ? min(target, allocation ?? target) : .zero
+        limitation = limitation(estimate: estimate, trusted: trusted)
+    }
+
+    private var probeLimit: ProbeController.Limit {
+        if delayBased.usage != .normal { return .growingDelay }
+        if sendSide.isBackingOff { return .roundTrip }
+        switch sendSide.lossBased.state {
+        case .decreasing, .increasing: return .loss
+        case .delayBased: return .delay
+        }
+    }
+
+    private func limitation(estimate: DataRate, trusted: DataRate) -> Limitation {
+        if sendSide.isBackingOff { return .feedback }
+        if trusted < estimate { return .confidence }
+        if target < trusted { return .window }
+        if estimate >= bounds.maximum { return .maximum }
+        if let remote = sendSide.remoteLimit, estimate >= remote { return .remote }
+        if sendSide.isBoundByLoss { return .loss }
+        return limitedRegion.startTime != nil ? .application : .delay
+    }
+}

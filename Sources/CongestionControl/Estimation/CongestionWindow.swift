@@ -1,0 +1,63 @@
+internal import WireFormat
+
+/// Bounds the bytes under way: where more are than the rate carries in a round trip and a queue that is tolerated, the
+/// rate goes down until feedback comes.
+///
+/// Source: libwebrtc, `goog_cc/congestion_window_pushback_controller` and the window of `goog_cc/goog_cc_network_control`,
+/// on by default there. Deviations: the rate is lowered, where libwebrtc lets its encoder drop frames instead; it is
+/// decided with each feedback and each 25 ms, not with each packet.
+struct CongestionWindow: Sendable {
+    /// The queue that is tolerated beyond the round trip.
+    static let queueTime = Duration.milliseconds(350)
+    /// No window is smaller.
+    static let smallestWindow = 3000
+    /// What a pushed rate does not go below.
+    static let minimumRate = DataRate.kilobitsPerSecond(30)
+    private static let roundTripCount = 32
+
+    /// The bytes that may be under way; nil before the first round trip.
+    private(set) var bytes: Int?
+    /// What is left of the rate.
+    private(set) var ratio = 1.0
+    private var roundTrips: [Duration] = []
+    private var next = 0
+
+    /// Takes the longest round trip that a feedback shows, its wait at the receiver included.
+    mutating func receive(roundTrip: Duration) {
+        if roundTrips.count < Self.roundTripCount {
+            roundTrips.append(roundTrip)
+        } else {
+            roundTrips[next] = roundTrip
+            next = (next + 1) % Self.roundTripCount
+        }
+    }
+
+    /// Fits the window to `target`.
+    mutating func update(target: DataRate) {
+        guard let shortest = roundTrips.min() else { return }
+        let size = target.bytes(in: shortest + Self.queueTime)
+        bytes = max(Self.smallestWindow, bytes.map { $0 / 2 + size / 2 } ?? size)
+    }
+
+    /// Whether more is under way than may be.
+    func isExceeded(by outstanding: Int) -> Bool {
+        bytes.map { outstanding > $0 } ?? false
+    }
+
+    /// What `target` becomes while `outstanding` bytes are under way.
+    mutating func push(_ target: DataRate, outstanding: Int) -> DataRate {
+        guard let bytes, bytes > 0 else { return target }
+        let fill = Double(outstanding) / Double(bytes)
+        if fill > 1.5 {
+            ratio *= 0.9
+        } else if fill > 1 {
+            ratio *= 0.95
+        } else if fill < 0.1 {
+            ratio = 1
+        } else {
+            ratio = min(1, ratio * 1.05)
+        }
+        let pushed = target * ratio
+        return pushed < Self.minimumRate ? min(target, Self.minimumRate) : pushed
+    }
+}
