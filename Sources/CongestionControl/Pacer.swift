@@ -38,6 +38,11 @@ public struct Pacer<Packet: Sendable>: Sendable {
         public var burstDuration = Duration.milliseconds(5)
         /// The most packets of a group.
         public var burstPackets = 16
+        /// The queue is full when what waits takes longer than this at the target rate. It is a screen that is shown: what
+        /// is half a second old already is better left out, before it is encoded, than sent late.
+        public var fullQueueTime = Duration.milliseconds(500)
+        /// A full queue is so until what waits takes less than this.
+        public var resumeQueueTime = Duration.milliseconds(250)
         /// How long a packet may wait before the rate is raised for it.
         public var maximumQueueTime = Duration.milliseconds(500)
 
@@ -61,6 +66,10 @@ public struct Pacer<Packet: Sendable>: Sendable {
 
     /// The rate that the sources are told to keep to.
     public private(set) var targetRate: DataRate
+    /// Whether more waits than ``Configuration/fullQueueTime`` allows, and has not yet fallen to
+    /// ``Configuration/resumeQueueTime``: whole frames are to be dropped before they are encoded. What is queued
+    /// nevertheless is sent.
+    public private(set) var isQueueFull = false
     /// Bytes that wait.
     @inlinable public var queuedBytes: Int { waiting.bytes }
     /// Packets that wait.
@@ -115,6 +124,7 @@ public struct Pacer<Packet: Sendable>: Sendable {
     public mutating func setTargetRate(_ rate: DataRate, now: Instant) {
         drain(now: now)
         targetRate = rate
+        updateFullness()
     }
 
     /// Queues a packet of `size` bytes as the last of its priority.
@@ -133,6 +143,13 @@ public struct Pacer<Packet: Sendable>: Sendable {
         // With the highest of these rates held until nothing waits, what is ahead of this packet and the packet itself
         // are gone in time.
         raiseDrainRate()
+        updateFullness()
+    }
+
+    @usableFromInline
+    mutating func updateFullness() {
+        let limit = isQueueFull ? configuration.resumeQueueTime : configuration.fullQueueTime
+        isQueueFull = queuedBytes > targetRate.bytes(in: limit)
     }
 
     @usableFromInline
@@ -176,6 +193,7 @@ public struct Pacer<Packet: Sendable>: Sendable {
         padding.removeAll()
         waiting = (0, 0)
         drainRate = .zero
+        isQueueFull = false
     }
 
     @usableFromInline
@@ -192,6 +210,7 @@ public struct Pacer<Packet: Sendable>: Sendable {
         waiting.packets -= 1
         sendDelay += now.nanoseconds - entry.queued.nanoseconds
         if queuedPackets == 0 { drainRate = .zero }
+        if isQueueFull { updateFullness() }
         return entry.packet
     }
 

@@ -250,6 +250,11 @@ public actor Connection {
         onEventLoop { $0.setSending(isSending, media: media, now: MonotonicClock.now) }
     }
 
+    /// Says what the encoder of a media could use, for the path's rate to be divided by; from any thread.
+    public nonisolated func setDemand(_ demand: BitrateDemand, media: Int) {
+        onEventLoop { $0.setDemand(demand, media: media, now: MonotonicClock.now) }
+    }
+
     private nonisolated func onEventLoop(_ body: @escaping @Sendable (inout PeerConnection) -> Void) {
         eventLoop.execute {
             self.assumeIsolated {

@@ -77,6 +77,7 @@ extension PeerConnection {
         }
         queueControl(now: now)
         pollKeyFrameRequests(now: now)
+        allocateBitrate(now: now)
     }
 
     private mutating func followAgent(now: Instant) {

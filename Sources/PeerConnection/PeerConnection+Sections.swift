@@ -108,6 +108,7 @@ extension PeerConnection {
 
     /// Has a media sent where the descriptions agree on it and its owner wants it, and else not.
     mutating func applySending(media index: Int, now: Instant) {
+        bandwidth.isAllocationDue = true
         if outbound[index].isWanted, let media = negotiatedMedia(index), media.direction.sends,
             let parameters = OutgoingStream.Parameters(media)
         {

@@ -19,8 +19,10 @@ public struct PeerConnection: ~Copyable {
     public struct Configuration: Sendable {
         /// What the wallclock shows when the monotonic clock stands at zero, since 1 January 1970: for sender reports.
         public var unixTimeAtZero = Duration.zero
-        /// The most that is sent, and what the pacer goes by.
+        /// The most that is sent: pictures, sound, retransmissions and headers together.
         public var maximumBitrate = DataRate.kilobitsPerSecond(2500)
+        /// What the path is taken to carry until something is known of it; probes find out within its first round trips.
+        public var startBitrate = DataRate.kilobitsPerSecond(300)
         /// How long to look for a path to the peer before giving up.
         public var connectTimeout = Duration.seconds(30)
         /// How SRTP may protect media, the preferred profile first.
@@ -46,6 +48,9 @@ public struct PeerConnection: ~Copyable {
         case keyFrameRequested(media: Int)
         /// The peer reported what share of a sound's packets it lost since it reported before, 0...1.
         case lossReported(fraction: Double, media: Int)
+        /// The encoder of a media is to go by another rate, or is to drop frames, or need not any more: told where the rate
+        /// changed by more than a hundredth, and at once where the queue fills or empties.
+        case targetBitrateChanged(BitrateTarget, media: Int)
         /// A whole frame of what is received; the index is that of ``PeerConnection/remoteMedia``.
         case frame(AssembledFrame, receiver: Int)
         /// A packet of sound, in the order of arrival.
@@ -88,6 +93,7 @@ public struct PeerConnection: ~Copyable {
     var sentPackets = TransportFeedbackTracker()
     var arrivals: TransportFeedbackGenerator?
     var remoteEstimate = RemoteBitrateEstimateHolder()
+    var bandwidth: BandwidthControl
     var transportSequenceNumber = TransportSequenceNumber(1)
     var roundTripTime: Duration?
     /// RTCP packets that wait to be protected and sent.
@@ -144,6 +150,7 @@ public struct PeerConnection: ~Copyable {
         self.transport = transport
         self.random = random
         pacer = Pacer(targetRate: configuration.maximumBitrate)
+        bandwidth = BandwidthControl(configuration)
     }
 
     /// The next thing that happened, or nil; take all of them after each input.

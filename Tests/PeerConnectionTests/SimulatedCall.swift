@@ -26,6 +26,8 @@ final class SimulatedCall {
         var keyFrameRequestsOf: [Int: Int] = [:]
         /// What the viewer reported to have lost, by the sender's media.
         var lossReportsOf: [Int: [Double]] = [:]
+        /// What the sender's media were told to send at most, in order.
+        var targetsOf: [Int: [(now: Instant, target: BitrateTarget)]] = [:]
         /// How often an end said that the peer's media changed.
         var remoteMediaChanges = (sender: 0, viewer: 0)
         var failures: [PeerConnection.Failure] = []
@@ -224,6 +226,7 @@ final class SimulatedCall {
             case .closedByPeer: record.goodbyes += 1
             case .disconnected: record.pathEvents.append((now, .disconnected))
             case .reconnected: record.pathEvents.append((now, .reconnected))
+            case .targetBitrateChanged(let target, let media): record.targetsOf[media, default: []].append((now, target))
             case .gatheringComplete, .frame, .sound, .activityChanged: continue
             }
         }

@@ -9,6 +9,8 @@ struct AudioSender: Sendable {
     private(set) var soundStatistics = OutboundSoundStatistics()
     /// The newest frame: where the media clock stood, and when.
     private var newest: (mediaTime: UInt64, captureTime: Duration)?
+    /// How many packets a second of sound makes.
+    private(set) var packetsPerSecond = 50
 
     init(parameters: OutgoingStream.Parameters, random: inout some RandomNumberGenerator) {
         stream = OutgoingStream(parameters: parameters, clockRate: EncodedAudioFrame.clockRate, random: &random)
@@ -20,6 +22,7 @@ struct AudioSender: Sendable {
     ) {
         soundStatistics.count(frame)
         newest = (frame.mediaTime, frame.captureTime)
+        packetsPerSecond = EncodedAudioFrame.clockRate / min(max(120, frame.sampleCount), EncodedAudioFrame.clockRate)
         pacer.enqueue(
             .sound(media: media, frame: frame), size: frame.payload.count + RTPHeader.fixedByteCount, priority: .sound,
             now: now)

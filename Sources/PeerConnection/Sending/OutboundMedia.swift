@@ -12,6 +12,10 @@ struct OutboundMedia {
     /// The sender; at most one of the two, from the first description on that has it send.
     var video: VideoSender?
     var audio: AudioSender?
+    /// What its encoder could use; nil where its owner has not said.
+    var demand: BitrateDemand?
+    /// What the encoder was told last.
+    var target: BitrateTarget?
 
     /// The source, where there is a sender.
     var stream: OutgoingStream? { video?.stream ?? audio?.stream }

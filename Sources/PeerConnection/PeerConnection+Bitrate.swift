@@ -1,0 +1,170 @@
+internal import CongestionControl
+internal import ICE
+internal import RTP
+internal import SDP
+internal import SecureTransport
+public import WireFormat
+
+/// How much each media may send.
+extension PeerConnection {
+    /// Says what the encoder of a media could use; ``BitrateDemand/zero`` while it has nothing to send. Until it is said,
+    /// pictures are taken to use all that they get, and sound what Opus is good for. An unknown index does nothing.
+    public mutating func setDemand(_ demand: BitrateDemand, media: Int, now: Instant) {
+        guard progress != .ended, outbound.indices.contains(media), outbound[media].demand != demand else { return }
+        outbound[media].demand = demand
+        bandwidth.isAllocationDue = true
+        allocateBitrate(now: now)
+    }
+
+    /// What a media's encoder may produce, as it was told last; nil before the connection stands, and where it is not
+    /// sent.
+    public func targetBitrate(media: Int) -> BitrateTarget? {
+        outbound.indices.contains(media) ? outbound[media].target : nil
+    }
+
+    /// A target that differs from what was told by no more than this share is not told.
+    private static var toldChange: Double { 0.01 }
+
+    /// Divides the rate where there is reason to, and tells what changed.
+    mutating func allocateBitrate(now: Instant) {
+        guard progress == .connected || progress == .disconnected else { return }
+        let isQueueFull = pacer.isQueueFull
+        if !bandwidth.isAllocationDue, let allocated = bandwidth.allocated, allocated.target == bandwidth.target,
+            allocated.isQueueFull == isQueueFull
+        {
+            return
+        }
+        bandwidth.isAllocationDue = false
+        bandwidth.allocated = (bandwidth.target, isQueueFull)
+        let claims = outbound.indices.map { claim(ofMedia: $0) }
+        let rates = bandwidth.allocator.allocate(bandwidth.target, among: claims)
+        for index in outbound.indices {
+            guard outbound[index].isActive else {
+                outbound[index].target = nil
+                continue
+            }
+            let share = claims[index] == nil ? .zero : rates[index]
+            tell(
+                BitrateTarget(
+                    bitrate: encoderRate(of: share, media: index),
+                    isQueueFull: outbound[index].video != nil && isQueueFull,
+                    roundTripTime: roundTripTime ?? agent.selectedRoundTripTime,
+                    fractionLost: outbound[index].stream?.reports.newest?.fractionLost ?? 0),
+                media: index)
+        }
+    }
+
+    private mutating func tell(_ target: BitrateTarget, media index: Int) {
+        if let told = outbound[index].target, told.isQueueFull == target.isQueueFull,
+            told.bitrate == target.bitrate
+                || (min(told.bitrate, target.bitrate) > .zero
+                    && abs(Double(told.bitrate.bitsPerSecond) - Double(target.bitrate.bitsPerSecond))
+                        <= Self.toldChange * Double(told.bitrate.bitsPerSecond))
+        {
+            return
+        }
+        outbound[index].target = target
+        events.append(.targetBitrateChanged(target, media: index))
+    }
+
+    /// What a media takes on the wire; nil for nothing.
+    private func claim(ofMedia index: Int) -> BitrateAllocator.Claim? {
+        guard outbound[index].isActive else { return nil }
+        let demand = demand(ofMedia: index)
+        guard demand.maximum > .zero else { return nil }
+        return BitrateAllocator.Claim(
+            minimum: wireRate(of: demand.minimum, media: index), maximum: wireRate(of: demand.maximum, media: index),
+            rank: rank(ofMedia: index), mayPause: mayPause(media: index))
+    }
+
+    private func demand(ofMedia index: Int) -> BitrateDemand {
+        let kind = identity.media[index].kind
+        var demand =
+            outbound[index].demand
+            ?? (kind.isVideo
+                ? BitrateDemand(
+                    minimum: .kilobitsPerSecond(30), maximum: configuration.maximumBitrate,
+                    priority: kind.isContent ? .medium : .low)
+                : BitrateDemand(
+                    minimum: .kilobitsPerSecond(kind.isContent ? 24 : 12),
+                    maximum: .kilobitsPerSecond(kind.isContent ? 128 : 40), priority: kind.isContent ? .medium : .low))
+        if let limit = mediaLimits(media: index).maximumBitrate { demand.maximum = min(demand.maximum, limit) }
+        demand.minimum = min(demand.minimum, demand.maximum)
+        return demand
+    }
+
+    /// Sound before all pictures, then by priority.
+    private func rank(ofMedia index: Int) -> Int {
+        demand(ofMedia: index).priority.rawValue + (identity.media[index].kind.isVideo ? 0 : 10)
+    }
+
+    /// Pictures that others go before, such as a camera's beside what is shared.
+    private func mayPause(media index: Int) -> Bool {
+        guard identity.media[index].kind.isVideo else { return false }
+        return outbound.indices.contains { other in
+            outbound[other].isActive && identity.media[other].kind.isVideo
+                && rank(ofMedia: other) > rank(ofMedia: index)
+                && demand(ofMedia: other).maximum > .zero
+        }
+    }
+
+    /// What is put around a payload on the wire: IP and UDP, the RTP header with the extensions that every packet has,
+    /// the payload descriptor, and what SRTP adds.
+    private func overhead(media index: Int) -> Int {
+        let headers = pathOverhead + RTPHeader.fixedByteCount + Self.extensionOverhead
+        return headers + (transport.dtls?.profile?.rtpOverhead ?? 0)
+            + (outbound[index].video == nil ? 0 : Self.descriptorOverhead)
+    }
+
+    /// The bytes of the IP and UDP headers.
+    var pathOverhead: Int {
+        if case .v6 = selectedPair?.remote.address.ip { 48 } else { 28 }
+    }
+
+    /// A profile's four bytes, absolute send time and transport-wide sequence number, filled up.
+    private static var extensionOverhead: Int { 12 }
+    /// Of VP8 with a long picture id and the index of the base layer (RFC 7741 §4.2).
+    private static var descriptorOverhead: Int { 6 }
+    /// What a full packet of pictures carries.
+    private static var fullPayload: Int { 1140 }
+    /// What pictures are taken to come at, for packets that are not full.
+    private static var framesPerSecond: Int { 15 }
+
+    private func soundPacketsPerSecond(_ index: Int) -> Int {
+        outbound[index].audio?.packetsPerSecond ?? 50
+    }
+
+    /// What the headers of an encoder's output take.
+    private func overheadRate(of rate: DataRate, media index: Int) -> DataRate {
+        let perPacket = overhead(media: index) * 8
+        guard outbound[index].video != nil else {
+            return .bitsPerSecond(perPacket * soundPacketsPerSecond(index))
+        }
+        let full = rate * (Double(perPacket) / Double(Self.fullPayload * 8))
+        return max(full, .bitsPerSecond(perPacket * Self.framesPerSecond))
+    }
+
+    /// An encoder's rate with the headers.
+    private func wireRate(of rate: DataRate, media index: Int) -> DataRate {
+        .bitsPerSecond(rate.bitsPerSecond.saturatingSum(overheadRate(of: rate, media: index).bitsPerSecond))
+    }
+
+    /// What is left of a rate on the wire for the encoder: the inverse of ``wireRate(of:media:)``.
+    private func encoderRate(of share: DataRate, media index: Int) -> DataRate {
+        let share = share.bitsPerSecond
+        let perPacket = Int64(overhead(media: index) * 8)
+        guard outbound[index].video != nil else {
+            return .bitsPerSecond(max(0, share - perPacket * Int64(soundPacketsPerSecond(index))))
+        }
+        let payload = Double(Self.fullPayload * 8)
+        let full = Int64(Double(share) * payload / (payload + Double(perPacket)))
+        return .bitsPerSecond(max(0, min(full, share - perPacket * Int64(Self.framesPerSecond))))
+    }
+}
+
+extension Int64 {
+    fileprivate func saturatingSum(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

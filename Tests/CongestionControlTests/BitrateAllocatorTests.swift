@@ -1,0 +1,80 @@
+import CongestionControl
+import TestSupport
+import Testing
+import WireFormat
+
+private func kilobits(_ rates: [DataRate]) -> [Int64] { rates.map { $0.bitsPerSecond / 1000 } }
+
+private func claim(_ least: Int, _ most: Int, rank: Int, mayPause: Bool = false) -> BitrateAllocator.Claim {
+    BitrateAllocator.Claim(
+        minimum: .kilobitsPerSecond(least), maximum: .kilobitsPerSecond(most), rank: rank, mayPause: mayPause)
+}
+
+@Suite struct BitrateAllocatorTests {
+    /// Sound, what is shared, and a camera.
+    private let claims: [BitrateAllocator.Claim?] = [
+        claim(20, 100, rank: 12), claim(50, 2000, rank: 2), claim(30, 500, rank: 1, mayPause: true),
+    ]
+
+    @Test(
+        "Sound has what it asks for first, then what is shared, then the camera",
+        arguments: [
+            (3000, [100, 2000, 500]), (2400, [100, 2000, 300]), (1000, [100, 870, 30]), (180, [100, 50, 30]),
+            (150, [70, 50, 30]), (99, [49, 50, 0]), (60, [20, 50, 0]), (0, [20, 50, 0]),
+        ])
+    func dividesByRank(total: Int, expected: [Int64]) {
+        var allocator = BitrateAllocator()
+        #expect(kilobits(allocator.allocate(.kilobitsPerSecond(total), among: claims)) == expected)
+    }
+
+    @Test("What one of equals can't use goes to the others")
+    func sharesRest() {
+        var allocator = BitrateAllocator()
+        let equals = [claim(0, 100, rank: 1), claim(0, 2000, rank: 1), nil, claim(0, 900, rank: 1)]
+        #expect(kilobits(allocator.allocate(.kilobitsPerSecond(1500), among: equals)) == [100, 700, 0, 700])
+        #expect(kilobits(allocator.allocate(.kilobitsPerSecond(2500), among: equals)) == [100, 1500, 0, 900])
+    }
+
+    @Test("A camera that was paused stays so until there is clearly room for it again")
+    func pausesSteadily() {
+        var allocator = BitrateAllocator()
+        var camera: [Int64] = []
+        for total in [101, 99, 101, 110, 119, 120, 101, 99] {
+            camera.append(kilobits(allocator.allocate(.kilobitsPerSecond(total), among: claims))[2])
+        }
+        #expect(camera == [30, 0, 0, 0, 0, 30, 30, 0])
+    }
+
+    @Test("What is given is never more than there is, but for minima, and never less than can be used")
+    func keepsToTotal() {
+        var generator = SeededGenerator(seed: 3)
+        for _ in 0..<2000 {
+            var allocator = BitrateAllocator()
+            let claims = (0..<Int.random(in: 0...6, using: &generator)).map { _ in
+                claim(
+                    Int.random(in: 0...50, using: &generator), Int.random(in: 0...3000, using: &generator),
+                    rank: Int.random(in: 0...3, using: &generator))
+            }
+            let total = DataRate.kilobitsPerSecond(Int.random(in: 0...5000, using: &generator))
+            let rates = allocator.allocate(total, among: claims)
+            let sum = rates.reduce(0) { $0 + $1.bitsPerSecond }
+            let least = claims.reduce(0) { $0 + $1.minimum.bitsPerSecond }
+            let most = claims.reduce(0) { $0 + $1.maximum.bitsPerSecond }
+            #expect(sum <= max(total.bitsPerSecond, least))
+            #expect(sum >= min(total.bitsPerSecond, most) - 8)
+            for (rate, claim) in zip(rates, claims) { #expect(rate >= claim.minimum && rate <= claim.maximum) }
+        }
+    }
+
+    @Test("Extreme rates do not trap")
+    func survivesExtremes() {
+        var allocator = BitrateAllocator()
+        let extreme = BitrateAllocator.Claim(
+            minimum: .bitsPerSecond(Int64.min), maximum: .bitsPerSecond(Int64.max), rank: .max)
+        let whole = BitrateAllocator.Claim(
+            minimum: .bitsPerSecond(Int64.max), maximum: .zero, rank: .min, mayPause: true)
+        _ = allocator.allocate(.bitsPerSecond(Int64.max), among: [extreme, whole, extreme, nil])
+        _ = allocator.allocate(.bitsPerSecond(Int64.min), among: [whole, extreme])
+        #expect(allocator.allocate(.zero, among: []).isEmpty)
+    }
+}
