@@ -64,6 +64,8 @@ let package = Package(
         module("STUN", ["WireFormat", "Cryptography"]),
         module("RTP", ["WireFormat"]),
         module("Media"),
+        // A network in virtual time, for benchmarks and tests alone.
+        module("NetworkSimulation", ["WireFormat"]),
 
         // Floor 2: the protocols and the codecs.
         module("ICE", ["STUN", "WireFormat"]),
@@ -100,7 +102,7 @@ let package = Package(
         .executableTarget(
             name: "rtcbench",
             dependencies: [
-                "CAllocations", "PeerConnection", "RTP", "SDP", "SecureTransport", "WireFormat",
+                "CAllocations", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport", "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
 
@@ -113,7 +115,8 @@ let package = Package(
 
         // Tests: a folder a module, and what they share.
         .target(
-            name: "TestSupport", dependencies: ["RTP", "WireFormat"], path: "Tests/Support", swiftSettings: settings),
+            name: "TestSupport", dependencies: ["NetworkSimulation", "RTP", "WireFormat"], path: "Tests/Support",
+            swiftSettings: settings),
         tests("AudioCodingTests", ["AudioCoding", "Media"]),
         tests("CaptureTests", ["AudioCoding", "Capture", "Media"]),
         tests("CongestionControlTests", ["CongestionControl", "RTP", "TestSupport", "WireFormat"]),
@@ -126,6 +129,7 @@ let package = Package(
         tests("CryptographyTests", ["Cryptography", "WireFormat"]),
         tests("ICETests", ["Cryptography", "ICE", "STUN", "WireFormat"]),
         tests("MediaTests", ["Media"]),
+        tests("NetworkSimulationTests", ["NetworkSimulation", "WireFormat"]),
         tests(
             "PeerConnectionTests",
             ["CongestionControl", "PeerConnection", "RTP", "SDP", "SecureTransport", "TestSupport", "WireFormat"]),

@@ -1,5 +1,6 @@
+internal import NetworkSimulation
 public import RTP
-import WireFormat
+internal import WireFormat
 
 /// A VP8 stream whose frames mean nothing to a decoder but are packetized as RFC 7741 has it.
 public struct VP8TestStream: Sendable {

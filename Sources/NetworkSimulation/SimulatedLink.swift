@@ -1,44 +1,5 @@
 public import WireFormat
 
-/// What a link does to the packets that cross it.
-public struct LinkConditions: Hashable, Sendable {
-    /// The share of packets that vanish, 0...1.
-    public var loss: Double
-    /// How long an undisturbed packet is under way.
-    public var delay: Duration
-    /// The most that is added to `delay`, evenly spread. Jitter alone reorders nothing.
-    public var jitter: Duration
-    /// The share of packets held back by `reorderingDelay`, so that later ones overtake them, 0...1.
-    public var reordering: Double
-    /// How long a reordered packet is held back.
-    public var reorderingDelay: Duration
-    /// The share of packets that arrive twice, 0...1.
-    public var duplication: Double
-    /// What the bottleneck carries; nil for no bottleneck.
-    public var rate: DataRate?
-    /// The bytes that wait before the bottleneck; a packet that does not fit is dropped.
-    public var queueLimit: Int
-    /// The longest wait before the bottleneck; a packet that would wait longer is dropped.
-    public var queueTimeLimit: Duration
-
-    /// Conditions; a perfect link where nothing is said.
-    public init(
-        loss: Double = 0, delay: Duration = .zero, jitter: Duration = .zero, reordering: Double = 0,
-        reorderingDelay: Duration = .milliseconds(15), duplication: Double = 0, rate: DataRate? = nil,
-        queueLimit: Int = .max, queueTimeLimit: Duration = .seconds(3600)
-    ) {
-        self.loss = loss
-        self.delay = delay
-        self.jitter = jitter
-        self.reordering = reordering
-        self.reorderingDelay = reorderingDelay
-        self.duplication = duplication
-        self.rate = rate
-        self.queueLimit = queueLimit
-        self.queueTimeLimit = queueTimeLimit
-    }
-}
-
 /// One direction of a network in virtual time. The same seed and the same sends give the same deliveries.
 ///
 /// Every packet draws the same count of random numbers whatever becomes of it, so that conditions changed between two

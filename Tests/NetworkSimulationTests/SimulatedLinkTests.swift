@@ -1,5 +1,5 @@
+import NetworkSimulation
 import Testing
-import TestSupport
 import WireFormat
 
 private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
