@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Random numbers that a seed repeats exactly (xoshiro256**, its state filled by SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: (UInt64, UInt64, UInt64, UInt64)
@@ -36,6 +38,17 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     /// True with this probability.
     public mutating func chance(_ probability: Double) -> Bool {
         fraction() < probability
+    }
+
+    /// A number of the normal distribution with mean 0 and deviation 1 (Box and Muller); it takes two draws.
+    public mutating func normal() -> Double {
+        let (radius, angle) = ((-2 * log(1 - fraction())).squareRoot(), 2 * Double.pi * fraction())
+        return radius * cos(angle)
+    }
+
+    /// A number of the exponential distribution with this mean.
+    public mutating func exponential(mean: Double) -> Double {
+        -mean * log(1 - fraction())
     }
 
     private static func rotate(_ value: UInt64, by count: UInt64) -> UInt64 {

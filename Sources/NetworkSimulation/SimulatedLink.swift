@@ -25,24 +25,12 @@ public struct SimulatedLink<Payload: Sendable>: Sendable {
         public var bytesDelivered = 0
     }
 
-    private struct Transit: Sendable {
-        var arrival: Instant
-        var order: Int
-        var size: Int
-        var payload: Payload
-
-        func isEarlier(than other: Transit) -> Bool {
-            (arrival, order) < (other.arrival, other.order)
-        }
-    }
-
     /// What the link does to packets sent from now on.
     public var conditions: LinkConditions
     /// What became of the packets so far.
     public private(set) var counters = Counters()
     private var generator: SeededGenerator
-    private var transits: [Transit] = []
-    private var nextOrder = 0
+    private var transits = ArrivalQueue<(size: Int, payload: Payload)>()
     private var bottleneckFree: Instant?
     private var lastInOrder: Instant?
 
@@ -79,15 +67,15 @@ public struct SimulatedLink<Payload: Sendable>: Sendable {
             arrival = max(arrival, lastInOrder ?? arrival)
             lastInOrder = arrival
         }
-        push(payload, size: size, arrival: arrival)
+        transits.push((size, payload), arrival: arrival)
         if isDuplicated {
             counters.duplicated += 1
-            push(payload, size: size, arrival: arrival.advanced(by: secondJitter))
+            transits.push((size, payload), arrival: arrival.advanced(by: secondJitter))
         }
     }
 
     /// When the next packet arrives; nil while none is under way.
-    public var nextArrival: Instant? { transits.first?.arrival }
+    public var nextArrival: Instant? { transits.nextArrival }
 
     /// Packets under way.
     public var packetsInFlight: Int { transits.count }
@@ -101,11 +89,10 @@ public struct SimulatedLink<Payload: Sendable>: Sendable {
 
     /// The packet that arrived first, if one has by `now`.
     public mutating func pollFirst(now: Instant) -> Payload? {
-        guard let first = transits.first, first.arrival <= now else { return nil }
-        removeFirst()
+        guard let first = transits.pop(now: now) else { return nil }
         counters.delivered += 1
-        counters.bytesDelivered += first.size
-        return first.payload
+        counters.bytesDelivered += first.element.size
+        return first.element.payload
     }
 
     private mutating func passBottleneck(size: Int, now: Instant) -> Instant? {
@@ -119,34 +106,6 @@ public struct SimulatedLink<Payload: Sendable>: Sendable {
         let departure = start.advanced(by: rate.duration(ofBytes: size))
         bottleneckFree = departure
         return departure
-    }
-
-    private mutating func push(_ payload: Payload, size: Int, arrival: Instant) {
-        transits.append(Transit(arrival: arrival, order: nextOrder, size: size, payload: payload))
-        nextOrder += 1
-        var child = transits.count - 1
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard transits[child].isEarlier(than: transits[parent]) else { return }
-            transits.swapAt(child, parent)
-            child = parent
-        }
-    }
-
-    private mutating func removeFirst() {
-        transits.swapAt(0, transits.count - 1)
-        transits.removeLast()
-        var parent = 0
-        while true {
-            var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2]
-            where child < transits.count && transits[child].isEarlier(than: transits[least]) {
-                least = child
-            }
-            guard least != parent else { return }
-            transits.swapAt(parent, least)
-            parent = least
-        }
     }
 }
 

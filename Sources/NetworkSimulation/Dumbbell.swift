@@ -1,0 +1,117 @@
+public import WireFormat
+
+/// Flows of several paths through one bottleneck each way: the network of RFC 8867 §4.1.
+///
+///     left ends ──▶ forward bottleneck ──▶ each flow's delay, jitter, loss ──▶ right ends
+///     left ends ◀── each flow's delay, jitter, loss ◀── backward bottleneck ◀── right ends
+///
+/// The same seed and the same sends give the same deliveries.
+public struct Dumbbell<Payload: Sendable>: Sendable {
+    /// Which way a packet goes.
+    public enum Direction: Hashable, Sendable, CaseIterable {
+        /// From a left end to a right one.
+        case forward
+        /// From a right end to a left one.
+        case backward
+
+        /// The other way.
+        public var opposite: Direction { self == .forward ? .backward : .forward }
+    }
+
+    /// What one flow's packets meet beside the bottlenecks.
+    public struct Path: Hashable, Sendable {
+        /// How long an undisturbed packet is under way, each way.
+        public var delay: Duration
+        /// The standard deviation of what is added to `delay`: the size of a number of the normal distribution, cut at
+        /// three deviations (RFC 8868 §4.5.1). It reorders nothing.
+        public var jitter: Duration
+        /// The share of forward packets that vanish after the bottleneck, 0...1.
+        public var forwardLoss: Double
+        /// The share of backward packets that vanish after the bottleneck, 0...1.
+        public var backwardLoss: Double
+
+        /// A path; without jitter and loss where nothing is said.
+        public init(delay: Duration, jitter: Duration = .zero, forwardLoss: Double = 0, backwardLoss: Double = 0) {
+            self.delay = delay
+            self.jitter = jitter
+            self.forwardLoss = forwardLoss
+            self.backwardLoss = backwardLoss
+        }
+    }
+
+    /// What becomes of a packet that was sent.
+    public enum Fate: Hashable, Sendable {
+        /// It arrives, after it waited this long at the bottleneck.
+        case delivered(queueingDelay: Duration)
+        /// It passes the bottleneck after this wait, and vanishes by chance.
+        case lost(queueingDelay: Duration)
+        /// The bottleneck's queue has no room for it.
+        case dropped
+    }
+
+    /// A packet at the end that it was sent to.
+    public struct Delivery: Sendable {
+        /// The flow that it is of.
+        public let flow: Int
+        /// Which way it went.
+        public let direction: Direction
+        /// Its bytes on the wire.
+        public let size: Int
+        /// When it arrived.
+        public let arrival: Instant
+        /// The packet.
+        public let payload: Payload
+    }
+
+    /// The bottleneck from the left ends to the right ones.
+    public private(set) var forward: Bottleneck
+    /// The bottleneck from the right ends to the left ones.
+    public private(set) var backward: Bottleneck
+    private let paths: [Path]
+    private var latest: [[Instant?]]
+    private var generator: SeededGenerator
+    private var transits = ArrivalQueue<(flow: Int, direction: Direction, size: Int, payload: Payload)>()
+
+    /// A network with a path for each flow, numbered from 0.
+    public init(forward: Bottleneck, backward: Bottleneck, paths: [Path], seed: UInt64) {
+        self.forward = forward
+        self.backward = backward
+        self.paths = paths
+        latest = paths.map { _ in [nil, nil] }
+        generator = SeededGenerator(seed: seed)
+    }
+
+    /// When the next packet arrives; nil while none is under way.
+    public var nextArrival: Instant? { transits.nextArrival }
+
+    /// The bottleneck of a direction.
+    public func bottleneck(_ direction: Direction) -> Bottleneck { direction == .forward ? forward : backward }
+
+    /// Gives the network a packet that has `size` bytes on the wire, and says what will become of it.
+    @discardableResult
+    public mutating func send(_ payload: Payload, size: Int, flow: Int, _ direction: Direction, now: Instant) -> Fate {
+        let path = paths[flow]
+        // Each packet draws the same count of numbers whatever becomes of it.
+        let isLost = generator.chance(direction == .forward ? path.forwardLoss : path.backwardLoss)
+        let jitter = path.jitter * min(3, abs(generator.normal()))
+        let passage =
+            direction == .forward
+            ? forward.send(size: size, flow: flow, now: now) : backward.send(size: size, flow: flow, now: now)
+        guard let passage else { return .dropped }
+        guard !isLost else { return .lost(queueingDelay: passage.queueingDelay) }
+        let side = direction == .forward ? 0 : 1
+        let arrival = passage.departure.advanced(by: path.delay + jitter)
+        let inOrder = max(arrival, latest[flow][side] ?? arrival)
+        latest[flow][side] = inOrder
+        transits.push((flow, direction, size, payload), arrival: inOrder)
+        return .delivered(queueingDelay: passage.queueingDelay)
+    }
+
+    /// The packet that arrived first, if one has by `now`.
+    public mutating func poll(now: Instant) -> Delivery? {
+        guard let (arrival, element) = transits.pop(now: now) else { return nil }
+        return Delivery(
+            flow: element.flow, direction: element.direction, size: element.size, arrival: arrival,
+            payload: element.payload)
+    }
+}

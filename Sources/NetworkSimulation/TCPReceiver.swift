@@ -1,0 +1,41 @@
+/// The other end of a modelled TCP connection: answers each segment at once (RFC 5681 §4.2), and says which came past a
+/// gap.
+public struct TCPReceiver: Sendable {
+    /// The first segment that has not come.
+    public private(set) var next = 0
+    /// What came past gaps, in order.
+    private var later: [Range<Int>] = []
+
+    /// A receiver that has nothing yet.
+    public init() {}
+
+    /// Takes a segment and answers it.
+    public mutating func receive(_ segment: TCPSender.Segment) -> TCPSender.Acknowledgement {
+        var block: Range<Int>?
+        if segment.number == next {
+            next += 1
+            while let first = later.first, first.lowerBound <= next {
+                next = max(next, first.upperBound)
+                later.removeFirst()
+            }
+        } else if segment.number > next {
+            block = insert(segment.number)
+        }
+        return TCPSender.Acknowledgement(next: next, block: block, echo: segment.timestamp)
+    }
+
+    /// Notes a segment past a gap; the segments around it that have come.
+    private mutating func insert(_ number: Int) -> Range<Int> {
+        let place = later.firstIndex { $0.upperBound >= number } ?? later.count
+        guard place < later.count, later[place].lowerBound <= number + 1 else {
+            later.insert(number..<number + 1, at: place)
+            return number..<number + 1
+        }
+        let (lower, upper) = (min(later[place].lowerBound, number), max(later[place].upperBound, number + 1))
+        later[place] = lower..<upper
+        if place + 1 < later.count, later[place + 1].lowerBound == upper {
+            later[place] = lower..<later.remove(at: place + 1).upperBound
+        }
+        return later[place]
+    }
+}
