@@ -47,6 +47,9 @@ public struct AIMDRateControl: Sendable {
     private var firstThroughput: Instant?
     private var lastDecrease: DataRate?
 
+    /// Whether the path's capacity is not known: it was never found full, or carries more than when it was.
+    public var isCapacityUnknown: Bool { capacity.estimate == nil }
+
     /// A control without a valid estimate.
     public init(holdsWhileApplicationLimited: Bool = false) {
         self.holdsWhileApplicationLimited = holdsWhileApplicationLimited

@@ -32,18 +32,24 @@ extension BandwidthEstimator {
         let arrived = results.filter { $0.arrival != nil }.sorted(by: Self.arrivesEarlier)
         if let first = arrived.map(\.sent).min() { window.receive(roundTrip: max(.zero, now - first)) }
         throughput.receive(results)
+        for result in arrived {
+            guard let arrival = result.arrival else { continue }
+            recentThroughput.receive(sent: result.sent, arrival: arrival, size: result.size)
+        }
         let acknowledged = throughput.estimate
         let probe = probeResult(arrived, acknowledged: acknowledged)
         let isLimited = limitedRegion.startTime != nil
         let result = delayBased.receive(
-            arrived, acknowledged: acknowledged, probe: probe, isApplicationLimited: isLimited, now: now)
+            arrived, acknowledged: acknowledged, recent: recentThroughput.estimate, probe: probe,
+            isApplicationLimited: isLimited, now: now)
+        lowerToArrivals(now: now)
         if let estimate = result.estimate {
             if result.isProbe {
                 sendSide.setMeasured(estimate)
                 confidence.restore(now: now)
             }
-            sendSide.setDelayLimit(estimate)
         }
+        if let estimate = delayBased.estimate { sendSide.setDelayLimit(estimate) }
         sendSide.receive(results, acknowledged: acknowledged, isApplicationLimited: isLimited)
         if let acknowledged {
             confidence.confirm(acknowledged, estimate: estimate, floor: configuration.start, now: now)
@@ -79,10 +85,21 @@ extension BandwidthEstimator {
         update(now: now)
     }
 
+    /// Where more is under way than the window holds, the path carries what arrives, and what is sent is to be less.
+    private mutating func lowerToArrivals(now: Instant) {
+        guard window.isExceeded(by: outstanding.bytes), let recent = recentThroughput.estimate,
+            delayBased.estimate.map({ recent < $0 }) ?? false
+        else { return }
+        delayBased.lower(to: recent * AIMDRateControl.backoffFactor, now: now)
+    }
+
     /// Passes on where the application began or ceased to be the limit.
     mutating func followLimitedRegion(now: Instant) {
         let start = limitedRegion.startTime
-        if start == nil, probeController.limitedRegionStart != nil { probeController.limitedRegionEnd = now }
+        if start == nil, probeController.limitedRegionStart != nil {
+            probeController.limitedRegionEnd = now
+            recentThroughput.limitedRegionEnded(at: now)
+        }
         probeController.limitedRegionStart = start
     }
 

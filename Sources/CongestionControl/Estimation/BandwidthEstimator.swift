@@ -77,6 +77,8 @@ public struct BandwidthEstimator: Sendable {
     var allocation: DataRate?
     var outstanding = OutstandingPackets()
     var throughput = RobustThroughputEstimator()
+    /// Follows what arrives faster, for when it falls.
+    var recentThroughput = AcknowledgedBitrateEstimator()
     var probeEstimator = ProbeEstimator()
     var probeController = ProbeController(probesLimitedRegions: true)
     var delayBased = DelayBasedEstimator()
@@ -154,6 +156,7 @@ public struct BandwidthEstimator: Sendable {
         outstanding.forget()
         probes = []
         throughput = RobustThroughputEstimator()
+        recentThroughput = AcknowledgedBitrateEstimator()
         probeEstimator = ProbeEstimator()
         window = CongestionWindow()
         let remote = sendSide.remoteLimit
@@ -211,6 +214,7 @@ public struct BandwidthEstimator: Sendable {
         limitedRegion.process(now: now)
         followLimitedRegion(now: now)
         add(probeController.process(now: now))
+        searchCapacity(now: now)
         update(now: now)
     }
 
@@ -246,6 +250,13 @@ public struct BandwidthEstimator: Sendable {
             if let estimate = delayBased.estimate { sendSide.setDelayLimit(estimate) }
         }
         announce(now: now)
+    }
+
+    /// Where the path proved wider than it was when last found full, growing by shares would take long: probe.
+    private mutating func searchCapacity(now: Instant) {
+        let wanted = min(bounds.maximum, allocation ?? bounds.maximum)
+        guard delayBased.rateControl.isCapacityUnknown, estimate < wanted, acknowledged != nil else { return }
+        add(probeController.searchCapacity(now: now))
     }
 
     private var waitingTime: Duration {

@@ -8,7 +8,7 @@ internal import WireFormat
 /// decided with each feedback and each 25 ms, not with each packet.
 struct CongestionWindow: Sendable {
     /// The queue that is tolerated beyond the round trip.
-    static let queueTime = Duration.milliseconds(350)
+    static let queueTime = Duration.milliseconds(150)
     /// No window is smaller.
     static let smallestWindow = 3000
     /// What a pushed rate does not go below.

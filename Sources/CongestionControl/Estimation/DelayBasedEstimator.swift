@@ -4,7 +4,8 @@ public import WireFormat
 /// delay, the detector of overuse and the rate control.
 ///
 /// Source: libwebrtc, `goog_cc/delay_based_bwe`; draft-ietf-rmcat-gcc-02 5. Deviations: no detector of sound's own, which
-/// is off by default there.
+/// is off by default there; where what
+/// arrives falls faster than its average tells, a cut starts from what arrived last.
 public struct DelayBasedEstimator: Sendable {
     /// What a feedback changed.
     public struct Result: Hashable, Sendable {
@@ -61,12 +62,13 @@ public struct DelayBasedEstimator: Sendable {
     /// - Parameters:
     ///   - arrived: the packets that arrived, in the order of arrival.
     ///   - acknowledged: the rate at which packets arrive; nil where not known.
+    ///   - recent: the same over a shorter time, for cuts; nil where not known.
     ///   - probe: what a probe measured; nil where none is complete.
     ///   - isApplicationLimited: whether the application is what limits the rate.
     ///   - now: when the feedback came in.
     public mutating func receive(
-        _ arrived: [TransportFeedbackTracker.PacketResult], acknowledged: DataRate?, probe: DataRate?,
-        isApplicationLimited: Bool, now: Instant
+        _ arrived: [TransportFeedbackTracker.PacketResult], acknowledged: DataRate?, recent: DataRate? = nil,
+        probe: DataRate?, isApplicationLimited: Bool, now: Instant
     ) -> Result {
         guard !arrived.isEmpty else { return Result(estimate: nil, isProbe: false, hasRecovered: false) }
         if lastFeedback.map({ now - $0 > Self.streamTimeout }) ?? false {
@@ -77,7 +79,7 @@ public struct DelayBasedEstimator: Sendable {
         lastFeedback = now
         let hasRecovered = detect(arrived, now: now)
         rateControl.isApplicationLimited = isApplicationLimited
-        return decide(acknowledged: acknowledged, probe: probe, hasRecovered: hasRecovered, now: now)
+        return decide(acknowledged: acknowledged, recent: recent, probe: probe, hasRecovered: hasRecovered, now: now)
     }
 
     /// Follows the delay. True where it went back from shrinking to even.
@@ -98,11 +100,11 @@ public struct DelayBasedEstimator: Sendable {
     }
 
     private mutating func decide(
-        acknowledged: DataRate?, probe: DataRate?, hasRecovered: Bool, now: Instant
+        acknowledged: DataRate?, recent: DataRate?, probe: DataRate?, hasRecovered: Bool, now: Instant
     ) -> Result {
         if detector.usage == .overusing {
             // What a probe measured while it overused the path is no rate to send at.
-            guard reduce(acknowledged: acknowledged, now: now) else {
+            guard reduce(acknowledged: acknowledged.map { min($0, recent ?? $0) }, now: now) else {
                 return Result(estimate: nil, isProbe: false, hasRecovered: false)
             }
             return Result(estimate: rateControl.estimate, isProbe: false, hasRecovered: false)

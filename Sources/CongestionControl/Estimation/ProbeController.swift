@@ -44,7 +44,11 @@ public struct ProbeController: Sendable {
     public static let furtherThreshold = 0.7
     /// The time between probes while the application is the limit.
     public static let limitedRegionInterval = Duration.seconds(5)
-    /// The multiple of the estimate that is probed then.
+    /// The time between probes while the capacity is not known.
+    public static let searchInterval = Duration.seconds(2)
+    /// The multiple of the estimate that is probed meanwhile: media follow each step before the next.
+    public static let searchScale = 1.5
+    /// The multiple of the estimate that is probed in application-limited regions.
     public static let limitedRegionScale = 2.0
     /// The highest rate probed where no maximum was set.
     public static let defaultMaximum = DataRate.kilobitsPerSecond(5000)
@@ -171,6 +175,14 @@ public struct ProbeController: Sendable {
         else { return [] }
         lastRecoveryProbe = now
         return probe([rate], further: false, now: now)
+    }
+
+    /// Probes a step further up where the path proved wider than it was thought to be.
+    public mutating func searchCapacity(now: Instant) -> [ProbeCluster] {
+        guard case .complete = state, isNetworkAvailable, estimate > .zero,
+            lastProbe.map({ now - $0 >= Self.searchInterval }) ?? true
+        else { return [] }
+        return probe([estimate * Self.searchScale], further: false, now: now)
     }
 
     /// Probes at `rate`, where silence left open whether the path still takes it; once in a second at most.
