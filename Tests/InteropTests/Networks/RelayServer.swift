@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+extension TestNetwork {
+    static let username = "alice"
+    static let password = "wonderland"
+    static let realm = "networks.test"
+
+    /// Starts coturn on the server: STUN with a second address and port (RFC 5780), TURN over UDP and TCP for one user.
+    @discardableResult
+    func startServer(versions: Versions = .v4) async throws -> RunningProgram {
+        let addresses =
+            (versions.hasV4 ? [Self.serverV4, Self.alternateV4] : []) + (versions.hasV6 ? [Self.serverV6] : [])
+        let program = try start(
+            try #require(Self.find("turnserver")),
+            addresses.flatMap { ["--listening-ip", $0] }
+                + (versions.hasV4 ? ["--relay-ip", Self.serverV4] : [])
+                + (versions.hasV6 ? ["--relay-ip", Self.serverV6] : [])
+                + [
+                    "-n", "--no-tls", "--no-dtls", "--no-cli", "--lt-cred-mech", "--realm", Self.realm,
+                    "--user", "\(Self.username):\(Self.password)", "--userdb", "turn.db", "--pidfile", "turn.pid",
+                    "--log-file", "stdout", "--simple-log", "--min-port", "50000", "--max-port", "50999",
+                    "--relay-threads", "1",
+                ], on: .server)
+        try await program.wait(for: "coturn", timeout: .seconds(10)) {
+            // A socket at port 3478, in hexadecimal, that listens: TCP comes after UDP there.
+            ["tcp", "tcp6"].contains { table in
+                let text = try? String(
+                    contentsOfFile: "/proc/\(program.processIdentifier)/net/\(table)", encoding: .utf8)
+                return text?.split(separator: "\n").contains { $0.contains(":0D96 ") && $0.contains(" 0A ") } ?? false
+            }
+        }
+        return program
+    }
+}
