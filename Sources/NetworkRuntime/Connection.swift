@@ -275,6 +275,9 @@ public actor Connection {
         peer.statistics(now: MonotonicClock.now)
     }
 
+    /// What is known of the paths to the peer.
+    public var connectivityFacts: ConnectivityFacts { peer.connectivityFacts }
+
     /// Each pair of addresses and what became of it, a line each.
     public func pairReports() -> [String] {
         peer.pairReports()

@@ -1,3 +1,4 @@
+public import PeerConnection
 public import WireFormat
 
 /// Why a connection could not begin or go on.
@@ -12,9 +13,9 @@ public enum ConnectionError: Error, Sendable, Equatable {
     case unresolvable(host: String)
     /// An `--ice-server` that isn't a STUN URL (RFC 7064).
     case invalidServer(String)
-    /// No path to the peer was found; each line is one pair of addresses and its fate.
-    case unreachable(pairs: [String])
-    /// The DTLS handshake failed, or the peer's certificate isn't the one that its description announced.
+    /// No path to the peer was found.
+    case unreachable(ConnectivityFacts)
+    /// The DTLS handshake failed or took too long, or the peer's certificate isn't the one that its description announced.
     case insecure(reason: String)
     /// The peer stopped answering, longer ago than consent lasts (RFC 7675).
     case lost
@@ -34,18 +35,9 @@ extension ConnectionError: CustomStringConvertible {
             "the name \(host) has no address; check its spelling and the machine's DNS"
         case .invalidServer(let text):
             "\(text) is not a STUN server; write stun:HOST or stun:HOST:PORT"
-        case .unreachable(let pairs) where pairs.isEmpty:
-            "no address in the peer's description can be reached from the addresses of ours; share with --bind ADDRESS "
-                + "of a network that both are in, or with --ice-server"
-        case .unreachable(let pairs):
-            (["no path to the peer was found; the pairs of addresses that were tried:"] + pairs.map { "  " + $0 }
-                + [
-                    "Is the peer running, and does it still wait for this answer? If it is in another network, make an "
-                        + "offer with --ice-server stun:HOST; a firewall must let UDP pass."
-                ])
-                .joined(separator: "\n")
+        case .unreachable(let facts): ConnectivityReport.text(for: facts)
         case .insecure(let reason):
-            "the peer could not be trusted: \(reason)"
+            "no secure connection to the peer came about: \(reason)"
         case .lost:
             "the peer stopped answering, and consent to send to it ran out (RFC 7675); its program or its network ended: "
                 + "make a new offer to share again"

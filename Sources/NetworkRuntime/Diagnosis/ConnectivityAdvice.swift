@@ -1,0 +1,147 @@
+internal import PeerConnection
+internal import WireFormat
+
+/// What to try next, from what is known of a connection that found no path. Facts go in, words come out.
+enum ConnectivityAdvice {
+    /// One to three lines: what the facts say, and what to do about it.
+    static func lines(for facts: ConnectivityFacts) -> [String] {
+        let advice = facts.pairs.isEmpty ? withoutPairs(facts) : withPairs(facts)
+        return Array(advice.prefix(3))
+    }
+
+    /// There was nothing to send a check to.
+    private static func withoutPairs(_ facts: ConnectivityFacts) -> [String] {
+        let ours = families(facts.localCandidates)
+        let theirs = families(facts.remoteCandidates)
+        if !theirs.isEmpty, !ours.isEmpty, ours.isDisjoint(with: theirs) {
+            return [
+                "The peer has \(name(theirs)) alone and this side \(name(ours)): have both use a network with the same "
+                    + "version of IP, or a relay that has both: --ice-server turn:USER:PASSWORD@HOST."
+            ]
+        }
+        if facts.unresolvedNames > 0 { return [names] }
+        if facts.remoteCandidates.isEmpty {
+            return [
+                "The peer's description names no address: it may have been taken before its candidates were gathered. "
+                    + "Take the whole of it, with its a=candidate lines."
+            ]
+        }
+        return [
+            "The peer's addresses are of another network than the ones of this side: share with --bind ADDRESS of a "
+                + "network that both are in, or with --ice-server."
+        ]
+    }
+
+    private static func withPairs(_ facts: ConnectivityFacts) -> [String] {
+        if let advice = oneSided(facts) { return [advice] }
+        var advice: [String] = []
+        if facts.pairs.allSatisfy({ $0.fate == .unroutable }) {
+            advice.append(
+                "This machine has no route to any of the peer's addresses: bring the network up that leads there, or give "
+                    + "a relay that both can reach: --ice-server turn:USER:PASSWORD@HOST.")
+            return advice
+        }
+        if facts.unresolvedNames > 0 { advice.append(names) }
+        if let relay = missingRelay(facts) { advice.append(relay) }
+        advice.append("Is the peer running, and does it still wait for this answer? An old answer fits no new offer.")
+        return advice
+    }
+
+    /// Something came back, or came here: then the paths are not the question.
+    private static func oneSided(_ facts: ConnectivityFacts) -> String? {
+        let pairs = facts.pairs
+        let wasRefused = pairs.contains { if case .refused(401, _) = $0.fate { true } else { false } }
+        if wasRefused {
+            return
+                "The peer refuses this side's ICE password: offer and answer belong to different sessions. Make a new "
+                + "offer and take the answer to that one."
+        }
+        if pairs.contains(where: { $0.checksAnswered > 0 && $0.fate == .fellSilent }) {
+            return "The peer answered at first and then stopped: its program or its network ended. Make a new offer to "
+                + "share again."
+        }
+        if pairs.contains(where: { $0.checksReceived > 0 }), !pairs.contains(where: { $0.checksAnswered > 0 }) {
+            return
+                "The peer's packets arrive here, but nothing of what goes back is answered: a firewall on the way lets "
+                + "UDP through in one direction alone. Open it for UDP, or use a relay: "
+                + "--ice-server turn:USER:PASSWORD@HOST."
+        }
+        return nil
+    }
+
+    private static let names =
+        "Names under .local among the peer's addresses found nobody who knows them: they take multicast DNS (UDP port "
+        + "5353) between both machines. In another network, have the peer use a STUN or TURN server too."
+
+    /// What a server would help with, by what both sides have; nil where both have relays.
+    private static func missingRelay(_ facts: ConnectivityFacts) -> String? {
+        let all = facts.localCandidates + facts.remoteCandidates
+        guard !all.contains(where: { $0.type == .relayed }) else {
+            return
+                "Not even a relayed address was answered: a firewall may block UDP altogether. Try the relay over TCP: "
+                + "--ice-server 'turn:USER:PASSWORD@HOST?transport=tcp'."
+        }
+        let ours = Standing(facts.localCandidates)
+        let theirs = Standing(facts.remoteCandidates)
+        switch (ours, theirs) {
+        case (.behindNAT, .behindNAT):
+            return
+                "Both sides are behind a NAT, neither lets the other in, and neither has a relay: give a TURN server, "
+                + "--ice-server turn:USER:PASSWORD@HOST."
+        case (.privateOnly, .behindNAT), (.privateOnly, .reachable):
+            return "This side told the peer private addresses alone, and the peer is outside: make the offer with "
+                + "--ice-server stun:HOST, or --ice-server turn:USER:PASSWORD@HOST where that is not enough."
+        case (.behindNAT, .privateOnly), (.reachable, .privateOnly):
+            return
+                "The peer named private addresses alone, which mean nothing outside its network: have it use a STUN or "
+                + "TURN server too, or give this side a relay: --ice-server turn:USER:PASSWORD@HOST."
+        case (.privateOnly, .privateOnly):
+            return
+                "Both sides named private addresses alone: in one network a firewall on one of the machines may drop "
+                + "UDP; between two networks it takes --ice-server turn:USER:PASSWORD@HOST."
+        case (.reachable, _), (_, .reachable):
+            return
+                "A public address was not answered: a firewall must let UDP pass to it; where it can't, use a relay: "
+                + "--ice-server 'turn:USER:PASSWORD@HOST?transport=tcp'."
+        }
+    }
+
+    /// How one side looks from outside.
+    private enum Standing {
+        /// An address of its own that everybody can send to.
+        case reachable
+        /// A server saw another address than its own.
+        case behindNAT
+        /// Nothing that means anything outside its network.
+        case privateOnly
+
+        init(_ candidates: [ConnectivityFacts.Candidate]) {
+            if candidates.contains(where: { $0.type == .host && !$0.address.ip.isPrivate }) {
+                self = .reachable
+            } else {
+                self = candidates.contains { $0.type != .host && !$0.address.ip.isPrivate } ? .behindNAT : .privateOnly
+            }
+        }
+    }
+
+    private static func families(_ candidates: [ConnectivityFacts.Candidate]) -> Set<Bool> {
+        Set(candidates.map(\.address.ip.isV4))
+    }
+
+    private static func name(_ families: Set<Bool>) -> String {
+        families.contains(true) ? "IPv4" : "IPv6"
+    }
+}
+
+extension IPAddress {
+    /// Whether the address means nothing outside its own network: RFC 1918, carriers' shared space (RFC 6598), unique
+    /// local (RFC 4193), link-local and loopback.
+    var isPrivate: Bool {
+        if isLoopback || isLinkLocal { return true }
+        return switch self {
+        case .v4(let value):
+            value >> 24 == 10 || value >> 20 == 0xAC1 || value >> 16 == 0xC0A8 || value >> 22 == 0x64_40 >> 6
+        case .v6(let high, _): high >> 57 == 0x7E
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import PeerConnection
+internal import WireFormat
+
+/// What a person reads of a connection that found no path: each pair with its fate, and what to try next.
+enum ConnectivityReport {
+    /// A peer can name hundreds of candidates; the best pairs say enough.
+    static let maximumPairs = 16
+
+    /// The whole report.
+    static func text(for facts: ConnectivityFacts) -> String {
+        var lines = facts.pairs.isEmpty ? candidateLines(facts) : pairLines(facts)
+        lines += ConnectivityAdvice.lines(for: facts)
+        return lines.joined(separator: "\n")
+    }
+
+    private static func pairLines(_ facts: ConnectivityFacts) -> [String] {
+        var lines = ["no path to the peer was found; the pairs of addresses that were tried:"]
+        lines += facts.pairs.prefix(maximumPairs).map { "  " + line(for: $0) }
+        if facts.pairs.count > maximumPairs { lines.append("  and \(facts.pairs.count - maximumPairs) more") }
+        // A reflexive candidate is checked from its base and has no pair of its own.
+        let reflexive = facts.localCandidates.filter { $0.type == .serverReflexive }
+        if !reflexive.isEmpty { lines.append("  this side is known outside as \(list(reflexive.map(\.address)))") }
+        return lines
+    }
+
+    private static func candidateLines(_ facts: ConnectivityFacts) -> [String] {
+        [
+            "no address in the peer's description can be reached from the addresses of ours",
+            "  ours: \(list(facts.localCandidates))",
+            "  the peer's: \(list(facts.remoteCandidates))"
+                + (facts.unresolvedNames > 0 ? ", and \(facts.unresolvedNames) names that nobody resolved" : ""),
+        ]
+    }
+
+    private static func list(_ items: [some CustomStringConvertible]) -> String {
+        guard !items.isEmpty else { return "none" }
+        let shown = items.prefix(maximumPairs).map(\.description).joined(separator: ", ")
+        return items.count > maximumPairs ? shown + " and \(items.count - maximumPairs) more" : shown
+    }
+
+    /// `host 192.0.2.1:9 → srflx 203.0.113.2:9: no answer to 7 checks, 2 checks came from there`.
+    static func line(for pair: ConnectivityFacts.Pair) -> String {
+        let checks = "\(pair.checksSent) \(pair.checksSent == 1 ? "check" : "checks")"
+        let fate =
+            switch pair.fate {
+            case .notTried: "not tried"
+            case .unanswered: "no answer to \(checks)"
+            case .answered: "\(pair.checksAnswered) of \(checks) answered"
+            case .fellSilent: "\(pair.checksAnswered) of \(checks) answered, then silence"
+            case .refused(let code, let reason): "refused with error \(code) \(reason) after \(checks)"
+            case .answeredFromElsewhere(let address): "\(checks), answered from \(address) instead"
+            case .unroutable: "this machine has no way there"
+            }
+        let received = pair.checksReceived
+        let heard = received == 0 ? "" : ", \(received) \(received == 1 ? "check" : "checks") came from there"
+        return "\(pair.local) → \(pair.remote): \(fate)\(heard)"
+    }
+}

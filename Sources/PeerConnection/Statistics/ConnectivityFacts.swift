@@ -1,0 +1,131 @@
+internal import ICE
+internal import SDP
+public import WireFormat
+
+/// What is known of the paths to a peer: facts alone, from which whoever talks to a person draws advice.
+public struct ConnectivityFacts: Sendable, Hashable {
+    /// How a candidate was found (RFC 8445 §5.1.1), under the names of SDP.
+    public enum CandidateType: String, Sendable, Hashable {
+        /// An address of one of the machine's interfaces.
+        case host
+        /// What a STUN server saw, or a router forwards.
+        case serverReflexive = "srflx"
+        /// What the other peer saw.
+        case peerReflexive = "prflx"
+        /// An address on a TURN server.
+        case relayed = "relay"
+    }
+
+    /// A candidate of either side.
+    public struct Candidate: Sendable, Hashable, CustomStringConvertible {
+        /// How it was found.
+        public var type: CandidateType
+        /// Where it is.
+        public var address: TransportAddress
+
+        /// A candidate.
+        public init(_ type: CandidateType, _ address: TransportAddress) {
+            self.type = type
+            self.address = address
+        }
+
+        /// `srflx 203.0.113.1:50000`.
+        public var description: String { "\(type.rawValue) \(address)" }
+    }
+
+    /// What became of a pair of candidates, beyond its counts.
+    public enum Fate: Sendable, Hashable {
+        /// No check was sent.
+        case notTried
+        /// The checks have no answer.
+        case unanswered
+        /// The checks were answered.
+        case answered
+        /// Checks were answered, and no more.
+        case fellSilent
+        /// The peer answered with an error.
+        case refused(code: Int, reason: String)
+        /// The answer came from elsewhere than the check went to.
+        case answeredFromElsewhere(TransportAddress)
+        /// The system has no way there.
+        case unroutable
+    }
+
+    /// A pair of candidates.
+    public struct Pair: Sendable, Hashable {
+        /// Ours.
+        public var local: Candidate
+        /// The peer's.
+        public var remote: Candidate
+        /// What became of it.
+        public var fate: Fate
+        /// Checks that were sent on it.
+        public var checksSent: Int
+        /// Those that were answered.
+        public var checksAnswered: Int
+        /// Checks of the peer that came on it.
+        public var checksReceived: Int
+
+        /// A pair.
+        public init(
+            local: Candidate, remote: Candidate, fate: Fate, checksSent: Int = 0, checksAnswered: Int = 0,
+            checksReceived: Int = 0
+        ) {
+            self.local = local
+            self.remote = remote
+            self.fate = fate
+            self.checksSent = checksSent
+            self.checksAnswered = checksAnswered
+            self.checksReceived = checksReceived
+        }
+    }
+
+    /// The pairs, best first.
+    public var pairs: [Pair] = []
+    /// Our candidates.
+    public var localCandidates: [Candidate] = []
+    /// The peer's candidates, those that it came forward with included.
+    public var remoteCandidates: [Candidate] = []
+    /// Host names among the peer's candidates whose addresses were not found.
+    public var unresolvedNames = 0
+
+    /// Nothing known.
+    public init() {}
+}
+
+extension PeerConnection {
+    /// What is known of the paths to the peer.
+    public var connectivityFacts: ConnectivityFacts {
+        var facts = ConnectivityFacts()
+        facts.pairs = agent.pairReports().map { report in
+            ConnectivityFacts.Pair(
+                local: report.local.fact, remote: report.remote.fact, fate: report.fate.fact,
+                checksSent: report.statistics.requestsSent, checksAnswered: report.statistics.responsesReceived,
+                checksReceived: report.statistics.requestsReceived)
+        }
+        facts.localCandidates = agent.localCandidates.map(\.fact)
+        facts.remoteCandidates = agent.remoteCandidates.map(\.fact)
+        facts.unresolvedNames = unresolvedNames.count + agent.statistics.remoteNamesUnresolved
+        return facts
+    }
+}
+
+extension ICE.Candidate {
+    fileprivate var fact: ConnectivityFacts.Candidate {
+        ConnectivityFacts.Candidate(ConnectivityFacts.CandidateType(rawValue: type.rawValue) ?? .host, address)
+    }
+}
+
+extension PairFate {
+    fileprivate var fact: ConnectivityFacts.Fate {
+        switch self {
+        case .notTried: .notTried
+        case .trying, .noAnswer: .unanswered
+        case .answered: .answered
+        case .fellSilent: .fellSilent
+        case .refused(let code, let reason): .refused(code: code, reason: reason)
+        case .answeredFromElsewhere(let address): .answeredFromElsewhere(address)
+        case .unreachable: .unroutable
+        }
+    }
+}

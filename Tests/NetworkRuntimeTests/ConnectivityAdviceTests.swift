@@ -1,0 +1,119 @@
+@testable import NetworkRuntime
+import PeerConnection
+import Testing
+import WireFormat
+
+/// What is said of a connection that found no path: from the facts alone.
+@Suite struct ConnectivityAdviceTests {
+    private typealias Candidate = ConnectivityFacts.Candidate
+    private typealias Pair = ConnectivityFacts.Pair
+
+    private static func candidate(
+        _ type: ConnectivityFacts.CandidateType, _ ip: String
+    ) throws -> Candidate {
+        Candidate(type, try #require(TransportAddress(ip, port: 5000)))
+    }
+
+    /// What every pair of these candidates comes to when nobody answers.
+    private static func silence(_ local: [Candidate], _ remote: [Candidate]) -> ConnectivityFacts {
+        var facts = ConnectivityFacts()
+        facts.localCandidates = local
+        facts.remoteCandidates = remote
+        facts.pairs = local.filter { $0.type == .host || $0.type == .relayed }.flatMap { ours in
+            remote.map { Pair(local: ours, remote: $0, fate: .unanswered, checksSent: 7) }
+        }
+        return facts
+    }
+
+    @Test func `Two sides behind NATs without a relay are told of TURN`() throws {
+        let facts = Self.silence(
+            [try Self.candidate(.host, "10.0.1.2"), try Self.candidate(.serverReflexive, "203.0.113.1")],
+            [try Self.candidate(.host, "10.0.2.2"), try Self.candidate(.serverReflexive, "203.0.113.2")])
+        let advice = ConnectivityAdvice.lines(for: facts)
+        #expect(advice.first?.contains("give a TURN server, --ice-server turn:") == true, "\(advice)")
+        #expect(advice.count <= 3)
+    }
+
+    @Test func `A side with private addresses alone is told of STUN where the other is outside`() throws {
+        let home = try Self.candidate(.host, "192.168.1.2")
+        let outside = try Self.candidate(.host, "198.51.100.7")
+        #expect(ConnectivityAdvice.lines(for: Self.silence([home], [outside]))[0].contains("--ice-server stun:HOST"))
+        #expect(ConnectivityAdvice.lines(for: Self.silence([outside], [home]))[0].contains("have it use a STUN"))
+    }
+
+    @Test func `A relay that nobody answers through is tried over TCP`() throws {
+        let facts = Self.silence(
+            [try Self.candidate(.host, "10.0.1.2"), try Self.candidate(.relayed, "203.0.113.10")],
+            [try Self.candidate(.host, "10.0.2.2")])
+        #expect(ConnectivityAdvice.lines(for: facts)[0].contains("?transport=tcp"))
+    }
+
+    @Test func `Names that nobody resolved are named as the reason`() throws {
+        var facts = ConnectivityFacts()
+        facts.localCandidates = [try Self.candidate(.host, "10.0.1.2")]
+        facts.unresolvedNames = 2
+        #expect(ConnectivityAdvice.lines(for: facts)[0].contains("multicast DNS"))
+        #expect(ConnectivityReport.text(for: facts).contains("2 names that nobody resolved"))
+    }
+
+    @Test func `Descriptions without a common version of IP, and without an address, are told apart`() throws {
+        var facts = ConnectivityFacts()
+        facts.localCandidates = [try Self.candidate(.host, "10.0.1.2")]
+        #expect(ConnectivityAdvice.lines(for: facts)[0].contains("names no address"))
+        facts.remoteCandidates = [try Self.candidate(.host, "2001:db8::1")]
+        #expect(ConnectivityAdvice.lines(for: facts)[0].contains("The peer has IPv6 alone and this side IPv4"))
+    }
+
+    @Test(arguments: [
+        (ConnectivityFacts.Fate.refused(code: 401, reason: "Unauthenticated"), 0, 0, "ICE password"),
+        (.fellSilent, 3, 0, "answered at first"),
+        (.unanswered, 0, 2, "in one direction alone"),
+        (.unroutable, 0, 0, "no route"),
+    ])
+    func `What one side heard decides`(
+        fate: ConnectivityFacts.Fate, answered: Int, received: Int, words: String
+    ) throws {
+        let ours = try Self.candidate(.host, "10.0.1.2")
+        let theirs = try Self.candidate(.host, "10.0.1.3")
+        var facts = Self.silence([ours], [theirs])
+        facts.pairs = [
+            Pair(
+                local: ours, remote: theirs, fate: fate, checksSent: 7, checksAnswered: answered,
+                checksReceived: received)
+        ]
+        let advice = ConnectivityAdvice.lines(for: facts)
+        #expect(advice.count == 1 && advice[0].contains(words), "\(advice)")
+    }
+
+    @Test func `A report has a line for each pair with its counts, up to a bound`() throws {
+        let ours = try Self.candidate(.host, "10.0.1.2")
+        let pair = Pair(
+            local: ours, remote: try Self.candidate(.serverReflexive, "203.0.113.2"), fate: .unanswered, checksSent: 7,
+            checksReceived: 1)
+        #expect(
+            ConnectivityReport.line(for: pair)
+                == "host 10.0.1.2:5000 → srflx 203.0.113.2:5000: no answer to 7 checks, 1 check came from there")
+        var facts = ConnectivityFacts()
+        facts.pairs = Array(repeating: pair, count: 40)
+        let text = ConnectivityReport.text(for: facts)
+        #expect(text.split(separator: "\n").count < 24)
+        #expect(text.contains("and 24 more"))
+    }
+
+    @Test(arguments: [
+        ("10.255.0.1", true), ("11.0.0.1", false), ("172.16.0.1", true), ("172.31.255.255", true),
+        ("172.32.0.1", false),
+        ("192.168.0.1", true), ("192.169.0.1", false), ("100.64.0.1", true), ("100.127.255.255", true),
+        ("100.128.0.1", false), ("169.254.1.1", true), ("127.0.0.1", true), ("fd00::1", true), ("fc00::1", true),
+        ("fe80::1", true), ("2001:db8::1", false), ("203.0.113.1", false),
+    ])
+    func `Private addresses are those of RFC 1918, 6598 and 4193, and of one link`(text: String, isPrivate: Bool) throws
+    {
+        #expect(try #require(IPAddress(text)).isPrivate == isPrivate)
+    }
+
+    @Test func `A handshake that took too long is no matter of trust`() {
+        let error = ConnectionError.insecure(reason: "no DTLS handshake within 30 s")
+        #expect(error.description == "no secure connection to the peer came about: no DTLS handshake within 30 s")
+    }
+}
