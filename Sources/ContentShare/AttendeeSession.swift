@@ -252,7 +252,7 @@ public actor AttendeeSession {
         case .failed(let failure):
             let error = await ConnectionError(failure, on: connection)
             await end(with: .failure(error), share: .connectionFailed("\(error)"))
-        case .gatheringComplete, .targetBitrateChanged: return
+        case .gatheringComplete, .serverFailed, .targetBitrateChanged: return
         }
     }
 

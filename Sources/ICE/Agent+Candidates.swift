@@ -7,34 +7,39 @@ extension Agent {
     /// kind (RFC 8445 §5.1.2.2).
     public mutating func addLocalHost(_ base: TransportAddress, interfaceOrder: Int = 0, now: Instant) {
         guard isActive, !bases.contains(where: { $0.address == base }) else { return }
-        guard localCandidates.count < limits.localCandidates else {
+        guard max(bases.count, localCandidates.count) < limits.localCandidates else {
             statistics.overLimit += 1
             return
         }
         var preference = Candidate.localPreference(of: base.ip, interfaceOrder: interfaceOrder)
         while preference > 0, bases.contains(where: { $0.localPreference == preference }) { preference -= 1 }
         bases.append(Base(address: base, localPreference: preference))
+        // Relays are asked from it; the peer is not told of it.
+        guard configuration.transportPolicy == .all else { return advance(now: now) }
         let candidate = Candidate(
             foundation: foundation(type: .host, base: base.ip, server: nil),
             priority: Candidate.priority(type: .host, localPreference: preference), address: base, type: .host)
         localCandidates.append(candidate)
         emit(.candidateGathered(candidate))
-        for remote in remoteCandidates where Self.isWorthChecking(candidate, remote) {
-            addPair(candidate, remote)
-        }
+        pairWithRemotes(candidate)
+        addStreams()
         advance(now: now)
     }
 
-    /// Adds a candidate that the peer announced, in the words of its line (RFC 8839 §5.1). A name in place of the
+    mutating func pairWithRemotes(_ candidate: Candidate) {
+        for remote in remoteCandidates where Self.isWorthChecking(candidate, remote) { addPair(candidate, remote) }
+    }
+
+    /// Adds a candidate that the peer announced, in the words of its line (RFC 8839 §5.1, RFC 6544 §4.5). A name in place of the
     /// address is for the caller to resolve first; ``noteUnresolvedRemoteName()`` says that it could not.
     @discardableResult
     public mutating func addRemoteCandidate(
         foundation: String, component: Int, transport: String, priority: UInt32, address: TransportAddress,
-        type: String, now: Instant
+        type: String, tcpType: String? = nil, now: Instant
     ) -> RemoteCandidateOutcome {
         let outcome = takeRemoteCandidate(
             foundation: foundation, component: component, transport: transport, priority: priority, address: address,
-            type: type)
+            type: type, tcpType: tcpType)
         switch outcome {
         case .added, .known: break
         case .overLimit: statistics.overLimit += 1
@@ -59,20 +64,24 @@ extension Agent {
 
     private mutating func takeRemoteCandidate(
         foundation: String, component: Int, transport: String, priority: UInt32, address: TransportAddress,
-        type: String
+        type: String, tcpType: String?
     ) -> RemoteCandidateOutcome {
-        guard transport.lowercased() == "udp" else { return .ignoredTransport }
+        let isStream = transport.lowercased() == "tcp" && tcpType == "passive"
+        guard isStream || transport.lowercased() == "udp" else { return .ignoredTransport }
+        let transport = isStream ? TransportProtocol.tcp : .udp
         guard component == 1 else { return .ignoredComponent }
         guard let type = CandidateType(rawValue: type) else { return .ignoredType }
         guard address.port != 0, !address.ip.isUnspecified, !address.ip.isMulticast else { return .ignoredAddress }
         // The foundation is the peer's text: a bound on what is kept of it.
         let remote = Candidate(
-            foundation: String(foundation.prefix(32)), priority: priority, address: address, type: type)
-        if let index = remoteCandidates.firstIndex(where: { $0.address == address }) {
+            foundation: String(foundation.prefix(32)), priority: priority, address: address, type: type,
+            transport: transport)
+        if let index = remoteIndex(address, over: transport) {
             // Known from its own check, or announced twice: the announced type and priority hold (RFC 8838 §11.4).
             guard remoteCandidates[index].type == .peerReflexive else { return .known }
             remoteCandidates[index] = remote
-            for index in pairs.indices where pairs[index].remote.address == address {
+            for index in pairs.indices
+            where pairs[index].remote.address == address && pairs[index].remote.transport == transport {
                 pairs[index].remote = remote
             }
             updatePriorities()
@@ -80,25 +89,31 @@ extension Agent {
         }
         guard remoteCandidates.count < limits.remoteCandidates else { return .overLimit }
         remoteCandidates.append(remote)
+        if isStream { addStreams() }
         for base in bases {
-            guard let local = hostCandidate(of: base.address), Self.isWorthChecking(local, remote) else { continue }
+            guard let local = baseCandidate(of: base.address), Self.isWorthChecking(local, remote) else { continue }
             addPair(local, remote)
         }
         return .added
     }
 
-    /// Families must agree; link-local IPv6 addresses reach each other only; what is sent from a loopback address
+    func remoteIndex(_ address: TransportAddress, over transport: TransportProtocol) -> Int? {
+        remoteCandidates.firstIndex { $0.address == address && $0.transport == transport }
+    }
+
+    /// Transports and families must agree; link-local IPv6 addresses reach each other only; what is sent from a loopback address
     /// reaches only this machine.
-    private static func isWorthChecking(_ local: Candidate, _ remote: Candidate) -> Bool {
+    static func isWorthChecking(_ local: Candidate, _ remote: Candidate) -> Bool {
         let (from, to) = (local.base.ip, remote.address.ip)
-        guard from.isV4 == to.isV4 else { return false }
+        guard local.transport == remote.transport, from.isV4 == to.isV4 else { return false }
         if from.isLoopback { return to.isLoopback }
         if !from.isV4 { return from.isLinkLocal == to.isLinkLocal }
         return true
     }
 
-    func hostCandidate(of base: TransportAddress) -> Candidate? {
-        localCandidates.first { $0.type == .host && $0.address == base }
+    /// The candidate that a base is: of the host, or relayed.
+    func baseCandidate(of base: TransportAddress) -> Candidate? {
+        localCandidates.first { $0.base == base && ($0.type == .host || $0.type == .relayed) }
     }
 
     /// Puts a pair on the checklist, waiting or frozen (RFC 8445 §6.1.2.6, RFC 8838 §12); returns where it is.
@@ -143,14 +158,16 @@ extension Agent {
 
     mutating func updatePriorities() {
         for index in pairs.indices {
-            let local = hostCandidate(of: pairs[index].base) ?? pairs[index].local
+            let local = baseCandidate(of: pairs[index].base) ?? pairs[index].local
             pairs[index].priority = CandidatePair.priority(
                 local: local.priority, remote: pairs[index].remote.priority, role: role)
         }
     }
 
-    mutating func foundation(type: CandidateType, base: IPAddress, server: IPAddress?) -> String {
-        let key = FoundationKey(type: type, base: base, server: server)
+    mutating func foundation(
+        type: CandidateType, base: IPAddress, server: IPAddress?, transport: TransportProtocol = .udp
+    ) -> String {
+        let key = FoundationKey(type: type, base: base, server: server, transport: transport)
         let number = foundations[key] ?? foundations.count + 1
         foundations[key] = number
         return String(number)

@@ -56,7 +56,8 @@ extension Agent {
         transactions[id] = Transaction(
             id: id, purpose: .check(pair: pairs[index].id, role: role, nominates: nominates, priority: priority),
             base: pairs[index].base, destination: pairs[index].remote.address, bytes: bytes,
-            latestTransmission: now, due: now, wait: timing.checkRetransmission)
+            isRepeated: !pairs[index].remote.transport.isStream, latestTransmission: now, due: now,
+            wait: pairs[index].remote.transport.isStream ? timing.streamCheckTimeout : timing.checkRetransmission)
         transmit(id, now: now)
     }
 
@@ -86,8 +87,9 @@ extension Agent {
 
     /// What our candidate would be worth if the peer saw another address than the base (RFC 8445 §7.1.1).
     private func peerReflexivePriority(of base: TransportAddress) -> UInt32 {
-        let preference = bases.first { $0.address == base }?.localPreference ?? 0
-        return Candidate.priority(type: .peerReflexive, localPreference: preference)
+        let base = bases.first { $0.address == base }
+        return Candidate.priority(
+            type: .peerReflexive, over: base?.transport ?? .udp, localPreference: base?.localPreference ?? 0)
     }
 
     /// Sends a transaction's request and says when it is due again (RFC 8489 §6.2.1).
@@ -119,14 +121,15 @@ extension Agent {
                     transmit(id, now: now)
                 } else {
                     transactions[id] = nil
-                    gathers[order].isDone = true
+                    finishGather(order, as: .noAnswer)
                 }
             case .consent:
                 transactions[id] = nil
             case .check(let pair, _, let nominates, _):
                 // Once the choice is made only its own check and triggered ones matter.
                 let isIdle = isConcluded && !nominates && state == .connected
-                if transaction.transmissions < timing.checkTransmissions, !isIdle {
+                let isRepeated = transaction.isRepeated || transaction.transmissions == 0
+                if transaction.transmissions < timing.checkTransmissions, isRepeated, !isIdle {
                     transmit(id, now: now)
                 } else {
                     transactions[id] = nil

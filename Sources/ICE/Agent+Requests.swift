@@ -68,7 +68,7 @@ extension Agent {
 
     /// What an authentic request means for its pair (RFC 8445 §7.3.1.3 to §7.3.1.5).
     mutating func process(_ check: EarlyCheck, now: Instant) {
-        guard let remote = remoteCandidate(of: check), let local = hostCandidate(of: check.base),
+        guard let remote = remoteCandidate(of: check), let local = baseCandidate(of: check.base),
             let index = addPair(local, remote)
         else {
             statistics.overLimit += 1
@@ -101,12 +101,13 @@ extension Agent {
 
     /// The candidate that a request came from, learned from the request if need be (RFC 8445 §7.3.1.3).
     private mutating func remoteCandidate(of check: EarlyCheck) -> Candidate? {
-        if let known = remoteCandidates.first(where: { $0.address == check.source }) { return known }
+        let transport = bases.first { $0.address == check.base }?.transport ?? .udp
+        if let index = remoteIndex(check.source, over: transport) { return remoteCandidates[index] }
         guard remoteCandidates.count < limits.remoteCandidates else { return nil }
         remoteReflexiveCount += 1
         let candidate = Candidate(
             foundation: "prflx\(remoteReflexiveCount)", priority: check.priority, address: check.source,
-            type: .peerReflexive)
+            type: .peerReflexive, transport: transport)
         remoteCandidates.append(candidate)
         return candidate
     }
@@ -115,6 +116,7 @@ extension Agent {
     private mutating func hasten(_ pair: Int, now: Instant) {
         for (id, transaction) in transactions {
             guard case .check(pair, _, _, _) = transaction.purpose, transaction.transmissions != .max,
+                transaction.isRepeated,
                 now - transaction.latestTransmission >= timing.checkRetransmission / 2
             else { continue }
             // Counted from one, as a round trip can no longer be told from this answer.

@@ -14,7 +14,6 @@ extension Agent {
                 statistics.unexpectedResponses += 1
                 return
             }
-            transactions[transaction.id] = nil
             finishGather(order, transaction, with: message, now: now)
         case .check(let pair, _, _, _), .consent(let pair):
             guard let index = pairIndex(pair) else {
@@ -96,7 +95,7 @@ extension Agent {
         if firstValid == nil { firstValid = now }
         for other in pairs.indices
         where pairs[other].state == .frozen && pairs[other].remote.foundation == pairs[index].remote.foundation {
-            if hostCandidate(of: pairs[other].base)?.foundation == hostCandidate(of: pairs[index].base)?.foundation {
+            if baseCandidate(of: pairs[other].base)?.foundation == baseCandidate(of: pairs[index].base)?.foundation {
                 pairs[other].state = .waiting
             }
         }
@@ -114,7 +113,8 @@ extension Agent {
         }
         let candidate = Candidate(
             foundation: foundation(type: .peerReflexive, base: base.ip, server: nil), priority: priority,
-            address: mapped, type: .peerReflexive, base: base)
+            address: mapped, type: .peerReflexive, base: base,
+            transport: bases.first { $0.address == base }?.transport ?? .udp)
         localCandidates.append(candidate)
         return candidate
     }

@@ -66,7 +66,9 @@ extension Agent {
         let start = firstValid ?? .distantFuture
         let open: Set<PairState> = [.frozen, .waiting, .inProgress]
         let isBest = !pairs.contains { open.contains($0.state) && $0.priority > pairs[best].priority }
-        return isBest ? start : start.advanced(by: timing.nominationSettle)
+        let isRelayed = pairs[best].local.type == .relayed
+        return isBest
+            ? start : start.advanced(by: isRelayed ? timing.relayedNominationSettle : timing.nominationSettle)
     }
 
     var nominationDeadline: Instant? {
@@ -99,21 +101,27 @@ extension Agent {
         guard let index = selected.flatMap(pairIndex) else { return }
         if consentExpiry(of: pairs[index]) <= now {
             pairs[index].state = .failed
-            stop(.failed)
+            stop(.failed, now: now)
             return
         }
         guard let due = consentDue, due <= now else { return }
-        if consentUnanswered >= timing.consentMisses, state == .connected {
-            setState(.disconnected)
-            // Another way may still be open: everything is tried once more.
-            nominating = nil
-            for other in pairs.indices where other != index && pairs[other].state != .inProgress { trigger(other) }
-        }
+        if consentUnanswered >= timing.consentMisses { disconnect() }
         sendConsentCheck(index, now: now)
         consentUnanswered += 1
         let roundTrip = min(pairs[index].statistics.currentRoundTripTime ?? .zero, .seconds(1))
         consentDue = now.advanced(
             by: state == .disconnected ? timing.consentInterval / 5 : max(timing.consentRetry, roundTrip * 2))
+    }
+
+    /// The selected pair does not carry any more. Another way may still be open: everything is tried once more.
+    mutating func disconnect() {
+        guard state == .connected else { return }
+        setState(.disconnected)
+        nominating = nil
+        for other in pairs.indices where pairs[other].id != selected && pairs[other].state != .inProgress {
+            guard bases.contains(where: { $0.address == pairs[other].base }) else { continue }
+            trigger(other)
+        }
     }
 
     /// Gives up where nothing works. A peer that announced nothing usable may still come forward by itself, so that
@@ -125,6 +133,6 @@ extension Agent {
         let isExhausted =
             remoteCandidatesEnded && !isGathering && !mayComeForward && triggered.isEmpty && !pairs.isEmpty
             && pairs.allSatisfy { $0.state == .failed } && patience >= timing.connectivityLimit / 2
-        if patience >= timing.connectivityLimit || isExhausted { stop(.failed) }
+        if patience >= timing.connectivityLimit || isExhausted { stop(.failed, now: now) }
     }
 }

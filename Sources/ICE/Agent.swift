@@ -3,9 +3,12 @@ public import WireFormat
 
 /// A full ICE agent for one component (RFC 8445) with trickled candidates (RFC 8838) and consent (RFC 7675).
 ///
-/// The agent does no input or output: datagrams and the time go in through ``handle(datagram:from:to:now:)`` and
+/// The agent does no input or output: datagrams and the time go in through ``handle(datagram:from:to:over:now:)`` and
 /// ``handleTimeout(now:)``, and after each call ``pollTransmit()`` and ``pollEvent()`` are asked until they have no
 /// more. ``nextDeadline`` says when the time is wanted next.
+///
+/// Three kinds of bases send and receive: sockets, relayed addresses at TURN servers (RFC 8656), and the near ends of
+/// TCP connections that are opened to the peer (RFC 6544). Checks, consent and media go over all of them alike.
 public struct Agent: Sendable {
     /// Where the agent stands.
     public internal(set) var state = AgentState.new
@@ -41,7 +44,12 @@ public struct Agent: Sendable {
     var paceOpens: Instant?
 
     var gathers: [Gather] = []
+    var relays: [Relay] = []
+    /// Servers that nothing was asked of, and why.
+    var unaskedServers: [ServerFailure] = []
     var gatheringLimit: Instant?
+    /// When STUN servers are waited for no longer.
+    var reflexiveLimit: Instant?
 
     var remoteCandidatesEnded = false
     var remoteReflexiveCount = 0
@@ -54,13 +62,30 @@ public struct Agent: Sendable {
     /// Consent checks since the last answer.
     var consentUnanswered = 0
 
+    /// Where media goes; kept, as it is asked for with every packet.
+    var path: MediaPath?
+
     private var transmits: [Transmit] = []
     private var events: [AgentEvent] = []
 
-    /// A base: the local address of a socket.
+    /// A base: what a candidate sends from and receives at.
     struct Base: Sendable {
+        /// How a base's datagrams leave.
+        enum Route: Hashable, Sendable {
+            /// From a UDP socket at the base's address.
+            case socket
+            /// Over a TCP connection for each peer, from the interface of this socket.
+            case stream(TransportAddress)
+            /// Through the relay of this index, from whose address they go on to the peer.
+            case relay(Int)
+        }
+
         let address: TransportAddress
         let localPreference: UInt16
+        var route = Route.socket
+
+        /// How the peer is spoken to.
+        var transport: TransportProtocol { if case .stream = route { .tcp } else { .udp } }
     }
 
     /// What makes two candidates share a foundation (RFC 8445 §5.1.1.3).
@@ -68,6 +93,7 @@ public struct Agent: Sendable {
         let type: CandidateType
         let base: IPAddress
         let server: IPAddress?
+        var transport = TransportProtocol.udp
     }
 
     /// An entry of the triggered-check queue (RFC 8445 §6.1.4.1), nominations included.
@@ -88,8 +114,11 @@ public struct Agent: Sendable {
     /// A base that asks a STUN server what it looks like from outside.
     struct Gather: Sendable {
         let base: TransportAddress
-        let server: TransportAddress
+        let server: ICEServerAddress
         var isDone = false
+        var mapped: TransportAddress?
+        var roundTripTime: Duration?
+        var error: ServerError?
         /// When the binding is next kept alive, if there is one.
         var keepalive: Instant?
     }
@@ -126,14 +155,28 @@ public struct Agent: Sendable {
         advance(now: now)
     }
 
-    /// Takes in a datagram that ``STUNMessage/isSTUN(_:)`` recognised; `local` is the base it arrived at.
+    /// Takes in a datagram, or a whole message of a stream, that arrived at the socket `local` or over a stream from its
+    /// interface; what relays wrap is unwrapped. Application data is let fall: who carries any calls
+    /// ``unwrap(_:from:to:over:now:)`` and ``handle(message:from:to:now:)`` instead.
     public mutating func handle(
-        datagram: RawSpan, from source: TransportAddress, to local: TransportAddress, now: Instant
+        datagram: RawSpan, from source: TransportAddress, to local: TransportAddress,
+        over transport: TransportProtocol = .udp, now: Instant
+    ) {
+        guard
+            case .message(let source, let base, let range) = unwrap(
+                datagram, from: source, to: local, over: transport, now: now)
+        else { return }
+        handle(message: datagram.extracting(range), from: source, to: base, now: now)
+    }
+
+    /// Takes in a STUN message that came to a base, as ``unwrap(_:from:to:over:now:)`` named it.
+    public mutating func handle(
+        message bytes: RawSpan, from source: TransportAddress, to local: TransportAddress, now: Instant
     ) {
         guard isActive else { return }
         let message: STUNMessage
         do {
-            message = try STUNMessage(parsing: datagram)
+            message = try STUNMessage(parsing: bytes)
         } catch {
             statistics.malformedMessages += 1
             return
@@ -150,20 +193,29 @@ public struct Agent: Sendable {
         advance(now: now)
     }
 
-    /// Says that the system could not send from `base` to `destination`, as where there is no route: the pair fails,
-    /// a STUN server is given up.
-    public mutating func transmitFailed(base: TransportAddress, destination: TransportAddress, now: Instant) {
+    /// Says that the system could not send from `base` to `destination`, as where there is no route, or that a stream
+    /// could not be opened or ended: the pair fails, a STUN or TURN server is given up.
+    public mutating func transmitFailed(
+        base: TransportAddress, destination: TransportAddress, over transport: TransportProtocol = .udp, now: Instant
+    ) {
+        guard isActive else { return }
+        failRelay(base: base, server: destination, over: transport, now: now)
+        if transport == .udp { failTransactions(base: base, destination: destination) }
+        if transport == .udp, let index = pairIndex(base: base, remote: destination), pairs[index].id != selected {
+            fail(index, as: .unreachable)
+        }
+        if transport == .tcp { streamFailed(from: base, to: destination) }
+        advance(now: now)
+    }
+
+    private mutating func failTransactions(base: TransportAddress, destination: TransportAddress) {
         for transaction in transactions.values
         where transaction.base == base && transaction.destination == destination {
-            if case .gather(let order) = transaction.purpose { gathers[order].isDone = true }
+            if case .gather(let order) = transaction.purpose { finishGather(order, as: .unreachable) }
             // Consent runs out by itself: a route can come back.
             if case .consent = transaction.purpose { continue }
             transactions[transaction.id] = nil
         }
-        if let index = pairIndex(base: base, remote: destination), pairs[index].id != selected {
-            fail(index, as: .unreachable)
-        }
-        advance(now: now)
     }
 
     /// The next datagram to send.
@@ -176,10 +228,10 @@ public struct Agent: Sendable {
         events.isEmpty ? nil : events.removeFirst()
     }
 
-    /// Ends the agent: nothing is sent or answered any more.
-    public mutating func close() {
+    /// Ends the agent: relayed addresses are given back, and nothing more is sent or answered.
+    public mutating func close(now: Instant) {
         guard state != .closed else { return }
-        stop(.closed)
+        stop(.closed, now: now)
     }
 
     /// The pair to send media on, in the states connected and disconnected.
@@ -203,25 +255,39 @@ public struct Agent: Sendable {
         }
     }
 
+    /// What each STUN and TURN server answered to each base.
+    public func serverReports() -> [ServerReport] {
+        gathers.map(report) + relays.map(\.report)
+            + unaskedServers.map { failure in
+                ServerReport(
+                    server: failure.server, base: failure.base, outcome: .failed(failure.error), mappedAddress: nil,
+                    relayedAddress: nil, lifetime: nil, roundTripTime: nil, alternateServer: nil)
+            }
+    }
+
     var isActive: Bool { state != .failed && state != .closed }
 
     /// Does all that is due. Every input ends here, so that ``nextDeadline`` is right after each.
     mutating func advance(now: Instant) {
         guard isActive else { return }
         expireTransactions(now: now)
+        advanceRelays(now: now)
         advanceGathering(now: now)
         reselect(now: now)
         considerNomination(now: now)
         sendNextCheck(now: now)
         advanceConsent(now: now)
         concludeFailure(now: now)
+        updatePath()
         nextDeadline = isActive ? earliestDeadline(after: now) : nil
     }
 
     private func earliestDeadline(after now: Instant) -> Instant? {
         var deadlines = transactions.values.map(\.due)
         deadlines.append(contentsOf: gathers.compactMap(\.keepalive))
-        deadlines.append(contentsOf: [gatheringLimit, nominationDeadline, consentDeadline].compactMap { $0 })
+        deadlines.append(contentsOf: relays.compactMap(\.deadline))
+        deadlines.append(
+            contentsOf: [gatheringLimit, reflexiveLimit, nominationDeadline, consentDeadline].compactMap { $0 })
         if state == .checking, let checkingSince {
             deadlines.append(checkingSince.advanced(by: timing.connectivityLimit))
             let patience = checkingSince.advanced(by: timing.connectivityLimit / 2)
@@ -231,12 +297,24 @@ public struct Agent: Sendable {
         return deadlines.min()
     }
 
+    /// Sends from a base, whatever its route.
     mutating func send(_ bytes: [UInt8], from base: TransportAddress, to destination: TransportAddress) {
+        switch bases.first(where: { $0.address == base })?.route {
+        case .socket: queue(Transmit(base: base, destination: destination, bytes: bytes))
+        case .stream(let socket):
+            guard let framed = RFC4571Framer.framed(bytes) else { return }
+            queue(Transmit(base: socket, destination: destination, bytes: framed, transport: .tcp))
+        case .relay(let index): relay(bytes, to: destination, through: index)
+        case nil: return
+        }
+    }
+
+    mutating func queue(_ transmit: Transmit) {
         guard transmits.count < limits.transmits else {
             statistics.overLimit += 1
             return
         }
-        transmits.append(Transmit(base: base, destination: destination, bytes: bytes))
+        transmits.append(transmit)
     }
 
     mutating func emit(_ event: AgentEvent) {
@@ -249,14 +327,15 @@ public struct Agent: Sendable {
         emit(.stateChanged(new))
     }
 
-    mutating func stop(_ final: AgentState) {
+    mutating func stop(_ final: AgentState, now: Instant) {
         transactions = [:]
         triggered = []
         earlyChecks = []
-        gathers = []
         nextDeadline = nil
         selected = nil
+        path = nil
         transmits = []
+        releaseRelays(now: now)
         setState(final)
     }
 }

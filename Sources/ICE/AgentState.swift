@@ -46,22 +46,33 @@ public enum AgentEvent: Hashable, Sendable {
     case gatheringComplete
     /// A conflict changed our role (RFC 8445 §7.3.1.1).
     case roleChanged(Role)
+    /// A STUN or TURN server gave nothing, or gives nothing any longer.
+    case serverFailed(ServerFailure)
 }
 
-/// A datagram to send.
+/// Something to send.
+///
+/// Over a stream the owner opens one connection for each `base`, `destination` and `transport` when the first transmit
+/// names them, from the base's address and any port. `bytes` are framed for it; ``Agent/framing(of:over:)`` says how what
+/// comes back is to be taken apart.
 public struct Transmit: Hashable, Sendable {
-    /// The base to send from.
+    /// The base to send from: the socket's own address, also where the transport is a stream.
     public let base: TransportAddress
     /// Where to.
     public let destination: TransportAddress
     /// What.
     public let bytes: [UInt8]
+    /// How.
+    public let transport: TransportProtocol
 
-    /// A datagram from a base to a destination.
-    public init(base: TransportAddress, destination: TransportAddress, bytes: [UInt8]) {
+    /// Bytes from a base to a destination.
+    public init(
+        base: TransportAddress, destination: TransportAddress, bytes: [UInt8], transport: TransportProtocol = .udp
+    ) {
         self.base = base
         self.destination = destination
         self.bytes = bytes
+        self.transport = transport
     }
 }
 
@@ -73,7 +84,8 @@ public struct AgentStatistics: Hashable, Sendable {
     public internal(set) var unauthenticatedRequests = 0
     /// Responses without a request of ours, or with wrong integrity.
     public internal(set) var unexpectedResponses = 0
-    /// Indications, and requests of other methods than Binding.
+    /// Indications, requests of other methods than Binding, what came from where nothing may come from, and what relays
+    /// let through that they should not.
     public internal(set) var ignoredMessages = 0
     /// Candidates of the peer that were of no use here.
     public internal(set) var remoteCandidatesIgnored = 0

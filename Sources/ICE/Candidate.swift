@@ -11,19 +11,24 @@ public enum CandidateType: String, Hashable, Sendable, CaseIterable {
     /// An address on a TURN server.
     case relayed = "relay"
 
-    /// The recommended type preference (RFC 8445 §5.1.2.2).
-    var preference: UInt32 {
-        switch self {
-        case .host: 126
-        case .peerReflexive: 110
-        case .serverReflexive: 100
-        case .relayed: 0
+    /// The type preference: of UDP as RFC 8445 §5.1.2.2 recommends it; of TCP below all of UDP but relayed (RFC 6544
+    /// §4.2), with the numbers of libwebrtc, so that both ends of a pair order alike; of relayed candidates by how the
+    /// server is reached, as libwebrtc does.
+    func preference(over transport: TransportProtocol) -> UInt32 {
+        switch (self, transport) {
+        case (.host, .udp): 126
+        case (.peerReflexive, .udp): 110
+        case (.serverReflexive, _): 100
+        case (.host, _): 90
+        case (.peerReflexive, _): 80
+        case (.relayed, .udp): 2
+        case (.relayed, .tcp): 1
+        case (.relayed, .tls): 0
         }
     }
 }
 
-/// A transport address at which an agent may be reached over UDP, for the one component of a bundled, multiplexed
-/// session.
+/// A transport address at which an agent may be reached, for the one component of a bundled, multiplexed session.
 public struct Candidate: Hashable, Sendable {
     /// Equal for candidates of one type, base address and server: what freezes and thaws together (RFC 8445 §5.1.1.3).
     public var foundation: String
@@ -36,27 +41,36 @@ public struct Candidate: Hashable, Sendable {
     /// For our own candidates the address of the socket that sends and receives (RFC 8445 §5.1.1: the base). For the
     /// peer's, the same as `address`, as theirs is not known.
     public var base: TransportAddress
+    /// How the peer reaches it: `udp`, or `tcp` for the ends of a TCP connection that we open (RFC 6544).
+    public var transport: TransportProtocol
+    /// The related address of the candidate's line in a description (RFC 8839 §5.1): the base of a reflexive candidate,
+    /// what the server sees of a relayed one's.
+    public var relatedAddress: TransportAddress?
+    /// How the TURN server of a relayed candidate is reached.
+    public var relayProtocol: TransportProtocol?
+    /// The URL of the server that a candidate was learned from, where it is known.
+    public var url: String?
 
-    /// A candidate; `base` defaults to the address.
+    /// A candidate; `base` defaults to the address, `relatedAddress` to the base of a reflexive candidate.
     public init(
         foundation: String, priority: UInt32, address: TransportAddress, type: CandidateType,
-        base: TransportAddress? = nil
+        base: TransportAddress? = nil, transport: TransportProtocol = .udp, relatedAddress: TransportAddress? = nil
     ) {
         self.foundation = foundation
         self.priority = priority
         self.address = address
         self.type = type
         self.base = base ?? address
-    }
-
-    /// The related address of the candidate's line in a description: the base of a reflexive candidate (RFC 8839 §5.1).
-    public var relatedAddress: TransportAddress? {
-        type == .host || base == address ? nil : base
+        self.transport = transport
+        self.relatedAddress =
+            relatedAddress ?? (type == .host || self.base == address || transport != .udp ? nil : self.base)
     }
 
     /// A priority from its parts, for component 1 (RFC 8445 §5.1.2.1).
-    static func priority(type: CandidateType, localPreference: UInt16) -> UInt32 {
-        type.preference << 24 | UInt32(localPreference) << 8 | 255
+    static func priority(
+        type: CandidateType, over transport: TransportProtocol = .udp, localPreference: UInt16
+    ) -> UInt32 {
+        type.preference(over: transport) << 24 | UInt32(localPreference) << 8 | 255
     }
 
     /// The local preference of a base: interfaces in their order, IPv6 before IPv4 on each (RFC 8421 §4), link-local
@@ -71,7 +85,12 @@ public struct Candidate: Hashable, Sendable {
 
 extension Candidate: CustomStringConvertible {
     /// `host 192.0.2.1:9`.
-    public var description: String { "\(type.rawValue) \(address)" }
+    public var description: String {
+        var text = "\(type.rawValue) \(address)"
+        if transport.isStream { text += " over TCP" }
+        if let relayProtocol, relayProtocol.isStream { text += " over \(relayProtocol.rawValue.uppercased())" }
+        return text
+    }
 }
 
 /// What became of a candidate that the peer announced.
@@ -80,7 +99,8 @@ public enum RemoteCandidateOutcome: Hashable, Sendable {
     case added
     /// It was known already; type and priority are now as announced.
     case known
-    /// Another transport than UDP, as with `tcptype`.
+    /// Neither UDP nor a TCP candidate that waits for connections (RFC 6544): an active one comes to us by itself, and
+    /// both ends opening one at once (`so`) is what browsers do not do either.
     case ignoredTransport
     /// Another component than 1, which a multiplexed session does not have.
     case ignoredComponent

@@ -33,6 +33,12 @@ public enum PairFate: Hashable, Sendable, CustomStringConvertible {
     case answeredFromElsewhere(TransportAddress)
     /// The system could not send there.
     case unreachable
+    /// The TCP connection could not be opened, or it ended.
+    case connectionLost
+    /// The relay lets nothing pass to and from the peer: its error, code 0 where it did not answer.
+    case refusedByRelay(code: Int, reason: String)
+    /// The relay is gone.
+    case relayLost(TURNError)
 
     /// Words for a person.
     public var description: String {
@@ -45,6 +51,11 @@ public enum PairFate: Hashable, Sendable, CustomStringConvertible {
         case .refused(let code, let reason): "refused with error \(code) \(reason)"
         case .answeredFromElsewhere(let address): "answered from \(address) instead"
         case .unreachable: "the system has no way there"
+        case .connectionLost: "no TCP connection, or it ended"
+        case .refusedByRelay(0, _): "the relay did not say whether it lets the peer through"
+        case .refusedByRelay(let code, let reason):
+            "the relay does not let the peer through: error \(code) \"\(reason)\""
+        case .relayLost(let error): "the relay is gone: \(error)"
         }
     }
 }
@@ -144,6 +155,8 @@ struct Transaction: Sendable {
     let base: TransportAddress
     let destination: TransportAddress
     let bytes: [UInt8]
+    /// Over a stream a request is sent once (RFC 8489 §6.2.2).
+    var isRepeated = true
     var transmissions = 0
     var latestTransmission: Instant
     /// When it is sent again, or given up.

@@ -20,6 +20,8 @@ public struct Limits: Hashable, Sendable {
     public var earlyChecks = 20
     /// Datagrams waiting to be taken out.
     public var transmits = 256
+    /// STUN and TURN servers times the bases that ask them.
+    public var servers = 32
 
     /// The defaults.
     public init() {}
@@ -42,10 +44,18 @@ public struct Timing: Hashable, Sendable {
     public var gatherTransmissions = 7
     /// How long gathering takes at most, answers or not.
     public var gatherLimit: Duration = .seconds(3)
+    /// How long gathering waits for TURN servers at most: they need more round trips, over a connection most of all, and
+    /// where they are needed nothing else helps. A relayed address that comes later is still used.
+    public var relayGatherLimit: Duration = .seconds(8)
     /// How often the bindings that a STUN server made are kept alive until a pair is selected (RFC 8445 §11).
     public var bindingKeepalive: Duration = .seconds(15)
     /// How long the controlling agent waits for a better pair after the first valid one.
     public var nominationSettle: Duration = .milliseconds(50)
+    /// The same where the best valid pair is relayed: translators on both sides open with the second transmission of a
+    /// direct check. Media flows meanwhile.
+    public var relayedNominationSettle: Duration = .milliseconds(800)
+    /// How long a check over a TCP connection is waited for, the opening of the connection included.
+    public var streamCheckTimeout: Duration = .seconds(10)
     /// How long checking goes on without any valid pair before the agent fails.
     public var connectivityLimit: Duration = .seconds(30)
     /// Between two consent checks, times a random 0.8 to 1.2 (RFC 7675 §5.1).
@@ -73,6 +83,8 @@ public struct Configuration: Sendable {
     public var timing = Timing()
     /// The bounds.
     public var limits = Limits()
+    /// Which paths may be taken.
+    public var transportPolicy = TransportPolicy.all
 
     /// A configuration with default times and bounds.
     public init(role: Role, credentials: Credentials) {

@@ -1,3 +1,4 @@
+internal import ICE
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
@@ -136,7 +137,7 @@ public actor Connection {
 
     /// Asks STUN servers how this machine looks from outside; ``PeerConnection/Event/gatheringComplete`` follows.
     public func gather(servers: [TransportAddress]) {
-        peer.gather(servers: servers, now: MonotonicClock.now)
+        peer.gather(servers: servers.map { ICEServerAddress(kind: .stun, address: $0) }, now: MonotonicClock.now)
         drain()
     }
 

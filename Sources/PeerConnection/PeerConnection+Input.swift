@@ -1,21 +1,37 @@
 internal import CongestionControl
-internal import ICE
+public import ICE
 internal import RTP
 internal import SecureTransport
 public import WireFormat
 
 extension PeerConnection {
-    /// Takes a datagram that arrived at the socket `local`. Its memory is decrypted in place.
+    /// Takes a datagram that arrived at the socket `local`, or a whole message of a stream from its address. Its memory is
+    /// decrypted in place.
     public mutating func handle(
-        _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, to local: TransportAddress,
+        _ message: UnsafeMutableRawBufferPointer, from source: TransportAddress, to local: TransportAddress,
+        over transport: TransportProtocol = .udp, now: Instant
+    ) {
+        counts.packetsReceived += 1
+        counts.bytesReceived += UInt64(message.count)
+        guard progress != .ended else { return }
+        switch agent.unwrap(
+            UnsafeRawBufferPointer(message).bytes, from: source, to: local, over: transport, now: now)
+        {
+        case .message(let peer, let base, let payload):
+            receive(UnsafeMutableRawBufferPointer(rebasing: message[payload]), from: peer, to: base, now: now)
+        case .consumed:
+            advance(now: now)
+        }
+    }
+
+    /// Takes what a peer, or a STUN server, sent to one of the agent's bases.
+    private mutating func receive(
+        _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, to base: TransportAddress,
         now: Instant
     ) {
         let bytes = UnsafeRawBufferPointer(datagram).bytes
-        counts.packetsReceived += 1
-        counts.bytesReceived += UInt64(bytes.byteCount)
-        guard progress != .ended else { return }
         switch DatagramKind(bytes) {
-        case .stun: agent.handle(datagram: bytes, from: source, to: local, now: now)
+        case .stun: agent.handle(message: bytes, from: source, to: base, now: now)
         case .dtls: receiveHandshake(bytes, from: source, now: now)
         case .rtp: receiveMedia(datagram, now: now)
         case .rtcp: receiveControl(datagram, now: now)
@@ -34,10 +50,27 @@ extension PeerConnection {
         advance(now: now)
     }
 
-    /// Says that the system could not send from a socket to a destination: ICE tries others.
-    public mutating func transmitFailed(from source: TransportAddress, to destination: TransportAddress, now: Instant) {
-        agent.transmitFailed(base: source, destination: destination, now: now)
+    /// Says that the system could not send from a socket to a destination, or that a stream could not be opened or ended:
+    /// ICE tries others.
+    public mutating func transmitFailed(
+        from source: TransportAddress, to destination: TransportAddress, over transport: TransportProtocol = .udp,
+        now: Instant
+    ) {
+        agent.transmitFailed(base: source, destination: destination, over: transport, now: now)
         advance(now: now)
+    }
+
+    /// How what comes over a stream to `destination` is taken apart; nil where none is to be opened there.
+    public func framing(of destination: TransportAddress, over transport: TransportProtocol) -> StreamFraming? {
+        agent.framing(of: destination, over: transport)
+    }
+
+    /// The TURN server that a stream goes to, as it was given to ``gather(servers:now:)``: a redirection leads elsewhere,
+    /// and may say the domain by which the certificate of a server over TLS is to be checked.
+    public func server(
+        at destination: TransportAddress, over transport: TransportProtocol
+    ) -> (server: ICEServerAddress, domain: String?)? {
+        agent.server(at: destination, over: transport)
     }
 
     /// When ``handleTimeout(now:)`` is next worth calling; nil where nothing is to come.
@@ -100,6 +133,8 @@ extension PeerConnection {
                 fail(selectedPair == nil ? .unreachable : .consentExpired)
             case .gatheringComplete:
                 events.append(.gatheringComplete)
+            case .serverFailed(let failure):
+                events.append(.serverFailed(failure))
             case .stateChanged, .candidateGathered, .roleChanged:
                 continue
             }

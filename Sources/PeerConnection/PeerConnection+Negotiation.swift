@@ -1,4 +1,4 @@
-internal import ICE
+public import ICE
 internal import RTP
 public import SDP
 internal import SecureTransport
@@ -16,8 +16,9 @@ extension PeerConnection {
         agent.addPublicAddress(address, now: now)
     }
 
-    /// Asks STUN servers how this peer looks from outside; ``Event/gatheringComplete`` follows.
-    public mutating func gather(servers: [TransportAddress], now: Instant) {
+    /// Asks STUN servers how this peer looks from outside, and TURN servers for addresses to relay from;
+    /// ``Event/gatheringComplete`` follows.
+    public mutating func gather(servers: [ICEServerAddress], now: Instant) {
         agent.gather(servers: servers, now: now)
         advance(now: now)
     }
@@ -25,6 +26,16 @@ extension PeerConnection {
     /// Whether a STUN server told of an address that is no socket's own.
     public var hasReflexiveCandidate: Bool {
         agent.localCandidates.contains { $0.type == .serverReflexive && $0.address != $0.base }
+    }
+
+    /// Whether a TURN server relays for this peer.
+    public var hasRelayedCandidate: Bool {
+        agent.localCandidates.contains { $0.type == .relayed }
+    }
+
+    /// What each STUN and TURN server answered to each local address.
+    public func serverReports() -> [ServerReport] {
+        agent.serverReports()
     }
 
     /// Offers everything in the identity, with every candidate that is known: the first time, or again in the session
@@ -136,7 +147,7 @@ extension PeerConnection {
 
     /// The candidates of the newest description that name a host instead of an address: for the owner to resolve.
     public var namedCandidates: [CandidateAttribute] {
-        newCandidates.filter { if case .name = $0.host { $0.isUDP } else { false } }
+        newCandidates.filter { if case .name = $0.host { $0.isUDP || $0.tcpType == "passive" } else { false } }
     }
 
     /// Adds a candidate whose host name turned out to have this address.
@@ -160,7 +171,7 @@ extension PeerConnection {
         agent.addRemoteCandidate(
             foundation: candidate.foundation, component: Int(candidate.component), transport: candidate.transport,
             priority: candidate.priority, address: TransportAddress(ip: ip, port: candidate.port),
-            type: candidate.kind.description, now: now)
+            type: candidate.kind.description, tcpType: candidate.tcpType, now: now)
     }
 }
 
@@ -171,5 +182,9 @@ extension CandidateAttribute {
             port: candidate.address.port, kind: Kind(candidate.type.rawValue),
             relatedHost: candidate.relatedAddress.map { .address($0.ip) },
             relatedPort: candidate.relatedAddress?.port)
+        if candidate.transport == .tcp {
+            transport = "tcp"
+            tcpType = "active"
+        }
     }
 }

@@ -52,30 +52,48 @@ extension PeerConnection {
 
     /// Writes the next datagram that is to leave now into `memory`, or returns nil. 1280 bytes are enough for any.
     public mutating func pollTransmit(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
-        while let check = agent.pollTransmit() {
-            guard let length = counted(memory.copy(check.bytes)) else { continue }
-            return transmission(length, from: check.base, to: check.destination)
+        if let own = pollAgent(into: memory) { return own }
+        guard selectedPair != nil, let path = agent.nextMediaPath(), let packet = memory.inside(path.envelope) else {
+            return progress == .ended ? pollFarewell(into: memory, now: now) : nil
         }
-        guard let path = mediaPath else { return nil }
         while let keys = transport.outbound, !control.isEmpty {
-            let count = memory.copy(control.removeFirst())
-            guard let length = counted(count.flatMap { try? keys.protectRTCP(memory, count: $0) }) else { continue }
-            return transmission(length, from: path.source, to: path.destination)
+            let count = packet.copy(control.removeFirst())
+            guard let length = counted(count.flatMap { try? keys.protectRTCP(packet, count: $0) }) else { continue }
+            return transmission(length, in: memory, on: path)
         }
         while let datagram = transport.dtls?.pollTransmit() {
-            guard let length = counted(memory.copy(datagram)) else { continue }
-            return transmission(length, from: path.source, to: path.destination)
+            guard let length = counted(packet.copy(datagram)) else { continue }
+            return transmission(length, in: memory, on: path)
         }
-        guard canSend, progress != .ended else { return nil }
-        while let packet = pacer.pop(now: now) {
-            guard mayLeave(packet) else {
+        guard progress != .ended else { return pollFarewell(into: memory, now: now) }
+        guard canSend else { return nil }
+        while let next = pacer.pop(now: now) {
+            guard mayLeave(next) else {
                 counts.packetsUnsent += 1
                 continue
             }
-            guard let length = counted(write(packet, into: memory, now: now)) else { continue }
-            return transmission(length, from: path.source, to: path.destination)
+            guard let length = counted(write(next, into: packet, now: now)) else { continue }
+            return transmission(length, in: memory, on: path)
         }
         return nil
+    }
+
+    /// What ICE has to say, to the peer and to servers.
+    private mutating func pollAgent(into memory: UnsafeMutableRawBufferPointer) -> Transmission? {
+        while let check = agent.pollTransmit() {
+            guard let length = counted(memory.copy(check.bytes)) else { continue }
+            counts.packetsSent += 1
+            counts.bytesSent += UInt64(length)
+            return Transmission(
+                source: check.base, destination: check.destination, transport: check.transport, byteCount: length)
+        }
+        return nil
+    }
+
+    /// Once all goodbyes have left, relayed addresses are given back.
+    private mutating func pollFarewell(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
+        agent.close(now: now)
+        return pollAgent(into: memory)
     }
 
     /// Of a source that has said goodbye, what still waits is not sent, and a retransmission only where it is still what
@@ -86,24 +104,22 @@ extension PeerConnection {
         return outbound[media].video?.dequeue(sent) == true && isSending
     }
 
-    /// From where to where, without a copy of the candidates and their texts.
-    private var mediaPath: (source: TransportAddress, destination: TransportAddress)? {
-        guard let source = selectedPair?.local.base, let destination = selectedPair?.remote.address else { return nil }
-        return (source, destination)
-    }
-
     /// A packet that can't be written or protected is counted, and holds up no other.
     private mutating func counted(_ length: Int?) -> Int? {
         if length == nil { counts.packetsUnsent += 1 }
         return length
     }
 
+    /// A packet that was written where its envelope leaves room for it; what stands around it is not counted, as in
+    /// webrtc-stats.
     private mutating func transmission(
-        _ length: Int, from source: TransportAddress, to destination: TransportAddress
-    ) -> Transmission {
+        _ length: Int, in memory: UnsafeMutableRawBufferPointer, on path: MediaPath
+    ) -> Transmission? {
+        guard let byteCount = counted(path.envelope.complete(memory, payloadByteCount: length)) else { return nil }
         counts.packetsSent += 1
         counts.bytesSent += UInt64(length)
-        return Transmission(source: source, destination: destination, byteCount: length)
+        return Transmission(
+            source: path.base, destination: path.destination, transport: path.transport, byteCount: byteCount)
     }
 
     /// Builds a packet in place and protects it there; its length, or nil where it could not be made.
@@ -138,6 +154,13 @@ extension PeerConnection {
 }
 
 extension UnsafeMutableRawBufferPointer {
+    /// The part of this memory that is left for a packet; nil where none is.
+    fileprivate func inside(_ envelope: Envelope) -> UnsafeMutableRawBufferPointer? {
+        let end = count - envelope.suffixByteCount
+        guard envelope.prefixByteCount <= end else { return nil }
+        return UnsafeMutableRawBufferPointer(rebasing: self[envelope.prefixByteCount..<end])
+    }
+
     /// Copies bytes to the start of this memory; their count, or nil where they don't fit.
     fileprivate func copy(_ bytes: [UInt8]) -> Int? {
         guard bytes.count <= count else { return nil }

@@ -1,5 +1,5 @@
 internal import CongestionControl
-internal import ICE
+public import ICE
 internal import RTP
 internal import SDP
 public import SecureTransport
@@ -25,6 +25,8 @@ public struct PeerConnection: ~Copyable {
         public var startBitrate = DataRate.kilobitsPerSecond(300)
         /// How long to look for a path to the peer before giving up.
         public var connectTimeout = Duration.seconds(30)
+        /// Which paths may be taken: any, or through TURN servers alone.
+        public var transportPolicy = TransportPolicy.all
         /// How SRTP may protect media, the preferred profile first.
         public var srtpProfiles = SRTPProfile.preferred
 
@@ -34,8 +36,10 @@ public struct PeerConnection: ~Copyable {
 
     /// What happened.
     public enum Event: Sendable {
-        /// Every STUN server has answered or was given up.
+        /// Every STUN and TURN server has answered or was given up.
         case gatheringComplete
+        /// A STUN or TURN server gave nothing, or gives nothing any longer.
+        case serverFailed(ServerFailure)
         /// Media can flow: a path was found and the peer's certificate is the announced one.
         case connected
         /// The peer has not answered for some seconds; it may come back.
@@ -143,6 +147,7 @@ public struct PeerConnection: ~Copyable {
             credentials: try Credentials(
                 usernameFragment: identity.iceUsernameFragment, password: identity.icePassword))
         agentConfiguration.timing.connectivityLimit = configuration.connectTimeout
+        agentConfiguration.transportPolicy = configuration.transportPolicy
         agent = Agent(configuration: agentConfiguration, generator: random)
         outbound = identity.media.map { _ in OutboundMedia() }
         self.identity = identity
@@ -188,12 +193,18 @@ public struct PeerConnection: ~Copyable {
     }
 }
 
-/// A datagram that was written for the caller to send.
+/// What was written for the caller to send: a datagram, or bytes of a stream.
+///
+/// Of streams there is one for each `source`, `destination` and `transport`, from the source's address and any port. It
+/// is opened when the first transmission names it; ``PeerConnection/framing(of:over:)`` says how what it brings is taken
+/// apart into the messages that ``PeerConnection/handle(_:from:to:over:now:)`` takes.
 public struct Transmission: Sendable, Hashable {
-    /// The socket to send it from.
+    /// The socket to send it from; of a stream, the one whose address it is opened from.
     public let source: TransportAddress
     /// Where it goes.
     public let destination: TransportAddress
+    /// How it gets there.
+    public let transport: TransportProtocol
     /// Its bytes, from the start of the memory that was lent.
     public let byteCount: Int
 }

@@ -23,7 +23,7 @@ extension Attribute {
         case .addressErrorCode: return try readAddressErrorCode(&reader)
         case .evenPort: return .evenPort(reservesNext: try reader.readUInt8() & 0x80 != 0)
         case .requestedTransport:
-            let transport = TransportProtocol(rawValue: try reader.readUInt8())
+            let transport = RequestedTransport(rawValue: try reader.readUInt8())
             try reader.skip(3)
             return .requestedTransport(transport)
         case .dontFragment: return .dontFragment

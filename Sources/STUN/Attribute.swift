@@ -71,7 +71,7 @@ public enum Attribute: Hashable, Sendable {
     /// EVEN-PORT, and whether the next port is to be reserved too.
     case evenPort(reservesNext: Bool)
     /// REQUESTED-TRANSPORT.
-    case requestedTransport(TransportProtocol)
+    case requestedTransport(RequestedTransport)
     /// DONT-FRAGMENT.
     case dontFragment
     /// RESERVATION-TOKEN.

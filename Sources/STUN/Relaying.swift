@@ -22,7 +22,7 @@ public enum AddressFamily: UInt8, Hashable, Sendable {
 }
 
 /// A protocol between a relay and its peers, by its number in IP headers (RFC 8656 §18.8).
-public struct TransportProtocol: RawRepresentable, Hashable, Sendable {
+public struct RequestedTransport: RawRepresentable, Hashable, Sendable {
     /// The number in IP headers.
     public let rawValue: UInt8
 
@@ -32,9 +32,9 @@ public struct TransportProtocol: RawRepresentable, Hashable, Sendable {
     }
 
     /// UDP.
-    public static let udp = TransportProtocol(rawValue: 17)
+    public static let udp = RequestedTransport(rawValue: 17)
     /// TCP (RFC 6062).
-    public static let tcp = TransportProtocol(rawValue: 6)
+    public static let tcp = RequestedTransport(rawValue: 6)
 }
 
 /// What a relay heard about a datagram that it sent on (RFC 8656 §18.13).

@@ -117,7 +117,9 @@ import WireFormat
             .init(inside: try address("10.0.0.5"), outside: try address("203.0.113.1", 50_001)),
             .init(inside: try address("10.9.0.5"), outside: try address("203.0.113.2", 50_002)),
         ]
-        for index in 0...1 { network.agents[index].gather(servers: [server], now: network.now) }
+        for index in 0...1 {
+            network.agents[index].gather(servers: [ICEServerAddress(kind: .stun, address: server)], now: network.now)
+        }
         network.run(.milliseconds(500))
         for index in 0...1 {
             #expect(network.events[index].last == .gatheringComplete)
@@ -153,7 +155,9 @@ import WireFormat
         network.addHost(0, "192.0.2.1")
         let server = try address("198.51.100.1", 3478)
         network.stunServer = server
-        network.agents[0].gather(servers: [server, try address("198.51.100.2", 3478)], now: network.now)
+        network.agents[0].gather(
+            servers: [server, try address("198.51.100.2", 3478)].map { ICEServerAddress(kind: .stun, address: $0) },
+            now: network.now)
         network.run(.milliseconds(2900))
         #expect(network.agents[0].localCandidates.count == 1)
         #expect(!network.events[0].contains(.gatheringComplete))

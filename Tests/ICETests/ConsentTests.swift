@@ -79,7 +79,7 @@ import WireFormat
     @Test("a closed agent neither sends nor answers")
     func close() {
         var network = connected()
-        network.agents[0].close()
+        network.agents[0].close(now: network.now)
         let sent = network.sent[0]
         network.run(.seconds(60))
         #expect(network.sent[0] == sent)

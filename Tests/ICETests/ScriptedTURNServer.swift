@@ -18,7 +18,7 @@ struct ScriptedTURNServer {
     let reflexive: TransportAddress
     let peer: TransportAddress
 
-    init(transport: TURNTransport = .udp, change: (inout TURNConfiguration) -> Void = { _ in }) throws {
+    init(transport: TransportProtocol = .udp, change: (inout TURNConfiguration) -> Void = { _ in }) throws {
         address = try #require(TransportAddress("192.0.2.1", port: 3478))
         relayed = try #require(TransportAddress("192.0.2.1", port: 50_000))
         reflexive = try #require(TransportAddress("198.51.100.7", port: 4000))

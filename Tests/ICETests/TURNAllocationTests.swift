@@ -28,7 +28,7 @@ import WireFormat
 
     @Test("RFC 8489 §6.2.1: seven transmissions over UDP, one over a stream, then it is unreachable")
     func timesOut() throws {
-        for transport in [TURNTransport.udp, .tcp, .tls] {
+        for transport in [TransportProtocol.udp, .tcp, .tls] {
             var server = try ScriptedTURNServer(transport: transport)
             server.allocation.start(now: server.now)
             _ = try server.message()

@@ -227,7 +227,7 @@ final class SimulatedCall {
             case .disconnected: record.pathEvents.append((now, .disconnected))
             case .reconnected: record.pathEvents.append((now, .reconnected))
             case .targetBitrateChanged(let target, let media): record.targetsOf[media, default: []].append((now, target))
-            case .gatheringComplete, .frame, .sound, .activityChanged: continue
+            case .gatheringComplete, .serverFailed, .frame, .sound, .activityChanged: continue
             }
         }
         while let event = viewer.pollEvent() {

@@ -45,27 +45,43 @@ extension TURNAllocation {
     /// is let fall: without a relayed address, over a limit, or too long.
     @discardableResult
     public mutating func send(_ bytes: RawSpan, to peer: TransportAddress, now: Instant) -> Bool {
-        if let channel = boundChannel(to: peer) {
-            guard
-                let message = ChannelData.encoded(
-                    bytes, channel: channel, isPadded: configuration.transport.isStream)
-            else { return false }
-            send(message)
-            return true
-        }
-        guard permit(peer.ip, now: now) else { return false }
-        let indication = STUNMessage(
-            .indication, method: .send, transactionID: TransactionID(using: &generator),
-            attributes: [.xorPeerAddress(peer), .data([UInt8](bytes))])
-        guard let message = try? indication.encoded(fingerprint: false) else { return false }
+        guard permit(peer.ip, now: now), let message = enclosed(bytes, to: peer) else { return false }
         send(message)
         if !STUNMessage.isSTUN(bytes) { bind(peer, now: now) }
         return true
     }
 
-    private mutating func bind(_ peer: TransportAddress, now: Instant) {
+    /// A datagram for `peer` as it goes to the server: on the peer's channel, or in a Send indication before it has one.
+    /// Nil without a permission for the peer, and where it is too long.
+    public mutating func enclosed(_ bytes: RawSpan, to peer: TransportAddress) -> [UInt8]? {
+        guard permissions[peer.ip] != nil else { return nil }
+        if let channel = boundChannel(to: peer) {
+            return ChannelData.encoded(bytes, channel: channel, isPadded: configuration.transport.isStream)
+        }
+        return try? sendIndication([UInt8](bytes), to: peer).encoded(fingerprint: false)
+    }
+
+    /// What is written around a packet for `peer`; nil without a permission for it.
+    public mutating func envelope(to peer: TransportAddress) -> Envelope? {
+        guard permissions[peer.ip] != nil else { return nil }
+        if let channel = boundChannel(to: peer) {
+            return Envelope(form: .channel(channel, isPadded: configuration.transport.isStream))
+        }
+        // Without data the indication ends with the header of its DATA.
+        guard let prefix = try? sendIndication([], to: peer).encoded(fingerprint: false) else { return nil }
+        return Envelope(form: .indication(prefix))
+    }
+
+    private mutating func sendIndication(_ data: [UInt8], to peer: TransportAddress) -> STUNMessage {
+        STUNMessage(
+            .indication, method: .send, transactionID: TransactionID(using: &generator),
+            attributes: [.xorPeerAddress(peer), .data(data)])
+    }
+
+    /// Asks for a channel for `peer`, unless it has one: its data then costs four bytes a packet (RFC 8656 §12).
+    public mutating func bind(_ peer: TransportAddress, now: Instant) {
         // A number is not used twice: the server may hold its old binding for minutes (RFC 8656 §12.1).
-        guard channels[peer] == nil, channels.count < configuration.peerLimit,
+        guard isAllocated, permissions[peer.ip] != nil, channels[peer] == nil, channels.count < configuration.peerLimit,
             let number = ChannelNumber(rawValue: nextChannel)
         else { return }
         nextChannel += 1

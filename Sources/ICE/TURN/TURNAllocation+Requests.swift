@@ -15,7 +15,7 @@ extension TURNAllocation {
         let wait = isStream ? timing.streamTimeout : timing.retransmission
         requests[id] = Request(
             purpose: purpose, bytes: bytes, isAuthenticated: authentication != nil, staleNonces: staleNonces,
-            wait: wait, due: now.advanced(by: wait))
+            sent: now, wait: wait, due: now.advanced(by: wait))
         send(bytes)
     }
 

@@ -11,6 +11,7 @@ extension TURNAllocation {
             return
         }
         requests[message.transactionID] = nil
+        if request.transmissions == 1 { roundTripTime = now - request.sent }
         if message.messageClass == .successResponse, message.unknownRequiredAttributes.isEmpty {
             finish(request.purpose, with: message, now: now)
         } else {
@@ -58,6 +59,7 @@ extension TURNAllocation {
     }
 
     private mutating func extend(by lifetime: Duration, now: Instant) {
+        self.lifetime = lifetime
         refreshDue = now.advanced(by: max(lifetime / 2, lifetime - timing.refreshMargin))
         expiry = now.advanced(by: lifetime)
     }

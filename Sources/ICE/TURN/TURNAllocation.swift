@@ -13,6 +13,10 @@ public struct TURNAllocation: Sendable {
     public internal(set) var server: TransportAddress
     /// What was let fall.
     public internal(set) var statistics = TURNStatistics()
+    /// What the server granted, from its newest answer on.
+    public internal(set) var lifetime: Duration?
+    /// The newest round trip of a request that was sent once.
+    public internal(set) var roundTripTime: Duration?
     /// When ``handleTimeout(now:)`` is wanted; nil where only a message can change anything.
     public internal(set) var nextDeadline: Instant?
 
@@ -50,6 +54,7 @@ public struct TURNAllocation: Sendable {
         let isAuthenticated: Bool
         /// How often its like was refused for its nonce.
         let staleNonces: Int
+        let sent: Instant
         var transmissions = 1
         var wait: Duration
         var due: Instant

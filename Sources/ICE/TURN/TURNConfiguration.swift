@@ -1,19 +1,6 @@
 public import STUN
 public import WireFormat
 
-/// How an allocation's messages get to the server.
-public enum TURNTransport: String, Hashable, Sendable {
-    /// Datagrams: requests are sent again until they are answered.
-    case udp
-    /// A TCP connection.
-    case tcp
-    /// A TLS connection over TCP.
-    case tls
-
-    /// Whether the transport delivers by itself, and messages are padded to find their ends.
-    var isStream: Bool { self != .udp }
-}
-
 /// The times of an allocation.
 public struct TURNTiming: Hashable, Sendable {
     /// RTO: until a request is sent again over UDP for the first time; doubles each time (RFC 8489 §6.2.1).
@@ -42,7 +29,7 @@ public struct TURNConfiguration: Sendable {
     /// The server.
     public var server: TransportAddress
     /// How messages get there.
-    public var transport: TURNTransport
+    public var transport: TransportProtocol
     /// Who asks.
     public var credentials: LongTermCredentials
     /// The family of the relayed address.
@@ -58,7 +45,7 @@ public struct TURNConfiguration: Sendable {
 
     /// A configuration with default times and bounds, for a relayed address of IPv4 unless told otherwise.
     public init(
-        server: TransportAddress, transport: TURNTransport, credentials: LongTermCredentials,
+        server: TransportAddress, transport: TransportProtocol, credentials: LongTermCredentials,
         family: AddressFamily = .v4
     ) {
         self.server = server

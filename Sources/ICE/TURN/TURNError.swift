@@ -1,9 +1,11 @@
+public import WireFormat
+
 /// Why a TURN server gives no relayed address, or no longer. No case holds a password.
 public enum TURNError: Error, Hashable, Sendable {
     /// Nothing came back.
-    case unreachable(TURNTransport)
+    case unreachable(TransportProtocol)
     /// The connection ended, or could not be made, or a datagram could not be sent.
-    case connectionLost(TURNTransport)
+    case connectionLost(TransportProtocol)
     /// 401 for a request that bore credentials, or 441.
     case wrongCredentials(realm: String)
     /// The server's challenge lacks what the credentials are to be used with.

@@ -125,7 +125,7 @@ extension PairFate {
         case .fellSilent: .fellSilent
         case .refused(let code, let reason): .refused(code: code, reason: reason)
         case .answeredFromElsewhere(let address): .answeredFromElsewhere(address)
-        case .unreachable: .unroutable
+        case .unreachable, .connectionLost, .refusedByRelay, .relayLost: .unroutable
         }
     }
 }

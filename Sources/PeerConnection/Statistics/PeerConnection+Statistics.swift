@@ -12,6 +12,7 @@ extension PeerConnection {
             timestamp: (configuration.unixTimeAtZero + .nanoseconds(now.nanoseconds)).milliseconds)
         addTransport(to: &report)
         for pair in agent.pairReports() { report.add(pair) }
+        for candidate in agent.localCandidates { report.add(local: candidate) }
         for index in outbound.indices { addOutbound(index, to: &report) }
         for index in inbound.indices { addInbound(index, to: &report) }
         return report.objects

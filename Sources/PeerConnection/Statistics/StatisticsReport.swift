@@ -39,8 +39,8 @@ struct StatisticsReport {
     }
 
     mutating func add(_ pair: PairReport) {
-        let local = "L\(pair.local.address)"
-        let remote = "R\(pair.remote.address)"
+        let local = Self.candidateID("L", pair.local)
+        let remote = Self.candidateID("R", pair.remote)
         add(Self.pairID(pair.id), .candidatePair) { object in
             object.set("transportId", Self.transportID)
             object.set("localCandidateId", local)
@@ -56,8 +56,27 @@ struct StatisticsReport {
             object.set("currentRoundTripTime", seconds: pair.statistics.currentRoundTripTime)
             object.set("totalRoundTripTime", seconds: pair.statistics.totalRoundTripTime)
         }
-        add(local, .localCandidate) { $0.setCandidate(pair.local) }
+        add(pair.local, as: local, .localCandidate)
         add(remote, .remoteCandidate) { $0.setCandidate(pair.remote) }
+    }
+
+    /// Adds a candidate of this side, in a pair or not.
+    mutating func add(local candidate: Candidate) {
+        add(candidate, as: Self.candidateID("L", candidate), .localCandidate)
+    }
+
+    private mutating func add(_ candidate: Candidate, as id: String, _ type: StatisticsObject.Kind) {
+        add(id, type) { object in
+            object.setCandidate(candidate)
+            object.set("url", candidate.url)
+            object.set("relayProtocol", candidate.relayProtocol?.rawValue)
+            object.set("relatedAddress", candidate.relatedAddress?.ip.description)
+            object.set("relatedPort", candidate.relatedAddress?.port)
+        }
+    }
+
+    private static func candidateID(_ prefix: String, _ candidate: Candidate) -> String {
+        candidate.transport == .udp ? "\(prefix)\(candidate.address)" : "\(prefix)\(candidate.address)/tcp"
     }
 }
 
@@ -66,7 +85,8 @@ extension StatisticsObject {
         set("transportId", StatisticsReport.transportID)
         set("address", candidate.address.ip.description)
         set("port", candidate.address.port)
-        set("protocol", "udp")
+        set("protocol", candidate.transport.rawValue)
+        set("tcpType", candidate.transport == .udp ? nil : type == .localCandidate ? "active" : "passive")
         set("candidateType", candidate.type.rawValue)
         set("priority", candidate.priority)
         set("foundation", candidate.foundation)

@@ -1,0 +1,106 @@
+import STUN
+public import WireFormat
+
+/// What came in, once what relays and streams put around it is off.
+public enum Unwrapped: Hashable, Sendable {
+    /// A message from a peer, or from a STUN server, to a base: STUN for ``Agent/handle(message:from:to:now:)``, or
+    /// application data. It lies at `payload` among the bytes that came.
+    case message(from: TransportAddress, to: TransportAddress, payload: Range<Int>)
+    /// A TURN server's own message, which is dealt with, or what may not come this way.
+    case consumed
+}
+
+extension Agent {
+    /// Takes in whatever arrived at the socket `local`, or over a stream from its interface, up to where it is a message
+    /// from somebody to one of our bases. Only what comes from a server that we asked, the way we asked it, is taken for
+    /// a relay's.
+    public mutating func unwrap(
+        _ bytes: RawSpan, from source: TransportAddress, to local: TransportAddress,
+        over transport: TransportProtocol = .udp, now: Instant
+    ) -> Unwrapped {
+        if !relays.isEmpty, Self.isRelaysOwn(bytes),
+            let index = relays.firstIndex(where: { $0.isServer(source, at: local, over: transport) })
+        {
+            return unwrap(bytes, of: index, from: source, now: now)
+        }
+        switch transport {
+        case .udp:
+            // Servers answer sockets that the peer must not see.
+            guard configuration.transportPolicy == .all else { break }
+            return .message(from: source, to: local, payload: 0..<bytes.byteCount)
+        case .tcp:
+            guard let base = streamBase(of: local), remoteIndex(source, over: .tcp) != nil else { break }
+            return .message(from: source, to: base, payload: 0..<bytes.byteCount)
+        case .tls: break
+        }
+        statistics.ignoredMessages += 1
+        return .consumed
+    }
+
+    /// Whether bytes are ChannelData or a message of TURN; a Binding response is that of a server that is asked for both.
+    private static func isRelaysOwn(_ bytes: RawSpan) -> Bool {
+        guard STUNMessage.isSTUN(bytes) else { return ChannelData.isChannelData(bytes) }
+        var reader = ByteReader(bytes)
+        guard let type = try? reader.readUInt16() else { return false }
+        return type & ~MessageClass.errorResponse.rawValue != Method.binding.rawValue
+    }
+
+    private mutating func unwrap(
+        _ bytes: RawSpan, of index: Int, from source: TransportAddress, now: Instant
+    ) -> Unwrapped {
+        guard isActive else { return .consumed }
+        let data = relays[index].allocation.handle(bytes, from: source, now: now)
+        guard let data else {
+            advance(now: now)
+            return .consumed
+        }
+        guard let relayed = relays[index].relayed else { return .consumed }
+        return .message(from: data.peer, to: relayed, payload: data.payload)
+    }
+
+    /// How what comes over a stream to `destination` is taken apart; nil where none of ours goes there.
+    public func framing(of destination: TransportAddress, over transport: TransportProtocol) -> StreamFraming? {
+        if server(at: destination, over: transport) != nil { return .turn }
+        return transport == .tcp && remoteIndex(destination, over: .tcp) != nil ? .lengthPrefixed : nil
+    }
+
+    /// The TURN server that a stream goes to, as it was given to ``gather(servers:now:)``: a redirection leads elsewhere,
+    /// and may say the `domain` by which the certificate of a server over TLS is to be checked (RFC 8489 §10).
+    public func server(
+        at destination: TransportAddress, over transport: TransportProtocol
+    ) -> (server: ICEServerAddress, domain: String?)? {
+        relays.first { $0.allocation.server == destination && $0.transport == transport }
+            .map { ($0.server, $0.alternate?.domain) }
+    }
+
+    /// Where media goes and what is written around it; nil without a selected pair. It is a new one for each packet as
+    /// long as a relay has no channel for the peer.
+    public mutating func nextMediaPath() -> MediaPath? {
+        if case .indication = path?.envelope.form { updatePath() }
+        return path
+    }
+
+    /// Follows the selected pair, and its relay's channel.
+    mutating func updatePath() {
+        guard let selected, let index = pairIndex(selected),
+            let base = bases.first(where: { $0.address == pairs[index].base })
+        else {
+            path = nil
+            return
+        }
+        let remote = pairs[index].remote.address
+        switch base.route {
+        case .socket:
+            path = MediaPath(base: base.address, destination: remote, transport: .udp, envelope: .none)
+        case .stream(let socket):
+            path = MediaPath(
+                base: socket, destination: remote, transport: .tcp, envelope: Envelope(form: .length))
+        case .relay(let index):
+            path = relays[index].allocation.envelope(to: remote).map { envelope in
+                MediaPath(
+                    base: relays[index].base.address, destination: relays[index].allocation.server,
+                    transport: relays[index].transport, envelope: envelope)
+            }
+        }
+    }
+}

@@ -1,0 +1,252 @@
+import STUN
+import WireFormat
+
+extension Agent {
+    /// An allocation at a TURN server, asked for from one base, and the candidate that it makes.
+    struct Relay: Sendable {
+        let server: ICEServerAddress
+        let base: Base
+        var allocation: TURNAllocation
+        /// When it begins; nil once it has.
+        var start: Instant?
+        /// The base of the relayed candidate, while there is one.
+        var relayed: TransportAddress?
+        /// What the server sees of us.
+        var mapped: TransportAddress?
+        var error: TURNError?
+        /// Where a server over a stream sent us to, and the name to ask it for its certificate by.
+        var alternate: (server: TransportAddress, domain: String?)?
+        /// Whether the other IP version was asked for already.
+        var hasChangedFamily = false
+        /// When the binding of translators on the way is next kept alive.
+        var keepalive: Instant?
+
+        var transport: TransportProtocol { server.transport }
+
+        /// Whether gathering need not wait for it any longer.
+        var isSettled: Bool { relayed != nil || error != nil }
+
+        var deadline: Instant? {
+            if let start { return start }
+            return [allocation.nextDeadline, keepalive].compactMap { $0 }.min()
+        }
+
+        /// Whether what came this way came from its server.
+        func isServer(_ source: TransportAddress, at local: TransportAddress, over transport: TransportProtocol) -> Bool
+        {
+            source == allocation.server && local == base.address && transport == self.transport && start == nil
+        }
+
+        var report: ServerReport {
+            ServerReport(
+                server: server, base: base.address,
+                outcome: error.map { .failed(.relay($0)) } ?? (relayed == nil ? .waiting : .answered),
+                mappedAddress: mapped, relayedAddress: relayed, lifetime: relayed == nil ? nil : allocation.lifetime,
+                roundTripTime: allocation.roundTripTime, alternateServer: alternate?.server)
+        }
+    }
+
+    /// The IP version of the address that a base asks to be relayed from; see ``gather(servers:now:)``.
+    func relayedFamily(from base: Base, servers: [ICEServerAddress]) -> AddressFamily {
+        guard !base.address.ip.isV4 else { return .v4 }
+        let isOtherServed = servers.contains { server in
+            guard case .turn = server.kind, server.address.ip.isV4 else { return false }
+            return bases.contains { Self.isWorthAsking(server.address.ip, from: $0) }
+        }
+        return isOtherServed ? .v6 : .v4
+    }
+
+    mutating func addRelay(
+        _ server: ICEServerAddress, _ credentials: LongTermCredentials, from base: Base, family: AddressFamily,
+        at start: Instant
+    ) {
+        relays.append(
+            Relay(
+                server: server, base: base, allocation: allocation(at: server, credentials, family: family),
+                start: start))
+    }
+
+    private mutating func allocation(
+        at server: ICEServerAddress, _ credentials: LongTermCredentials, family: AddressFamily
+    ) -> TURNAllocation {
+        var configuration = TURNConfiguration(
+            server: server.address, transport: server.transport, credentials: credentials, family: family)
+        configuration.software = self.configuration.software
+        configuration.peerLimit = limits.pairs
+        configuration.transmitLimit = limits.transmits
+        return TURNAllocation(configuration: configuration, generator: generator)
+    }
+
+    /// Begins, renews and follows the allocations, and asks them to let the peer's candidates through.
+    mutating func advanceRelays(now: Instant) {
+        for index in relays.indices {
+            if let start = relays[index].start {
+                guard start <= now else { continue }
+                relays[index].start = nil
+                relays[index].allocation.start(now: now)
+            }
+            if let due = relays[index].allocation.nextDeadline, due <= now {
+                relays[index].allocation.handleTimeout(now: now)
+            }
+            followRelay(index, now: now)
+            permitRemotes(index, now: now)
+            drainRelay(index)
+            guard let due = relays[index].keepalive, due <= now else { continue }
+            relays[index].keepalive = now.advanced(by: timing.bindingKeepalive)
+            keepAlive(relays[index].allocation.server, from: relays[index].base.address)
+        }
+    }
+
+    private mutating func followRelay(_ index: Int, now: Instant) {
+        while let event = relays[index].allocation.pollEvent() {
+            switch event {
+            case .allocated(let relayed, let reflexive):
+                relays[index].mapped = reflexive
+                addRelayed(relayed, reflexive, of: index, now: now)
+            case .failed(let error): relayFailed(index, error, now: now)
+            case .redirected(let other, let domain):
+                relays[index].alternate = (other, domain)
+                // Over a stream the first transmit to the other server opens the connection there.
+                if relays[index].transport.isStream { relays[index].allocation.start(now: now) }
+            case .permissionRefused(let ip, let error): refusedByRelay(index, ip, error)
+            // Routers' words, which anyone can forge: consent finds out by itself.
+            case .peerUnreachable, .released: continue
+            }
+        }
+    }
+
+    /// Queues what an allocation has to say to its server.
+    private mutating func drainRelay(_ index: Int) {
+        while let transmit = relays[index].allocation.pollTransmit() {
+            queue(
+                Transmit(
+                    base: relays[index].base.address, destination: transmit.server, bytes: transmit.bytes,
+                    transport: relays[index].transport))
+        }
+    }
+
+    /// A relayed candidate, its base, and what the server saw of the socket (RFC 8445 §5.1.1.2). The reflexive address
+    /// is that of our socket only where the server was asked over UDP.
+    private mutating func addRelayed(
+        _ relayed: TransportAddress, _ reflexive: TransportAddress, of index: Int, now: Instant
+    ) {
+        let relay = relays[index]
+        guard !bases.contains(where: { $0.address == relayed }), relayed.port != 0, !relayed.ip.isUnspecified,
+            !relayed.ip.isMulticast, localCandidates.count < limits.localCandidates
+        else {
+            // Nobody is to choose an address that is another base of ours.
+            statistics.overLimit += 1
+            relays[index].allocation.release(now: now)
+            drainRelay(index)
+            relayEnded(index, .malformedResponse)
+            return
+        }
+        relays[index].relayed = relayed
+        if relay.transport == .udp {
+            relays[index].keepalive = now.advanced(by: timing.bindingKeepalive)
+            if configuration.transportPolicy == .all { addReflexive(reflexive, of: relay.base, server: relay.server) }
+        }
+        var preference = relay.base.localPreference
+        while preference > 0, bases.contains(where: { $0.isRelay && $0.localPreference == preference }) {
+            preference -= 1
+        }
+        let base = Base(address: relayed, localPreference: preference, route: .relay(index))
+        bases.append(base)
+        // A peer that is to see nothing but the relay is not shown what the server sees either (as in browsers).
+        let hidden = TransportAddress(ip: relayed.ip.isV4 ? .v4(0) : .v6(0, 0), port: 0)
+        var candidate = Candidate(
+            foundation: foundation(
+                type: .relayed, base: relayed.ip, server: relay.server.address.ip, transport: relay.transport),
+            priority: Candidate.priority(type: .relayed, over: relay.transport, localPreference: preference),
+            address: relayed, type: .relayed,
+            relatedAddress: configuration.transportPolicy == .relay ? hidden : reflexive)
+        candidate.relayProtocol = relay.transport
+        candidate.url = relay.server.url
+        localCandidates.append(candidate)
+        emit(.candidateGathered(candidate))
+        pairWithRemotes(candidate)
+    }
+
+    /// An allocation that could not be had, or is lost.
+    private mutating func relayFailed(_ index: Int, _ error: TURNError, now: Instant) {
+        let relay = relays[index]
+        if error == .unsupportedAddressFamily, !relay.hasChangedFamily, case .turn(let credentials) = relay.server.kind
+        {
+            // A server of one IP version: the address that it has is better than none.
+            let family: AddressFamily = relay.allocation.configuration.family == .v4 ? .v6 : .v4
+            relays[index].hasChangedFamily = true
+            relays[index].allocation = allocation(at: relay.server, credentials, family: family)
+            relays[index].allocation.start(now: now)
+            return
+        }
+        relayEnded(index, error)
+    }
+
+    private mutating func relayEnded(_ index: Int, _ error: TURNError) {
+        let relay = relays[index]
+        relays[index].error = error
+        relays[index].keepalive = nil
+        emit(.serverFailed(ServerFailure(server: relay.server, base: relay.base.address, error: .relay(error))))
+        guard let relayed = relay.relayed else { return }
+        relays[index].relayed = nil
+        bases.removeAll { $0.address == relayed }
+        localCandidates.removeAll { $0.base == relayed }
+        for pair in pairs.indices where pairs[pair].base == relayed {
+            fail(pair, as: .relayLost(error))
+            transactions = transactions.filter { $0.value.base != relayed }
+            if pairs[pair].id == selected { disconnect() }
+        }
+    }
+
+    /// Says that the connection to a TURN server ended, or that datagrams can't be sent to it.
+    mutating func failRelay(
+        base: TransportAddress, server: TransportAddress, over transport: TransportProtocol, now: Instant
+    ) {
+        for index in relays.indices where relays[index].isServer(server, at: base, over: transport) {
+            // A route can come back while an allocation lasts; its next refresh finds out.
+            if transport == .udp, relays[index].relayed != nil { continue }
+            relays[index].allocation.transportFailed(now: now)
+        }
+    }
+
+    /// A relay lets through whom it was told of: every address that is to be checked from it (RFC 8445 §7.2.2).
+    private mutating func permitRemotes(_ index: Int, now: Instant) {
+        guard let relayed = relays[index].relayed else { return }
+        for pair in pairs where pair.base == relayed && pair.state != .failed {
+            relays[index].allocation.permit(pair.remote.address.ip, now: now)
+            if pair.id == selected { relays[index].allocation.bind(pair.remote.address, now: now) }
+        }
+    }
+
+    private mutating func refusedByRelay(_ index: Int, _ ip: IPAddress, _ error: ErrorCode?) {
+        for pair in pairs.indices where pairs[pair].base == relays[index].relayed && pairs[pair].remote.address.ip == ip
+        {
+            fail(pair, as: .refusedByRelay(code: error?.code ?? 0, reason: error?.reason ?? ""))
+            if pairs[pair].id == selected { disconnect() }
+        }
+    }
+
+    /// Sends through a relay; without a permission for the peer nothing is sent.
+    mutating func relay(_ bytes: [UInt8], to peer: TransportAddress, through index: Int) {
+        guard let message = relays[index].allocation.enclosed(bytes.span.bytes, to: peer) else {
+            statistics.overLimit += 1
+            return
+        }
+        queue(
+            Transmit(
+                base: relays[index].base.address, destination: relays[index].allocation.server, bytes: message,
+                transport: relays[index].transport))
+    }
+
+    /// Gives the relayed addresses back (RFC 8656 §8): said once, as nobody waits for the answers.
+    mutating func releaseRelays(now: Instant) {
+        for index in relays.indices where relays[index].start == nil {
+            relays[index].allocation.release(now: now)
+            drainRelay(index)
+        }
+    }
+}
+
+extension Agent.Base {
+    var isRelay: Bool { if case .relay = route { true } else { false } }
+}

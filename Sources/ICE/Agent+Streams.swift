@@ -1,0 +1,59 @@
+import WireFormat
+
+extension Agent {
+    /// For peers that wait for TCP connections: each address of ours that may reach one gets an active candidate
+    /// (RFC 6544 §4.1). Its port is told as 9 and chosen when the connection is made; here the base has port 0, which no
+    /// socket has.
+    mutating func addStreams() {
+        guard configuration.transportPolicy == .all else { return }
+        for remote in remoteCandidates where remote.transport == .tcp && remote.type != .peerReflexive {
+            for base in bases where base.route == .socket {
+                let candidate = streamCandidate(of: base)
+                guard streamBase(of: base.address) == nil, Self.isWorthChecking(candidate, remote),
+                    localCandidates.count < limits.localCandidates
+                else { continue }
+                bases.append(
+                    Base(
+                        address: candidate.base, localPreference: base.localPreference, route: .stream(base.address)))
+                localCandidates.append(candidate)
+                emit(.candidateGathered(candidate))
+                pairWithRemotes(candidate)
+            }
+        }
+    }
+
+    /// The other end of what a peer's passive candidate is: 13 bits of preference below the direction's (RFC 6544 §4.2).
+    private mutating func streamCandidate(of base: Base) -> Candidate {
+        let preference = Self.activePreference << 13 | base.localPreference >> 3
+        return Candidate(
+            foundation: foundation(type: .host, base: base.address.ip, server: nil, transport: .tcp),
+            priority: Candidate.priority(type: .host, over: .tcp, localPreference: preference),
+            address: TransportAddress(ip: base.address.ip, port: Self.discardPort), type: .host,
+            base: TransportAddress(ip: base.address.ip, port: 0), transport: .tcp)
+    }
+
+    /// The direction preference of active host candidates.
+    private static let activePreference: UInt16 = 6
+    /// What the port of an active candidate is told as.
+    private static let discardPort: UInt16 = 9
+
+    /// The base of the TCP connections from a socket's interface.
+    func streamBase(of socket: TransportAddress) -> TransportAddress? {
+        bases.first { base in
+            if case .stream = base.route { base.address.ip == socket.ip } else { false }
+        }?.address
+    }
+
+    /// A connection that could not be opened, or ended. The selected pair is asked for consent all the same, which opens
+    /// it again.
+    mutating func streamFailed(from socket: TransportAddress, to remote: TransportAddress) {
+        guard let base = streamBase(of: socket), let index = pairIndex(base: base, remote: remote) else { return }
+        if pairs[index].id == selected {
+            pairs[index].failure = .connectionLost
+            disconnect()
+        } else {
+            transactions = transactions.filter { $0.value.base != base || $0.value.destination != remote }
+            fail(index, as: .connectionLost)
+        }
+    }
+}
