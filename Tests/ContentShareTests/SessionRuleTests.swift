@@ -58,6 +58,7 @@ struct SessionRuleTests {
             await pair.sharing.log.wait(count: 1)
             let isPicture = declined == .content
             #expect(pair.sharing.log.entries == [isPicture ? .didStop(.refusedByPeer) : .didStart])
+            while await pair.alice.refusedMedia().isEmpty { await Task.yield() }
             #expect(await pair.alice.refusedMedia() == [declined])
             #expect(await pair.alice.contentShare.isSharing == !isPicture)
             if isPicture {
