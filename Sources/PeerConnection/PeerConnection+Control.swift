@@ -50,7 +50,7 @@ extension PeerConnection {
             take(goodbye)
         case .opaque:
             counts.packetsUnknown += 1
-        case .sourceDescription, .application:
+        case .sourceDescription, .application, .congestionControlFeedback:
             return
         }
     }

@@ -32,15 +32,12 @@ extension BandwidthEstimator {
         let arrived = results.filter { $0.arrival != nil }.sorted(by: Self.arrivesEarlier)
         if let first = arrived.map(\.sent).min() { window.receive(roundTrip: max(.zero, now - first)) }
         throughput.receive(results)
-        for result in arrived {
-            guard let arrival = result.arrival else { continue }
-            recentThroughput.receive(sent: result.sent, arrival: arrival, size: result.size)
-        }
+        recentArrivals.receive(arrived)
         let acknowledged = throughput.estimate
         let probe = probeResult(arrived, acknowledged: acknowledged)
         let isLimited = limitedRegion.startTime != nil
         let result = delayBased.receive(
-            arrived, acknowledged: acknowledged, recent: recentThroughput.estimate, probe: probe,
+            arrived, acknowledged: acknowledged, recent: recentArrivals.rate, probe: probe,
             isApplicationLimited: isLimited, now: now)
         lowerToArrivals(now: now)
         if let estimate = result.estimate {
@@ -87,7 +84,7 @@ extension BandwidthEstimator {
 
     /// Where more is under way than the window holds, the path carries what arrives, and what is sent is to be less.
     private mutating func lowerToArrivals(now: Instant) {
-        guard window.isExceeded(by: outstanding.bytes), let recent = recentThroughput.estimate,
+        guard window.isExceeded(by: outstanding.bytes), let recent = recentArrivals.rate,
             delayBased.estimate.map({ recent < $0 }) ?? false
         else { return }
         delayBased.lower(to: recent * AIMDRateControl.backoffFactor, now: now)
@@ -98,7 +95,6 @@ extension BandwidthEstimator {
         let start = limitedRegion.startTime
         if start == nil, probeController.limitedRegionStart != nil {
             probeController.limitedRegionEnd = now
-            recentThroughput.limitedRegionEnded(at: now)
         }
         probeController.limitedRegionStart = start
     }
@@ -112,6 +108,8 @@ extension BandwidthEstimator {
             probeEstimator.receive(sent: result.sent, arrival: arrival, size: result.size, of: cluster)
         }
         guard let rate = probeEstimator.takeEstimate() else { return nil }
+        // Media alone, without padding, may have made the probe, at less than its rate: no reason to go down.
+        if probeEstimator.isStarved, delayBased.estimate.map({ rate < $0 }) ?? false { return nil }
         // A few packets that were held up do not disprove what arrives all the time.
         guard let acknowledged, let estimate = delayBased.estimate else { return rate }
         return max(rate, min(estimate, acknowledged * AIMDRateControl.backoffFactor))

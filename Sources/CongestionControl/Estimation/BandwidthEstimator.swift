@@ -78,7 +78,7 @@ public struct BandwidthEstimator: Sendable {
     var outstanding = OutstandingPackets()
     var throughput = RobustThroughputEstimator()
     /// Follows what arrives faster, for when it falls.
-    var recentThroughput = AcknowledgedBitrateEstimator()
+    var recentArrivals = RecentArrivals()
     var probeEstimator = ProbeEstimator()
     var probeController = ProbeController(probesLimitedRegions: true)
     var delayBased = DelayBasedEstimator()
@@ -156,7 +156,7 @@ public struct BandwidthEstimator: Sendable {
         outstanding.forget()
         probes = []
         throughput = RobustThroughputEstimator()
-        recentThroughput = AcknowledgedBitrateEstimator()
+        recentArrivals = RecentArrivals()
         probeEstimator = ProbeEstimator()
         window = CongestionWindow()
         let remote = sendSide.remoteLimit

@@ -12,7 +12,7 @@ struct ControlledFlow {
     }
 
     static let packetSize = 1200
-    static let step = Duration.milliseconds(1)
+    var step = Duration.milliseconds(1)
 
     var estimator: BandwidthEstimator
     var forward: SimulatedLink<Int>
@@ -63,7 +63,7 @@ struct ControlledFlow {
     mutating func run(_ duration: Duration) {
         let end = now.advanced(by: duration)
         while now < end {
-            now = now.advanced(by: Self.step)
+            now = now.advanced(by: step)
             deliver()
             produce()
             pace()
@@ -94,7 +94,7 @@ struct ControlledFlow {
 
     private mutating func pace() {
         if probe == nil, let cluster = estimator.pollProbe() { probe = (cluster, 0, 0, now) }
-        let perStep = Double(estimator.pacingRate.bitsPerSecond) / 8 * Self.step.seconds
+        let perStep = Double(estimator.pacingRate.bitsPerSecond) / 8 * step.seconds
         pacerDebt = max(0, pacerDebt - perStep)
         if let current = probe {
             sendProbe(current)
@@ -105,7 +105,7 @@ struct ControlledFlow {
             send(size, cluster: nil)
             pacerDebt += Double(size)
         }
-        paddingBudget += Double(estimator.paddingRate.bitsPerSecond) / 8 * Self.step.seconds
+        paddingBudget += Double(estimator.paddingRate.bitsPerSecond) / 8 * step.seconds
         paddingBudget = min(paddingBudget, 5000)
         while queue.isEmpty, canPad, paddingBudget > 0, pacerDebt <= 0, estimator.paddingRate > .zero {
             send(250, cluster: nil)

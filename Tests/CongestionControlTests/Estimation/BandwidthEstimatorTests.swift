@@ -1,0 +1,275 @@
+import RTP
+import TestSupport
+import Testing
+import WireFormat
+
+@testable import CongestionControl
+
+/// The scenarios of libwebrtc's `goog_cc_network_control_unittest` and `send_side_bandwidth_estimation_unittest`: their
+/// inputs and bounds.
+@Suite struct BandwidthEstimatorTests {
+    private static func configuration(start: Int, minimum: Int = 10, maximum: Int) -> BandwidthEstimator.Configuration {
+        var configuration = BandwidthEstimator.Configuration()
+        configuration.start = .kilobitsPerSecond(start)
+        configuration.minimum = .kilobitsPerSecond(minimum)
+        configuration.maximum = .kilobitsPerSecond(maximum)
+        return configuration
+    }
+
+    private static func probes(_ estimator: inout BandwidthEstimator) -> [DataRate] {
+        var rates: [DataRate] = []
+        while let probe = estimator.pollProbe() { rates.append(probe.rate) }
+        return rates
+    }
+
+    private let now = Instant(nanoseconds: 1_000_000_000)
+
+    @Test("The start rate is the target and is probed beyond, up to the maximum")
+    func start() {
+        var estimator = BandwidthEstimator(configuration: Self.configuration(start: 60, maximum: 300))
+        #expect(estimator.nextDeadline == nil)
+        #expect(Self.probes(&estimator).isEmpty)
+        estimator.networkAvailable(now: now)
+        #expect(estimator.target == .kilobitsPerSecond(60))
+        #expect(estimator.pacingRate == .kilobitsPerSecond(150))
+        #expect(Self.probes(&estimator) == [.kilobitsPerSecond(180), .kilobitsPerSecond(300)])
+        #expect(estimator.nextDeadline == now.advanced(by: .milliseconds(25)))
+    }
+
+    @Test("What the receiver estimates bounds the target at once")
+    func remoteEstimate() {
+        var estimator = BandwidthEstimator(configuration: Self.configuration(start: 200, maximum: 1500))
+        estimator.networkAvailable(now: now)
+        estimator.setRemoteEstimate(.kilobitsPerSecond(120), now: now)
+        #expect(estimator.target == .kilobitsPerSecond(120))
+        #expect(estimator.pacingRate == .kilobitsPerSecond(300))
+        #expect(estimator.limitation == .remote)
+        estimator.setRemoteEstimate(.kilobitsPerSecond(60), now: now)
+        #expect(estimator.target == .kilobitsPerSecond(60))
+        estimator.setRemoteEstimate(.kilobitsPerSecond(1000), now: now)
+        #expect(estimator.target == .kilobitsPerSecond(1000))
+    }
+
+    @Test("Another path begins anew, no higher than the start rate, with probes once it is there")
+    func pathChange() {
+        var flow = ControlledFlow(
+            LinkConditions(delay: .milliseconds(20), rate: .kilobitsPerSecond(2000)),
+            configuration: Self.configuration(start: 120, maximum: 1200))
+        flow.run(.seconds(3))
+        #expect(flow.estimator.target > .kilobitsPerSecond(900))
+        flow.estimator.networkUnavailable(now: flow.now)
+        flow.estimator.pathChanged(now: flow.now)
+        #expect(flow.estimator.target == .kilobitsPerSecond(120))
+        #expect(flow.estimator.pollProbe() == nil)
+        flow.estimator.networkAvailable(now: flow.now)
+        #expect(Self.probes(&flow.estimator) == [.kilobitsPerSecond(360), .kilobitsPerSecond(720)])
+    }
+
+    @Test("The estimate follows the link up and down")
+    func convergence() {
+        var flow = ControlledFlow(
+            LinkConditions(delay: .milliseconds(100), rate: .kilobitsPerSecond(500)),
+            configuration: Self.configuration(start: 300, maximum: 1500))
+        flow.run(.seconds(25))
+        #expect((350...550).contains(flow.estimator.target.bitsPerSecond / 1000))
+        flow.forward.conditions.rate = .kilobitsPerSecond(800)
+        flow.run(.seconds(20))
+        #expect((600...900).contains(flow.estimator.target.bitsPerSecond / 1000))
+        flow.forward.conditions.rate = .kilobitsPerSecond(100)
+        flow.forward.conditions.delay = .milliseconds(200)
+        flow.run(.seconds(30))
+        #expect((50...115).contains(flow.estimator.target.bitsPerSecond / 1000))
+    }
+
+    @Test("Three megabits are found within a second and used to 85 percent and more")
+    func fastStart() {
+        var flow = ControlledFlow(
+            LinkConditions(delay: .milliseconds(25), rate: .kilobitsPerSecond(3000)),
+            configuration: Self.configuration(start: 300, maximum: 6000))
+        flow.run(.seconds(2))
+        flow.longestDelay = .zero
+        #expect(flow.throughput(over: .seconds(18)) > .kilobitsPerSecond(2550))
+        #expect(flow.longestDelay < .milliseconds(125))
+    }
+
+    @Test("A link that falls to a quarter is drained within three seconds")
+    func fall() {
+        var flow = ControlledFlow(
+            LinkConditions(
+                delay: .milliseconds(25), rate: .kilobitsPerSecond(3000), queueTimeLimit: .milliseconds(300)),
+            configuration: Self.configuration(start: 300, maximum: 6000))
+        flow.run(.seconds(10))
+        flow.forward.conditions.rate = .kilobitsPerSecond(750)
+        flow.run(.seconds(3))
+        flow.longestDelay = .zero
+        flow.run(.seconds(2))
+        #expect(flow.longestDelay < .milliseconds(100))
+    }
+
+    @Test("A receiver's bound holds and leaves no trace")
+    func remoteEstimateOnPath() {
+        var flow = ControlledFlow(
+            LinkConditions(delay: .milliseconds(50), rate: .kilobitsPerSecond(2000)),
+            configuration: Self.configuration(start: 1000, maximum: 5000))
+        flow.run(.seconds(10))
+        #expect(flow.estimator.target > .kilobitsPerSecond(1500))
+        flow.estimator.setRemoteEstimate(.kilobitsPerSecond(250), now: flow.now)
+        flow.run(.seconds(1))
+        #expect(flow.estimator.target == .kilobitsPerSecond(250))
+        flow.estimator.setRemoteEstimate(.kilobitsPerSecond(10_000), now: flow.now)
+        flow.run(.seconds(10))
+        #expect(flow.estimator.target > .kilobitsPerSecond(1500))
+    }
+
+    @Test("Nothing sent is no reason to lower the estimate")
+    func pause() {
+        var flow = ControlledFlow(
+            LinkConditions(delay: .milliseconds(100), rate: .kilobitsPerSecond(2000)),
+            configuration: Self.configuration(start: 1000, maximum: 5000))
+        flow.run(.seconds(1))
+        flow.isSending = false
+        flow.run(.seconds(4))
+        #expect(flow.estimator.target >= .kilobitsPerSecond(1000))
+    }
+
+    @Test("While feedback stays away the target falls to the minimum")
+    func feedbackMissing() {
+        var flow = ControlledFlow(
+            LinkConditions(delay: .milliseconds(100), rate: .kilobitsPerSecond(1000)),
+            configuration: Self.configuration(start: 300, maximum: 5000))
+        flow.run(.seconds(10))
+        flow.givesFeedback = false
+        flow.run(.seconds(5))
+        #expect(flow.estimator.target < .kilobitsPerSecond(40))
+        #expect(flow.estimator.limitation == .feedback)
+        flow.givesFeedback = true
+        flow.run(.seconds(10))
+        #expect(flow.estimator.target > .kilobitsPerSecond(500))
+    }
+
+    @Test("Five percent of random loss leave most of the path in use")
+    func randomLoss() {
+        var flow = ControlledFlow(
+            LinkConditions(loss: 0.05, delay: .milliseconds(25), rate: .kilobitsPerSecond(3000)),
+            configuration: Self.configuration(start: 300, maximum: 6000))
+        flow.run(.seconds(5))
+        #expect(flow.throughput(over: .seconds(20)) > .kilobitsPerSecond(1800))
+    }
+
+    @Test("Without transport-wide feedback receiver reports raise and lower the rate")
+    func reports() {
+        var estimator = BandwidthEstimator(configuration: Self.configuration(start: 300, maximum: 1000))
+        estimator.networkAvailable(now: now)
+        var time = now
+        func run(loss: Double, seconds: Int) {
+            for _ in 0..<seconds {
+                for _ in 0..<40 {
+                    time = time.advanced(by: .milliseconds(25))
+                    estimator.packetSent(number: nil, size: 1200, cluster: nil, now: time)
+                    estimator.process(now: time)
+                }
+                let report = LossReport(
+                    fractionLost: loss, packetsLost: 0, extendedHighestSequenceNumber: 0, jitter: .zero,
+                    roundTripTime: nil)
+                estimator.receive(report, packets: 40, now: time)
+            }
+        }
+        run(loss: 0, seconds: 20)
+        #expect(estimator.target >= .kilobitsPerSecond(500))
+        run(loss: 0.15, seconds: 20)
+        #expect(estimator.target <= .kilobitsPerSecond(300))
+        #expect(estimator.limitation == .loss)
+        #expect(estimator.fractionLost == 0.15)
+    }
+
+    @Test("After 20 idle minutes on a path that became slow no queue grows", arguments: [true, false])
+    func idle(canPad: Bool) {
+        var flow = ControlledFlow(
+            LinkConditions(delay: .milliseconds(25), rate: .kilobitsPerSecond(3000)),
+            configuration: Self.configuration(start: 300, minimum: 30, maximum: 2500))
+        flow.run(.seconds(10))
+        let before = flow.estimator.target
+        flow.isSending = false
+        flow.canPad = canPad
+        flow.run(.seconds(60))
+        flow.step = .milliseconds(10)
+        // Where probes can test the path it stays trusted; where not, no more than the start rate is.
+        if canPad { #expect(flow.estimator.target >= before * 0.8) }
+        if !canPad { #expect(flow.estimator.target == .kilobitsPerSecond(300)) }
+        flow.forward.conditions.rate = .kilobitsPerSecond(750)
+        flow.run(.seconds(1140))
+        flow.step = .milliseconds(1)
+        flow.isSending = true
+        flow.longestDelay = .zero
+        flow.run(.seconds(5))
+        #expect(flow.longestDelay < .milliseconds(275))
+        flow.run(.seconds(5))
+        #expect(flow.estimator.target > .kilobitsPerSecond(400))
+    }
+
+    @Test("Feedback of absurd times, of packets never sent and repeated does not trap and is survived")
+    func absurdFeedback() {
+        var generator = SeededGenerator(seed: 5)
+        var estimator = BandwidthEstimator(configuration: Self.configuration(start: 300, maximum: 2500))
+        estimator.networkAvailable(now: now)
+        var time = now
+        for round in 0..<2000 {
+            time = time.advanced(by: .milliseconds(Int64(generator.next() % 50)))
+            let number = TransportSequenceNumber(UInt16(truncatingIfNeeded: round))
+            let size = round % 7 == 0 ? Int.max : Int(generator.next() % 1500)
+            estimator.packetSent(number: number, size: size, cluster: Int(generator.next() % 40) - 3, now: time)
+            let results = (0..<4).map { _ in
+                let arrival: Duration? =
+                    switch generator.next() % 5 {
+                    case 0: nil
+                    case 1: .seconds(Int64.min / 4)
+                    case 2: .seconds(Int64.max / 4)
+                    default: .milliseconds(Int64(truncatingIfNeeded: generator.next() % 1_000_000))
+                    }
+                return TransportFeedbackTracker.PacketResult(
+                    number: TransportSequenceNumber(UInt16(truncatingIfNeeded: generator.next())),
+                    size: Int(generator.next() % 100_000), sent: time, arrival: arrival)
+            }
+            estimator.receive(results + results, now: time)
+            estimator.setRoundTripTime(.seconds(Int64(generator.next() % 100_000)), now: time)
+            estimator.process(now: time)
+            #expect(estimator.target >= .kilobitsPerSecond(10))
+            #expect(estimator.target <= .kilobitsPerSecond(2500))
+        }
+    }
+
+    @Test("Forged feedback changes nothing but counters, through the tracker")
+    func forgedFeedback() {
+        var tracker = TransportFeedbackTracker()
+        var estimator = BandwidthEstimator(configuration: Self.configuration(start: 300, maximum: 2500))
+        estimator.networkAvailable(now: now)
+        let target = estimator.target
+        for round in 0..<200 {
+            let feedback = TransportFeedback(
+                sender: SynchronizationSource(1), media: SynchronizationSource(2),
+                baseSequenceNumber: TransportSequenceNumber(UInt16(truncatingIfNeeded: round * 977)),
+                referenceTime: round % 2 == 0 ? 0x7F_FFFF : -0x80_0000,
+                feedbackPacketCount: UInt8(truncatingIfNeeded: round * 91),
+                deltas: [Int16.min, nil, Int16.max, -1, nil])
+            let results = tracker.receive(feedback)
+            #expect(results.isEmpty)
+            estimator.receive(results, now: now.advanced(by: .milliseconds(round)))
+        }
+        #expect(estimator.target == target)
+        #expect(tracker.feedbackReceived == 200)
+        #expect(tracker.packetsAcknowledged == 0)
+    }
+
+    @Test("Feedback that was held back for minutes is survived")
+    func heldFeedback() {
+        var flow = ControlledFlow(
+            LinkConditions(delay: .milliseconds(50), rate: .kilobitsPerSecond(1000)),
+            configuration: Self.configuration(start: 300, maximum: 5000))
+        flow.run(.seconds(2))
+        flow.backward.conditions.delay = .seconds(300)
+        flow.run(.seconds(5))
+        flow.step = .milliseconds(10)
+        flow.run(.seconds(300))
+        #expect(flow.estimator.target >= .kilobitsPerSecond(10))
+    }
+}

@@ -1,0 +1,45 @@
+import Testing
+import WireFormat
+
+@testable import CongestionControl
+
+/// The rules of libwebrtc's `congestion_window_pushback_controller_unittest`.
+@Suite struct CongestionWindowTests {
+    /// A window of 50 000 bytes.
+    private func window() -> CongestionWindow {
+        var window = CongestionWindow()
+        window.receive(roundTrip: .milliseconds(850))
+        window.update(target: .kilobitsPerSecond(400))
+        return window
+    }
+
+    @Test func twiceAsMuchUnderWayLowersTheRateAndGoesOnLowering() {
+        var window = window()
+        #expect(window.bytes == 50_000)
+        #expect(window.push(.kilobitsPerSecond(80), outstanding: 100_000) == .kilobitsPerSecond(72))
+        #expect(window.push(.kilobitsPerSecond(80), outstanding: 100_000) == .bitsPerSecond(64_800))
+    }
+
+    @Test func lessUnderWayThanTheWindowLeavesTheRate() {
+        var window = window()
+        #expect(window.push(.kilobitsPerSecond(80), outstanding: 49_999) == .kilobitsPerSecond(80))
+    }
+
+    @Test func aLowRateIsNotPushedFurther() {
+        var window = window()
+        #expect(window.push(.kilobitsPerSecond(35), outstanding: 100_000) == .bitsPerSecond(31_500))
+        #expect(window.push(.kilobitsPerSecond(35), outstanding: 100_000) == .kilobitsPerSecond(30))
+        #expect(window.push(.kilobitsPerSecond(20), outstanding: 100_000) == .kilobitsPerSecond(20))
+    }
+
+    @Test func anEmptyPathRestoresTheRate() {
+        var window = window()
+        _ = window.push(.kilobitsPerSecond(80), outstanding: 100_000)
+        #expect(window.push(.kilobitsPerSecond(80), outstanding: 1000) == .kilobitsPerSecond(80))
+    }
+
+    @Test func withoutAWindowNothingIsPushed() {
+        var window = CongestionWindow()
+        #expect(window.push(.kilobitsPerSecond(80), outstanding: 100_000) == .kilobitsPerSecond(80))
+    }
+}
