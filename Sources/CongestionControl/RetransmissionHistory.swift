@@ -5,7 +5,8 @@ public import WireFormat
 ///
 /// A ring with a place for each of the last `capacity` sequence numbers; what is older than ``maximumAge`` is let go as
 /// new packets come. Packets are descriptors as in ``Pacer``, whose bytes every peer of a share may have in common.
-/// Nothing is allocated after `init`. What runs for every packet is inlined into the caller's module, which knows what
+/// How many there is room for follows from the rate that is sent at most and from the age (``capacity(for:maximumAge:)``):
+/// what the receiver can still want is there, and no more. Nothing is allocated after `init`. What runs for every packet is inlined into the caller's module, which knows what
 /// stands for a packet: generic code that doesn't know costs as much as encrypting the packet.
 public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     @usableFromInline
@@ -42,6 +43,10 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     @usableFromInline var slots: [Entry?]
     @usableFromInline var newest: SequenceNumber?
     @usableFromInline var oldest: SequenceNumber?
+    /// Which packet padding is made of next; nil for the newest.
+    private var paddingCursor: SequenceNumber?
+    /// How many of the newest packets padding is made of.
+    private static var paddingSearch: Int { 64 }
 
     /// A history of at least `capacity` packets, rounded up to a power of two and held at ``maximumCapacity``.
     public init(capacity: Int = 4096, maximumAge: Duration = .seconds(3)) {
@@ -49,6 +54,11 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         while size < min(capacity, Self.maximumCapacity) { size *= 2 }
         slots = Array(repeating: nil, count: size)
         self.maximumAge = maximumAge
+    }
+
+    /// How many packets of half the usual size a rate makes in `maximumAge`, at least 256.
+    public static func capacity(for rate: DataRate, maximumAge: Duration = .seconds(3)) -> Int {
+        max(256, min(rate.bytes(in: maximumAge) / 600, maximumCapacity))
     }
 
     /// The packets that fit.
@@ -83,6 +93,26 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         packetsRetransmitted += 1
         bytesRetransmitted += entry.size
         return entry.packet
+    }
+
+    /// A packet that padding may be made of: the newest first, then the one before the last that was given, as long as
+    /// there is one no older than ``maximumAge``; nil where there is none.
+    public mutating func nextForPadding(now: Instant) -> (number: SequenceNumber, packet: Packet)? {
+        guard let newest else { return nil }
+        var number = paddingCursor ?? newest
+        for _ in 0..<Self.paddingSearch {
+            let entry = slots[index(of: number)]
+            guard let entry, entry.number == number, now - entry.sent <= maximumAge,
+                newest.distance(from: number) < Self.paddingSearch
+            else {
+                if number == newest { return nil }
+                number = newest
+                continue
+            }
+            paddingCursor = number.advanced(by: -1)
+            return (number, entry.packet)
+        }
+        return nil
     }
 
     /// Whether the packet is still there, without counting a request.

@@ -53,8 +53,8 @@ public actor Connection {
 
     /// The largest datagram that is built: 1200 bytes of packet, as every path carries them, and some slack.
     private static let maximumDatagram = 1280
-    /// Twice the time in which the pacer lets everything go that waits.
-    private static let longestQueue = TimeAmount.seconds(1)
+    /// The time in which the pacer lets everything go that waits.
+    private static let longestQueue = TimeAmount.seconds(2)
     /// How long to wait before a socket that the system closed is opened again.
     private static let reopenDelay = TimeAmount.milliseconds(250)
 

@@ -22,6 +22,52 @@ extension PeerConnection {
         outbound.indices.contains(media) ? outbound[media].target : nil
     }
 
+    /// Does what is due in the estimator, passes its rates and probes on to the pacer, and what changed to the encoders.
+    mutating func followBandwidth(now: Instant) {
+        guard progress == .connected || progress == .disconnected else { return }
+        if let due = bandwidth.estimator.nextDeadline, due <= now {
+            bandwidth.estimator.setRemoteEstimate(remoteEstimate.estimate(now: now), now: now)
+            if roundTripTime == nil, let trip = agent.selectedRoundTripTime {
+                bandwidth.estimator.setRoundTripTime(trip, now: now)
+            }
+            bandwidth.estimator.process(now: now)
+            bandwidth.measureRetransmissions(now: now)
+        }
+        allocateBitrate(now: now)
+        while let cluster = bandwidth.estimator.pollProbe() {
+            // Without numbers nothing would come of it.
+            if isNumbering { pacer.enqueue(cluster, now: now) }
+        }
+        let target = bandwidth.estimator.target
+        let pacing = bandwidth.estimator.pacingRate
+        let padding = isNumbering ? bandwidth.estimator.paddingRate : .zero
+        if let paced = bandwidth.paced, paced == (target, pacing, padding) { return }
+        bandwidth.paced = (target, pacing, padding)
+        pacer.setRates(target: target, pacing: pacing, padding: padding, now: now)
+        allocateBitrate(now: now)
+    }
+
+    /// Whether packets have transport-wide numbers.
+    private var isNumbering: Bool {
+        outbound.contains { $0.isActive && $0.stream?.parameters.extensions[.transportSequenceNumber] != nil }
+    }
+
+    /// The media that padding is made of: the first of those that are sent over RTX and have been begun.
+    func paddingMedia() -> Int? {
+        outbound.indices.first { index in
+            outbound[index].video?.canPad == true && outbound[index].demand?.maximum != .zero
+        }
+    }
+
+    /// Takes note of a packet that leaves, of `length` bytes.
+    mutating func noteSent(
+        _ number: TransportSequenceNumber?, length: Int, now: Instant
+    ) {
+        let size = length + pathOverhead
+        if let number { sentPackets.packetSent(number, size: size, now: now) }
+        bandwidth.estimator.packetSent(number: number, size: size, cluster: pacer.cluster, now: now)
+    }
+
     /// A target that differs from what was told by no more than this share is not told.
     private static var toldChange: Double { 0.01 }
 
@@ -29,15 +75,16 @@ extension PeerConnection {
     mutating func allocateBitrate(now: Instant) {
         guard progress == .connected || progress == .disconnected else { return }
         let isQueueFull = pacer.isQueueFull
-        if !bandwidth.isAllocationDue, let allocated = bandwidth.allocated, allocated.target == bandwidth.target,
+        if !bandwidth.isAllocationDue, let allocated = bandwidth.allocated, allocated.target == bandwidth.mediaRate,
             allocated.isQueueFull == isQueueFull
         {
             return
         }
         bandwidth.isAllocationDue = false
-        bandwidth.allocated = (bandwidth.target, isQueueFull)
+        bandwidth.allocated = (bandwidth.mediaRate, isQueueFull)
         let claims = outbound.indices.map { claim(ofMedia: $0) }
-        let rates = bandwidth.allocator.allocate(bandwidth.target, among: claims)
+        let rates = bandwidth.allocator.allocate(bandwidth.mediaRate, among: claims)
+        bandwidth.estimator.setAllocation(maximum: usableRate(claims), now: now)
         for index in outbound.indices {
             guard outbound[index].isActive else {
                 outbound[index].target = nil
@@ -52,6 +99,17 @@ extension PeerConnection {
                     fractionLost: outbound[index].stream?.reports.newest?.fractionLost ?? 0),
                 media: index)
         }
+    }
+
+    /// What all media together could use; nil where one has not said, and where none wants anything.
+    private func usableRate(_ claims: [BitrateAllocator.Claim?]) -> DataRate? {
+        var sum = DataRate.zero
+        for (index, claim) in claims.enumerated() {
+            guard let claim else { continue }
+            if outbound[index].demand == nil, outbound[index].video != nil { return nil }
+            sum = .bitsPerSecond(sum.bitsPerSecond.saturatingSum(claim.maximum.bitsPerSecond))
+        }
+        return sum > .zero ? sum : nil
     }
 
     private mutating func tell(_ target: BitrateTarget, media index: Int) {

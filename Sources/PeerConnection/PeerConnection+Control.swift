@@ -44,8 +44,9 @@ extension PeerConnection {
             }
         case .receiverEstimatedMaximumBitrate(let estimate):
             remoteEstimate.receive(estimate, now: now)
+            bandwidth.estimator.setRemoteEstimate(remoteEstimate.estimate(now: now), now: now)
         case .transportFeedback(let report):
-            _ = sentPackets.receive(report)
+            bandwidth.estimator.receive(sentPackets.receive(report), now: now)
         case .goodbye(let goodbye):
             take(goodbye)
         case .opaque:
@@ -81,9 +82,11 @@ extension PeerConnection {
     private mutating func take(_ blocks: [ReportBlock], now: Instant) {
         let arrival = wallclock(at: now)
         for block in blocks {
-            guard let index = senderIndex(of: block.source),
+            guard let index = senderIndex(of: block.source), let before = outbound[index].stream,
                 let report = outbound[index].withStream({ $0.take(block, at: arrival) })
             else { continue }
+            bandwidth.estimator.receive(report, packets: before.packetsReported(by: report), now: now)
+            if let trip = report.roundTripTime { bandwidth.estimator.setRoundTripTime(trip, now: now) }
             roundTripTime = outbound[index].stream?.reports.smoothedRoundTripTime ?? roundTripTime
             if outbound[index].audio != nil {
                 events.append(.lossReported(fraction: report.fractionLost, media: index))

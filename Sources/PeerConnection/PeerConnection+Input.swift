@@ -46,7 +46,7 @@ extension PeerConnection {
         // Most timeouts are the pacer's, many a second; the agent's own deadline holds after each of its inputs.
         if let due = agent.nextDeadline, due <= now { agent.handleTimeout(now: now) }
         // Without a path a flight can only wait: repeating it would have all its copies leave at once.
-        if selectedPair != nil { follow(transport.handleTimeout(now: now)) }
+        if selectedPair != nil { follow(transport.handleTimeout(now: now), now: now) }
         advance(now: now)
     }
 
@@ -86,6 +86,7 @@ extension PeerConnection {
             if let due = outbound[index].video?.keyFrameRequests.deadline { deadline = min(deadline, due) }
         }
         if canSend, let due = pacer.nextDeadline(now: now) { deadline = min(deadline, due) }
+        if let due = bandwidth.estimator.nextDeadline { deadline = min(deadline, due) }
         for media in inbound {
             if let due = media.nextDeadline(now: now) { deadline = min(deadline, due) }
         }
@@ -110,7 +111,7 @@ extension PeerConnection {
         }
         queueControl(now: now)
         pollKeyFrameRequests(now: now)
-        allocateBitrate(now: now)
+        followBandwidth(now: now)
     }
 
     private mutating func followAgent(now: Instant) {
@@ -118,16 +119,21 @@ extension PeerConnection {
             switch event {
             case .selectedPair(let pair):
                 // A pair that is nominated after it was taken into use is told of twice.
-                if selectedPair?.id != pair.id { counts.selectedPairChanges += 1 }
+                if selectedPair?.id != pair.id {
+                    counts.selectedPairChanges += 1
+                    if transport.outbound != nil { bandwidth.estimator.pathChanged(now: now) }
+                }
                 selectedPair = pair
-                follow(transport.start(now: now))
+                follow(transport.start(now: now), now: now)
             case .stateChanged(.disconnected):
                 guard progress == .connected else { continue }
                 progress = .disconnected
+                bandwidth.estimator.networkUnavailable(now: now)
                 events.append(.disconnected)
             case .stateChanged(.connected):
                 guard progress == .disconnected else { continue }
                 progress = .connected
+                bandwidth.estimator.networkAvailable(now: now)
                 events.append(.reconnected)
             case .stateChanged(.failed):
                 fail(selectedPair == nil ? .unreachable : .consentExpired)
@@ -141,11 +147,12 @@ extension PeerConnection {
         }
     }
 
-    private mutating func follow(_ outcome: SecureMediaTransport.Outcome) {
+    private mutating func follow(_ outcome: SecureMediaTransport.Outcome, now: Instant) {
         switch outcome {
         case .nothing: return
         case .connected:
             progress = .connected
+            bandwidth.estimator.networkAvailable(now: now)
             events.append(.connected)
         case .failed(let reason): fail(.insecure(reason: reason))
         case .closedByPeer: noteDeparture()
@@ -165,7 +172,7 @@ extension PeerConnection {
             }
             earlyDatagrams.append((unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }, source))
         } else if isPeer(source) {
-            follow(transport.handle(datagram: bytes, now: now))
+            follow(transport.handle(datagram: bytes, now: now), now: now)
         } else {
             counts.packetsRefused += 1
         }

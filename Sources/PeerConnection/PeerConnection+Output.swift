@@ -20,6 +20,8 @@ extension PeerConnection {
             outbound[media].video?.keyFrameRequests.request()
         }
         pollKeyFrameRequests(now: now)
+        // A frame may fill the queue, and its encoder is to know before the next.
+        allocateBitrate(now: now)
     }
 
     /// Sends sound, ahead of all pictures. What the peer can't take, now or at all, is counted and dropped.
@@ -75,7 +77,36 @@ extension PeerConnection {
             guard let length = counted(write(next, into: packet, now: now)) else { continue }
             return transmission(length, in: memory, on: path)
         }
-        return nil
+        guard let length = writePadding(into: packet, now: now) else { return nil }
+        return transmission(length, in: memory, on: path)
+    }
+
+    /// Builds a packet of padding where the pacer wants one; nil where it wants none, or there is nothing to make it of.
+    private mutating func writePadding(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Int? {
+        guard let wanted = pacer.paddingWanted(now: now) else { return nil }
+        guard let media = paddingMedia() else {
+            // Until media leave again.
+            pacer.allowsPadding = false
+            return nil
+        }
+        let number = transportSequenceNumber
+        var writer = ByteWriter(memory.mutableBytes)
+        do {
+            let isWritten =
+                try outbound[media].video?.writePadding(
+                    wanted, to: &writer, transportSequenceNumber: &transportSequenceNumber, now: now) ?? false
+            guard isWritten, let length = try transport.outbound?.protectRTP(memory, count: writer.offset) else {
+                pacer.allowsPadding = false
+                return nil
+            }
+            pacer.didPad(length, now: now)
+            noteSent(transportSequenceNumber == number ? nil : number, length: length, now: now)
+            return length
+        } catch {
+            pacer.allowsPadding = false
+            counts.packetsUnsent += 1
+            return nil
+        }
     }
 
     /// What ICE has to say, to the peer and to servers.
@@ -136,14 +167,18 @@ extension PeerConnection {
             case .picture(let media, let frame, let fragment):
                 try outbound[media].video?.writeMedia(
                     frame, fragment: fragment, to: &writer, transportSequenceNumber: &transportSequenceNumber, now: now)
+                if outbound[media].video?.canPad == true { pacer.allowsPadding = true }
             case .retransmission(let media, let sequenceNumber, let packet):
                 try outbound[media].video?.writeRetransmission(
                     of: packet, sequenceNumber: sequenceNumber, to: &writer,
                     transportSequenceNumber: &transportSequenceNumber, now: now)
             }
             let length = try transport.outbound?.protectRTP(memory, count: writer.offset)
-            if let length, transportSequenceNumber != number {
-                sentPackets.packetSent(number, size: length, now: now)
+            if let length {
+                noteSent(transportSequenceNumber == number ? nil : number, length: length, now: now)
+                if case .retransmission = packet { bandwidth.countRetransmission(length) }
+                let delay = pacer.lastSendDelay
+                outbound[packet.media].withStream { $0.statistics.totalPacketSendDelay += delay }
             }
             return length
         } catch {

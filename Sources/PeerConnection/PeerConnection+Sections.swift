@@ -112,7 +112,9 @@ extension PeerConnection {
         if outbound[index].isWanted, let media = negotiatedMedia(index), media.direction.sends,
             let parameters = OutgoingStream.Parameters(media)
         {
-            outbound[index].start(parameters, isVideo: identity.media[index].kind.isVideo, random: &random)
+            outbound[index].start(
+                parameters, isVideo: identity.media[index].kind.isVideo, maximumBitrate: configuration.maximumBitrate,
+                random: &random)
         } else if outbound[index].isActive {
             queueGoodbye(ofMedia: index, now: now)
             outbound[index].withStream { $0.isActive = false }
@@ -161,7 +163,10 @@ extension OutgoingStream.Parameters {
         self.source = SynchronizationSource(source)
         self.payloadType = payloadType
         mid = media.mid ?? ""
-        extensions = HeaderExtensionMap(media)
+        var extensions = HeaderExtensionMap(media)
+        // Numbers that nobody reports on would be waited for in vain.
+        if !media.feedback.contains(.transportWide) { extensions[.transportSequenceNumber] = nil }
+        self.extensions = extensions
         isContent = media.local.isSlides
         formatParameters = media.codecParameters?.text
         if let type = media.rtxPayloadType.flatMap({ PayloadType($0) }), let source = media.local.rtxSSRC {

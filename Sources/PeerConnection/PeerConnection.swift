@@ -154,7 +154,7 @@ public struct PeerConnection: ~Copyable {
         self.configuration = configuration
         self.transport = transport
         self.random = random
-        pacer = Pacer(targetRate: configuration.maximumBitrate)
+        pacer = Pacer(targetRate: min(configuration.startBitrate, configuration.maximumBitrate))
         bandwidth = BandwidthControl(configuration)
     }
 

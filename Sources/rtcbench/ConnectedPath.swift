@@ -22,6 +22,7 @@ final class ConnectedPath {
         var random = SystemRandomNumberGenerator()
         var configuration = PeerConnection.Configuration()
         configuration.maximumBitrate = .kilobitsPerSecond(10_000_000)
+        configuration.startBitrate = configuration.maximumBitrate
         sender = try PeerConnection(
             as: .offerer,
             identity: LocalIdentity(

@@ -36,6 +36,15 @@ private struct Run {
     }
 }
 
+extension Pacer.Configuration {
+    /// A rate that is raised for packets to leave within half a second.
+    fileprivate static var raising: Self {
+        var configuration = Self()
+        configuration.maximumQueueTime = .milliseconds(500)
+        return configuration
+    }
+}
+
 private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
 
 @Suite struct PacerTests {
@@ -92,7 +101,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
 
     @Test("A key frame leaves within the longest queue time, at an even pace", arguments: [100, 300, 1000])
     func keyFrameLeavesInTime(kilobits: Int) throws {
-        var pacer = Pacer<Int>(targetRate: .kilobitsPerSecond(kilobits))
+        var pacer = Pacer<Int>(targetRate: .kilobitsPerSecond(kilobits), configuration: .raising)
         let sizes = Array(repeating: 1200, count: 250)
         for packet in sizes.indices { pacer.enqueue(packet, size: 1200, priority: .video, now: at(0)) }
         #expect(pacer.queuedBytes == 300_000)
@@ -111,7 +120,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         "Every packet of a backlog that grows meets the longest queue time, but for what overtakes it",
         arguments: [0, 0.2])
     func growingBacklogLeavesInTime(overtaking: Double) {
-        var pacer = Pacer<Int>(targetRate: .kilobitsPerSecond(100))
+        var pacer = Pacer<Int>(targetRate: .kilobitsPerSecond(100), configuration: .raising)
         var generator = SeededGenerator(seed: 7)
         var sizes: [Int] = []
         var queued: [Instant] = []
@@ -138,14 +147,13 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         var configuration = Pacer<String>.Configuration()
         configuration.burstDuration = .seconds(1)
         var pacer = Pacer<String>(targetRate: .kilobitsPerSecond(10_000), configuration: configuration)
-        pacer.enqueue("padding", size: 10, priority: .padding, now: at(0))
         pacer.enqueue("video 1", size: 10, priority: .video, now: at(0))
         pacer.enqueue("video 2", size: 10, priority: .video, now: at(0))
         pacer.enqueue("retransmission", size: 10, priority: .retransmission, now: at(0))
         pacer.enqueue("sound", size: 10, priority: .sound, now: at(0))
         var order: [String] = []
         while let packet = pacer.pop(now: at(0)) { order.append(packet) }
-        #expect(order == ["sound", "retransmission", "video 1", "video 2", "padding"])
+        #expect(order == ["sound", "retransmission", "video 1", "video 2"])
     }
 
     @Test("Sound never waits, and video waits for the sound's share")
@@ -189,7 +197,17 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         var pacer = Pacer<Int>(targetRate: .bitsPerSecond(Int64.max))
         for packet in 0..<64 { pacer.enqueue(packet, size: .max / 128, priority: .sound, now: at(0)) }
         while pacer.pop(now: at(0)) != nil {}
-        pacer.setTargetRate(.zero, now: .distantFuture)
+        pacer.setRates(target: .zero, now: .distantFuture)
+        pacer.setRates(
+            target: .bitsPerSecond(Int64.max), pacing: .zero, padding: .bitsPerSecond(Int64.max),
+            now: Instant(nanoseconds: .min))
+        pacer.allowsPadding = true
+        pacer.enqueue(ProbeCluster(identifier: 1, rate: .bitsPerSecond(Int64.max), duration: .seconds(1 << 40)), now: at(0))
+        pacer.enqueue(ProbeCluster(identifier: 2, rate: .zero), now: at(0))
+        for _ in 0..<10 {
+            if pacer.paddingWanted(now: at(0)) != nil { pacer.didPad(.max, now: at(0)) }
+            _ = pacer.nextDeadline(now: .distantFuture)
+        }
         pacer.enqueue(0, size: -5, priority: .video, now: Instant(nanoseconds: .min))
         _ = pacer.pop(now: Instant(nanoseconds: .min))
         _ = pacer.nextDeadline(now: .distantFuture)

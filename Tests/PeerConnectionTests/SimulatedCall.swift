@@ -64,6 +64,9 @@ final class SimulatedCall {
     var link: DuplexLink<Datagram>
     var now = Instant(nanoseconds: 1_000_000_000)
     var record = Record()
+    /// Whether pictures are as large as the sender's media are told, and left out while the queue is full; else they have
+    /// one size.
+    var followsTargets = false
     /// While the link is cut nothing crosses it.
     var isCut = false
     /// What the sender sees the viewer as: a NAT that forgets gives it another port.
@@ -254,10 +257,16 @@ final class SimulatedCall {
 
     /// A frame whose bytes are random but for the start that VP8 prescribes: 30 packets for a key frame, 4 for others.
     func sendFrame(media: Int) {
+        let target = sender.targetBitrate(media: media)
+        if followsTargets, target?.isQueueFull == true || target?.bitrate == .zero { return }
         var state = pictures[media, default: Pictures()]
         let isKeyFrame = state.owesKeyFrame
         state.owesKeyFrame = false
-        var bytes = (0..<(isKeyFrame ? 30_000 : 4000)).map { _ in UInt8.random(in: 0...255, using: &content) }
+        var size = isKeyFrame ? 30_000 : 4000
+        if followsTargets, let target {
+            size = max(20, target.bitrate.bytes(in: .milliseconds(33)) * (isKeyFrame ? 5 : 1))
+        }
+        var bytes = (0..<size).map { _ in UInt8.random(in: 0...255, using: &content) }
         // RFC 6386 §9.1: the frame tag, and for a key frame the start code and a size of 1280×720.
         let start: [UInt8] = isKeyFrame ? [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02] : [0x11, 0, 0]
         bytes.replaceSubrange(0..<start.count, with: start)

@@ -39,11 +39,12 @@ struct OutboundMedia {
 
     /// Has the media sent as the descriptions say: with a new sender, or with the one there is.
     mutating func start(
-        _ parameters: OutgoingStream.Parameters, isVideo: Bool, random: inout some RandomNumberGenerator
+        _ parameters: OutgoingStream.Parameters, isVideo: Bool, maximumBitrate: DataRate,
+        random: inout some RandomNumberGenerator
     ) {
         if stream == nil {
             if isVideo {
-                video = VideoSender(parameters: parameters, random: &random)
+                video = VideoSender(parameters: parameters, maximumBitrate: maximumBitrate, random: &random)
             } else {
                 audio = AudioSender(parameters: parameters, random: &random)
             }

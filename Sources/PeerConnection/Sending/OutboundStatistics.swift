@@ -15,6 +15,8 @@ struct OutboundStatistics: Sendable {
     private(set) var keyFramesSent: UInt64 = 0
     private(set) var frameWidth = 0
     private(set) var frameHeight = 0
+    /// How long all packets have waited to leave.
+    var totalPacketSendDelay = Duration.zero
     var nackCount: UInt64 = 0
     var pliCount: UInt64 = 0
     var firCount: UInt64 = 0
@@ -31,6 +33,12 @@ struct OutboundStatistics: Sendable {
         packetsSent += 1
         bytesSent += UInt64(payload)
         headerBytesSent += UInt64(header)
+    }
+
+    /// Counts a packet that holds nothing but padding, under a source of its own: webrtc-stats has padding with headers.
+    mutating func countPadding(_ byteCount: Int) {
+        separatePacketsSent += 1
+        countPacket(payload: 0, header: byteCount)
     }
 
     /// Counts a packet that is sent again; webrtc-stats has it in the totals too.

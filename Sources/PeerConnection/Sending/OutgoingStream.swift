@@ -76,6 +76,15 @@ struct OutgoingStream: Sendable {
         return reports.receive(block, arrival: now)
     }
 
+    /// How many packets a report stands for, told before it is taken: those since the one before, and no more than were
+    /// sent.
+    func packetsReported(by report: LossReport) -> Int {
+        let sent = Int(clamping: statistics.packetsSent - statistics.separatePacketsSent)
+        guard let before = reports.newest else { return sent }
+        let step = report.extendedHighestSequenceNumber &- before.extendedHighestSequenceNumber
+        return min(Int(step), sent)
+    }
+
     /// The sender report of an instant at which the media clock reads `timestamp` (RFC 3550 §6.4.1). It counts what this
     /// source sent, unlike the statistics, which have RTX in them.
     func senderReport(timestamp: RTPTimestamp, wallclock: NTPTimestamp) -> SenderReport {

@@ -24,8 +24,10 @@ struct VideoSender {
     }
     /// A playout delay was not told since it changed.
     private var owesPlayoutDelay = false
-    private var retransmissionSequenceNumber: SequenceNumber
-    private var history = RetransmissionHistory<SentPacket>()
+    var retransmissionSequenceNumber: SequenceNumber
+    var history: RetransmissionHistory<SentPacket>
+    /// The media clock of the newest packet.
+    var newestTimestamp: RTPTimestamp?
     /// Grows with each description by which packets are written otherwise than before.
     private var generation = 0
     /// Retransmissions that wait in the pacer.
@@ -34,7 +36,12 @@ struct VideoSender {
     /// The orientation that the peer was told last.
     private var toldQuarterTurns = 0
 
-    init(parameters: OutgoingStream.Parameters, random: inout some RandomNumberGenerator) {
+    /// A sender whose history holds what `maximumBitrate` makes.
+    init(
+        parameters: OutgoingStream.Parameters, maximumBitrate: DataRate = .kilobitsPerSecond(2500),
+        random: inout some RandomNumberGenerator
+    ) {
+        history = RetransmissionHistory(capacity: RetransmissionHistory<SentPacket>.capacity(for: maximumBitrate))
         stream = OutgoingStream(parameters: parameters, clockRate: PacketizedFrame.clockRate, random: &random)
         retransmissionSequenceNumber = SequenceNumber(.random(in: 1..<0x8000, using: &random))
     }
@@ -132,6 +139,7 @@ struct VideoSender {
         let start = writer.offset
         try write(packet, sequenceNumber: stream.sequenceNumber, to: &writer)
         let payloadByteCount = frame.payloadByteCount(at: fragment)
+        newestTimestamp = frame.timestamp(offset: stream.timestampOffset)
         history.insert(stream.sequenceNumber, packet, size: writer.offset - start, now: now)
         stream.advance(payload: payloadByteCount, header: writer.offset - start - payloadByteCount)
     }
@@ -147,12 +155,22 @@ struct VideoSender {
         of packet: SentPacket, sequenceNumber number: SequenceNumber, to writer: inout ByteWriter,
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) {
-        let payloadByteCount = packet.frame.payloadByteCount(at: packet.fragment)
         stream.statistics.countRetransmission(
-            payload: payloadByteCount, hasOwnSource: stream.parameters.retransmission != nil)
+            payload: packet.frame.payloadByteCount(at: packet.fragment),
+            hasOwnSource: stream.parameters.retransmission != nil)
         guard let retransmission = stream.parameters.retransmission else {
             return try write(packet, sequenceNumber: number, to: &writer)
         }
+        try writeOverRTX(
+            packet, number: number, retransmission, to: &writer, transportSequenceNumber: &transportSequenceNumber,
+            now: now)
+    }
+
+    mutating func writeOverRTX(
+        _ packet: SentPacket, number: SequenceNumber,
+        _ retransmission: (source: SynchronizationSource, payloadType: PayloadType), to writer: inout ByteWriter,
+        transportSequenceNumber: inout TransportSequenceNumber, now: Instant
+    ) throws(EndOfBytes) {
         // What the packet said of its frame it says again, stamped anew.
         var extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
         extensions.videoOrientation = packet.extensions.videoOrientation

@@ -33,6 +33,8 @@ extension PeerConnection {
             object.set("packetsSent", stream.statistics.packetsSent)
             object.set("bytesSent", stream.statistics.bytesSent)
             object.set("headerBytesSent", stream.statistics.headerBytesSent)
+            object.set("targetBitrate", (media.target?.bitrate).map { Double($0.bitsPerSecond) })
+            object.set("totalPacketSendDelay", seconds: stream.statistics.totalPacketSendDelay)
             if media.video != nil { setPictures(stream, of: &object) }
         }
         guard let newest = stream.reports.newest else { return }
@@ -63,8 +65,6 @@ extension PeerConnection {
         object.set("nackCount", statistics.nackCount)
         object.set("pliCount", statistics.pliCount)
         object.set("firCount", statistics.firCount)
-        object.set("targetBitrate", Double(configuration.maximumBitrate.bitsPerSecond))
-        object.set("totalPacketSendDelay", seconds: pacer.totalPacketSendDelay)
     }
 
     func addInbound(_ index: Int, to report: inout StatisticsReport) {

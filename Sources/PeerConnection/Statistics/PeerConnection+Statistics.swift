@@ -11,7 +11,11 @@ extension PeerConnection {
         var report = StatisticsReport(
             timestamp: (configuration.unixTimeAtZero + .nanoseconds(now.nanoseconds)).milliseconds)
         addTransport(to: &report)
-        for pair in agent.pairReports() { report.add(pair) }
+        for pair in agent.pairReports() {
+            // What a path carries is known of the one that is used.
+            let isUsed = selectedPair?.id == pair.id && transport.outbound != nil
+            report.add(pair, availableBitrate: isUsed ? bandwidth.estimator.target : nil)
+        }
         for candidate in agent.localCandidates { report.add(local: candidate) }
         for index in outbound.indices { addOutbound(index, to: &report) }
         for index in inbound.indices { addInbound(index, to: &report) }
@@ -43,6 +47,12 @@ extension PeerConnection {
             object.set("packetsUnknown", counts.packetsUnknown)
             object.set("packetsUnsent", counts.packetsUnsent)
             object.set("framesDroppedBeforeConnection", counts.framesDropped)
+            object.set("packetsDiscarded", pacer.packetsDiscarded)
+            // Nor are these: why the estimate is not higher, and what probes came to.
+            object.set("bitrateLimitation", bandwidth.estimator.limitation.rawValue)
+            object.set("probePacketsSent", pacer.probePackets)
+            object.set("probesAbandoned", pacer.probesAbandoned)
+            object.set("packetSendQueueDuration", seconds: pacer.queueDuration)
         }
     }
 }

@@ -38,7 +38,7 @@ struct StatisticsReport {
         return id
     }
 
-    mutating func add(_ pair: PairReport) {
+    mutating func add(_ pair: PairReport, availableBitrate: DataRate? = nil) {
         let local = Self.candidateID("L", pair.local)
         let remote = Self.candidateID("R", pair.remote)
         add(Self.pairID(pair.id), .candidatePair) { object in
@@ -55,6 +55,7 @@ struct StatisticsReport {
             object.set("consentRequestsSent", pair.statistics.consentRequestsSent)
             object.set("currentRoundTripTime", seconds: pair.statistics.currentRoundTripTime)
             object.set("totalRoundTripTime", seconds: pair.statistics.totalRoundTripTime)
+            object.set("availableOutgoingBitrate", availableBitrate.map { Double($0.bitsPerSecond) })
         }
         add(pair.local, as: local, .localCandidate)
         add(remote, .remoteCandidate) { $0.setCandidate(pair.remote) }
