@@ -52,7 +52,8 @@ private struct Sender {
 }
 
 @Suite struct PacerProbeTests {
-    @Test("A probe of media alone, of padding alone and of both leaves at its rate", arguments: [0, 2, 20], [900, 1800])
+    @Test(
+        "A probe of media alone, of padding alone and of both leaves at its rate", arguments: [0, 2, 20], [900, 1800])
     func sendsAtRate(packets: Int, kilobits: Int) {
         var sender = Sender(target: 300, pacing: 400)
         sender.pacer.allowsPadding = true

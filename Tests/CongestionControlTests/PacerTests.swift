@@ -202,7 +202,8 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
             target: .bitsPerSecond(Int64.max), pacing: .zero, padding: .bitsPerSecond(Int64.max),
             now: Instant(nanoseconds: .min))
         pacer.allowsPadding = true
-        pacer.enqueue(ProbeCluster(identifier: 1, rate: .bitsPerSecond(Int64.max), duration: .seconds(1 << 40)), now: at(0))
+        pacer.enqueue(
+            ProbeCluster(identifier: 1, rate: .bitsPerSecond(Int64.max), duration: .seconds(1 << 40)), now: at(0))
         pacer.enqueue(ProbeCluster(identifier: 2, rate: .zero), now: at(0))
         for _ in 0..<10 {
             if pacer.paddingWanted(now: at(0)) != nil { pacer.didPad(.max, now: at(0)) }

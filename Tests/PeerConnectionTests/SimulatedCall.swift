@@ -229,7 +229,8 @@ final class SimulatedCall {
             case .closedByPeer: record.goodbyes += 1
             case .disconnected: record.pathEvents.append((now, .disconnected))
             case .reconnected: record.pathEvents.append((now, .reconnected))
-            case .targetBitrateChanged(let target, let media): record.targetsOf[media, default: []].append((now, target))
+            case .targetBitrateChanged(let target, let media):
+                record.targetsOf[media, default: []].append((now, target))
             case .gatheringComplete, .serverFailed, .frame, .sound, .activityChanged: continue
             }
         }

@@ -1,0 +1,203 @@
+import RTP
+import SecureTransport
+import TestSupport
+import Testing
+import WireFormat
+
+@testable import PeerConnection
+
+/// What a sender takes from the path, and what its encoders are told.
+@Suite struct BandwidthTests {
+    private func makeCall(
+        _ kilobits: Int, seed: UInt64, options: SimulatedCall.Options = SimulatedCall.Options()
+    ) throws -> SimulatedCall {
+        let call = try SimulatedCall(
+            conditions: LinkConditions(
+                delay: .milliseconds(25), rate: .kilobitsPerSecond(kilobits), queueTimeLimit: .milliseconds(300)),
+            seed: seed, options: options)
+        call.followsTargets = true
+        return call
+    }
+
+    private func target(_ call: SimulatedCall) -> Int64 {
+        call.target(0).bitsPerSecond / 1000
+    }
+
+    /// What left from one instant to another, with the headers of IP and UDP.
+    private func rate(_ call: SimulatedCall, from start: Instant, to end: Instant) -> Int64 {
+        let bytes = call.record.sent.filter { $0.now >= start && $0.now < end }.reduce(0) { $0 + $1.size + 28 }
+        return DataRate(byteCount: bytes, over: end - start).bitsPerSecond / 1000
+    }
+
+    @Test(arguments: [UInt64(901), 902, 903])
+    func `The estimate rises to what the path carries, falls with it, and rises again`(seed: UInt64) throws {
+        let call = try makeCall(1500, seed: seed)
+        call.run(for: .seconds(15))
+        #expect(target(call) > 1000 && target(call) <= 1600)
+        call.link.toRight.conditions.rate = .kilobitsPerSecond(500)
+        call.run(for: .seconds(10))
+        #expect(target(call) > 250 && target(call) <= 550)
+        let start = call.now
+        call.run(for: .seconds(5))
+        #expect(rate(call, from: start, to: call.now) <= 520)
+        call.link.toRight.conditions.rate = .kilobitsPerSecond(1500)
+        call.run(for: .seconds(25))
+        #expect(target(call) > 900 && target(call) <= 1600)
+        #expect(call.record.failures.isEmpty)
+    }
+
+    @Test func `A clean path is found to be wide within two seconds, by probes`() throws {
+        let call = try makeCall(20_000, seed: 910)
+        call.run(for: .seconds(3))
+        #expect(target(call) > 2200)
+        let transport = try #require(call.sender.statistics(now: call.now).first { $0.type == .transport })
+        #expect(try #require(transport.integer("probePacketsSent")) >= 10)
+        let pair = try #require(
+            call.sender.statistics(now: call.now).first { $0.number("availableOutgoingBitrate") != nil })
+        #expect(try #require(pair.number("availableOutgoingBitrate")) > 2_200_000)
+        let outbound = try #require(call.sender.statistics(now: call.now).first { $0.type == .outboundRTP })
+        #expect(outbound.number("targetBitrate") ?? 0 > 2_200_000)
+        #expect(outbound.number("totalPacketSendDelay") != nil)
+    }
+
+    @Test func `No more than the maximum is told, whatever the path carries`() throws {
+        var options = SimulatedCall.Options()
+        options.sender.maximumBitrate = .kilobitsPerSecond(800)
+        let call = try makeCall(20_000, seed: 911, options: options)
+        call.run(for: .seconds(10))
+        #expect(target(call) > 650 && target(call) <= 800)
+        let start = call.now
+        call.run(for: .seconds(5))
+        #expect(rate(call, from: start, to: call.now) <= 840)
+    }
+
+    @Test func `Without transport-wide feedback receiver reports are gone by`() throws {
+        var options = SimulatedCall.Options()
+        options.editAnswer = { answer in
+            answer.split(separator: "\r\n", omittingEmptySubsequences: false)
+                .filter { !$0.contains("transport-wide-cc") && !$0.contains("transport-cc") }.joined(separator: "\r\n")
+        }
+        let call = try makeCall(20_000, seed: 912, options: options)
+        call.run(for: .seconds(20))
+        let clean = target(call)
+        #expect(clean > 400)
+        call.link.toRight.conditions.loss = 0.2
+        call.run(for: .seconds(20))
+        #expect(target(call) < clean * 8 / 10)
+        let transport = try #require(call.sender.statistics(now: call.now).first { $0.type == .transport })
+        #expect(transport.integer("probePacketsSent") == 0)
+        #expect(call.record.failures.isEmpty)
+    }
+
+    @Test func `What is shared goes before a camera, and sound before both`() throws {
+        var options = SimulatedCall.Options()
+        options.media = [
+            .video(streamID: "alice", isContent: false), .video(streamID: "alice#content", isContent: true),
+            .audio(streamID: "alice#content", isContent: true),
+        ]
+        let call = try makeCall(900, seed: 913, options: options)
+        call.sender.setDemand(
+            BitrateDemand(minimum: .kilobitsPerSecond(30), maximum: .kilobitsPerSecond(2000), priority: .medium),
+            media: 1,
+            now: call.now)
+        call.run(for: .seconds(15))
+        let camera = call.target(0)
+        let content = call.target(1)
+        let sound = call.target(2)
+        #expect(sound == .kilobitsPerSecond(128))
+        #expect(content > .kilobitsPerSecond(250))
+        #expect(camera <= .kilobitsPerSecond(30))
+        call.sender.setDemand(.zero, media: 1, now: call.now)
+        call.run(for: .milliseconds(10))
+        #expect(call.target(1) == .zero)
+        #expect(call.target(0) > .kilobitsPerSecond(250))
+    }
+
+    @Test func `An encoder that produces too much is told that the queue is full, and when it no longer is`() throws {
+        let call = try SimulatedCall(
+            conditions: LinkConditions(delay: .milliseconds(20), rate: .kilobitsPerSecond(400)), seed: 914)
+        call.run(for: .seconds(4))
+        #expect(call.record.targetsOf[0, default: []].contains { $0.target.isQueueFull })
+        call.run(for: .seconds(4), sendsFrames: false)
+        let isFull = call.sender.targetBitrate(media: 0)?.isQueueFull
+        #expect(isFull == false)
+    }
+
+    @Test func `What a peer says without its keys changes only counts`() throws {
+        let call = try makeCall(2000, seed: 915)
+        call.run(for: .seconds(4))
+        let before = call.target(0)
+        let refused = call.sender.counts.packetsRefused
+        var random = SeededGenerator(seed: 5)
+        var forged: [UInt8] = []
+        RTCPPacket.receiverEstimatedMaximumBitrate(
+            ReceiverEstimatedMaximumBitrate(
+                sender: SynchronizationSource(7), bitrate: .kilobitsPerSecond(1),
+                sources: [SynchronizationSource(call.sender.localMedia[0].source)])
+        ).append(to: &forged)
+        let datagram = Datagram(
+            source: SimulatedCall.viewerAddress, destination: SimulatedCall.senderAddress, bytes: forged)
+        for _ in 0..<200 {
+            call.inject(forged, like: datagram, to: .left)
+            let tail = (0..<40).map { _ in UInt8.random(in: 0...255, using: &random) }
+            call.inject(forged + tail, like: datagram, to: .left)
+        }
+        #expect(call.sender.counts.packetsRefused == refused + 400)
+        #expect(call.target(0) == before)
+    }
+
+    @Test func `Feedback that makes no sense, of a peer with keys, traps nothing`() throws {
+        let call = try makeCall(2000, seed: 916)
+        call.run(for: .seconds(2))
+        var random = SeededGenerator(seed: 6)
+        let source = SynchronizationSource(call.sender.localMedia[0].source)
+        for _ in 0..<3000 {
+            var packets: [RTCPPacket] = []
+            packets.append(
+                .transportFeedback(
+                    TransportFeedback(
+                        sender: SynchronizationSource(7), media: source,
+                        baseSequenceNumber: TransportSequenceNumber(UInt16.random(in: 0...UInt16.max, using: &random)),
+                        referenceTime: Int32.random(in: -0x80_0000...0x7F_FFFF, using: &random),
+                        feedbackPacketCount: UInt8.random(in: 0...255, using: &random),
+                        deltas: (0..<Int.random(in: 1...60, using: &random)).map { _ in
+                            Bool.random(using: &random) ? nil : Int16.random(in: Int16.min...Int16.max, using: &random)
+                        })))
+            packets.append(
+                .receiverReport(
+                    ReceiverReport(
+                        source: SynchronizationSource(7),
+                        reportBlocks: [
+                            ReportBlock(
+                                source: source, fractionLost: UInt8.random(in: 0...255, using: &random),
+                                cumulativeLost: Int32.random(in: -0x80_0000...0x7F_FFFF, using: &random),
+                                extendedHighestSequenceNumber: UInt32.random(in: 0...UInt32.max, using: &random),
+                                jitter: UInt32.random(in: 0...UInt32.max, using: &random),
+                                lastSenderReport: NTPShortTime(UInt32.random(in: 0...UInt32.max, using: &random)),
+                                delaySinceLastSenderReport: NTPShortTime(
+                                    UInt32.random(in: 0...UInt32.max, using: &random)))
+                        ])))
+            packets.append(
+                .receiverEstimatedMaximumBitrate(
+                    ReceiverEstimatedMaximumBitrate(
+                        sender: SynchronizationSource(7),
+                        bitrate: .bitsPerSecond([Int64.max, 0, 1, 1_000_000].randomElement(using: &random) ?? 0),
+                        sources: [source])))
+            for packet in packets {
+                var bytes: [UInt8] = []
+                packet.append(to: &bytes)
+                call.sender.receiveControl(bytes.span.bytes, now: call.now)
+            }
+            call.run(for: .milliseconds(3))
+        }
+        #expect(call.target(0) <= .kilobitsPerSecond(2500))
+        // Honest feedback has the last word.
+        call.run(for: .seconds(40))
+        #expect(target(call) > 300)
+        #expect(call.record.failures.isEmpty)
+    }
+}
+
+extension SimulatedCall {
+    fileprivate func target(_ media: Int) -> DataRate { sender.targetBitrate(media: media)?.bitrate ?? .zero }
+}
