@@ -7,5 +7,5 @@ struct RTCBenchCommand: ParsableCommand {
         abstract: "Measure what sending costs, beside what it can't cost less than.",
         discussion:
             "Build with -c release. Figures of one run are compared with each other; machines differ and drift.",
-        subcommands: [PacketsCommand.self])
+        subcommands: [NetworkCommand.self, PacketsCommand.self])
 }
