@@ -116,7 +116,12 @@ let package = Package(
         // Tests: a folder a module, and what they share.
         .target(
             name: "TestSupport", dependencies: ["NetworkSimulation", "RTP", "WireFormat"], path: "Tests/Support",
-            swiftSettings: settings),
+            exclude: ["NetworkRelay"], swiftSettings: settings),
+        .executableTarget(
+            name: "NetworkRelay",
+            dependencies: [
+                "NetworkSimulation", "WireFormat", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], path: "Tests/Support/NetworkRelay", swiftSettings: settings),
         tests("AudioCodingTests", ["AudioCoding", "Media"]),
         tests("CaptureTests", ["AudioCoding", "Capture", "Media"]),
         tests("CongestionControlTests", ["CongestionControl", "RTP", "TestSupport", "WireFormat"]),

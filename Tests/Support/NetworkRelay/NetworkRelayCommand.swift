@@ -1,0 +1,84 @@
+internal import ArgumentParser
+internal import Foundation
+internal import NetworkSimulation
+internal import WireFormat
+
+/// Forwards UDP between two ends of this machine as a worse network would.
+@main
+struct NetworkRelayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "NetworkRelay",
+        abstract: "Forward UDP between two ends on 127.0.0.1 with rate, queue, delay and loss.",
+        discussion: """
+            Prints the ports of its two sockets, "left PORT" and "right PORT". What comes to the left one is sent on to \
+            --to from the right one, and what that end answers goes back to whoever sent to the left one last. The rate \
+            is that of the way from left to right. At the end it tells on stderr what became of the datagrams.
+            """)
+
+    @Option(help: ArgumentHelp("The right end.", valueName: "127.0.0.1:port"))
+    var to: String
+
+    @Option(
+        help: ArgumentHelp(
+            "What passes, in kbit/s: from the first datagram, and from seconds after it on.",
+            valueName: "kbps[,seconds:kbps]…"))
+    var rate = "1000000"
+
+    @Option(help: "What may wait, in milliseconds at the rate of the moment.")
+    var queue = 300
+
+    @Option(help: "One way, in milliseconds.")
+    var delay = 0
+
+    @Option(help: "The share of datagrams that vanish, each way, 0 to 1.")
+    var loss = 0.0
+
+    @Option(help: "Of the chances.")
+    var seed: UInt64 = 1
+
+    @Option(help: "Seconds after which it ends.")
+    var duration = 3600.0
+
+    private var steps: [(from: Duration, rate: DataRate)]? {
+        let steps = rate.split(separator: ",").enumerated().map { index, step -> (from: Duration, rate: DataRate)? in
+            let parts = step.split(separator: ":")
+            guard parts.count == (index == 0 ? 1 : 2), let kilobits = Int(parts[parts.count - 1]), kilobits >= 0,
+                let from = index == 0 ? 0 : Double(parts[0]), from >= 0
+            else { return nil }
+            return (.seconds(from), .kilobitsPerSecond(kilobits))
+        }
+        return steps.isEmpty || steps.contains { $0 == nil } ? nil : steps.compactMap { $0 }
+    }
+
+    private var end: LoopbackSocket.Address? {
+        let parts = to.split(separator: ":")
+        guard parts.count == 2, parts[0] == "127.0.0.1" else { return nil }
+        return UInt16(parts[1]).map { LoopbackSocket.Address(host: INADDR_LOOPBACK, port: $0) }
+    }
+
+    func validate() throws {
+        guard end != nil else { throw ValidationError("--to is 127.0.0.1 and a port, as in 127.0.0.1:5000") }
+        guard steps != nil else {
+            throw ValidationError("--rate is kbit/s, then seconds:kbit/s for each change, as in 1000,40:2500,60:600")
+        }
+        guard queue >= 0, delay >= 0, (0...1).contains(loss), duration > 0 else {
+            throw ValidationError("queue and delay are 0 or more, loss is 0 to 1, duration is above 0")
+        }
+    }
+
+    func run() throws {
+        guard let end, let steps else { return }
+        let relay = try Relay(
+            to: end,
+            .init(
+                steps: steps, queue: .milliseconds(queue),
+                path: .init(delay: .milliseconds(delay), forwardLoss: loss, backwardLoss: loss), seed: seed))
+        FileHandle.standardOutput.write(Data("left \(relay.left.port)\nright \(relay.right.port)\n".utf8))
+        relay.run(for: .seconds(duration))
+        let (forward, backward) = (relay.counters.forward, relay.counters.backward)
+        for (name, counts) in [("forward", forward), ("backward", backward)] {
+            let line = "\(name): \(counts.delivered) delivered, \(counts.lost) lost, \(counts.dropped) dropped\n"
+            FileHandle.standardError.write(Data(line.utf8))
+        }
+    }
+}

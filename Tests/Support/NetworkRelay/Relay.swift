@@ -1,0 +1,114 @@
+internal import Glibc
+internal import NetworkSimulation
+internal import WireFormat
+
+/// Two sockets with a simulated network between them, in the system's time.
+///
+///     left end ◀──▶ left socket ◀── network ──▶ right socket ◀──▶ right end
+///
+/// The right end's address is given; the left end is whoever sent to the left socket last.
+final class Relay {
+    /// What the network between the sockets is like; the times of the steps count from the first datagram.
+    struct Conditions {
+        var steps: [(from: Duration, rate: DataRate)]
+        var queue: Duration
+        var path: Dumbbell<[UInt8]>.Path
+        var seed: UInt64
+    }
+
+    let left: LoopbackSocket
+    let right: LoopbackSocket
+    private let rightEnd: LoopbackSocket.Address
+    private let conditions: Conditions
+    private var leftEnd: LoopbackSocket.Address?
+    /// Nil before the first datagram.
+    private var network: Dumbbell<[UInt8]>?
+    private(set) var counters = Counters()
+    private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+
+    /// What became of the datagrams from left to right, and back.
+    struct Counters {
+        var forward = (delivered: 0, lost: 0, dropped: 0)
+        var backward = (delivered: 0, lost: 0, dropped: 0)
+    }
+
+    init(to rightEnd: LoopbackSocket.Address, _ conditions: Conditions) throws {
+        left = try LoopbackSocket()
+        right = try LoopbackSocket()
+        self.rightEnd = rightEnd
+        self.conditions = conditions
+    }
+
+    deinit { memory.deallocate() }
+
+    /// Forwards until this much time has passed.
+    func run(for duration: Duration) {
+        let end = Self.now.advanced(by: duration)
+        while Self.now < end {
+            wait(until: min(end, network?.nextArrival ?? end))
+            take()
+            while let delivery = network?.poll(now: Self.now) { give(delivery) }
+        }
+    }
+
+    private static var now: Instant {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    private func wait(until due: Instant) {
+        // Whole milliseconds, rounded up: what is due arrives up to one late.
+        let remaining = max(0, (due - Self.now).wholeNanoseconds + 999_999) / 1_000_000
+        var descriptors = [left.descriptor, right.descriptor].map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
+        poll(&descriptors, nfds_t(descriptors.count), Int32(clamping: remaining))
+    }
+
+    private func take() {
+        while let (bytes, source) = left.receive(into: memory) {
+            leftEnd = source
+            carry(bytes, .forward)
+        }
+        while let (bytes, source) = right.receive(into: memory) {
+            if source == rightEnd { carry(bytes, .backward) }
+        }
+    }
+
+    private func carry(_ bytes: [UInt8], _ direction: Dumbbell<[UInt8]>.Direction) {
+        let now = Self.now
+        if network == nil { network = makeNetwork(start: now) }
+        let size = bytes.count + SimulatedLink<Datagram>.headerOverhead
+        let fate = network?.send(bytes, size: size, flow: 0, direction, now: now)
+        switch (fate, direction) {
+        case (.lost, .forward): counters.forward.lost += 1
+        case (.lost, .backward): counters.backward.lost += 1
+        case (.dropped, .forward): counters.forward.dropped += 1
+        case (.dropped, .backward): counters.backward.dropped += 1
+        case (.delivered, _), (nil, _): break
+        }
+    }
+
+    private func give(_ delivery: Dumbbell<[UInt8]>.Delivery) {
+        switch delivery.direction {
+        case .forward:
+            counters.forward.delivered += 1
+            right.send(delivery.payload, to: rightEnd)
+        case .backward:
+            counters.backward.delivered += 1
+            if let leftEnd { left.send(delivery.payload, to: leftEnd) }
+        }
+    }
+
+    private func makeNetwork(start: Instant) -> Dumbbell<[UInt8]> {
+        let trace = CapacityTrace(
+            initially: conditions.steps[0].rate,
+            steps: conditions.steps.dropFirst().map { .init(from: start.advanced(by: $0.from), rate: $0.rate) })
+        let back = max(trace.steps.map(\.rate).max() ?? .zero, .kilobitsPerSecond(4000))
+        return Dumbbell(
+            forward: Bottleneck(capacity: trace, limit: .init(duration: conditions.queue)),
+            backward: Bottleneck(capacity: CapacityTrace(constant: back), limit: .init(duration: conditions.queue)),
+            paths: [conditions.path], seed: conditions.seed)
+    }
+}
