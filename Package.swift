@@ -137,7 +137,7 @@ let package = Package(
         tests("NetworkSimulationTests", ["NetworkSimulation", "WireFormat"]),
         tests(
             "PeerConnectionTests",
-            ["CongestionControl", "PeerConnection", "RTP", "SDP", "SecureTransport", "TestSupport", "WireFormat"]),
+            ["CongestionControl", "ICE", "PeerConnection", "RTP", "SDP", "SecureTransport", "TestSupport", "WireFormat"]),
         tests(
             "NetworkRuntimeTests",
             [

@@ -32,7 +32,7 @@ extension Agent {
         if pairs[best].id != selected { select(best, now: now) }
     }
 
-    private mutating func select(_ index: Int, now: Instant) {
+    mutating func select(_ index: Int, now: Instant) {
         let id = pairs[index].id
         let isNew = selected != id
         selected = id

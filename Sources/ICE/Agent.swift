@@ -274,6 +274,7 @@ public struct Agent: Sendable {
         advanceRelays(now: now)
         advanceGathering(now: now)
         reselect(now: now)
+        considerMove(now: now)
         considerNomination(now: now)
         sendNextCheck(now: now)
         advanceConsent(now: now)

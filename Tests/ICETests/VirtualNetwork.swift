@@ -31,6 +31,7 @@ struct VirtualNetwork {
         let source: TransportAddress
         let destination: TransportAddress
         let bytes: [UInt8]
+        var transport = TransportProtocol.udp
     }
 
     var agents: [Agent]
@@ -43,18 +44,27 @@ struct VirtualNetwork {
     var isSevered = false
     var translations: [Translation] = []
     var stunServer: TransportAddress?
+    var turnServers: [TURNServerModel] = []
+    /// Datagrams between sockets are lost: only what relays and streams carry arrives.
+    var blocksDirectPaths = false
+    /// Application data that arrived, by the agent that it came to.
+    var received: [[[UInt8]]] = [[], []]
     var events: [[AgentEvent]] = [[], []]
     var connectedAt: [Instant?] = [nil, nil]
     var sent = [0, 0]
     private var flights: [Flight] = []
     private var generator: SeededGenerator
 
-    init(roles: [Role] = [.controlling, .controlled], seed: UInt64 = 1, timing: Timing = Timing()) {
+    init(
+        roles: [Role] = [.controlling, .controlled], seed: UInt64 = 1, timing: Timing = Timing(),
+        policy: [TransportPolicy] = [.all, .all]
+    ) {
         generator = SeededGenerator(seed: seed)
         agents = roles.enumerated().map { index, role in
             var own = SeededGenerator(seed: seed &* 31 &+ UInt64(index))
             var configuration = Configuration(role: role, credentials: .random(using: &own))
             configuration.timing = timing
+            configuration.transportPolicy = policy[index]
             return Agent(configuration: configuration, generator: own)
         }
     }
@@ -76,7 +86,8 @@ struct VirtualNetwork {
 
     mutating func announce(_ candidate: Candidate, to agent: Int) {
         agents[agent].addRemoteCandidate(
-            foundation: candidate.foundation, component: 1, transport: "udp", priority: candidate.priority,
+            foundation: candidate.foundation, component: 1, transport: candidate.transport.rawValue,
+            priority: candidate.priority,
             address: candidate.address, type: candidate.type.rawValue, now: now)
     }
 
@@ -119,6 +130,7 @@ struct VirtualNetwork {
 
     private mutating func launch(_ transmit: Transmit) {
         var source = transmit.base
+        guard transmit.transport == .udp else { return launchStream(transmit) }
         if let index = translations.firstIndex(where: { $0.inside == source }) {
             translations[index].permitted.insert(transmit.destination.ip)
             source = translations[index].outside
@@ -131,6 +143,81 @@ struct VirtualNetwork {
                 bytes: transmit.bytes))
     }
 
+    /// What goes over a stream, to a TURN server; others refuse the connection.
+    private mutating func launchStream(_ transmit: Transmit) {
+        let isServed = turnServers.contains { $0.address == transmit.destination && $0.transport == transmit.transport }
+        guard isServed, !isSevered, !blocked.contains(transmit.destination) else {
+            for index in agents.indices where bases[index].contains(transmit.base) {
+                agents[index].transmitFailed(
+                    base: transmit.base, destination: transmit.destination, over: transmit.transport, now: now)
+            }
+            return
+        }
+        flights.append(
+            Flight(
+                arrival: now.advanced(by: delay), source: transmit.base, destination: transmit.destination,
+                bytes: transmit.bytes, transport: transmit.transport))
+    }
+
+    /// Takes in what arrived at an agent, and keeps what is no STUN message.
+    mutating func deliver(
+        _ bytes: [UInt8], from source: TransportAddress, to destination: TransportAddress,
+        over transport: TransportProtocol = .udp, agent index: Int
+    ) {
+        switch agents[index].unwrap(bytes.span.bytes, from: source, to: destination, over: transport, now: now) {
+        case .consumed: return
+        case .message(let peer, let base, let payload):
+            let message = Array(bytes[payload])
+            if STUNMessage.isSTUN(message.span.bytes) {
+                agents[index].handle(message: message.span.bytes, from: peer, to: base, now: now)
+            } else {
+                received[index].append(message)
+            }
+        }
+    }
+
+    /// Has an agent send application data on its media path, as a peer connection does.
+    @discardableResult
+    mutating func sendMedia(_ payload: [UInt8], from agent: Int) -> MediaPath? {
+        guard let path = agents[agent].nextMediaPath() else { return nil }
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1280, alignment: 16)
+        defer { memory.deallocate() }
+        UnsafeMutableRawBufferPointer(rebasing: memory[path.envelope.prefixByteCount...]).copyBytes(from: payload)
+        guard let count = path.envelope.complete(memory, payloadByteCount: payload.count) else { return nil }
+        launch(
+            Transmit(
+                base: path.base, destination: path.destination, bytes: Array(memory[..<count]),
+                transport: path.transport))
+        return path
+    }
+
+    /// Takes TURN servers' and streams' share of what arrived; false where it is a datagram between sockets.
+    private mutating func deliverElsewhere(_ flight: Flight) -> Bool {
+        for index in turnServers.indices {
+            let outputs: [TURNServerModel.Output]
+            if turnServers[index].address == flight.destination, turnServers[index].transport == flight.transport {
+                outputs = turnServers[index].receive(
+                    flight.bytes, from: .init(address: flight.source, transport: flight.transport), now: now)
+            } else if turnServers[index].owns(flight.destination), !bases.joined().contains(flight.destination) {
+                outputs = turnServers[index].receive(
+                    flight.bytes, from: flight.source, at: flight.destination, now: now)
+            } else {
+                continue
+            }
+            for output in outputs where !isSevered {
+                flights.append(
+                    Flight(
+                        arrival: now.advanced(by: delay), source: output.source, destination: output.destination,
+                        bytes: output.bytes, transport: output.transport))
+            }
+            return true
+        }
+        guard flight.transport.isStream else { return false }
+        guard let index = bases.firstIndex(where: { $0.contains(flight.destination) }) else { return true }
+        deliver(flight.bytes, from: flight.source, to: flight.destination, over: flight.transport, agent: index)
+        return true
+    }
+
     private mutating func deliver() {
         let arrived = flights.filter { $0.arrival <= now }
         flights.removeAll { $0.arrival <= now }
@@ -139,6 +226,9 @@ struct VirtualNetwork {
                 answer(flight)
                 continue
             }
+            if deliverElsewhere(flight) { continue }
+            let isRelayed = turnServers.contains { $0.owns(flight.source) || $0.address == flight.source }
+            if blocksDirectPaths, !isRelayed { continue }
             var destination = flight.destination
             if let translation = translations.first(where: { $0.outside == destination }) {
                 guard translation.permitted.contains(flight.source.ip) else { continue }
@@ -147,8 +237,7 @@ struct VirtualNetwork {
                 continue
             }
             guard let index = bases.firstIndex(where: { $0.contains(destination) }) else { continue }
-            agents[index].handle(
-                datagram: flight.bytes.span.bytes, from: flight.source, to: destination, now: now)
+            deliver(flight.bytes, from: flight.source, to: destination, agent: index)
         }
     }
 

@@ -1,3 +1,4 @@
+import ICE
 @testable import PeerConnection
 import RTP
 import SecureTransport
@@ -74,6 +75,32 @@ import WireFormat
         call.run(for: .seconds(2))
         #expect(call.record.frames.count > count + 50)
         #expect(call.record.failures.isEmpty)
+    }
+
+    @Test func `A peer that takes TCP connections alone is sent the whole call over one`() throws {
+        var options = SimulatedCall.Options()
+        options.isOverTCP = true
+        options.editAnswer = { answer in
+            answer.split(separator: "\r\n").map { line in
+                line.hasPrefix("a=candidate:") && line.contains(" udp ")
+                    ? line.replacing(" udp ", with: " TCP ") + " tcptype passive" : String(line)
+            }.joined(separator: "\r\n") + "\r\n"
+        }
+        let call = try SimulatedCall(conditions: Self.clean, seed: 120, options: options)
+        call.run(for: .seconds(5))
+        #expect(call.record.connected != nil)
+        #expect(call.record.frames.count > 120)
+        #expect(call.record.failures.isEmpty)
+        #expect(call.sentOverTCP > 500)
+        let objects = call.sender.statistics(now: call.now)
+        let local = objects.filter { $0.type == .localCandidate && $0.text("protocol") == "tcp" }
+        #expect(local.contains { $0.text("tcpType") == "active" && $0.text("candidateType") == "prflx" })
+        let destination = SimulatedCall.viewerAddress
+        #expect(call.sender.framing(of: destination, over: .tcp) == .lengthPrefixed)
+        // The connection ends: the path is told to be broken, and asking for consent opens another.
+        call.sender.transmitFailed(from: SimulatedCall.senderAddress, to: destination, over: .tcp, now: call.now)
+        call.run(for: .seconds(3))
+        #expect(call.record.pathEvents.map(\.event) == [.disconnected, .reconnected])
     }
 
     @Test func `An answer that comes half a minute late finds the peer's first flight waiting`() throws {

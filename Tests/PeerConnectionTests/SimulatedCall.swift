@@ -1,3 +1,4 @@
+import ICE
 @testable import PeerConnection
 import RTP
 import SDP
@@ -52,6 +53,8 @@ final class SimulatedCall {
         var editOffer: (String) -> String = { $0 }
         /// Changes the answer on its way.
         var editAnswer: (String) -> String = { $0 }
+        /// A gateway before the viewer takes TCP connections of the sender's, and nothing else.
+        var isOverTCP = false
         /// How long after the viewer made it the answer reaches the sender.
         var answerDelay = Duration.zero
     }
@@ -73,6 +76,11 @@ final class SimulatedCall {
     var viewerPublicAddress = viewerAddress
     /// Sees each datagram before it crosses the link.
     var tap: ((Datagram, End) -> Void)?
+    private let isOverTCP: Bool
+    /// What the sender sent over TCP and as datagrams.
+    var sentOverTCP = 0
+    var sentOverUDP = 0
+    private var framer = RFC4571Framer()
     private var pendingAnswer: (due: Instant, answer: SessionDescription, offer: SessionDescription)?
     private var nextFrame: Instant
     private var nextSound: Instant
@@ -99,6 +107,7 @@ final class SimulatedCall {
         viewer = try PeerConnection(
             as: .answerer, identity: viewing, configuration: options.viewer, random: SeededGenerator(seed: seed &+ 2))
         link = DuplexLink(toRight: conditions, seed: seed &+ 3)
+        isOverTCP = options.isOverTCP
         content = SeededGenerator(seed: seed &+ 4)
         nextFrame = now
         nextSound = now
@@ -180,7 +189,16 @@ final class SimulatedCall {
     }
 
     private func carry(_ transmission: Transmission, from end: End) {
-        let bytes = [UInt8](UnsafeRawBufferPointer(memory)[..<transmission.byteCount])
+        var bytes = [UInt8](UnsafeRawBufferPointer(memory)[..<transmission.byteCount])
+        if end == .left {
+            if transmission.transport == .tcp { sentOverTCP += 1 } else { sentOverUDP += 1 }
+            guard isOverTCP == (transmission.transport == .tcp) else { return }
+            if isOverTCP {
+                framer.append(bytes.span.bytes)
+                guard let message = framer.next() else { return }
+                bytes = message
+            }
+        }
         var datagram = Datagram(source: transmission.source, destination: transmission.destination, bytes: bytes)
         switch end {
         case .right: datagram.source = viewerPublicAddress
@@ -197,7 +215,8 @@ final class SimulatedCall {
         let (source, destination, now) = (delivery.payload.source, delivery.payload.destination, now)
         bytes.withUnsafeMutableBytes { datagram in
             switch delivery.end {
-            case .left: sender.handle(datagram, from: source, to: destination, now: now)
+            case .left:
+                sender.handle(datagram, from: source, to: destination, over: isOverTCP ? .tcp : .udp, now: now)
             case .right: viewer.handle(datagram, from: source, to: destination, now: now)
             }
         }

@@ -1,0 +1,81 @@
+import ICE
+import STUN
+import Testing
+import WireFormat
+
+/// A peer whose address changes in the middle of a connection.
+@Suite struct MoveTests {
+    private func address(_ text: String, _ port: UInt16 = 4000) throws -> TransportAddress {
+        try #require(TransportAddress(text, port: port))
+    }
+
+    private func translated(_ hidden: Int) throws -> VirtualNetwork {
+        var network = VirtualNetwork()
+        network.addHost(hidden, "10.0.0.5")
+        network.addHost(1 - hidden, "192.0.2.2")
+        network.translations = [.init(inside: try address("10.0.0.5"), outside: try address("203.0.113.9", 61_000))]
+        network.introduce(0)
+        network.introduce(1)
+        network.run(.seconds(20))
+        return network
+    }
+
+    @Test(
+        "a translator that forgets gives the peer another port: media follows, whoever is controlling",
+        arguments: [0, 1])
+    func rebinding(hidden: Int) throws {
+        var network = try translated(hidden)
+        #expect(network.areNominated)
+        let moved = try address("203.0.113.9", 61_555)
+        network.translations[0] = .init(inside: try address("10.0.0.5"), outside: moved)
+        let start = network.now
+        network.run(.seconds(10)) { $0.agents[1 - hidden].selectedPair?.remote.address == moved }
+        // The peer asks for consent every four to six seconds; a second later media is there.
+        #expect(network.now - start < .milliseconds(7500))
+        network.run(.seconds(60))
+        #expect(network.areConnected && network.areNominated)
+        #expect(network.agents[1 - hidden].selectedPair?.remote.address == moved)
+        #expect(network.events.joined().allSatisfy { $0 != .stateChanged(.failed) })
+    }
+
+    @Test("who moves to a whole other address is followed too", arguments: [0, 1])
+    func roaming(hidden: Int) throws {
+        var network = try translated(hidden)
+        let moved = try address("198.51.100.77", 9000)
+        network.translations[0] = .init(inside: try address("10.0.0.5"), outside: moved)
+        network.run(.seconds(10))
+        #expect(network.agents[1 - hidden].selectedPair?.remote.address == moved)
+        #expect(network.areConnected)
+    }
+
+    @Test("a repeated check from elsewhere moves nothing while the selected pair answers", arguments: [0, 1])
+    func replays(agent: Int) throws {
+        var network = VirtualNetwork()
+        network.addHost(0, "192.0.2.1")
+        network.addHost(1, "192.0.2.2")
+        network.introduce(0)
+        network.introduce(1)
+        network.run(.seconds(20))
+        let pair = try #require(network.agents[agent].selectedPair)
+        var generator = SeededGenerator(seed: 9)
+        let names = network.agents.map(\.localCredentials)
+        let (own, other) = (names[agent], names[1 - agent])
+        let check = try STUNMessage(
+            .request, transactionID: TransactionID(using: &generator),
+            attributes: [
+                .username("\(own.usernameFragment):\(other.usernameFragment)"), .priority(1),
+                agent == 0 ? .iceControlled(1) : .iceControlling(1),
+            ]
+        ).encoded(integrityKey: Array(own.password.utf8))
+        let before = try #require(network.agents[agent].pairReports().first).statistics.consentRequestsSent
+        for port in 1...300 as ClosedRange<UInt16> {
+            network.deliver(check, from: try address("203.0.113.66", port), to: pair.local.base, agent: agent)
+            network.run(.milliseconds(100))
+        }
+        #expect(network.agents[agent].selectedPair?.remote == pair.remote)
+        #expect(network.areConnected)
+        // Thirty seconds of it: asked for consent more often, but not for each.
+        let after = try #require(network.agents[agent].pairReports().first).statistics.consentRequestsSent
+        #expect(after - before < 80)
+    }
+}

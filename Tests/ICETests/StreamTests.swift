@@ -1,0 +1,125 @@
+import ICE
+import STUN
+import Testing
+import WireFormat
+
+/// ICE over TCP (RFC 6544), the framing of its streams (RFC 4571), and what is written around packets.
+@Suite struct StreamTests {
+    @Test("a peer's passive TCP candidate is connected to and checked, with each message's length before it")
+    func active() throws {
+        var peer = try ScriptedPeer(role: .controlling)
+        peer.meet()
+        let outcome = peer.agent.addRemoteCandidate(
+            foundation: "1", component: 1, transport: "TCP", priority: 1_518_280_447, address: peer.address,
+            type: "host", tcpType: "passive", now: peer.now)
+        #expect(outcome == .added)
+        let local = try #require(peer.agent.localCandidates.last)
+        #expect(local.transport == .tcp && local.address.port == 9 && local.priority >> 24 == 90)
+        #expect(local.priority >> 21 & 7 == 6)
+        #expect(peer.agent.framing(of: peer.address, over: .tcp) == .lengthPrefixed)
+        #expect(peer.agent.framing(of: peer.address, over: .tls) == nil)
+        var framer = RFC4571Framer()
+        var nominations: [Bool] = []
+        for _ in 0..<2 {
+            let polled = peer.agent.pollTransmit()
+            let transmit = try #require(polled)
+            #expect(transmit.transport == .tcp && transmit.base == peer.base && transmit.destination == peer.address)
+            framer.append(transmit.bytes.span.bytes)
+            let next = framer.next()
+            let bytes = try #require(next)
+            let check = try STUNMessage(parsing: bytes.span.bytes)
+            nominations.append(check.usesCandidate)
+            #expect(check.priority.map { $0 >> 24 } == 80)
+            let answer = try STUNMessage(
+                .successResponse, transactionID: check.transactionID,
+                attributes: [.xorMappedAddress(TransportAddress(ip: peer.base.ip, port: 40_000))]
+            ).encoded(integrityKey: Array(peer.credentials.password.utf8))
+            peer.agent.handle(datagram: answer.span.bytes, from: peer.address, to: peer.base, over: .tcp, now: peer.now)
+            peer.wait(.milliseconds(100))
+        }
+        #expect(nominations == [false, true])
+        let pair = try #require(peer.agent.selectedPair)
+        #expect(pair.local.type == .peerReflexive && pair.local.transport == .tcp && pair.isNominated)
+        let media = peer.agent.nextMediaPath()
+        let path = try #require(media)
+        #expect(path.transport == .tcp && path.envelope.prefixByteCount == 2 && path.base == peer.base)
+    }
+
+    @Test("a connection that cannot be opened fails the pair; active and simultaneous candidates are not paired")
+    func failing() throws {
+        var peer = try ScriptedPeer(role: .controlling)
+        peer.meet()
+        for type in ["active", "so", nil] {
+            let outcome = peer.agent.addRemoteCandidate(
+                foundation: "1", component: 1, transport: "tcp", priority: 1, address: peer.address, type: "host",
+                tcpType: type, now: peer.now)
+            #expect(outcome == .ignoredTransport)
+        }
+        // The same address over UDP and over TCP is two candidates.
+        _ = peer.announce()
+        peer.agent.addRemoteCandidate(
+            foundation: "2", component: 1, transport: "tcp", priority: 1, address: peer.address, type: "host",
+            tcpType: "passive", now: peer.now)
+        #expect(peer.agent.remoteCandidates.count == 2 && peer.agent.pairReports().count == 2)
+        peer.wait(.milliseconds(100))
+        peer.agent.transmitFailed(base: peer.base, destination: peer.address, over: .tcp, now: peer.now)
+        #expect(peer.agent.pairReports().map(\.fate).contains(.connectionLost))
+        #expect(peer.agent.pairReports().map(\.state) == [.inProgress, .failed])
+    }
+
+    @Test("messages come whole out of any pieces; empty ones are passed over")
+    func framing() throws {
+        let messages: [[UInt8]] = [[1], Array(repeating: 7, count: 1200), [2, 3]]
+        var stream: [UInt8] = [0, 0]
+        for message in messages { stream += RFC4571Framer.framed(message) ?? [] }
+        for size in [1, 2, 3, 7, 500, stream.count] {
+            var framer = RFC4571Framer()
+            var found: [[UInt8]] = []
+            for start in stride(from: 0, to: stream.count, by: size) {
+                framer.append(stream[start..<min(start + size, stream.count)].span.bytes)
+                while let message = framer.next() { found.append(message) }
+            }
+            #expect(found == messages && framer.bufferedByteCount == 0)
+        }
+        #expect(RFC4571Framer.framed(Array(repeating: 0, count: 65_536)) == nil)
+    }
+
+    @Test("an envelope around a packet of any length is what the parsers read back", arguments: [true, false])
+    func envelopes(isStream: Bool) throws {
+        var server = try ScriptedTURNServer(transport: isStream ? .tcp : .udp)
+        try server.allocate()
+        let none = server.allocation.envelope(to: server.peer)
+        #expect(none == nil)
+        server.allocation.permit(server.peer.ip, now: server.now)
+        try server.answer(server.message())
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1280, alignment: 16)
+        defer { memory.deallocate() }
+        func complete(_ envelope: Envelope, _ payload: [UInt8]) throws -> [UInt8] {
+            memory.initializeMemory(as: UInt8.self, repeating: 0xAA)
+            UnsafeMutableRawBufferPointer(rebasing: memory[envelope.prefixByteCount...]).copyBytes(from: payload)
+            let count = try #require(envelope.complete(memory, payloadByteCount: payload.count))
+            return Array(memory[..<count])
+        }
+        for count in 0...40 {
+            let payload = (0..<count).map { UInt8($0) }
+            let made = server.allocation.envelope(to: server.peer)
+            let bytes = try complete(try #require(made), payload)
+            let message = try STUNMessage(parsing: bytes.span.bytes)
+            #expect(message.method == .send && message.peerAddress == server.peer)
+            let range = STUNMessage.range(of: .data, in: bytes.span.bytes)
+            #expect(range.map { Array(bytes[$0]) } == payload)
+        }
+        server.allocation.bind(server.peer, now: server.now)
+        try server.answer(server.message())
+        for count in 0...40 {
+            let payload = (0..<count).map { UInt8($0) }
+            let made = server.allocation.envelope(to: server.peer)
+            let bytes = try complete(try #require(made), payload)
+            #expect(bytes.count == (isStream ? 4 + (count + 3) / 4 * 4 : 4 + count))
+            let enclosed = server.allocation.enclosed(payload.span.bytes, to: server.peer)
+            #expect(enclosed == bytes)
+        }
+        let made = server.allocation.envelope(to: server.peer)
+        #expect(made?.complete(memory, payloadByteCount: 1278) == nil && made != nil)
+    }
+}
