@@ -5,9 +5,9 @@ enum Attachment: String, Sendable {
     /// A NAT that maps each port to itself and takes packets in from everybody (RFC 4787: endpoint-independent mapping and
     /// filtering).
     case fullCone
-    /// The same mapping; packets come in only from addresses that the host has sent to.
+    /// The same mapping; packets come in only from addresses that the port has sent to.
     case addressRestricted
-    /// The same mapping; packets come in only from the address and port that the host has sent to.
+    /// The same mapping; packets come in only from the address and port that the port has sent to.
     case portRestricted
     /// A mapping with a random port for each destination, and the strictest filtering.
     case symmetric
@@ -24,7 +24,7 @@ enum Attachment: String, Sendable {
     func rules(host: String) -> String {
         """
         table ip translation {
-            set contacted { type ipv4_addr; flags dynamic,timeout; timeout 60s; }
+            set contacted { type ipv4_addr . inet_service; flags dynamic,timeout; timeout 60s; }
             chain outward {
                 type nat hook postrouting priority srcnat;
                 \(outward)
@@ -35,7 +35,7 @@ enum Attachment: String, Sendable {
             }
             chain remember {
                 type filter hook forward priority filter - 1;
-                iifname "lan" meta l4proto udp add @contacted { ip daddr }
+                iifname "lan" meta l4proto udp add @contacted { ip daddr . udp sport }
             }
         }
         table inet firewall {
@@ -64,7 +64,7 @@ enum Attachment: String, Sendable {
     private func inward(host: String) -> String {
         switch self {
         case .fullCone: "iifname \"wan\" meta l4proto udp dnat to \(host)"
-        case .addressRestricted: "iifname \"wan\" ip saddr @contacted meta l4proto udp dnat to \(host)"
+        case .addressRestricted: "iifname \"wan\" ip saddr . udp dport @contacted dnat to \(host)"
         case .direct, .portRestricted, .symmetric, .udpBlocked: ""
         }
     }
