@@ -48,6 +48,22 @@ import WireFormat
         #expect(ConnectivityAdvice.lines(for: facts)[0].contains("?transport=tcp"))
     }
 
+    @Test
+    func `Where no server answers over UDP, TCP is the next thing to try, and the report says what they answered`()
+        throws
+    {
+        var facts = Self.silence(
+            [try Self.candidate(.host, "10.0.1.2")], [try Self.candidate(.host, "203.0.113.2")])
+        facts.servers = [
+            ConnectivityFacts.Server(
+                text: "stun:203.0.113.10:3478: no answer", isDatagram: true, hasAnswered: false, isSilent: true)
+        ]
+        #expect(ConnectivityAdvice.lines(for: facts)[0].contains("?transport=tcp"))
+        #expect(ConnectivityReport.text(for: facts).contains("\n  stun:203.0.113.10:3478: no answer\n"))
+        facts.servers[0].isSilent = false
+        #expect(!ConnectivityAdvice.lines(for: facts)[0].contains("blocks"))
+    }
+
     @Test func `Names that nobody resolved are named as the reason`() throws {
         var facts = ConnectivityFacts()
         facts.localCandidates = [try Self.candidate(.host, "10.0.1.2")]

@@ -34,13 +34,20 @@ enum ConnectivityAdvice {
 
     private static func withPairs(_ facts: ConnectivityFacts) -> [String] {
         if let advice = oneSided(facts) { return [advice] }
-        var advice: [String] = []
         if facts.pairs.allSatisfy({ $0.fate == .unroutable }) {
-            advice.append(
+            return [
                 "This machine has no route to any of the peer's addresses: bring the network up that leads there, or give "
-                    + "a relay that both can reach: --ice-server turn:USER:PASSWORD@HOST.")
-            return advice
+                    + "a relay that both can reach: --ice-server turn:USER:PASSWORD@HOST."
+            ]
         }
+        let datagrams = facts.servers.filter(\.isDatagram)
+        if !datagrams.isEmpty, datagrams.allSatisfy(\.isSilent), !facts.servers.contains(where: \.hasAnswered) {
+            return [
+                "No server answered over UDP either: a firewall here seems to block it. Try a relay over TCP, "
+                    + "--ice-server 'turn:USER:PASSWORD@HOST?transport=tcp' or turns:, and ask rtcshare doctor."
+            ]
+        }
+        var advice: [String] = []
         if facts.unresolvedNames > 0 { advice.append(names) }
         if let relay = missingRelay(facts) { advice.append(relay) }
         advice.append("Is the peer running, and does it still wait for this answer? An old answer fits no new offer.")

@@ -9,6 +9,10 @@ enum ConnectivityReport {
     /// The whole report.
     static func text(for facts: ConnectivityFacts) -> String {
         var lines = facts.pairs.isEmpty ? candidateLines(facts) : pairLines(facts)
+        if !facts.servers.isEmpty {
+            lines.append("what the servers answered:")
+            lines += facts.servers.prefix(maximumPairs).map { "  " + $0.text }
+        }
         lines += ConnectivityAdvice.lines(for: facts)
         return lines.joined(separator: "\n")
     }
@@ -50,6 +54,8 @@ enum ConnectivityReport {
             case .refused(let code, let reason): "refused with error \(code) \(reason) after \(checks)"
             case .answeredFromElsewhere(let address): "\(checks), answered from \(address) instead"
             case .unroutable: "this machine has no way there"
+            case .connectionLost: "no TCP connection, or it ended"
+            case .relayFailed(let words): words
             }
         let received = pair.checksReceived
         let heard = received == 0 ? "" : ", \(received) \(received == 1 ? "check" : "checks") came from there"

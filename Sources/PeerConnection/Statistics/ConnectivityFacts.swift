@@ -49,6 +49,30 @@ public struct ConnectivityFacts: Sendable, Hashable {
         case answeredFromElsewhere(TransportAddress)
         /// The system has no way there.
         case unroutable
+        /// There was no TCP connection, or it ended.
+        case connectionLost
+        /// The relay would not let it pass, or is gone; in words.
+        case relayFailed(String)
+    }
+
+    /// What a STUN or TURN server came to, asked from one address of ours.
+    public struct Server: Sendable, Hashable {
+        /// The server and its answer in words, without credentials.
+        public var text: String
+        /// Whether it was asked over UDP.
+        public var isDatagram: Bool
+        /// Whether it gave what it was asked for.
+        public var hasAnswered: Bool
+        /// Whether nothing at all came back.
+        public var isSilent: Bool
+
+        /// A server.
+        public init(text: String, isDatagram: Bool, hasAnswered: Bool, isSilent: Bool) {
+            self.text = text
+            self.isDatagram = isDatagram
+            self.hasAnswered = hasAnswered
+            self.isSilent = isSilent
+        }
     }
 
     /// A pair of candidates.
@@ -89,6 +113,9 @@ public struct ConnectivityFacts: Sendable, Hashable {
     /// Host names among the peer's candidates whose addresses were not found.
     public var unresolvedNames = 0
 
+    /// What each server answered.
+    public var servers: [Server] = []
+
     /// Nothing known.
     public init() {}
 }
@@ -106,6 +133,7 @@ extension PeerConnection {
         facts.localCandidates = agent.localCandidates.map(\.fact)
         facts.remoteCandidates = agent.remoteCandidates.map(\.fact)
         facts.unresolvedNames = unresolvedNames.count + agent.statistics.remoteNamesUnresolved
+        facts.servers = agent.serverReports().map(\.fact)
         return facts
     }
 }
@@ -125,7 +153,22 @@ extension PairFate {
         case .fellSilent: .fellSilent
         case .refused(let code, let reason): .refused(code: code, reason: reason)
         case .answeredFromElsewhere(let address): .answeredFromElsewhere(address)
-        case .unreachable, .connectionLost, .refusedByRelay, .relayLost: .unroutable
+        case .unreachable: .unroutable
+        case .connectionLost: .connectionLost
+        case .refusedByRelay, .relayLost: .relayFailed(description)
         }
+    }
+}
+
+extension ServerReport {
+    fileprivate var fact: ConnectivityFacts.Server {
+        let isSilent =
+            switch outcome {
+            case .waiting, .failed(.noAnswer), .failed(.relay(.unreachable)): true
+            case .answered, .failed: false
+            }
+        return ConnectivityFacts.Server(
+            text: description, isDatagram: server.transport == .udp, hasAnswered: outcome == .answered,
+            isSilent: isSilent)
     }
 }
