@@ -38,6 +38,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
     targets: [
         // Floor 0: the system's libraries.
@@ -83,10 +84,12 @@ let package = Package(
         module(
             "NetworkRuntime",
             [
-                "AudioCoding", "ICE", "Media", "PeerConnection", "RTP", "SDP", "VideoCoding", "WireFormat",
+                "AudioCoding", "ICE", "Media", "PeerConnection", "RTP", "SDP", "STUN", "VideoCoding", "WireFormat",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
             ]),
         module("ContentShare", ["Media", "NetworkRuntime", "PeerConnection", "VideoCoding", "WireFormat"]),
 
@@ -94,7 +97,7 @@ let package = Package(
         .executableTarget(
             name: "rtcshare",
             dependencies: [
-                "AudioCoding", "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP",
+                "AudioCoding", "Capture", "ContentShare", "ICE", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP",
                 "VideoCoding", "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

@@ -1,4 +1,4 @@
-internal import ICE
+public import ICE
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
@@ -21,6 +21,20 @@ public actor Connection {
         /// The addresses under which this machine is known outside, where a router forwards them port for port (1:1 NAT):
         /// told to the peer beside the machine's own.
         public var publicAddresses: [IPAddress] = []
+        /// Servers that ``gather()`` asks: how this machine looks from outside, and for addresses to relay from.
+        public var iceServers: [ICEServer] = []
+        /// Whose certificates servers behind `turns:` URLs may have.
+        public var trustRoots: TrustRoots = .system
+        /// Which paths may be taken.
+        public var transportPolicy: TransportPolicy {
+            get { peer.transportPolicy }
+            set { peer.transportPolicy = newValue }
+        }
+        /// A port that is shared with other connections; addresses and port are then its own.
+        public var sharedPort: SharedPort?
+        /// Whether addresses that the machine gets later are used too, where ``addresses`` names none. Those that it loses
+        /// are given up always.
+        public var followsInterfaces = true
         /// What the peer connection goes by.
         public var peer = PeerConnection.Configuration()
 
@@ -34,17 +48,25 @@ public actor Connection {
     /// The event loop: whoever calls this actor is taken there.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
-    private nonisolated let eventLoop: any EventLoop
+    nonisolated let eventLoop: any EventLoop
     private nonisolated let eventContinuation: AsyncStream<PeerConnection.Event>.Continuation
-    private let logger: Logger
-    private var peer: PeerConnection
-    private(set) var sockets: [TransportAddress: DatagramSocket] = [:]
-    private var routes = RouteProbe()
+    let logger: Logger
+    let configuration: Configuration
+    var peer: PeerConnection
+    let sockets: ConnectionSockets
+    private var monitor: InterfaceMonitor?
+    /// What connections to servers ended for, in words.
+    var streamFailures: [DedicatedSocket.Endpoint: String] = [:]
+    /// Servers whose names have no address.
+    var unresolvedServers: [(url: String, error: ICEServerError)] = []
+    var isGathering = false
+    /// Those who wait in ``gather()``.
+    var gatherWaiters: [CheckedContinuation<Void, Never>] = []
     /// Memory for the next datagram, kept where there was none to write: most inputs are not answered.
     private var spare = ByteBuffer()
     private var timer: Scheduled<Void>?
     private var timerDeadline = Instant.distantFuture
-    private var isClosed = false
+    private(set) var isClosed = false
     /// Indices of media that somebody has taken up.
     private var claims: Set<Int> = []
     private var resolution: Task<Void, Never>?
@@ -55,23 +77,40 @@ public actor Connection {
     private static let maximumDatagram = 1280
     /// The time in which the pacer lets everything go that waits.
     private static let longestQueue = TimeAmount.seconds(2)
-    /// How long to wait before a socket that the system closed is opened again.
-    private static let reopenDelay = TimeAmount.milliseconds(250)
 
     /// Opens the sockets that `endpoints` name, or one of every address in the configuration.
     public init(
         as part: PeerConnection.Part, identity: LocalIdentity, configuration: Configuration = Configuration(),
         endpoints: [TransportAddress]? = nil
     ) async throws {
-        eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        eventLoop = configuration.sharedPort?.eventLoop ?? MultiThreadedEventLoopGroup.singleton.next()
         (events, eventContinuation) = AsyncStream.makeStream()
         logger = Logger(label: "rtcshare.connection")
+        self.configuration = configuration
         var peerConfiguration = configuration.peer
         peerConfiguration.unixTimeAtZero = MonotonicClock.unixTimeAtZero
         peer = try PeerConnection(
             as: part, identity: identity, configuration: peerConfiguration, random: SystemRandomNumberGenerator())
-        try await open(try endpoints ?? Self.endpoints(for: configuration))
+        sockets = ConnectionSockets(on: eventLoop)
+        try await begin(endpoints)
+    }
+
+    private func begin(_ endpoints: [TransportAddress]?) async throws {
+        listenToSockets()
+        if let sharedPort = configuration.sharedPort {
+            joinSharedPort(sharedPort)
+        } else {
+            try await open(try endpoints ?? Self.endpoints(for: configuration))
+            let isFree = configuration.followsInterfaces && configuration.addresses.isEmpty && endpoints == nil
+            await monitorInterfaces(addsNew: isFree)
+        }
         for address in configuration.publicAddresses { peer.addPublicAddress(address, now: MonotonicClock.now) }
+    }
+
+    private func monitorInterfaces(addsNew: Bool) async {
+        monitor = await InterfaceMonitor.start(on: eventLoop) { [weak self] in
+            self?.assumeIsolated { $0.interfacesDidChange(addsNew: addsNew) }
+        }
     }
 
     private static func endpoints(for configuration: Configuration) throws -> [TransportAddress] {
@@ -86,9 +125,7 @@ public actor Connection {
         do {
             for endpoint in endpoints {
                 do {
-                    let socket = try await openSocket(at: endpoint)
-                    sockets[socket.address] = socket
-                    peer.addLocalAddress(socket.address, now: MonotonicClock.now)
+                    peer.addLocalAddress(try await sockets.open(at: endpoint), now: MonotonicClock.now)
                 } catch let error as ConnectionError {
                     // An address may have gone since it was listed, with its interface: the others are worth a try.
                     guard case .addressUnusable = error else { throw error }
@@ -96,32 +133,18 @@ public actor Connection {
                     logger.info("\(error)")
                 }
             }
-            if sockets.isEmpty { throw unusable ?? .noAddress }
+            if sockets.addresses.isEmpty { throw unusable ?? .noAddress }
         } catch {
             await close()
             throw error
         }
     }
 
-    private func openSocket(at endpoint: TransportAddress) async throws -> DatagramSocket {
-        let bound = LocalEndpoint()
-        let socket = try await DatagramSocket.open(
-            at: endpoint, on: eventLoop,
-            receive: { [weak self] bytes, source in
-                self?.assumeIsolated { $0.receive(&bytes, from: source, at: bound) }
-            },
-            closed: { [weak self] in
-                self?.assumeIsolated { $0.socketDidClose(bound) }
-            })
-        bound.address = socket.address
-        return socket
-    }
-
     /// Whoever lets go of a connection without ``close()`` leaves nothing open either.
     deinit {
         timer?.cancel()
         resolution?.cancel()
-        for socket in sockets.values { socket.channel.close(promise: nil) }
+        monitor?.stop()
         eventContinuation.finish()
     }
 
@@ -129,21 +152,17 @@ public actor Connection {
 
     /// The addresses that the sockets have.
     public var localAddresses: [TransportAddress] {
-        sockets.keys.sorted { $0.description < $1.description }
+        sockets.addresses.sorted { $0.description < $1.description }
     }
 
     /// Whether a STUN server told of an address that is not this machine's own.
     public var hasReflexiveCandidate: Bool { peer.hasReflexiveCandidate }
 
-    /// Asks STUN servers how this machine looks from outside; ``PeerConnection/Event/gatheringComplete`` follows.
-    public func gather(servers: [TransportAddress]) {
-        peer.gather(servers: servers.map { ICEServerAddress(kind: .stun, address: $0) }, now: MonotonicClock.now)
-        drain()
-    }
-
     /// The offer, with every candidate that is known.
     public func makeOffer() throws -> SessionDescription {
-        try peer.makeOffer()
+        let offer = try peer.makeOffer()
+        registerFragments(of: offer)
+        return offer
     }
 
     /// Takes the peer's answer to an offer and begins to connect.
@@ -156,6 +175,7 @@ public actor Connection {
     /// Takes the peer's offer, begins to wait for its checks, and says what to answer.
     public func answer(offer: SessionDescription) throws -> SessionDescription {
         let answer = try peer.answer(offer: offer, now: MonotonicClock.now)
+        registerFragments(of: answer)
         resolveRemoteNames()
         drain()
         return answer
@@ -311,42 +331,35 @@ public actor Connection {
         isClosed = true
         resolution?.cancel()
         timer?.cancel()
+        monitor?.stop()
+        monitor = nil
         resumeQueueWaiters()
-        let open = sockets.values
-        sockets = [:]
-        for socket in open { try? await socket.channel.close() }
+        resumeGatherWaiters()
+        await sockets.close()
         eventContinuation.finish()
     }
 
-    // MARK: Sockets and time
-
-    private func receive(_ bytes: inout ByteBuffer, from source: TransportAddress, at endpoint: LocalEndpoint) {
-        guard let local = endpoint.address, !isClosed else { return }
-        let now = MonotonicClock.now
-        bytes.withUnsafeMutableReadableBytes { peer.handle($0, from: source, to: local, now: now) }
-        drain()
-    }
+    // MARK: Time
 
     /// Sends what there is to send, tells what happened, and sets the timer: after every input, whatever it was.
-    private func drain() {
+    func drain() {
         guard !isClosed else { return }
-        var unflushed: Set<TransportAddress> = []
         let now = MonotonicClock.now
         while let (bytes, transmission) = nextDatagram(now: now) {
-            guard let socket = sockets[transmission.source],
-                routes.hasRoute(from: transmission.source.ip, to: transmission.destination, now: now),
-                (try? socket.write(bytes, to: transmission.destination)) != nil
-            else {
-                peer.transmitFailed(from: transmission.source, to: transmission.destination, now: now)
-                continue
-            }
-            unflushed.insert(transmission.source)
+            let endpoint = DedicatedSocket.Endpoint(
+                transport: transmission.transport, base: transmission.source, destination: transmission.destination)
+            guard !sockets.send(bytes, to: endpoint, now: now) else { continue }
+            peer.transmitFailed(
+                from: endpoint.base, to: endpoint.destination, over: endpoint.transport, now: now)
         }
-        for address in unflushed { sockets[address]?.channel.flush() }
+        sockets.flush()
         if !queueWaiters.isEmpty, !peer.hasQueuedPackets { resumeQueueWaiters() }
         while let event = peer.pollEvent() {
             switch event {
             case .frame, .sound: break
+            case .gatheringComplete:
+                resumeGatherWaiters()
+                logger.debug("\(event)")
             default: logger.debug("\(event)")
             }
             eventContinuation.yield(event)
@@ -388,34 +401,4 @@ public actor Connection {
         peer.handleTimeout(now: MonotonicClock.now)
         drain()
     }
-
-    /// The system closes a socket whose send failed in a way that SwiftNIO takes to be final: an interface went, a
-    /// firewall refused. The address may come back; until then ICE sees a path without answers.
-    private func socketDidClose(_ endpoint: LocalEndpoint) {
-        guard let address = endpoint.address, !isClosed else { return }
-        sockets[address] = nil
-        routes.forget()
-        logger.info("the socket at \(address) was closed by the system; opening it again")
-        eventLoop.assumeIsolated().scheduleTask(in: Self.reopenDelay) { [weak self] in
-            guard let self else { return }
-            Task { await self.reopen(address, as: endpoint) }
-        }
-    }
-
-    private func reopen(_ address: TransportAddress, as endpoint: LocalEndpoint) async {
-        guard !isClosed, sockets[address] == nil else { return }
-        do {
-            let socket = try await openSocket(at: address)
-            guard !isClosed else { return socket.channel.close(promise: nil) }
-            sockets[socket.address] = socket
-            drain()
-        } catch {
-            socketDidClose(endpoint)
-        }
-    }
-}
-
-/// The address of a socket, which is known only once the socket is bound. Written and read on the event loop alone.
-private final class LocalEndpoint: @unchecked Sendable {
-    var address: TransportAddress?
 }

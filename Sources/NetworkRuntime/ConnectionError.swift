@@ -9,10 +9,6 @@ public enum ConnectionError: Error, Sendable, Equatable {
     case addressUnusable(TransportAddress, reason: String)
     /// No interface has an address that a peer could reach.
     case noAddress
-    /// A server's name has no address.
-    case unresolvable(host: String)
-    /// An `--ice-server` that isn't a STUN URL (RFC 7064).
-    case invalidServer(String)
     /// No path to the peer was found.
     case unreachable(ConnectivityFacts)
     /// The DTLS handshake failed or took too long, or the peer's certificate isn't the one that its description announced.
@@ -31,10 +27,6 @@ extension ConnectionError: CustomStringConvertible {
             "can't use the address \(address): \(reason)"
         case .noAddress:
             "no network interface has a usable address; bring one up, or give one with --bind"
-        case .unresolvable(let host):
-            "the name \(host) has no address; check its spelling and the machine's DNS"
-        case .invalidServer(let text):
-            "\(text) is not a STUN server; write stun:HOST or stun:HOST:PORT"
         case .unreachable(let facts): ConnectivityReport.text(for: facts)
         case .insecure(let reason):
             "no secure connection to the peer came about: \(reason)"

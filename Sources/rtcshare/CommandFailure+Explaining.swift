@@ -16,6 +16,7 @@ extension CommandFailure {
         case let error as NegotiationError: self.init(.badInput, error.description)
         case let error as AttendeeIDError: self.init(.usage, error.description)
         case let error as ConnectionError: self.init(error.status, error.description)
+        case let error as ICEServerError: self.init(error.status, error.description)
         case let error as CaptureError: self.init(error.status, error.description)
         case let error as AudioFileError: self.init(error.status, error.description)
         case let error as ContentShareError: self.init(.unavailable, error.description)
@@ -28,9 +29,17 @@ extension CommandFailure {
 extension ConnectionError {
     fileprivate var status: CommandFailure.Status {
         switch self {
-        case .portTaken, .addressUnusable, .noAddress, .unreachable, .lost, .unresolvable: .unavailable
-        case .invalidServer: .usage
+        case .portTaken, .addressUnusable, .noAddress, .unreachable, .lost: .unavailable
         case .insecure: .protocol
+        }
+    }
+}
+
+extension ICEServerError {
+    fileprivate var status: CommandFailure.Status {
+        switch self {
+        case .invalidURL, .missingCredentials, .unusableCredentials: .usage
+        case .unresolvable: .unavailable
         }
     }
 }

@@ -75,10 +75,7 @@ struct OfferingOptions: ParsableArguments {
             """, valueName: "addr"))
     var publicIp: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "A STUN server that tells how this machine looks from outside: stun:HOST[:PORT].", valueName: "url"))
-    var iceServer: [String] = []
+    @OptionGroup var ice: ICEOptions
 
     /// Who shares.
     func attendeeID() throws(AttendeeIDError) -> AttendeeID {
@@ -105,23 +102,32 @@ struct OfferingOptions: ParsableArguments {
         configuration.port = port ?? 0
         configuration.addresses = try BindAddress.parse(bind)
         configuration.publicAddresses = try PublicAddress.parse(publicIp)
+        try ice.apply(to: &configuration)
         return (try await Connection(as: .offerer, identity: identity, configuration: configuration), identity)
     }
 
-    /// Waits until every STUN server has answered or was given up.
+    /// Waits until every server has answered or was given up.
     func gather(on connection: Connection) async throws {
-        var servers: [TransportAddress] = []
-        for url in iceServer { servers += try await StunServer(url).addresses() }
-        guard !servers.isEmpty else { return }
-        await connection.gather(servers: servers)
-        for await event in connection.events {
-            guard case .gatheringComplete = event else { continue }
-            if await !connection.hasReflexiveCandidate {
-                Terminal.shared.say(
-                    "No STUN server told of another address than this machine's own: either there is no NAT, or none "
-                        + "answered, and viewers outside this network may not reach you.")
-            }
-            return
+        try await Gathering.run(on: connection, servers: ice.iceServer.count, policy: ice.iceTransportPolicy)
+    }
+}
+
+/// What servers tell before a description is made.
+enum Gathering {
+    /// Asks the servers of a connection, and says what a person should know of their answers.
+    static func run(on connection: Connection, servers: Int, policy: ICEOptions.Policy?) async throws {
+        guard servers > 0 else { return }
+        try await connection.gather()
+        let failures = await connection.serverFailures()
+        for failure in failures { Terminal.shared.say("No help from \(failure)") }
+        let hasRelay = await connection.hasRelayedCandidate
+        if policy == .relay, !hasRelay {
+            throw CommandFailure(
+                .unavailable, "no server relays, and --ice-transport-policy relay allows no other path")
+        }
+        if failures.isEmpty, !hasRelay, await !connection.hasReflexiveCandidate {
+            Terminal.shared.say(
+                "No STUN server told of another address than this machine's own: there seems to be no NAT.")
         }
     }
 }

@@ -33,11 +33,11 @@ struct SendCommand: AsyncParsableCommand {
     func validate() throws {
         try sharing.validate()
         if answer != nil,
-            offering.port != nil || !offering.bind.isEmpty || !offering.publicIp.isEmpty || !offering.iceServer.isEmpty
+            offering.port != nil || !offering.bind.isEmpty || !offering.publicIp.isEmpty || offering.ice.isGiven
                 || offering.attendee != nil
         {
             throw ValidationError(
-                "--attendee, --port, --bind, --public-ip and --ice-server belong to the offer: give them to rtcshare offer"
+                "--attendee, --port, --bind, --public-ip and --ice-… belong to the offer: give them to rtcshare offer"
             )
         }
         if answer == nil, session != nil {

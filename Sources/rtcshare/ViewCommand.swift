@@ -59,6 +59,8 @@ struct ViewCommand: AsyncParsableCommand {
             valueName: "addr"))
     var publicIp: [String] = []
 
+    @OptionGroup var ice: ICEOptions
+
     func validate() throws {
         try ShareDuration.validate(duration)
     }
@@ -70,6 +72,7 @@ struct ViewCommand: AsyncParsableCommand {
             configuration.port = port
             configuration.addresses = try BindAddress.parse(bind)
             configuration.publicAddresses = try PublicAddress.parse(publicIp)
+            try ice.apply(to: &configuration)
             // The sender connects when its person has the answer: that can take them a while.
             configuration.peer.connectTimeout = .seconds(24 * 3600)
             let interruption = Interruption()
@@ -79,6 +82,8 @@ struct ViewCommand: AsyncParsableCommand {
                 session: session, record: record, snapshot: snapshot,
                 statistics: try stats.map { try StatisticsWriter(path: $0) })
             try await viewing.run(duration: duration, interruption: interruption) {
+                try await Gathering.run(
+                    on: session.connection, servers: ice.iceServer.count, policy: ice.iceTransportPolicy)
                 let answer = try await session.connection.answer(offer: offer)
                 try StandardStreams.writeOutput(answer.description)
                 // Whoever reads the answer from a pipe waits for its end, and only then connects.

@@ -1,3 +1,4 @@
+import ICE
 import NIOCore
 import PeerConnection
 import RTP
@@ -69,7 +70,7 @@ import WireFormat
             break
         }
         let address = try #require(await sender.localAddresses.first)
-        try await sender.sockets[address]?.channel.close()
+        try await sender.closeSocket(at: address)
         while await sender.localAddresses != [address] { await Task.yield() }
         sender.send(Loopback.frame(isKeyFrame: true, number: 1), media: 0)
         for await event in viewer.events {
@@ -134,7 +135,7 @@ import WireFormat
         let server = try await StunResponder(mapped: mapped)
         let connection = try await Loopback.open(as: .offerer)
         #expect(await !connection.hasReflexiveCandidate)
-        await connection.gather(servers: [server.address])
+        await connection.gather(servers: [ICEServerAddress(kind: .stun, address: server.address)])
         for await event in connection.events {
             guard case .gatheringComplete = event else { continue }
             break
@@ -154,7 +155,7 @@ import WireFormat
     @Test func `A STUN server that is silent ends gathering all the same`() async throws {
         let server = try await StunResponder(mapped: nil)
         let connection = try await Loopback.open(as: .offerer)
-        await connection.gather(servers: [server.address])
+        await connection.gather(servers: [ICEServerAddress(kind: .stun, address: server.address)])
         for await event in connection.events {
             guard case .gatheringComplete = event else { continue }
             break
@@ -213,5 +214,12 @@ import WireFormat
         #expect(asked == 2)
         probe.forget()
         #expect(!ask())
+    }
+}
+
+extension Connection {
+    /// Ends a socket as the system does.
+    fileprivate func closeSocket(at address: TransportAddress) async throws {
+        try await sockets.datagrams[address]?.channel.close()
     }
 }

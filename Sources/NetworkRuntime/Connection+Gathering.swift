@@ -1,0 +1,72 @@
+public import ICE
+internal import Logging
+internal import PeerConnection
+internal import WireFormat
+
+/// Servers that help to connect.
+extension Connection {
+    /// Asks the configuration's servers how this machine looks from outside and for addresses to relay from, and returns
+    /// when all have answered or were given up. ``serverReports()`` then tells what each gave.
+    ///
+    /// - Throws: ``ICEServerError/unresolvable(host:)`` where no server has an address; where only some have none, they
+    ///   are left out.
+    public func gather() async throws(ICEServerError) {
+        var servers: [ICEServerAddress] = []
+        var failure: ICEServerError?
+        for server in configuration.iceServers {
+            do {
+                servers += try await server.resolve()
+            } catch {
+                logger.info("\(error)")
+                unresolvedServers.append((server.description, error))
+                failure = failure ?? error
+            }
+        }
+        if servers.isEmpty, let failure { throw failure }
+        guard !isClosed, !servers.isEmpty else { return }
+        gather(servers: servers)
+        await withCheckedContinuation { waitForGathering($0) }
+    }
+
+    /// Asks servers that are known by their addresses; ``PeerConnection/Event/gatheringComplete`` follows.
+    public func gather(servers: [ICEServerAddress]) {
+        isGathering = true
+        peer.gather(servers: servers, now: MonotonicClock.now)
+        drain()
+    }
+
+    private func waitForGathering(_ waiter: CheckedContinuation<Void, Never>) {
+        guard isGathering, !isClosed else { return waiter.resume() }
+        gatherWaiters.append(waiter)
+    }
+
+    func resumeGatherWaiters() {
+        isGathering = false
+        for waiter in gatherWaiters { waiter.resume() }
+        gatherWaiters = []
+    }
+
+    /// What each server answered to each local address.
+    public func serverReports() -> [ServerReport] {
+        peer.serverReports()
+    }
+
+    /// The servers that gave nothing, a line each: which, and why.
+    public func serverFailures() -> [String] {
+        var lines = unresolvedServers.map { "\($0.url): \($0.error)" }
+        for report in peer.serverReports() {
+            guard case .failed(let error) = report.outcome else { continue }
+            let reason = streamFailures.first { endpoint, _ in
+                endpoint.base == report.base && endpoint.transport == report.server.transport
+                    && endpoint.destination == report.server.address
+            }?.value
+            let text = reason.map { "no connection: \($0)" } ?? error.description
+            let line = "\(report.server): \(text)"
+            if !lines.contains(line) { lines.append(line) }
+        }
+        return lines
+    }
+
+    /// Whether a TURN server relays for this connection.
+    public var hasRelayedCandidate: Bool { peer.hasRelayedCandidate }
+}

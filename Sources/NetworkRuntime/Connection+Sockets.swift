@@ -1,0 +1,125 @@
+internal import ICE
+internal import Logging
+internal import NIOCore
+internal import PeerConnection
+internal import SDP
+internal import WireFormat
+
+/// What arrives and what fails at the sockets.
+extension Connection {
+    /// How long to wait before a socket that the system closed is opened again.
+    private static var reopenDelay: TimeAmount { .milliseconds(250) }
+
+    func listenToSockets() {
+        sockets.owner = ConnectionSockets.Owner(
+            receive: { [weak self] bytes, source, local, transport in
+                self?.assumeIsolated { $0.receive(&bytes, from: source, to: local, over: transport) }
+            },
+            fail: { [weak self] endpoint, reason in
+                self?.assumeIsolated { $0.streamDidEnd(endpoint, reason: reason) }
+            },
+            close: { [weak self] address in
+                self?.assumeIsolated { $0.socketDidClose(address) }
+            },
+            setting: { [weak self] endpoint in
+                self?.assumeIsolated { $0.setting(for: endpoint) }
+            })
+    }
+
+    func joinSharedPort(_ port: SharedPort) {
+        sockets.join(
+            port.lease { [weak self] bytes, source, local in
+                self?.assumeIsolated { $0.receive(&bytes, from: source, to: local, over: .udp) }
+            })
+        for address in localAddresses { peer.addLocalAddress(address, now: MonotonicClock.now) }
+    }
+
+    /// Has checks that name these fragments come here, where the port is shared.
+    func registerFragments(of description: SessionDescription) {
+        guard configuration.sharedPort != nil else { return }
+        for media in description.media {
+            guard let attributes = try? description.iceAttributes(of: media) else { continue }
+            sockets.register(fragment: attributes.usernameFragment)
+        }
+    }
+
+    private func receive(
+        _ bytes: inout ByteBuffer, from source: TransportAddress, to local: TransportAddress,
+        over transport: TransportProtocol
+    ) {
+        guard !isClosed else { return }
+        let now = MonotonicClock.now
+        bytes.withUnsafeMutableReadableBytes { peer.handle($0, from: source, to: local, over: transport, now: now) }
+        drain()
+    }
+
+    /// How a stream to a server or a peer is opened.
+    private func setting(for endpoint: DedicatedSocket.Endpoint) -> DedicatedSocket.Setting? {
+        guard let framing = peer.framing(of: endpoint.destination, over: endpoint.transport) else { return nil }
+        streamFailures[endpoint] = nil
+        var setting = DedicatedSocket.Setting(framing: framing, trustRoots: configuration.trustRoots)
+        if endpoint.transport == .tls,
+            let (server, domain) = peer.server(at: endpoint.destination, over: endpoint.transport)
+        {
+            setting.host = domain ?? configuration.iceServers.first { $0.description == server.url }?.host
+        }
+        return setting
+    }
+
+    private func streamDidEnd(_ endpoint: DedicatedSocket.Endpoint, reason: String) {
+        guard !isClosed else { return }
+        let transport = endpoint.transport.rawValue.uppercased()
+        logger.info("\(transport) from \(endpoint.base.ip) to \(endpoint.destination) ended: \(reason)")
+        if streamFailures.count < 64 { streamFailures[endpoint] = reason }
+        peer.transmitFailed(
+            from: endpoint.base, to: endpoint.destination, over: endpoint.transport, now: MonotonicClock.now)
+        drain()
+    }
+
+    /// The system closes a socket whose send failed in a way that SwiftNIO takes to be final: an interface went, a
+    /// firewall refused. The address may come back; until then ICE sees a path without answers.
+    private func socketDidClose(_ address: TransportAddress) {
+        guard !isClosed else { return }
+        logger.info("the socket at \(address) was closed by the system; opening it again")
+        eventLoop.assumeIsolated().scheduleTask(in: Self.reopenDelay) { [weak self] in
+            guard let self else { return }
+            Task { await self.reopen(address) }
+        }
+    }
+
+    private func reopen(_ address: TransportAddress) async {
+        guard !isClosed, sockets.datagrams[address] == nil else { return }
+        do {
+            _ = try await sockets.open(at: address)
+            drain()
+        } catch {
+            socketDidClose(address)
+        }
+    }
+
+    // MARK: Interfaces
+
+    /// Gives up addresses that the machine has no longer, and takes up new ones.
+    func interfacesDidChange(addsNew: Bool) {
+        guard !isClosed, let present = try? NetworkInterfaces.usableAddresses() else { return }
+        sockets.forgetRoutes()
+        guard addsNew else { return }
+        let known = Set(sockets.addresses.map(\.ip))
+        for address in present where !known.contains(address) && !address.isLoopback {
+            Task { await self.open(address) }
+        }
+    }
+
+    private func open(_ ip: IPAddress) async {
+        guard !isClosed, !sockets.addresses.contains(where: { $0.ip == ip }) else { return }
+        do {
+            let address = try await sockets.open(at: TransportAddress(ip: ip, port: configuration.port))
+            guard !isClosed else { return }
+            logger.info("this machine has a new address: \(ip)")
+            peer.addLocalAddress(address, now: MonotonicClock.now)
+            drain()
+        } catch {
+            logger.info("\(error)")
+        }
+    }
+}

@@ -1,0 +1,178 @@
+internal import NIOCore
+internal import WireFormat
+
+/// What a connection sends from and receives at: a UDP socket for each local address, or its part of a shared one, and
+/// the sockets that serve one server or peer alone, which open when something first goes there.
+///
+/// It lives on its connection's event loop.
+final class ConnectionSockets: @unchecked Sendable {
+    /// Who hears what arrives, and what can't be sent or comes to its end.
+    struct Owner {
+        var receive: (inout ByteBuffer, TransportAddress, TransportAddress, TransportProtocol) -> Void
+        var fail: (DedicatedSocket.Endpoint, _ reason: String) -> Void
+        var close: (TransportAddress) -> Void
+        /// How a dedicated socket is to be opened; nil where nothing of ours goes there.
+        var setting: (DedicatedSocket.Endpoint) -> DedicatedSocket.Setting?
+    }
+
+    var owner: Owner?
+    private(set) var datagrams: [TransportAddress: DatagramSocket] = [:]
+    private var dedicated: [DedicatedSocket.Endpoint: DedicatedSocket] = [:]
+    private var endedDropped = 0
+    private var routes = RouteProbe()
+    private var unflushed: Set<TransportAddress> = []
+    private var unflushedDedicated: Set<DedicatedSocket.Endpoint> = []
+    private var lease: SharedPort.Lease?
+    private let eventLoop: any EventLoop
+    private var isClosed = false
+
+    /// A peer names destinations as it likes: more than this aren't opened at a time.
+    private static let dedicatedLimit = 32
+
+    init(on eventLoop: any EventLoop) {
+        self.eventLoop = eventLoop
+    }
+
+    /// Where datagrams arrive.
+    var addresses: [TransportAddress] { lease?.addresses ?? Array(datagrams.keys) }
+
+    /// Messages that slow streams let fall.
+    var droppedMessages: Int { dedicated.values.reduce(endedDropped) { $0 + $1.droppedMessages } }
+
+    /// Takes part in a shared port instead of opening sockets.
+    func join(_ lease: SharedPort.Lease) {
+        self.lease = lease
+    }
+
+    /// Has requests to this user name fragment come here, beside those before it; on a shared port alone.
+    func register(fragment: String) {
+        lease?.register(fragment: fragment)
+    }
+
+    /// Opens a UDP socket; gives the address that it has.
+    func open(at endpoint: TransportAddress) async throws -> TransportAddress {
+        let bound = LocalEndpoint()
+        let socket = try await DatagramSocket.open(
+            at: endpoint, on: eventLoop,
+            receive: { [weak self] bytes, source in
+                guard let address = bound.address else { return }
+                self?.owner?.receive(&bytes, source, address, .udp)
+            },
+            closed: { [weak self] in
+                guard let address = bound.address else { return }
+                self?.datagramSocketDidClose(address)
+            })
+        guard !isClosed else {
+            socket.channel.close(promise: nil)
+            throw ConnectionError.addressUnusable(endpoint, reason: "the connection was closed meanwhile")
+        }
+        bound.address = socket.address
+        datagrams[socket.address] = socket
+        return socket.address
+    }
+
+    private func datagramSocketDidClose(_ address: TransportAddress) {
+        guard datagrams.removeValue(forKey: address) != nil else { return }
+        routes.forget()
+        owner?.close(address)
+    }
+
+    /// Ends the socket at an address that this machine has no longer; its owner is not told.
+    func remove(_ address: TransportAddress) {
+        routes.forget()
+        datagrams.removeValue(forKey: address)?.channel.close(promise: nil)
+        for (endpoint, socket) in dedicated where endpoint.base == address {
+            endedDropped += socket.droppedMessages
+            socket.close()
+            dedicated[endpoint] = nil
+        }
+    }
+
+    /// Routes may have changed.
+    func forgetRoutes() {
+        routes.forget()
+    }
+
+    /// Hands on something to send; it leaves at the next ``flush()``. False where it can't.
+    func send(_ bytes: ByteBuffer, to endpoint: DedicatedSocket.Endpoint, now: Instant) -> Bool {
+        let isDedicated =
+            endpoint.transport.isStream || dedicated[endpoint] != nil || lease != nil && Self.isForRelay(bytes)
+        if isDedicated { return sendDedicated(bytes, to: endpoint) }
+        guard routes.hasRoute(from: endpoint.base.ip, to: endpoint.destination, now: now) else { return false }
+        if let lease { return lease.send(bytes, from: endpoint.base, to: endpoint.destination, now: now) }
+        guard let socket = datagrams[endpoint.base], (try? socket.write(bytes, to: endpoint.destination)) != nil else {
+            return false
+        }
+        unflushed.insert(endpoint.base)
+        return true
+    }
+
+    /// Requests of TURN other than its data. A server knows an allocation by the port that asks (RFC 8656 §3.2): where
+    /// several connections share one, each has another for its relay.
+    private static func isForRelay(_ bytes: ByteBuffer) -> Bool {
+        switch bytes.getInteger(at: bytes.readerIndex, as: UInt16.self) {
+        case 0x0003, 0x0004, 0x0008, 0x0009: true
+        default: false
+        }
+    }
+
+    private func sendDedicated(_ bytes: ByteBuffer, to endpoint: DedicatedSocket.Endpoint) -> Bool {
+        guard let socket = dedicated[endpoint] ?? openDedicated(endpoint) else { return false }
+        socket.write(bytes)
+        unflushedDedicated.insert(endpoint)
+        return true
+    }
+
+    private func openDedicated(_ endpoint: DedicatedSocket.Endpoint) -> DedicatedSocket? {
+        guard !isClosed, dedicated.count < Self.dedicatedLimit,
+            let setting = endpoint.transport.isStream ? owner?.setting(endpoint) : DedicatedSocket.Setting()
+        else { return nil }
+        let socket = DedicatedSocket(
+            endpoint, setting: setting, on: eventLoop,
+            receive: { [weak self] bytes in
+                self?.owner?.receive(&bytes, endpoint.destination, endpoint.base, endpoint.transport)
+            },
+            ended: { [weak self] in self?.dedicatedSocketDidEnd(endpoint, reason: $0) })
+        dedicated[endpoint] = socket
+        return socket
+    }
+
+    private func dedicatedSocketDidEnd(_ endpoint: DedicatedSocket.Endpoint, reason: String) {
+        guard let socket = dedicated.removeValue(forKey: endpoint) else { return }
+        endedDropped += socket.droppedMessages
+        owner?.fail(endpoint, reason)
+    }
+
+    /// Sends what was handed on.
+    func flush() {
+        for address in unflushed { datagrams[address]?.channel.flush() }
+        for endpoint in unflushedDedicated { dedicated[endpoint]?.flush() }
+        unflushed.removeAll(keepingCapacity: true)
+        unflushedDedicated.removeAll(keepingCapacity: true)
+        lease?.flush()
+    }
+
+    /// Ends everything. What was flushed to a UDP socket has left; streams end behind what was written to them.
+    func close() async {
+        guard !isClosed else { return }
+        isClosed = true
+        owner = nil
+        lease?.end()
+        lease = nil
+        for socket in dedicated.values { socket.close() }
+        dedicated = [:]
+        let open = datagrams.values
+        datagrams = [:]
+        for socket in open { try? await socket.channel.close() }
+    }
+
+    deinit {
+        for socket in datagrams.values { socket.channel.close(promise: nil) }
+        lease?.end()
+    }
+}
+
+/// The address of a socket, which is known only once the socket is bound. Written and read on the event loop alone.
+private final class LocalEndpoint: @unchecked Sendable {
+    var address: TransportAddress?
+}

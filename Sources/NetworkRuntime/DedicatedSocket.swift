@@ -1,0 +1,223 @@
+internal import ICE
+internal import NIOCore
+internal import NIOPosix
+internal import NIOSSL
+internal import WireFormat
+
+/// A socket that serves one destination alone: a TCP or TLS connection to a TURN server or to a peer, or a UDP socket
+/// beside a shared one. It opens by itself; what is written before that waits, up to a limit.
+///
+/// It lives on its connection's event loop.
+final class DedicatedSocket: @unchecked Sendable {
+    /// Which socket it is: ICE names it by the base of the interface, whose port it does not have.
+    struct Endpoint: Hashable, Sendable {
+        let transport: TransportProtocol
+        let base: TransportAddress
+        let destination: TransportAddress
+    }
+
+    /// What a stream of its kind needs to be understood.
+    struct Setting: Sendable {
+        var framing = StreamFraming.turn
+        /// Whom the server's certificate must name.
+        var host: String?
+        var trustRoots: TrustRoots = .system
+    }
+
+    private enum State {
+        case opening([ByteBuffer])
+        case open(any Channel)
+        case closed
+    }
+
+    let endpoint: Endpoint
+    /// Messages that were let fall: the socket was not ready, or the path is slower than what is sent.
+    private(set) var droppedMessages = 0
+    private let eventLoop: any EventLoop
+    private let framing: StreamFraming
+    private let receive: (inout ByteBuffer) -> Void
+    private let ended: (String) -> Void
+    private var state = State.opening([])
+    private var opening: Scheduled<Void>?
+    private var channel: (any Channel)?
+    private var isUnflushed = false
+
+    /// TCP, and TLS on top, take a few round trips, and lost packets are sent again after 1, 3 and 7 s.
+    private static let openingLimit = TimeAmount.seconds(10)
+    /// Requests and checks wait for the socket; media never comes that early.
+    private static let waitingLimit = 64
+    /// What waits for the path beyond this is late: TCP must not make a queue out of a call. It is a third of a second
+    /// of 2.5 Mbit/s.
+    private static let queueLimit = 96 << 10
+    /// The part of it that lies in the kernel.
+    private static let unsentLimit = 16 << 10
+    /// Requests to a server aren't sent again over a stream, and pass the limit for media; none piles up that high.
+    private static let requestLimit = 2 * queueLimit
+
+    /// Begins to open. `receive` hears each whole message, `ended` once why there is no socket, or no longer; neither is
+    /// called after ``close()``, and none before this returns.
+    init(
+        _ endpoint: Endpoint, setting: Setting, on eventLoop: any EventLoop,
+        receive: @escaping (inout ByteBuffer) -> Void, ended: @escaping (String) -> Void
+    ) {
+        self.endpoint = endpoint
+        self.eventLoop = eventLoop
+        self.framing = setting.framing
+        self.receive = receive
+        self.ended = ended
+        opening = eventLoop.assumeIsolated().scheduleTask(in: Self.openingLimit) { [weak self] in
+            self?.end("no connection within \(Self.openingLimit.nanoseconds / 1_000_000_000) s")
+        }
+        eventLoop.execute { self.open(setting) }
+    }
+
+    deinit {
+        opening?.cancel()
+        channel?.close(mode: .all, promise: nil)
+    }
+
+    /// Hands a message to the socket; it leaves at the next ``flush()``.
+    func write(_ message: ByteBuffer) {
+        switch state {
+        case .opening(var waiting):
+            guard waiting.count < Self.waitingLimit else { return droppedMessages += 1 }
+            // The array moves, so that it is not copied.
+            state = .closed
+            waiting.append(message)
+            state = .opening(waiting)
+        case .open(let channel):
+            guard hasRoom(for: message, in: channel) else { return droppedMessages += 1 }
+            channel.write(message, promise: nil)
+            isUnflushed = true
+        case .closed: droppedMessages += 1
+        }
+    }
+
+    private func hasRoom(for message: ByteBuffer, in channel: any Channel) -> Bool {
+        guard endpoint.transport.isStream, !channel.isWritable else { return true }
+        guard framing == .turn, Self.isRequest(message),
+            let waiting = try? channel.syncOptions?.getOption(.bufferedWritableBytes)
+        else { return false }
+        return waiting < Self.requestLimit
+    }
+
+    /// Whether it is a STUN message other than a Send indication.
+    private static func isRequest(_ message: ByteBuffer) -> Bool {
+        guard let type = message.getInteger(at: message.readerIndex, as: UInt16.self) else { return false }
+        return type & 0xC000 == 0 && type != 0x0016
+    }
+
+    /// Sends what was written.
+    func flush() {
+        guard isUnflushed, case .open(let channel) = state else { return }
+        isUnflushed = false
+        channel.flush()
+    }
+
+    /// Ends the socket; nobody is told.
+    func close() {
+        opening?.cancel()
+        opening = nil
+        state = .closed
+        channel?.close(mode: .all, promise: nil)
+        channel = nil
+    }
+
+    private func end(_ reason: String) {
+        if case .closed = state { return }
+        close()
+        ended(reason)
+    }
+
+    // MARK: Opening
+
+    private func open(_ setting: Setting) {
+        guard case .opening = state else { return }
+        let handler: DedicatedSocketHandler
+        var security: NIOSSLClientHandler?
+        do {
+            handler = DedicatedSocketHandler(
+                framing: endpoint.transport.isStream ? setting.framing : nil,
+                isSecure: endpoint.transport == .tls,
+                ready: { [weak self] in self?.becomeReady($0) },
+                receive: { [weak self] in self?.deliver(&$0) },
+                ended: { [weak self] in self?.end($0) })
+            if endpoint.transport == .tls {
+                security = try TLSClient.handler(host: setting.host, trustRoots: setting.trustRoots)
+            }
+            let local = try TransportAddress(ip: endpoint.base.ip, port: 0).socketAddress
+            let remote = try endpoint.destination.socketAddress
+            let box = NIOLoopBound((handler, security), eventLoop: eventLoop)
+            let future =
+                endpoint.transport.isStream
+                ? stream(from: local, to: remote, box) : datagrams(from: local, to: remote, box)
+            future.assumeIsolated().whenFailure { [weak self] in self?.end(SocketFailure.reason(of: $0)) }
+        } catch {
+            end(SocketFailure.reason(of: error))
+        }
+    }
+
+    private func stream(
+        from local: SocketAddress, to remote: SocketAddress,
+        _ handlers: NIOLoopBound<(DedicatedSocketHandler, NIOSSLClientHandler?)>
+    ) -> EventLoopFuture<Void> {
+        ClientBootstrap(group: eventLoop)
+            .connectTimeout(Self.openingLimit)
+            .bind(to: local)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelOption(
+                .tcpOption(.init(rawValue: TCPOption.notSentLowWater)), value: SocketOptionValue(Self.unsentLimit)
+            )
+            .channelOption(
+                .writeBufferWaterMark,
+                value: ChannelOptions.Types.WriteBufferWaterMark(low: Self.queueLimit / 2, high: Self.queueLimit)
+            )
+            .channelInitializer { [weak self] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    self?.channel = channel
+                    let (handler, security) = handlers.value
+                    if let security { try channel.pipeline.syncOperations.addHandler(security) }
+                    try channel.pipeline.syncOperations.addHandler(handler)
+                }
+            }
+            .connect(to: remote).map { _ in }
+    }
+
+    private func datagrams(
+        from local: SocketAddress, to remote: SocketAddress,
+        _ handlers: NIOLoopBound<(DedicatedSocketHandler, NIOSSLClientHandler?)>
+    ) -> EventLoopFuture<Void> {
+        DatagramBootstrap(group: eventLoop)
+            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
+            .channelOption(
+                .writeBufferWaterMark, value: ChannelOptions.Types.WriteBufferWaterMark(low: 1 << 19, high: 1 << 20)
+            )
+            .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
+            .channelInitializer { [weak self] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    self?.channel = channel
+                    // Connected, it hears its server alone.
+                    let (handler, _) = handlers.value
+                    try channel.pipeline.syncOperations.addHandlers(EnvelopeHandler(), handler)
+                }
+            }
+            .bind(to: local)
+            .flatMap { channel in
+                channel.connect(to: remote).map { channel.pipeline.fireUserInboundEventTriggered(DatagramsReady()) }
+            }
+    }
+
+    private func becomeReady(_ channel: any Channel) {
+        guard case .opening(let waiting) = state else { return }
+        opening?.cancel()
+        opening = nil
+        state = .open(channel)
+        for message in waiting { channel.write(message, promise: nil) }
+        channel.flush()
+    }
+
+    private func deliver(_ message: inout ByteBuffer) {
+        guard case .open = state else { return }
+        receive(&message)
+    }
+}

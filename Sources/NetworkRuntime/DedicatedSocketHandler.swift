@@ -1,0 +1,109 @@
+internal import ICE
+internal import NIOCore
+internal import NIOTLS
+internal import STUN
+internal import WireFormat
+
+/// Takes what arrives at a dedicated socket apart into messages, and tells its owner of its beginning and end.
+final class DedicatedSocketHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private enum Framer {
+        case none
+        case turn(StreamFramer)
+        case lengthPrefixed(RFC4571Framer)
+    }
+
+    private var framer: Framer
+    private let isSecure: Bool
+    private let ready: (any Channel) -> Void
+    private let receive: (inout ByteBuffer) -> Void
+    private let ended: (String) -> Void
+    private var failure: String?
+
+    /// Without a framing, whole messages arrive.
+    init(
+        framing: StreamFraming?, isSecure: Bool, ready: @escaping (any Channel) -> Void,
+        receive: @escaping (inout ByteBuffer) -> Void, ended: @escaping (String) -> Void
+    ) {
+        switch framing {
+        case .turn: framer = .turn(StreamFramer())
+        case .lengthPrefixed: framer = .lengthPrefixed(RFC4571Framer())
+        case nil: framer = .none
+        }
+        self.isSecure = isSecure
+        self.ready = ready
+        self.receive = receive
+        self.ended = ended
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        // A datagram channel is active once it is bound, and a TLS one has its handshake before it.
+        if !isSecure, case .none = framer {} else if !isSecure { ready(context.channel) }
+        context.fireChannelActive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case is DatagramsReady: ready(context.channel)
+        case TLSUserEvent.handshakeCompleted where isSecure: ready(context.channel)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = unwrapInboundIn(data)
+        switch framer {
+        case .none: receive(&bytes)
+        case .turn(var framer):
+            // The framer moves, so that its buffer is not copied.
+            self.framer = .none
+            framer.append(bytes.readableBytesSpan)
+            do {
+                while let message = try framer.next() { deliver(message) }
+                self.framer = .turn(framer)
+            } catch {
+                fail("what came over the connection is neither STUN nor TURN", context)
+            }
+        case .lengthPrefixed(var framer):
+            self.framer = .none
+            framer.append(bytes.readableBytesSpan)
+            while let message = framer.next() { deliver(message) }
+            self.framer = .lengthPrefixed(framer)
+        }
+    }
+
+    private func deliver(_ message: [UInt8]) {
+        var bytes = ByteBuffer(bytes: message)
+        receive(&bytes)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        fail(SocketFailure.reason(of: error), context)
+    }
+
+    private func fail(_ reason: String, _ context: ChannelHandlerContext) {
+        failure = failure ?? reason
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        ended(failure ?? "the other side closed the connection")
+        context.fireChannelInactive()
+    }
+}
+
+/// A datagram socket is connected.
+struct DatagramsReady: Sendable {}
+
+/// Lets a connected datagram socket look like a stream of whole messages.
+final class EnvelopeHandler: ChannelDuplexHandler {
+    typealias InboundIn = AddressedEnvelope<ByteBuffer>
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        context.fireChannelRead(wrapInboundOut(unwrapInboundIn(data).data))
+    }
+}

@@ -1,0 +1,86 @@
+public import ICE
+public import STUN
+public import WireFormat
+
+/// A server that helps to connect, as RFC 7064 (`stun:`) and RFC 7065 (`turn:`, `turns:`) name it, with what it asks of
+/// its user. Nothing that describes it shows the password.
+public struct ICEServer: Sendable, Hashable {
+    /// The server's name or address.
+    public let host: String
+    /// Its port: 3478 where the URL names none, 5349 for `turns:`.
+    public let port: UInt16
+    /// How messages get there.
+    public let transport: TransportProtocol
+    /// Who asks for relayed addresses; nil for a STUN server.
+    public let credentials: LongTermCredentials?
+    /// What ``init(url:username:password:)`` would make the same server from. It holds the password.
+    package let source: Source
+
+    /// A URL and credentials, as they are kept in a file that only its owner reads.
+    package struct Source: Sendable, Hashable, Codable {
+        package var url: String
+        package var username: String?
+        package var password: String?
+    }
+
+    /// The port of `stun:` and `turn:`.
+    public static let defaultPort: UInt16 = 3478
+    /// The port of `turns:`.
+    public static let defaultSecurePort: UInt16 = 5349
+
+    /// Reads a URL. User and password may stand before the host, `turn:USER:PASSWORD@HOST`, percent-encoded; where they
+    /// don't, the arguments count for relays, and STUN servers leave them alone.
+    public init(url: String, username: String? = nil, password: String? = nil) throws(ICEServerError) {
+        let parts = try ICEServerURL(url)
+        let description = parts.description
+        host = parts.host
+        port = parts.port
+        transport = parts.transport
+        guard parts.isRelay else {
+            credentials = nil
+            source = Source(url: description)
+            return
+        }
+        guard let username = parts.username ?? username, let password = parts.password ?? password else {
+            throw .missingCredentials(url: description)
+        }
+        guard let credentials = LongTermCredentials(username: username, password: password) else {
+            throw .unusableCredentials(url: description)
+        }
+        self.credentials = credentials
+        source = Source(url: description, username: username, password: password)
+    }
+
+    /// The same server again.
+    package init(_ source: Source) throws(ICEServerError) {
+        try self.init(url: source.url, username: source.username, password: source.password)
+    }
+
+    /// The server's addresses, of both families, in the order that the machine's resolver prefers. Asks it on a thread
+    /// that may wait.
+    public func resolve() async throws(ICEServerError) -> [ICEServerAddress] {
+        let found =
+            if let address = IPAddress(host) { [address] } else { await HostNameResolver.systemAddresses(of: host) }
+        guard !found.isEmpty else { throw .unresolvable(host: host) }
+        return found.map { ip in
+            ICEServerAddress(
+                kind: credentials.map { .turn($0) } ?? .stun, address: TransportAddress(ip: ip, port: port),
+                transport: transport, url: description)
+        }
+    }
+}
+
+extension ICEServer: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The URL, without user and password.
+    public var description: String { source.url }
+    /// The URL, without user and password.
+    public var debugDescription: String { description }
+    /// The URL, without user and password.
+    public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
+}
+
+extension ICEServer.Source: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { url }
+    package var debugDescription: String { url }
+    package var customMirror: Mirror { Mirror(self, children: ["url": url]) }
+}

@@ -1,0 +1,173 @@
+internal import NIOCore
+internal import NIOPosix
+public import WireFormat
+
+/// One UDP port for any number of connections: ``Connection/Configuration/sharedPort`` has a connection use it.
+///
+/// What arrives is told apart by ICE's user name fragments, by transactions, and by the addresses that a connection has
+/// accepted (RFC 8445 §5.3, RFC 7983). The connections all live on the port's event loop. A TURN server over UDP is
+/// spoken to from another port, one for each connection: it takes one port for one client.
+public final class SharedPort: Sendable {
+    /// What arrived for nobody.
+    public struct Statistics: Hashable, Sendable {
+        /// ICE requests whose user name fragment is no connection's.
+        public let unknownFragments: Int
+        /// STUN responses to nothing that was asked.
+        public let unknownTransactions: Int
+        /// Other datagrams from addresses that no connection has accepted.
+        public let unknownSources: Int
+        /// STUN messages that can't be read.
+        public let malformed: Int
+        /// Times that a connection wanted the address of another's peer.
+        public let contested: Int
+    }
+
+    let eventLoop: any EventLoop
+    private let port: NIOLoopBound<Port>
+
+    /// Opens `port` on each address; without addresses on every usable one of this machine, without a port on one that
+    /// the system picks, the same on each.
+    public init(addresses: [IPAddress] = [], port: UInt16 = 0) async throws {
+        let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        self.eventLoop = eventLoop
+        self.port = try await eventLoop.submit { NIOLoopBound(Port(), eventLoop: eventLoop) }.get()
+        let addresses = addresses.isEmpty ? try NetworkInterfaces.usableAddresses() : addresses
+        guard !addresses.isEmpty else { throw ConnectionError.noAddress }
+        var port = port
+        do {
+            for address in addresses {
+                let bound = try await open(TransportAddress(ip: address, port: port))
+                port = bound.port
+            }
+        } catch {
+            await close()
+            throw error
+        }
+    }
+
+    private func open(_ endpoint: TransportAddress) async throws -> TransportAddress {
+        let port = port
+        // The address of a socket is known only once it is bound; until then nobody writes to it.
+        let bound = NIOLockedAddress()
+        let socket = try await DatagramSocket.open(
+            at: endpoint, on: eventLoop,
+            receive: { bytes, source in
+                guard let local = bound.address else { return }
+                port.value.receive(&bytes, from: source, at: local)
+            },
+            closed: {
+                guard let local = bound.address else { return }
+                port.value.sockets[local] = nil
+            })
+        try await eventLoop.submit {
+            bound.address = socket.address
+            port.value.sockets[socket.address] = socket
+        }.get()
+        return socket.address
+    }
+
+    /// Where the port listens.
+    public var localAddresses: [TransportAddress] {
+        get async {
+            let port = port
+            let addresses = try? await eventLoop.submit { Array(port.value.sockets.keys) }.get()
+            return (addresses ?? []).sorted { $0.description < $1.description }
+        }
+    }
+
+    /// What arrived for nobody so far.
+    public var statistics: Statistics {
+        get async {
+            let port = port
+            let counted = try? await eventLoop.submit { port.value.demultiplexer.statistics }.get()
+            let counts = counted ?? PortDemultiplexer.Statistics()
+            return Statistics(
+                unknownFragments: counts.unknownFragments, unknownTransactions: counts.unknownTransactions,
+                unknownSources: counts.unknownSources, malformed: counts.malformed, contested: counts.contested)
+        }
+    }
+
+    /// Closes the port, whoever still uses it: their paths end.
+    public func close() async {
+        let port = port
+        let channels = try? await eventLoop.submit { port.value.takeChannels() }.get()
+        for channel in channels ?? [] { try? await channel.close() }
+    }
+
+    /// A connection's part of the port; to be called on the event loop.
+    func lease(
+        receive: @escaping (inout ByteBuffer, TransportAddress, TransportAddress) -> Void
+    ) -> Lease {
+        let member = port.value.demultiplexer.join()
+        port.value.receivers[member] = receive
+        return Lease(port: port.value, member: member)
+    }
+
+    deinit {
+        let port = port
+        eventLoop.execute {
+            for channel in port.value.takeChannels() { channel.close(promise: nil) }
+        }
+    }
+
+    /// What the event loop alone touches.
+    final class Port {
+        var sockets: [TransportAddress: DatagramSocket] = [:]
+        var demultiplexer = PortDemultiplexer()
+        var receivers: [PortDemultiplexer.Member: (inout ByteBuffer, TransportAddress, TransportAddress) -> Void] = [:]
+        var unflushed: Set<TransportAddress> = []
+
+        func receive(_ bytes: inout ByteBuffer, from source: TransportAddress, at local: TransportAddress) {
+            let member = demultiplexer.member(for: bytes.readableBytesSpan, from: source, at: local)
+            guard let member, let receive = receivers[member] else { return }
+            receive(&bytes, source, local)
+        }
+
+        func takeChannels() -> [any Channel] {
+            defer { sockets = [:] }
+            return sockets.values.map(\.channel)
+        }
+    }
+
+    /// A connection's part of a port. It lives on the event loop.
+    final class Lease {
+        private let port: Port
+        private let member: PortDemultiplexer.Member
+
+        fileprivate init(port: Port, member: PortDemultiplexer.Member) {
+            self.port = port
+            self.member = member
+        }
+
+        var addresses: [TransportAddress] { Array(port.sockets.keys) }
+
+        func register(fragment: String) {
+            port.demultiplexer.register(fragment, of: member)
+        }
+
+        func send(
+            _ bytes: ByteBuffer, from local: TransportAddress, to remote: TransportAddress, now: Instant
+        ) -> Bool {
+            guard let socket = port.sockets[local] else { return false }
+            port.demultiplexer.note(bytes.readableBytesSpan, sentBy: member, from: local, to: remote, now: now)
+            guard (try? socket.write(bytes, to: remote)) != nil else { return false }
+            port.unflushed.insert(local)
+            return true
+        }
+
+        func flush() {
+            for address in port.unflushed { port.sockets[address]?.channel.flush() }
+            port.unflushed.removeAll(keepingCapacity: true)
+        }
+
+        func end() {
+            port.demultiplexer.leave(member)
+            port.receivers[member] = nil
+        }
+    }
+}
+
+/// An address that is written once, on the event loop that reads it.
+private final class NIOLockedAddress: @unchecked Sendable {
+    var address: TransportAddress?
+}

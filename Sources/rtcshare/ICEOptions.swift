@@ -1,0 +1,134 @@
+internal import ArgumentParser
+internal import Foundation
+internal import ICE
+internal import NetworkRuntime
+
+/// The options that say which servers help to connect, and how.
+struct ICEOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            A server that helps to connect, again for each: stun:HOST[:PORT] tells how this machine looks from outside; \
+            turn:HOST[:PORT][?transport=udp|tcp] and turns:HOST[:PORT] (over TLS) relay where nothing else gets through, \
+            for whom --ice-credentials names.
+            """, valueName: "url"))
+    var iceServer: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            User and password for turn: and turns: servers: a file with the line USER:PASSWORD, or with the two on lines of \
+            their own, that only you can read. Or set RTCSHARE_ICE_USERNAME and RTCSHARE_ICE_PASSWORD.
+            """, valueName: "file"))
+    var iceCredentials: String?
+
+    @Option(help: "all takes any path to the peer; relay only those through turn: and turns: servers.")
+    var iceTransportPolicy: Policy?
+
+    enum Policy: String, ExpressibleByArgument, CaseIterable {
+        case all, relay
+    }
+
+    /// Whether anything was said.
+    var isGiven: Bool { !iceServer.isEmpty || iceCredentials != nil || iceTransportPolicy != nil }
+
+    /// Puts what they say into a connection's configuration.
+    func apply(to configuration: inout Connection.Configuration) throws {
+        let environment = ProcessInfo.processInfo.environment
+        configuration.iceServers = try servers(environment: environment)
+        configuration.transportPolicy = iceTransportPolicy == .relay ? .relay : .all
+        configuration.trustRoots = Self.trustRoots(environment: environment)
+        ProcessArguments.hideCredentials(in: iceServer)
+        guard iceTransportPolicy == .relay, !configuration.iceServers.contains(where: { $0.credentials != nil })
+        else { return }
+        throw CommandFailure(
+            .usage, "--ice-transport-policy relay needs a relay: name one with --ice-server turn:HOST")
+    }
+
+    /// Whose certificates count: those of the system, or of the file that OpenSSL's variable names.
+    static func trustRoots(environment: [String: String]) -> TrustRoots {
+        environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : .file($0) } ?? .system
+    }
+
+    /// The servers, with what they ask of their user.
+    func servers(environment: [String: String]) throws -> [ICEServer] {
+        var credentials: ICECredentials?
+        if let iceCredentials {
+            credentials = try ICECredentials(file: iceCredentials)
+        } else if let username = environment["RTCSHARE_ICE_USERNAME"],
+            let password = environment["RTCSHARE_ICE_PASSWORD"]
+        {
+            credentials = ICECredentials(username: username, password: password)
+        }
+        return try iceServer.map {
+            try ICEServer(url: $0, username: credentials?.username, password: credentials?.password)
+        }
+    }
+}
+
+/// A user and a password as a file has them.
+struct ICECredentials: Equatable {
+    let username: String
+    let password: String
+
+    init(username: String, password: String) {
+        self.username = username
+        self.password = password
+    }
+
+    /// `USER:PASSWORD`, or user and password on lines of their own, as a user name with a colon needs it.
+    init?(text: String) {
+        let lines = text.split(whereSeparator: \.isNewline).map(String.init)
+        switch lines.count {
+        case 1:
+            let parts = lines[0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { return nil }
+            (username, password) = (String(parts[0]), String(parts[1]))
+        case 2: (username, password) = (lines[0], lines[1])
+        default: return nil
+        }
+        guard !username.isEmpty, !password.isEmpty else { return nil }
+    }
+
+    /// Reads a file that nobody but its owner may.
+    init(file path: String) throws(CommandFailure) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let status: CommandFailure.Status =
+                errno == ENOENT ? .inputMissing : errno == EACCES || errno == EPERM ? .notPermitted : .inputOutput
+            throw CommandFailure(status, "can't open the credentials \(path): \(String(cString: strerror(errno)))")
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var attributes = stat()
+        guard fstat(descriptor, &attributes) == 0, attributes.st_mode & 0o077 == 0 else {
+            throw CommandFailure(
+                .notPermitted,
+                "others may read the credentials \(path), or change them; make the file yours alone: chmod 600 \(path)")
+        }
+        guard let data = try? handle.read(upToCount: 4096), let text = String(validating: data, as: UTF8.self),
+            let credentials = ICECredentials(text: text)
+        else {
+            throw CommandFailure(
+                .badInput,
+                "the credentials \(path) are not one line USER:PASSWORD, or two lines, the user and the password")
+        }
+        self = credentials
+    }
+}
+
+/// What others see of this process's arguments.
+enum ProcessArguments {
+    /// Overwrites the passwords that stand in URLs on the command line: `ps` shows it to everybody on the machine.
+    static func hideCredentials(in urls: [String]) {
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let argument = CommandLine.unsafeArgv[index] else { continue }
+            let text = String(cString: argument)
+            guard urls.contains(where: { text.hasSuffix($0) }), let at = text.utf8.lastIndex(of: UInt8(ascii: "@")),
+                let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
+            else { continue }
+            let start = text.utf8.distance(from: text.utf8.startIndex, to: colon) + 1
+            let end = text.utf8.distance(from: text.utf8.startIndex, to: at)
+            for offset in start..<max(start, end) { argument[offset] = CChar(UInt8(ascii: "*")) }
+        }
+    }
+}
