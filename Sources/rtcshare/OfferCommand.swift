@@ -36,6 +36,11 @@ struct OfferCommand: AsyncParsableCommand {
             let (connection, identity) = try await offering.openConnection(for: attendee, media: sources.media)
             try await offering.gather(on: connection)
             let offer = try await connection.makeOffer().description
+            if await connection.hasRelayedCandidate {
+                Terminal.shared.say(
+                    "The relayed addresses in this offer end with this program: to share through a relay, use rtcshare send "
+                        + "without --answer, which makes the offer and keeps them.")
+            }
             let file = SessionFile(path: session)
             try file.store(
                 SharingSession(

@@ -1,0 +1,65 @@
+import STUN
+import Testing
+import WireFormat
+
+@testable import NetworkRuntime
+
+/// Whom a datagram at a shared port is for.
+@Suite struct PortDemultiplexerTests {
+    private static let local = TransportAddress(ip: .v4(0xC000_0201), port: 5000)
+    private static let peer = TransportAddress(ip: .v4(0xC633_6401), port: 6000)
+    private static let media: [UInt8] = [0x80, 96, 0, 1]
+    private let start = Instant(nanoseconds: 0)
+
+    private func message(_ kind: MessageClass, _ attributes: [Attribute] = []) throws -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return try STUNMessage(kind, transactionID: TransactionID(using: &generator), attributes: attributes).encoded()
+    }
+
+    @Test func `A request goes by its fragment, and opens no address`() throws {
+        var ports = PortDemultiplexer()
+        let (one, two) = (ports.join(), ports.join())
+        ports.register("aaaa", of: one)
+        ports.register("bbbb", of: two)
+        let request = try message(.request, [.username("bbbb:peer")])
+        #expect(ports.member(for: request.span.bytes, from: Self.peer, at: Self.local) == two)
+        #expect(ports.member(for: Self.media.span.bytes, from: Self.peer, at: Self.local) == nil)
+        let strange = try message(.request, [.username("cccc:peer")])
+        #expect(ports.member(for: strange.span.bytes, from: Self.peer, at: Self.local) == nil)
+        #expect(ports.statistics.unknownSources == 1 && ports.statistics.unknownFragments == 1)
+    }
+
+    @Test func `An address that one connection uses is not another's by a forged check`() throws {
+        var ports = PortDemultiplexer()
+        let (one, two) = (ports.join(), ports.join())
+        ports.note(Self.media.span.bytes, sentBy: one, from: Self.local, to: Self.peer, now: start)
+        let success = try message(.successResponse)
+        ports.note(success.span.bytes, sentBy: two, from: Self.local, to: Self.peer, now: start)
+        #expect(ports.member(for: Self.media.span.bytes, from: Self.peer, at: Self.local) == one)
+        #expect(ports.statistics.contested == 1)
+        let later = start.advanced(by: .seconds(31))
+        ports.note(success.span.bytes, sentBy: two, from: Self.local, to: Self.peer, now: later)
+        #expect(ports.member(for: Self.media.span.bytes, from: Self.peer, at: Self.local) == two)
+        // What somebody there has answered weighs more than an answer that went there.
+        ports.note(Self.media.span.bytes, sentBy: one, from: Self.local, to: Self.peer, now: later)
+        #expect(ports.member(for: Self.media.span.bytes, from: Self.peer, at: Self.local) == one)
+    }
+
+    @Test func `Nothing is left of a connection that ended, and nobody fills the tables`() throws {
+        var ports = PortDemultiplexer()
+        let one = ports.join()
+        for port in UInt16(1)...200 {
+            let peer = TransportAddress(ip: Self.peer.ip, port: port)
+            let now = start.advanced(by: .milliseconds(Int(port)))
+            ports.note(Self.media.span.bytes, sentBy: one, from: Self.local, to: peer, now: now)
+        }
+        let known = (UInt16(1)...200).filter {
+            let peer = TransportAddress(ip: Self.peer.ip, port: $0)
+            return ports.member(for: Self.media.span.bytes, from: peer, at: Self.local) == one
+        }
+        #expect(known.count == PortDemultiplexer.pathLimit && known.last == 200)
+        ports.leave(one)
+        let last = TransportAddress(ip: Self.peer.ip, port: 200)
+        #expect(ports.member(for: Self.media.span.bytes, from: last, at: Self.local) == nil)
+    }
+}
