@@ -99,7 +99,7 @@ extension Connection {
 
     // MARK: Interfaces
 
-    /// Gives up addresses that the machine has no longer, and takes up new ones.
+    /// Takes up addresses that the machine has got.
     func interfacesDidChange(addsNew: Bool) {
         guard !isClosed, let present = try? NetworkInterfaces.usableAddresses() else { return }
         sockets.forgetRoutes()

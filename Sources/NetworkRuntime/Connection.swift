@@ -32,8 +32,7 @@ public actor Connection {
         }
         /// A port that is shared with other connections; addresses and port are then its own.
         public var sharedPort: SharedPort?
-        /// Whether addresses that the machine gets later are used too, where ``addresses`` names none. Those that it loses
-        /// are given up always.
+        /// Whether addresses that the machine gets later are used too, where ``addresses`` names none.
         public var followsInterfaces = true
         /// What the peer connection goes by.
         public var peer = PeerConnection.Configuration()
