@@ -252,7 +252,11 @@ public actor AttendeeSession {
         case .failed(let failure):
             let error = await ConnectionError(failure, on: connection)
             await end(with: .failure(error), share: .connectionFailed("\(error)"))
-        case .gatheringComplete, .serverFailed, .targetBitrateChanged: return
+        case .targetBitrateChanged(let target, let media):
+            if voice?.media == media { voice?.pipeline.keep(to: target, of: connection) }
+            if camera?.media == media { camera?.pipeline.keep(to: target, of: connection) }
+            for share in shares { await share.targetChanged(target, media: media) }
+        case .gatheringComplete, .serverFailed: return
         }
     }
 

@@ -6,6 +6,10 @@ struct EncoderThreadState {
     private(set) var settings: VideoEncoderThread.Settings
     var cadence: FrameCadence
     private(set) var governor: QualityGovernor
+    private var budget: BitBudget
+    /// When the last picture that showed something new was taken up, how long after the one before, and whether it took
+    /// more than its share.
+    private var lastChange: (time: Duration, interval: Duration, isCostly: Bool)?
     private var sourceHint = ContentHint.none
     private var isMuted = false
     var slot: VideoFrame?
@@ -26,6 +30,7 @@ struct EncoderThreadState {
         cadence = FrameCadence(
             framesPerSecond: settings.framesPerSecond, keyFrameInterval: settings.keyFrameInterval)
         cadence.isPaused = settings.bitsPerSecond <= 0
+        budget = BitBudget(bitsPerSecond: settings.bitsPerSecond)
         governor = QualityGovernor(
             hint: .detail, framesPerSecond: settings.framesPerSecond, bitsPerSecond: settings.bitsPerSecond)
         settingsDidChange(now: now)
@@ -37,9 +42,24 @@ struct EncoderThreadState {
         return hint == .none ? .detail : hint
     }
 
+    /// The picture that the cadence named is taken up.
+    mutating func begin(new: Bool) {
+        cadence.begin(new: new)
+        guard new else { return }
+        governor.willEncode(after: cadence.currentWait)
+        cadence.framesPerSecond = governor.framesPerSecond
+    }
+
     /// What the next picture is to be encoded with.
     func order(isNew: Bool) -> EncodingOrder {
-        EncodingOrder(settings: settings, hint: hint, generation: generation, governor: governor, isNew: isNew)
+        var order = EncodingOrder(
+            settings: settings, hint: hint, generation: generation, governor: governor, isNew: isNew)
+        // Where libvpx leaves pictures out by itself, what it is owed has to shrink with the time that passes.
+        if hint != .motion { order.wait = cadence.currentWait }
+        if isNew, governor.reason != .cpu, let lastChange {
+            order.searchTime = lastChange.isCostly ? lastChange.interval * 0.35 : lastChange.interval * 0.15
+        }
+        return order
     }
 
     /// Whether the source that the order was for is still the one.
@@ -97,7 +117,16 @@ struct EncoderThreadState {
         settingsDidChange(now: now)
     }
 
+    /// What was encoded waits to leave, or waits no longer.
+    mutating func queueDidFill(_ isFull: Bool, now: Duration) {
+        cadence.queueDidFill(isFull, now: now)
+    }
+
     private mutating func settingsDidChange(now: Duration) {
+        if settings.bitsPerSecond != budget.bitsPerSecond {
+            budget.setRate(settings.bitsPerSecond, now: now)
+            cadence.hold(until: budget.readyAt)
+        }
         cadence.isPaused = settings.bitsPerSecond <= 0 || isMuted
         governor.configure(
             hint: hint, framesPerSecond: settings.framesPerSecond, bitsPerSecond: settings.bitsPerSecond,
@@ -113,6 +142,12 @@ struct EncodingOrder {
     let hint: ContentHint
     let framesPerSecond: Double
     let generation: Int
+    /// The coarsest quantizer, 0 to 63.
+    let maximumQuantizer: Int
+    /// How long the picture was held to pay for what was made before.
+    var wait = Duration.zero
+    /// What may be spent on finding where things moved to; nil no more than by the settings.
+    var searchTime: Duration?
     private let sizeSteps: QualityGovernor.SizeSteps
 
     init(
@@ -129,6 +164,21 @@ struct EncodingOrder {
         framesPerSecond = max(
             isNew ? fewer : settings.framesPerSecond, VP8Encoder.Configuration.smallestFramesPerSecond)
         sizeSteps = governor.sizeSteps
+        maximumQuantizer = governor.maximumQuantizer
+    }
+
+    /// libvpx's cpu-used for a picture of this size.
+    ///
+    /// Text that scrolls moves the further from picture to picture the fewer there are. At -8 libvpx finds no more than
+    /// about 16 rows, and codes the whole picture anew beyond: a page at 1280×720 that moves by 24 rows takes 80 kB at
+    /// -8, 2 to 9 kB at -4; one that moves by 96 rows takes 80 kB at -4 and 4 to 11 kB at -3.
+    func speed(for size: PixelSize) -> Int {
+        guard let searchTime else { return settings.speed }
+        let megapixels = Double(size.area) / 1_000_000
+        // What a picture takes on a machine of 2020, about.
+        for (speed, time) in [(-3, Duration.milliseconds(32)), (-4, .milliseconds(11))]
+        where time * megapixels <= searchTime { return max(speed, settings.speed) }
+        return settings.speed
     }
 
     /// The picture's size as it would be if all sufficed, and as it is to be now; before a turn or after, as asked for.
@@ -155,6 +205,15 @@ extension EncoderThreadState {
         return endings
     }
 
+    /// How long a key frame that is asked for waits at most for the bits of the one before.
+    private static let longestKeyFrameInterval = Duration.seconds(3)
+
+    private mutating func noteChange(byteCount: Int, now: Duration) {
+        let interval = lastChange.map { now - $0.time } ?? .zero
+        let share = Double(settings.bitsPerSecond) * min(interval / .seconds(1), 1)
+        lastChange = (now, interval, Double(byteCount) * 8 > share)
+    }
+
     /// Notes what became of a picture, which was begun and ended at these times.
     mutating func count(
         _ outcome: VP8Encoder.Outcome, isRepetition: Bool, fullSize: PixelSize, begin: Duration, end: Duration
@@ -167,6 +226,15 @@ extension EncoderThreadState {
             // What is given again and left out again is not one more.
             if !isRepetition { governor.dropped(size: fullSize, now: begin) }
         case .encoded(let frame):
+            budget.spend(byteCount: frame.data.count, now: begin)
+            cadence.hold(until: budget.readyAt)
+            if isChange { noteChange(byteCount: frame.data.count, now: begin) }
+            if frame.isKeyFrame {
+                // Lost reports ask for one key frame after the other: they get half the bits, the pictures between them
+                // the rest.
+                let cost = budget.cost(Double(frame.data.count) * 8)
+                cadence.keyFrameInterval = max(settings.keyFrameInterval, min(cost * 2, Self.longestKeyFrameInterval))
+            }
             let mean = statistics.bytesEncoded / max(statistics.framesEncoded, 1)
             if statistics.framesEncoded > 0, frame.data.count * 2 >= mean * 5 { statistics.hugeFrames += 1 }
             statistics.framesEncoded += 1
@@ -180,7 +248,7 @@ extension EncoderThreadState {
             cadence.encoded(isKeyFrame: frame.isKeyFrame, quantizer: frame.quantizer, now: begin)
             let sample = QualityGovernor.Sample(
                 quantizer: frame.quantizer, byteCount: frame.data.count, effort: end - begin,
-                isKeyFrame: frame.isKeyFrame, isChange: isChange)
+                isKeyFrame: frame.isKeyFrame, isChange: isChange, wait: cadence.currentWait)
             governor.encoded(sample, size: fullSize, now: begin)
         }
         cadence.framesPerSecond = governor.framesPerSecond

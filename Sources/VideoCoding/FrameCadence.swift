@@ -36,13 +36,22 @@ struct FrameCadence {
     var keyFrameInterval: Duration
     /// Encodes nothing.
     var isPaused = false
+    /// What was encoded still waits to leave: nothing more is encoded, and the newest frame is kept.
+    private(set) var isQueueFull = false
+    /// Until when what was made last has to be paid for.
+    private var notBefore: Duration?
 
-    private var waiting: (timestamp: Duration, readyAt: Duration, isChange: Bool)?
+    /// `firstReadyAt` is of the first of the frames that waited in the same place.
+    private var waiting: (timestamp: Duration, readyAt: Duration, firstReadyAt: Duration, isChange: Bool)?
     private var hasPicture = false
     private var keyFrameIsWanted = true
     private var againAtOnce = false
     /// Of the picture that is being encoded.
     private var currentIsChange = false
+    /// How long it was held for the sake of the bitrate or the queue.
+    private(set) var currentWait = Duration.zero
+    /// How long the sharpening of the last change was held for it.
+    private var refinementWait = Duration.zero
     /// In source time: when the next frame is due.
     private var nextDue: Duration?
     private var lastTimestamp: Duration?
@@ -70,13 +79,25 @@ struct FrameCadence {
                 readyAt = now + (due - timestamp)
             }
         }
-        waiting = (timestamp, readyAt, isChange || (waiting?.isChange ?? false))
+        let firstReadyAt = waiting.map { $0.isChange ? $0.firstReadyAt : readyAt } ?? readyAt
+        waiting = (timestamp, readyAt, firstReadyAt, isChange || (waiting?.isChange ?? false))
         lastTimestamp = timestamp
     }
 
     /// Somebody needs a key frame. Any number of requests before the next one are answered by it.
     mutating func requestKeyFrame() {
         keyFrameIsWanted = true
+    }
+
+    /// Nothing is begun before this time: what was made has to be paid for.
+    mutating func hold(until time: Duration) {
+        notBefore = time
+    }
+
+    /// What was encoded waits to leave, or waits no longer: then the newest frame is encoded at once.
+    mutating func queueDidFill(_ isFull: Bool, now: Duration) {
+        if isQueueFull, !isFull { notBefore = max(notBefore ?? now, now) }
+        isQueueFull = isFull
     }
 
     /// The picture is to be encoded with other settings: do so soon, even if the source rests.
@@ -109,6 +130,8 @@ struct FrameCadence {
     /// What to do now.
     func action(now: Duration) -> Action {
         guard !isPaused, waiting != nil || hasPicture else { return .wait(until: nil) }
+        if isQueueFull { return .wait(until: nil) }
+        if let notBefore, now < notBefore { return .wait(until: notBefore) }
         if let blockedUntil, now < blockedUntil, waiting == nil { return .wait(until: blockedUntil) }
         var next: Duration?
         if keyFrameIsWanted {
@@ -131,7 +154,8 @@ struct FrameCadence {
     private func nextRepetition(now: Duration) -> Duration {
         if againAtOnce { return lastEncodedAt }
         if dropsInARow > 0 { return dropsInARow == 1 ? lastEncodedAt : lastEncodedAt + interval }
-        let isCoarse = quantizer > Self.fineQuantizer && lastEncodedAt < lastChangeAt + Self.refinementTime
+        let isCoarse =
+            quantizer > Self.fineQuantizer && lastEncodedAt < lastChangeAt + Self.refinementTime + refinementWait
         // One interval and a half: a source at its full rate comes before its picture is repeated.
         guard isCoarse else { return lastEncodedAt + Self.idleInterval }
         // A frame that waits for its time is what sharpens next.
@@ -143,8 +167,12 @@ struct FrameCadence {
     mutating func begin(new: Bool) {
         againAtOnce = false
         currentIsChange = false
+        currentWait = .zero
+        let isChange = new && (waiting?.isChange ?? false)
+        if !isChange, let notBefore { refinementWait += max(notBefore - lastEncodedAt - interval, .zero) }
         guard new, let frame = waiting else { return }
         waiting = nil
+        if isChange, let notBefore { currentWait = max(notBefore - frame.firstReadyAt, .zero) }
         currentIsChange = frame.isChange
         // As libwebrtc's adapter does: the next is due an interval after this one was due, and a frame half an interval
         // early is still in time, so that a jittering source at the limit's rate loses nothing.
@@ -165,6 +193,7 @@ struct FrameCadence {
     /// The picture came out at another size than the one before: coarse again, and to be sharpened anew.
     mutating func sizeChanged(now: Duration) {
         lastChangeAt = now
+        refinementWait = .zero
     }
 
     /// The rate control left the picture out: it is given again, once at once and then frame by frame.
@@ -185,6 +214,9 @@ struct FrameCadence {
         blockedUntil = nil
         lastEncodedAt = now
         hasPicture = true
-        if currentIsChange { lastChangeAt = now }
+        if currentIsChange {
+            lastChangeAt = now
+            refinementWait = .zero
+        }
     }
 }

@@ -13,8 +13,11 @@ struct PresentationClock {
     /// By how much the grid is ahead of the timestamps, in ticks.
     private var lead = 0.0
 
-    /// The frame's presentation time and duration in ticks.
-    mutating func next(timestamp: Duration, framesPerSecond: Double) -> (ticks: Int, duration: Int) {
+    /// The frame's presentation time and duration in ticks. What it was held by, `wait`, to pay for what came before is no
+    /// time in which bits of its own came together.
+    mutating func next(
+        timestamp: Duration, framesPerSecond: Double, wait: Duration = .zero
+    ) -> (ticks: Int, duration: Int) {
         let interval = max(
             (Double(Self.timebase) / max(framesPerSecond, VP8Encoder.Configuration.smallestFramesPerSecond)).rounded(),
             1)
@@ -22,7 +25,7 @@ struct PresentationClock {
             last = (timestamp, 0)
             return (0, Int(interval))
         }
-        let elapsed = (timestamp - last.timestamp) / .seconds(1) * Double(Self.timebase)
+        let elapsed = max(timestamp - last.timestamp - wait, .zero) / .seconds(1) * Double(Self.timebase)
         let wanted = (elapsed - lead) / interval
         let steps = wanted.isFinite ? min(max(wanted.rounded(), 1), Self.largestStep) : 1
         // What rounding gave too much or too little is made good by the next frame; a jump is forgotten.

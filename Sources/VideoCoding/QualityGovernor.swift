@@ -3,7 +3,8 @@ internal import Media
 /// What gives way when bits or the machine don't suffice: the rule book, without a clock.
 ///
 ///     motion          keeps its frame rate and gives resolution: 3/4 and 1/2 of each side
-///     text, detail    keep their resolution and give frame rate: 3/4, 1/2, 3/8, 1/4 … down to one a second
+///     text, detail    keep their resolution and give frame rate: 3/4, 1/2, 3/8, 1/4 … down to one a second;
+///                     where even that is too much, quality below what is readable, and resolution last
 ///
 ///                     coarse, too large, or too slow over 2 s
 ///     step ──────────────────────────────────────────────────────▶ the next step
@@ -18,6 +19,8 @@ internal import Media
 struct QualityGovernor {
     /// A mean quantizer above this is too coarse.
     static let coarseQuantizer = 95
+    /// The coarsest that there is.
+    static let coarsestQuantizer = 127
     /// One up to this leaves room for more.
     static let fineQuantizer = 29
     /// Of the pictures, the share left out by the rate control that is too many.
@@ -40,6 +43,8 @@ struct QualityGovernor {
     /// What has to be fine before a step up.
     static let firstPatience = Duration.seconds(5)
     static let longestPatience = Duration.seconds(60)
+    /// The coarsest quantizer, 0 to 63, at which text of a usual size can be read: 106 of VP8's 127.
+    static let readableQuantizer = 56
     /// The fewest pixels that resolution is given for.
     static let fewestPixels = 320 * 180
 
@@ -52,9 +57,11 @@ struct QualityGovernor {
         let isKeyFrame: Bool
         /// Whether it showed something new.
         let isChange: Bool
+        /// How long it was held until the bits before it were paid for.
+        var wait = Duration.zero
     }
 
-    private struct Taken {
+    struct Taken {
         let now: Duration
         /// Nil where the rate control left it out.
         let sample: Sample?
@@ -64,18 +71,22 @@ struct QualityGovernor {
     private(set) var limit: Double
     private(set) var bitsPerSecond: Int
     /// Each step taken, with its reason.
-    private var steps: [QualityLimitationReason] = []
+    var steps: [QualityLimitationReason] = []
     /// The size without any step.
     private var fullSize: PixelSize?
-    private var recent: [Taken] = []
+    var recent: [Taken] = []
     private var fineSince: Duration?
     /// When the newest picture came that showed something new.
     private var movedSince: Duration?
     private var patience = Self.firstPatience
     private var lastUp: Duration?
     /// The target at the last step down.
-    private var bitsAtStep = 0
+    var bitsAtStep = 0
     private var isPaused = false
+    /// The newest picture that showed something new.
+    var newest: Sample?
+    /// Pictures are late or coarse for want of bits, whether or not a step was taken for it.
+    var isShortOfBits = false
     private var clock = QualityLimitationClock()
     /// `qualityLimitationResolutionChanges`.
     private(set) var resolutionChanges = 0
@@ -93,13 +104,23 @@ struct QualityGovernor {
     private var nextFramesPerSecond: Double { Self.rate(limit, steps: steps.count + 1) }
 
     /// What is done to sizes, now.
-    var sizeSteps: SizeSteps { SizeSteps(count: hint == .motion ? steps.count : 0) }
+    var sizeSteps: SizeSteps { sizeSteps(after: steps.count) }
+
+    private func sizeSteps(after count: Int) -> SizeSteps {
+        SizeSteps(count: hint == .motion ? count : max(count - Self.rateSteps(limit) - 1, 0))
+    }
+
+    /// The coarsest quantizer that is used, 0 to 63: text stays readable while fewer pictures are a way out, and motion
+    /// while smaller ones are.
+    var maximumQuantizer: Int {
+        steps.count > (hint == .motion ? 1 : Self.rateSteps(limit)) ? 63 : Self.readableQuantizer
+    }
 
     /// The size that pictures of `size` are encoded at, now.
     func size(for size: PixelSize) -> PixelSize { sizeSteps.apply(to: size) }
 
     /// Why it is less than it could be.
-    var reason: QualityLimitationReason { isPaused ? .other : steps.last ?? .none }
+    var reason: QualityLimitationReason { isPaused ? .other : steps.last ?? (isShortOfBits ? .bandwidth : .none) }
 
     /// How long each reason has held.
     func durations(now: Duration) -> [QualityLimitationReason: Duration] { clock.read(now: now) }
@@ -121,14 +142,17 @@ struct QualityGovernor {
         if isPaused != self.isPaused { startOver() }
         self.hint = hint
         limit = framesPerSecond
+        let isLess = bitsPerSecond < self.bitsPerSecond
         self.bitsPerSecond = bitsPerSecond
         self.isPaused = isPaused
+        if isLess, !isPaused { anticipate(now: now) }
         clock.set(reason, now: now)
     }
 
     /// A picture wanted at `size` was encoded.
     mutating func encoded(_ sample: Sample, size: PixelSize, now: Duration) {
         fullSize = size
+        if sample.isChange || sample.isKeyFrame { newest = sample }
         take(Taken(now: now, sample: sample))
     }
 
@@ -155,12 +179,13 @@ struct QualityGovernor {
         } else {
             fineSince = nil
         }
+        noteShortage(now: now)
         // What is older than the window has been judged.
         while recent.count > Self.windowFrames * 2, recent[0].now < now - Self.window { recent.removeFirst() }
         clock.set(reason, now: now)
     }
 
-    private struct Shortage {
+    struct Shortage {
         let reason: QualityLimitationReason
         /// How many times more bits were taken than there are.
         var factor = 1.0
@@ -183,8 +208,11 @@ struct QualityGovernor {
         let quantizer = changes.reduce(0) { $0 + $1.quantizer } / changes.count
         // The first of the window was paid for by the time before it.
         let paid = recent.dropFirst().compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
-        let bits = Double(paid.reduce(0) { $0 + $1.byteCount }) * 8
-        let overshoot = bits / max(Double(bitsPerSecond) * seconds, 1)
+        // A finer quantizer than need be is no reason: libvpx takes a coarser one by itself.
+        let bits = paid.reduce(0) { $0 + $1.bits(at: Self.coarseQuantizer) }
+        // Had none been held they would have come sooner, and taken as much.
+        let waits = paid.reduce(.zero) { $0 + $1.wait } / .seconds(1)
+        let overshoot = bits / max(Double(bitsPerSecond) * max(seconds - waits, seconds / 32), 1)
         if quantizer > Self.coarseQuantizer || overshoot > Self.overshoot {
             return Shortage(reason: .bandwidth, factor: overshoot)
         }
@@ -196,28 +224,26 @@ struct QualityGovernor {
         guard !steps.isEmpty, let sample = taken.sample else { return false }
         // What only rests needs no more than it has; libvpx's quantizer then wanders, as hardly anything is coded by it.
         guard sample.isChange else { return sample.quantizer <= Self.coarseQuantizer }
+        guard sample.wait / .seconds(1) * framesPerSecond < 0.5 else { return false }
         let efforts = recent.compactMap(\.sample?.effort)
         let usage = usage(efforts.reduce(.zero, +) / max(efforts.count, 1))
         if steps.last == .cpu {
             return sample.quantizer <= (Self.fineQuantizer + Self.coarseQuantizer) / 2 && usage <= Self.lowUsage
         }
-        let coarsest = hint == .motion ? Self.fineQuantizer : Self.coarseQuantizer
+        let coarsest = hint == .motion || sizeSteps.count > 0 ? Self.fineQuantizer : Self.coarseQuantizer
         return sample.quantizer <= coarsest && usage <= Self.highUsage
     }
 
     /// Of a frame's time, the part that `effort` takes.
     private func usage(_ effort: Duration) -> Double { effort / .seconds(1) * framesPerSecond }
 
-    private mutating func stepDown(_ shortage: Shortage, now: Duration) {
+    mutating func stepDown(_ shortage: Shortage, now: Duration) {
         let seen = recent.first.map { Double(recent.count) / max((now - $0.now) / .seconds(1), 0.1) } ?? limit
         startOver()
         let before = steps
         if hint == .motion {
-            guard let fullSize, SizeSteps(count: steps.count + 1).apply(to: fullSize) != size(for: fullSize) else {
-                return
-            }
-            steps.append(shortage.reason)
-            resolutionChanges += 1
+            // Far too many bits want both at once: each step is a key frame.
+            for _ in 0..<(shortage.factor > 3 ? 2 : 1) { giveResolution(shortage.reason) }
         } else {
             // A source that gives fewer frames than the limit feels no step above its own rate. Far too many
             // bits want more than one step, down to a quarter at a time.
@@ -229,11 +255,29 @@ struct QualityGovernor {
             while framesPerSecond > 1, nextFramesPerSecond >= fewest, steps == before || framesPerSecond >= wanted {
                 steps.append(shortage.reason)
             }
+            if steps == before, goesLow, shortage.reason == .bandwidth, steps.count >= Self.rateSteps(limit) {
+                if steps.count == Self.rateSteps(limit) {
+                    steps.append(.bandwidth)
+                } else {
+                    giveResolution(.bandwidth)
+                }
+            }
         }
+        stepped(from: before)
         guard steps != before else { return }
-        bitsAtStep = bitsPerSecond
         guard let lastUp else { return }
         patience = now - lastUp < patience * 2 ? min(patience * 2, Self.longestPatience) : Self.firstPatience
+    }
+
+    /// Notes at which bitrate a step was taken.
+    mutating func stepped(from before: [QualityLimitationReason]) {
+        if steps != before { bitsAtStep = bitsPerSecond }
+    }
+
+    mutating func giveResolution(_ reason: QualityLimitationReason) {
+        guard let fullSize, sizeSteps(after: steps.count + 1).apply(to: fullSize) != size(for: fullSize) else { return }
+        steps.append(reason)
+        resolutionChanges += 1
     }
 
     /// A step, or back to the beginning where the picture rests: what was too much is over.
@@ -246,9 +290,10 @@ struct QualityGovernor {
     }
 
     /// What was measured says nothing of what comes.
-    private mutating func startOver() {
+    mutating func startOver() {
         recent = []
         fineSince = nil
+        isShortOfBits = false
     }
 
     /// Steps of resolution: each side's 3/4, then 2/3 of that.
@@ -266,6 +311,11 @@ struct QualityGovernor {
             }
             return result
         }
+    }
+
+    /// How many steps there are down to one frame a second.
+    static func rateSteps(_ limit: Double) -> Int {
+        (0..<32).first { rate(limit, steps: $0) <= min(limit, 1) } ?? 32
     }
 
     /// 3/4 and 2/3 by turns, but one a second at least, and never more than the limit.

@@ -1,4 +1,5 @@
 internal import CVPX
+internal import Glibc
 public import Media
 
 /// libvpx's VP8 encoder in real-time mode, set up for screens. Used from one thread at a time.
@@ -71,9 +72,10 @@ public final class VP8Encoder {
     /// The first picture is a key frame, and after it those for which `asKeyFrame` asks, and one where the size
     /// changed: none else. `activeRegions`, in pixels of the picture, says where it may differ from the one before;
     /// what lies outside is not looked at and keeps its quality as it is. `nil` is everywhere. Key frames ignore it.
+    /// `wait` is how long it was held to pay for what was made before.
     public func encode(
         _ picture: any VideoFrameBuffer, timestamp: Duration, rotation: VideoRotation = .upright,
-        asKeyFrame: Bool = false, activeRegions: [PixelRectangle]? = nil
+        asKeyFrame: Bool = false, activeRegions: [PixelRectangle]? = nil, wait: Duration = .zero
     ) throws(VideoCodingError) -> Outcome {
         guard picture.format == .i420, picture.size == configuration.size else {
             throw .unexpectedPicture(size: picture.size, format: picture.format, expected: configuration.size)
@@ -84,8 +86,11 @@ public final class VP8Encoder {
         if configuration.temporalLayers > 1 {
             try context.control("temporal layer", VP8E_SET_TEMPORAL_LAYER_ID, Int32(step.layer))
         }
-        let time = clock.next(timestamp: timestamp, framesPerSecond: configuration.framesPerSecond)
-        guard let packet = try context.encode(picture, time: time, flags: step.flags) else { return .dropped }
+        let time = clock.next(timestamp: timestamp, framesPerSecond: configuration.framesPerSecond, wait: wait)
+        guard var packet = try context.encode(picture, time: time, flags: step.flags) else { return .dropped }
+        if packet.isKeyFrame, let coarser = try coarserQuantizer(forKeyFrame: packet.data.count) {
+            packet = try encodeAgain(picture, time: time, flags: step.flags, quantizer: coarser) ?? packet
+        }
         pattern.advance()
         keyFrameIsDue = false
         if step.layer == 0 { baseLayerIndex &+= 1 }
@@ -98,6 +103,31 @@ public final class VP8Encoder {
                     count: configuration.temporalLayers),
                 isReference: step.isReference, quantizer: try context.lastQuantizer(),
                 contentHint: configuration.hint))
+    }
+
+    /// The quantizer, 0 to 63, at which a key frame keeps to its limit, where it came out far larger: libvpx guesses from
+    /// the key frame before, which was of another picture, at another size.
+    private func coarserQuantizer(forKeyFrame byteCount: Int) throws(VideoCodingError) -> Int? {
+        let limit = Double(configuration.bitsPerSecond) / 8 * (configuration.keyFrameLimit / .seconds(1))
+        let excess = Double(byteCount) / max(limit, 1)
+        let last = try context.lastQuantizer()
+        guard excess > 1.5, last < 106 else { return nil }
+        // Half of the steps that 63 has make a picture about a quarter of its size.
+        let used = Double(last) / 2
+        return min(Int(used + 16 * log2(excess)), configuration.maximumQuantizer)
+    }
+
+    /// Makes a key frame once more, at this quantizer: nothing builds on the one that is not sent.
+    private func encodeAgain(
+        _ picture: any VideoFrameBuffer, time: (ticks: Int, duration: Int), flags: Int, quantizer: Int
+    ) throws(VideoCodingError) -> (data: [UInt8], isKeyFrame: Bool)? {
+        var coarser = configuration
+        coarser.minimumQuantizer = max(quantizer, configuration.minimumQuantizer)
+        try context.apply(coarser)
+        // Presentation times have to grow; one tick is no time.
+        let packet = try context.encode(picture, time: (time.ticks + 1, time.duration), flags: flags)
+        try context.apply(configuration)
+        return packet
     }
 
     private func setActiveMap(_ regions: [PixelRectangle]?) throws(VideoCodingError) {

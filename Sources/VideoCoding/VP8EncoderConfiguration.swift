@@ -120,11 +120,14 @@ extension VP8Encoder.Configuration {
         return config
     }
 
+    /// What a key frame may take, in time at the bitrate: a quarter of a second, so that it neither bursts nor, being too
+    /// coarse, costs as much again in repairs; three frames where these are few.
+    var keyFrameLimit: Duration { max(.milliseconds(250), .seconds(3 / framesPerSecond)) }
+
     /// The encoder's controls that stand beside its configuration.
     var controls: [(name: String, control: vp8e_enc_control_id, value: Int32)] {
-        // In percent of a frame's share: a key frame may take a quarter of a second's bits, so that it neither
-        // bursts nor, being too coarse, costs as much again in repairs.
-        let keyFramePercent = max(300, framesPerSecond * 25)
+        // In percent of a frame's share.
+        let keyFramePercent = keyFrameLimit / .seconds(1) * framesPerSecond * 100
         return [
             ("speed", VP8E_SET_CPUUSED, Int32(speed)),
             // 2: after an overshoot, drop the frame and code the next at the coarsest quantizer. A new slide then costs
@@ -133,7 +136,7 @@ extension VP8Encoder.Configuration {
             ("static threshold", VP8E_SET_STATIC_THRESHOLD, hint == .motion ? 1 : 100),
             ("noise sensitivity", VP8E_SET_NOISE_SENSITIVITY, 0),
             ("token partitions", VP8E_SET_TOKEN_PARTITIONS, threads > 1 ? 1 : 0),
-            ("key frame limit", VP8E_SET_MAX_INTRA_BITRATE_PCT, Int32(keyFramePercent)),
+            ("key frame limit", VP8E_SET_MAX_INTRA_BITRATE_PCT, Int32(min(keyFramePercent, 1_000_000))),
         ]
     }
 }

@@ -137,6 +137,13 @@ public final class VideoEncoderThread: VideoSink {
         monitor.update { $0.muteDidChange(isMuted, now: now) }
     }
 
+    /// While what was encoded waits to leave, nothing more is encoded: the newest frame is kept, the others are counted as
+    /// dropped. Afterwards it is encoded at once.
+    public func queueDidFill(_ isFull: Bool) {
+        let now = monotonicNow()
+        monitor.update { $0.queueDidFill(isFull, now: now) }
+    }
+
     /// Brings the running encoder to these settings.
     public func apply(_ settings: Settings) {
         let now = monotonicNow()
@@ -245,11 +252,11 @@ private struct EncoderThreadWorker {
                 // The slot is full whenever the cadence says that a frame waits.
                 let frame = state.slot
                 state.slot = nil
-                state.cadence.begin(new: true)
+                state.begin(new: true)
                 return .done(.encode(frame, asKeyFrame: asKeyFrame, state.order(isNew: true)))
             case .encodeAgain(let asKeyFrame):
                 if !state.endings.isEmpty, state.slot == nil { return .done(.passOn(state.takeEndings())) }
-                state.cadence.begin(new: false)
+                state.begin(new: false)
                 return .done(.encode(nil, asKeyFrame: asKeyFrame, state.order(isNew: false)))
             case .wait(let time):
                 if !state.endings.isEmpty, state.slot == nil || state.cadence.isPaused {
@@ -271,7 +278,7 @@ private struct EncoderThreadWorker {
                 isNew ? timestamps.next(timestamp: source.timestamp, now: begin) : timestamps.again(now: begin)
             let outcome = try encoder.encode(
                 picture, timestamp: timestamp, rotation: order.settings.turnsPictures ? .upright : source.rotation,
-                asKeyFrame: asKeyFrame)
+                asKeyFrame: asKeyFrame, wait: order.wait)
             let end = monotonicNow()
             let isWanted = monitor.update { state in
                 state.statistics.totalConversionTime += converted - begin
@@ -323,7 +330,8 @@ private struct EncoderThreadWorker {
         configuration.framesPerSecond = order.framesPerSecond
         configuration.hint = order.hint
         configuration.temporalLayers = settings.temporalLayers
-        configuration.speed = settings.speed
+        configuration.speed = order.speed(for: size)
+        configuration.maximumQuantizer = order.maximumQuantizer
         if let encoder {
             try encoder.reconfigure(configuration)
         } else {

@@ -257,13 +257,18 @@ struct EncoderThreadStateTests {
             rates.insert(state.cadence.framesPerSecond)
             now += .seconds(1) / state.cadence.framesPerSecond
         }
-        #expect(rates.contains(30) && rates.contains(22.5) && rates.min() == 1)
+        #expect(rates.contains(30) && rates.count > 4 && rates.min() == 1)
         // Once the picture rests it is sharpened at the full rate, with a share of the bits to match.
         #expect(state.order(isNew: false).framesPerSecond == 30)
         let last = now - .seconds(1)
         let (early, late) = (last + .milliseconds(49), last + .milliseconds(51))
         #expect(state.cadence.action(now: early) != .encodeAgain(asKeyFrame: false))
-        #expect(state.cadence.action(now: late) == .encodeAgain(asKeyFrame: false))
+        // A third more than there was is still to be paid for.
+        guard case .wait(let paid?) = state.cadence.action(now: late) else {
+            Issue.record("nothing is held")
+            return
+        }
+        #expect(paid > late && state.cadence.action(now: paid) == .encodeAgain(asKeyFrame: false))
         #expect(state.order(isNew: true).sizes(for: frame(0)).full == state.order(isNew: true).sizes(for: frame(0)).now)
     }
 

@@ -160,6 +160,11 @@ public actor ContentShareController {
         if audio?.media == media { audio?.pipeline.note(loss: loss, of: connection) }
     }
 
+    func targetChanged(_ target: BitrateTarget, media: Int) {
+        if video?.media == media { video?.pipeline.keep(to: target, of: connection) }
+        if audio?.media == media { audio?.pipeline.keep(to: target, of: connection) }
+    }
+
     func connectionEnded(_ status: ContentShareStatus) {
         let event = phase.connectionEnded(status)
         timeout?.cancel()

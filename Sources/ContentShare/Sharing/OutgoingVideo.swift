@@ -13,13 +13,15 @@ final class OutgoingVideo {
         let bitsPerSecond: Int
         let framesPerSecond: Double
         let size: PixelSize
+        let priority: BitratePriority
 
         /// A whole screen, at a rate at which its text is sharp.
         static let content = Defaults(
-            bitsPerSecond: 2_500_000, framesPerSecond: 30, size: PixelSize(width: 3840, height: 2160))
+            bitsPerSecond: 2_500_000, framesPerSecond: 30, size: PixelSize(width: 3840, height: 2160),
+            priority: .medium)
         /// A face.
         static let camera = Defaults(
-            bitsPerSecond: 800_000, framesPerSecond: 30, size: PixelSize(width: 1280, height: 720))
+            bitsPerSecond: 800_000, framesPerSecond: 30, size: PixelSize(width: 1280, height: 720), priority: .low)
     }
 
     let media: Int
@@ -43,7 +45,7 @@ final class OutgoingVideo {
         pipeline = try VideoSendPipeline(
             settings: VideoEncoderThread.Settings(bitsPerSecond: defaults.bitsPerSecond))
         apply(configuration)
-        pipeline.attach(connection, media: media)
+        pipeline.attach(connection, media: media, priority: defaults.priority)
     }
 
     /// Brings the running encoder to what a configuration says.

@@ -29,6 +29,7 @@ public final class AudioSendPipeline: Sendable {
         var settings: Settings
         var inlet: Inlet?
         var destinations: [Destination] = []
+        var isMuted = false
         var isStopped = false
     }
 
@@ -39,6 +40,8 @@ public final class AudioSendPipeline: Sendable {
         /// What its description says of this section.
         var limits = SendingLimits()
         var loss = ExpectedLoss()
+        /// What its path has for this.
+        var target: BitrateTarget?
     }
 
     private let state: Mutex<State>
@@ -63,17 +66,22 @@ public final class AudioSendPipeline: Sendable {
         let inlet = track.map { Inlet(track: $0, pipeline: self) }
         let (previous, isStopped) = state.withLock { state in
             let previous = state.inlet
-            if !state.isStopped { state.inlet = inlet }
+            if !state.isStopped {
+                state.inlet = inlet
+                state.isMuted = false
+            }
             return (previous, state.isStopped)
         }
         guard !isStopped else { return }
         if let previous { previous.track.remove(previous) }
+        tellDemand()
         if let inlet { inlet.track.add(inlet) }
     }
 
     /// Sends what is encoded from now on to this connection too, as its media of this index.
     public func attach(_ connection: Connection, media: Int) {
         state.withLock { $0.destinations.append(Destination(connection: connection, media: media)) }
+        tellDemand()
     }
 
     /// Sends nothing more to this connection.
@@ -89,6 +97,13 @@ public final class AudioSendPipeline: Sendable {
     /// Keeps to the bitrate that a connection's peer allows for the section (`b=`, RFC 8866 §5.8); with several, to the least.
     public func keep(to limits: SendingLimits, of connection: Connection) {
         change(connection) { $0.limits = limits }
+        tellDemand()
+    }
+
+    /// Keeps to what a connection's path has for this, from the next packet on; with several, to the least. Where that is
+    /// nothing, nothing is sent to it.
+    public func keep(to target: BitrateTarget, of connection: Connection) {
+        change(connection) { $0.target = target }
     }
 
     /// Takes note of the share of packets, 0 to 1, that a peer's newest report misses: Opus spends bits on repairing them.
@@ -99,6 +114,35 @@ public final class AudioSendPipeline: Sendable {
     /// Changes what is wanted of the running encoder.
     public func update(_ change: (inout Settings) -> Void) {
         state.withLock { change(&$0.settings) }
+        tellDemand()
+    }
+
+    fileprivate func muteDidChange(_ isMuted: Bool, of inlet: Inlet) {
+        state.withLock { if $0.inlet === inlet { $0.isMuted = isMuted } }
+        tellDemand()
+    }
+
+    /// Below this the sound is not worth sending: intelligible speech, recognizable music.
+    private static func leastBitrate(_ settings: Settings) -> Int { settings.isVoice ? 6000 : 16_000 }
+
+    /// Tells each connection what this would use of its path: nothing while there is nothing to play.
+    private func tellDemand() {
+        let (settings, destinations, isIdle) = state.withLock {
+            ($0.settings, $0.destinations, $0.inlet == nil || $0.isMuted)
+        }
+        for destination in destinations {
+            var demand = BitrateDemand.zero
+            if !isIdle {
+                let rates = [destination.parameters.maximumAverageBitrate, destination.limits.maximumBitrate]
+                let wanted = DataRate.bitsPerSecond(max(settings.bitsPerSecond, 0))
+                let maximum = rates.compactMap { $0 }.reduce(wanted, min)
+                let minimum = DataRate.bitsPerSecond(Self.leastBitrate(settings))
+                demand = BitrateDemand(
+                    minimum: min(minimum, maximum), maximum: maximum,
+                    priority: settings.isVoice ? .high : .medium)
+            }
+            destination.connection.setDemand(demand, media: destination.media)
+        }
     }
 
     /// Ends encoding.
@@ -119,7 +163,11 @@ public final class AudioSendPipeline: Sendable {
     fileprivate func receive(_ frame: AudioFrame, from inlet: Inlet) {
         queue.async { [self] in
             let (isCurrent, settings, destinations) = state.withLock {
-                ($0.inlet === inlet, $0.settings, $0.destinations)
+                // To a path that has nothing for it, nothing is sent.
+                (
+                    $0.inlet === inlet, $0.settings,
+                    $0.destinations.filter { $0.target.map { $0.bitrate > .zero } ?? true }
+                )
             }
             guard isCurrent else { return }
             worker.configuration = Self.configuration(settings, destinations)
@@ -159,8 +207,13 @@ public final class AudioSendPipeline: Sendable {
             // Both are the receiver's to wish for (RFC 7587 §6.1).
             if !parameters.usesInbandFEC { configuration.usesInbandFEC = false }
             if !parameters.usesDTX { configuration.usesDTX = false }
-            configuration.expectedLoss = max(
-                configuration.expectedLoss, destination.loss.share(isVoice: settings.isVoice))
+            if let target = destination.target {
+                let rate = max(Int(clamping: target.bitrate.bitsPerSecond), leastBitrate(settings))
+                configuration.bitsPerSecond = min(configuration.bitsPerSecond, rate)
+            }
+            let loss = destination.loss.share(
+                isVoice: settings.isVoice, atLeast: destination.target?.fractionLost ?? 0)
+            configuration.expectedLoss = max(configuration.expectedLoss, loss)
         }
         configuration.bitsPerSecond = max(configuration.bitsPerSecond, OpusEncoder.bitrates.lowerBound)
         return configuration
@@ -178,6 +231,8 @@ private final class Inlet: AudioSink {
     }
 
     func receive(_ frame: AudioFrame) { pipeline()?.receive(frame, from: self) }
+
+    func muteDidChange(_ isMuted: Bool) { pipeline()?.muteDidChange(isMuted, of: self) }
 }
 
 /// The encoder and what stands before it. Used on the pipeline's queue alone.

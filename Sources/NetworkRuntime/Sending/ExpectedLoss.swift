@@ -20,6 +20,9 @@ struct ExpectedLoss: Sendable, Hashable {
         value += (share - value) * (share > value ? Self.attack : Self.decay)
     }
 
-    /// What the encoder is to expect, 0 to 1.
-    func share(isVoice: Bool) -> Double { isVoice ? value : min(value, Self.mostForMusic) }
+    /// What the encoder is to expect, 0 to 1: what the reports say, or what is known otherwise where that is more.
+    func share(isVoice: Bool, atLeast known: Double = 0) -> Double {
+        let share = max(value, known.isFinite ? min(max(known, 0), 1) : 0)
+        return isVoice ? share : min(share, Self.mostForMusic)
+    }
 }

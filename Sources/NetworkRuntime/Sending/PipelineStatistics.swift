@@ -5,9 +5,12 @@ internal import VideoCoding
 /// Writes what capture and the encoder counted into a connection's report.
 struct PipelineStatistics {
     private let encoder: VideoEncoderStatistics
+    /// What the encoder goes by, in bits a second.
+    private let targetBitrate: Int
 
-    init(_ encoder: VideoEncoderStatistics) {
+    init(_ encoder: VideoEncoderStatistics, targetBitrate: Int) {
         self.encoder = encoder
+        self.targetBitrate = targetBitrate
     }
 
     private var durations: [String: Duration] {
@@ -28,6 +31,7 @@ struct PipelineStatistics {
                 object.set("frames", encoder.framesReceived)
                 object.set("framesPerSecond", encoder.sourceFramesPerSecond)
             case StatisticsObject.outboundID(media: media):
+                object.set("targetBitrate", Double(targetBitrate))
                 object.set("framesEncoded", encoder.framesEncoded)
                 object.set("keyFramesEncoded", encoder.keyFramesEncoded)
                 object.set("totalEncodeTime", seconds: encoder.totalEncodeTime)

@@ -28,6 +28,9 @@ public final class VideoSendPipeline: Sendable {
         var inlet: Inlet?
         /// What each connection asks for.
         var limits: [ObjectIdentifier: SendingLimits] = [:]
+        /// What each connection's path has for this.
+        var targets: [ObjectIdentifier: BitrateTarget] = [:]
+        var isMuted = false
         var isStopped = false
     }
 
@@ -73,10 +76,16 @@ public final class VideoSendPipeline: Sendable {
     /// `replaceTrack`). Without a track, viewers keep the last picture. With `sourceCanWait`, the source is held up while
     /// the encoder is busy, and none of its frames is replaced by a newer one.
     public func replaceTrack(with track: VideoTrack?, sourceCanWait: Bool = false) {
-        let inlet = track.map { Inlet(track: $0, encoder: encoder, sourceCanWait: sourceCanWait) }
+        let inlet = track.map { track in
+            Inlet(track: track, encoder: encoder, sourceCanWait: sourceCanWait) { [weak self] in self?.muteDidChange($0)
+            }
+        }
         let (previous, isStopped) = state.withLock { state in
             let previous = state.inlet
-            if !state.isStopped { state.inlet = inlet }
+            if !state.isStopped {
+                state.inlet = inlet
+                state.isMuted = false
+            }
             return (previous, state.isStopped)
         }
         guard !isStopped else { return }
@@ -86,26 +95,41 @@ public final class VideoSendPipeline: Sendable {
         }
         // What the track before showed is nobody's business any more, whoever asks for a key frame.
         encoder.forgetPicture()
+        tellDemand()
         guard let inlet else { return output.awaitFirstFrame(of: nil) }
         output.awaitFirstFrame(of: inlet.track)
         inlet.track.add(inlet)
     }
 
-    /// Sends what is encoded from now on to this connection too, as its media of this index.
-    public func attach(_ connection: Connection, media: Int) {
-        output.destinations.withLock { $0.append(Output.Destination(connection: connection, media: media)) }
+    /// Sends what is encoded from now on to this connection too, as its media of this index. Where the path has less than
+    /// all that is sent there would use, `priority` says who goes first.
+    public func attach(_ connection: Connection, media: Int, priority: BitratePriority = .medium) {
+        let destination = Output.Destination(connection: connection, media: media, priority: priority)
+        output.destinations.withLock { $0.append(destination) }
+        tellDemand()
     }
 
     /// Sends nothing more to this connection.
     public func detach(_ connection: Connection) {
         output.destinations.withLock { $0.removeAll { $0.connection === connection } }
-        state.withLock { $0.limits[ObjectIdentifier(connection)] = nil }
+        state.withLock {
+            $0.limits[ObjectIdentifier(connection)] = nil
+            $0.targets[ObjectIdentifier(connection)] = nil
+        }
         applySettings()
     }
 
     /// Keeps to what a connection's peer asks, from now on; with several, to the strictest of each.
     public func keep(to limits: SendingLimits, of connection: Connection) {
         state.withLock { $0.limits[ObjectIdentifier(connection)] = limits }
+        applySettings()
+        tellDemand()
+    }
+
+    /// Keeps to what a connection's path has for this, from the next picture on; with several, to the least. While a
+    /// connection's queue is full nothing is encoded, and frames are dropped but for the newest.
+    public func keep(to target: BitrateTarget, of connection: Connection) {
+        state.withLock { $0.targets[ObjectIdentifier(connection)] = target }
         applySettings()
     }
 
@@ -116,11 +140,41 @@ public final class VideoSendPipeline: Sendable {
     public func update(_ change: (inout VideoEncoderThread.Settings) -> Void) {
         state.withLock { change(&$0.wanted) }
         applySettings()
+        tellDemand()
+    }
+
+    private func muteDidChange(_ isMuted: Bool) {
+        state.withLock { $0.isMuted = isMuted }
+        tellDemand()
+    }
+
+    /// Below this no picture is worth sending.
+    private static let leastBitrate = DataRate.kilobitsPerSecond(30)
+
+    /// Tells each connection what this would use of its path: nothing while there is nothing to show.
+    private func tellDemand() {
+        let (wanted, limits, isIdle) = state.withLock { ($0.wanted, $0.limits, $0.inlet == nil || $0.isMuted) }
+        for destination in output.destinations.withLock({ $0 }) {
+            var demand = BitrateDemand.zero
+            if !isIdle {
+                let limit = limits[ObjectIdentifier(destination.connection)]?.maximumBitrate
+                let rate = DataRate.bitsPerSecond(max(wanted.bitsPerSecond, 0))
+                let maximum = min(rate, limit ?? rate)
+                demand = BitrateDemand(
+                    minimum: min(Self.leastBitrate, maximum), maximum: maximum, priority: destination.priority)
+            }
+            destination.connection.setDemand(demand, media: destination.media)
+        }
     }
 
     private func applySettings() {
-        let (wanted, limits) = state.withLock { ($0.wanted, Array($0.limits.values)) }
+        let (wanted, limits, targets) = state.withLock {
+            ($0.wanted, Array($0.limits.values), Array($0.targets.values))
+        }
         var settings = wanted
+        for target in targets {
+            settings.bitsPerSecond = min(settings.bitsPerSecond, Int(clamping: target.bitrate.bitsPerSecond))
+        }
         for limit in limits {
             if let rate = limit.maximumBitrate {
                 settings.bitsPerSecond = min(settings.bitsPerSecond, Int(clamping: rate.bitsPerSecond))
@@ -135,6 +189,7 @@ public final class VideoSendPipeline: Sendable {
             if !limit.acceptsOrientation { settings.turnsPictures = true }
         }
         encoder.apply(settings)
+        encoder.queueDidFill(targets.contains { $0.isQueueFull })
     }
 
     /// Has the next frame be a key frame; however many ask before it, one answers.
@@ -152,7 +207,8 @@ public final class VideoSendPipeline: Sendable {
 
     /// Completes a connection's report with what was encoded for its media of this index.
     public func complete(_ report: [StatisticsObject], media: Int) -> [StatisticsObject] {
-        PipelineStatistics(encoder.statistics).complete(report, media: media)
+        PipelineStatistics(encoder.statistics, targetBitrate: encoder.settings.bitsPerSecond).complete(
+            report, media: media)
     }
 }
 
@@ -161,12 +217,17 @@ private final class Inlet: VideoSink {
     let track: VideoTrack
     private let encoder: VideoEncoderThread
     private let sourceCanWait: Bool
+    private let tellMute: @Sendable (Bool) -> Void
     private let isClosed = Atomic(false)
     /// How long a source that can wait is held up at most.
     private static let patience = Duration.seconds(1)
 
-    init(track: VideoTrack, encoder: VideoEncoderThread, sourceCanWait: Bool) {
+    init(
+        track: VideoTrack, encoder: VideoEncoderThread, sourceCanWait: Bool,
+        muteDidChange: @escaping @Sendable (Bool) -> Void
+    ) {
         self.track = track
+        tellMute = muteDidChange
         self.encoder = encoder
         self.sourceCanWait = sourceCanWait
     }
@@ -193,7 +254,9 @@ private final class Inlet: VideoSink {
     }
 
     func muteDidChange(_ isMuted: Bool) {
-        if isOpen { encoder.muteDidChange(isMuted) }
+        guard isOpen else { return }
+        encoder.muteDidChange(isMuted)
+        tellMute(isMuted)
     }
 }
 
@@ -202,6 +265,7 @@ private final class Output: Sendable {
     struct Destination {
         let connection: Connection
         let media: Int
+        let priority: BitratePriority
     }
 
     let destinations = Mutex<[Destination]>([])

@@ -1,0 +1,85 @@
+internal import Glibc
+internal import Media
+
+/// What follows from a bitrate that falls, before a picture shows it.
+extension QualityGovernor {
+    /// What the bits a second have to be above the target, at the coarsest quantizer that is wanted, for a step at once.
+    private static let certainOvershoot = 1.5
+    /// The time by which what comes is judged.
+    private static let memory = Duration.seconds(2)
+    private static let fewestChanges = 4
+
+    /// The bitrate fell: what the last pictures took, at the quantizers that they had, says what the next would take at the
+    /// coarsest that is wanted. Where that is too much by far, the step is taken now, and not after a window of it.
+    mutating func anticipate(now: Duration) {
+        guard let demand = demand(now: now), bitsPerSecond > 0 else { return }
+        let factor = demand / Double(bitsPerSecond)
+        if factor > Self.certainOvershoot { stepDown(Shortage(reason: .bandwidth, factor: factor), now: now) }
+    }
+
+    /// Bits a second that what moves would take at the coarsest quantizer that is wanted; nil where too little is known.
+    private func demand(now: Duration) -> Double? {
+        let taken = recent.filter { $0.now > now - Self.memory }
+        guard let first = taken.first?.now, let last = taken.last?.now else { return nil }
+        let changes = taken.dropFirst().compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
+        let waits = changes.reduce(.zero) { $0 + $1.wait }
+        let seconds = (last - first - waits) / .seconds(1)
+        guard changes.count >= Self.fewestChanges, seconds > 0 else { return nil }
+        return changes.reduce(0) { $0 + $1.bits(at: Self.coarseQuantizer) } / seconds
+    }
+
+    /// The next picture waited so long until those before it were paid for. Where that is seconds, pictures take more than
+    /// one a second leaves for each, and come too seldom for a window of them: all that the newest one shows to be needed
+    /// is given at once.
+    mutating func willEncode(after wait: Duration) {
+        guard wait > Self.window, let newest, bitsPerSecond > 0 else { return }
+        func seconds(_ quantizer: Int, area: Double) -> Double {
+            newest.bits(at: quantizer) * area / Double(bitsPerSecond)
+        }
+        let before = steps
+        startOver()
+        var area = 1.0
+        var most = 0.5
+        if hint != .motion {
+            most = Self.overshoot
+            while steps.count < Self.rateSteps(limit) { steps.append(.bandwidth) }
+            guard seconds(Self.coarseQuantizer, area: 1) > most else { return stepped(from: before) }
+            if steps.count == Self.rateSteps(limit) { steps.append(.bandwidth) }
+        }
+        while seconds(Self.coarsestQuantizer, area: area) > most {
+            let count = steps.count
+            giveResolution(.bandwidth)
+            guard steps.count > count else { break }
+            area *= 0.5
+        }
+        stepped(from: before)
+    }
+
+    /// Whether what was seen last is late or coarse for want of bits.
+    mutating func noteShortage(now: Duration) {
+        let taken = recent.filter { $0.now > now - Self.memory }
+        let changes = taken.compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
+        let waits = changes.reduce(.zero) { $0 + $1.wait }
+        let quantizer = changes.reduce(0) { $0 + $1.quantizer } / max(changes.count, 1)
+        isShortOfBits =
+            (taken.last?.sample?.wait ?? .zero) > Self.memory / 4 || waits > Self.memory / 4
+            || changes.count >= Self.fewestChanges && quantizer > Self.coarseQuantizer
+    }
+}
+
+extension QualityGovernor.Sample {
+    /// What it would take at a quantizer, where that is coarser than its own: as many bits fewer as about the 0.7th power
+    /// of the quantizer's step, as measured with text and with noise.
+    func bits(at coarse: Int) -> Double {
+        let bits = Double(byteCount) * 8
+        guard quantizer < coarse else { return bits }
+        return bits * pow(Self.stepSize(quantizer) / Self.stepSize(coarse), 0.7)
+    }
+
+    /// The step of VP8's quantizer of this index (RFC 6386 §14.1), about.
+    private static func stepSize(_ index: Int) -> Double {
+        let index = Double(min(max(index, 0), 127))
+        if index <= 54 { return index + 4 }
+        return index <= 75 ? 58 + (index - 54) * 2 : 100 + (index - 75) * 3.54
+    }
+}

@@ -1,0 +1,152 @@
+import Media
+
+@testable import VideoCoding
+
+/// The thread's rule books with libvpx, in virtual time and without the thread: what a source shows, at 30 pictures a
+/// second, through a network that gives what it is told.
+struct EncodedShare {
+    /// What was made in a second, or in some.
+    struct Second: CustomStringConvertible {
+        var frames = 0
+        var bits = 0
+        var quantizers = 0
+        var keyFrames = 0
+        var largest = 0
+        var width = 0
+
+        var quantizer: Int { quantizers / max(frames, 1) }
+        init() {}
+
+        init(_ seconds: ArraySlice<Second>) {
+            for second in seconds {
+                frames += second.frames
+                bits += second.bits
+                quantizers += second.quantizers
+                keyFrames += second.keyFrames
+                largest = max(largest, second.largest)
+                width = second.width
+            }
+        }
+
+        var description: String {
+            "\(frames) frames of \(width), quantizer \(quantizer), \(bits) bits, largest \(largest * 8)"
+        }
+    }
+
+    /// What it shows as its picture of this number.
+    let picture: (Int) -> any VideoFrameBuffer
+    let size: PixelSize
+    var state: EncoderThreadState
+    /// Whether its source tells that nothing changes.
+    var isStill = false
+    let encoder: VP8Encoder
+    let converter = VideoConverter()
+    /// Decodes what was made, where it is looked at.
+    var decoder: VP8Decoder?
+    /// The picture that was encoded last, and what the viewer has of it.
+    var shown: any VideoFrameBuffer
+    var seen: (any VideoFrameBuffer)?
+    var timestamps = TimestampLine()
+    var lastTimestamp = Duration.zero
+    var seconds: [Second] = []
+    /// Each frame: when it was made, and its bytes.
+    var frames: [(time: Duration, byteCount: Int, isKeyFrame: Bool)] = []
+    /// How often the frame rate or the size was changed.
+    var changes = 0
+
+    init(
+        _ hint: ContentHint, bitsPerSecond: Int, size: PixelSize, looks: Bool = false,
+        picture: @escaping (Int) -> any VideoFrameBuffer
+    ) throws {
+        state = EncoderThreadState(settings: .init(bitsPerSecond: bitsPerSecond, hint: hint), now: .zero)
+        self.picture = picture
+        self.size = size
+        encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: bitsPerSecond, hint: hint))
+        decoder = looks ? try VP8Decoder() : nil
+        shown = picture(0)
+    }
+
+    /// A screen of text that scrolls by so many rows with each picture.
+    init(
+        _ hint: ContentHint, scroll rows: Int, bitsPerSecond: Int, size: PixelSize, looks: Bool = false
+    ) throws {
+        let text = TextPicture(size: size, seed: 7)
+        try self.init(hint, bitsPerSecond: bitsPerSecond, size: size, looks: looks) {
+            text.scrolled(by: $0 * rows).i420
+        }
+    }
+
+    /// Bits made in any second that ends with a frame after `start`: the most, as a share of the bitrate.
+    func mostBits(from start: Duration, to end: Duration, in window: Duration, of bitsPerSecond: Int) -> Double {
+        let times = frames.map(\.time).filter { $0 >= start + window && $0 < end }
+        let sums = times.map { time in
+            frames.reduce(0) { $0 + ($1.time > time - window && $1.time <= time ? $1.byteCount * 8 : 0) }
+        }
+        return Double(sums.max() ?? 0) / (window / .seconds(1)) / Double(bitsPerSecond)
+    }
+
+    /// How alike what the viewer sees and what was shown last are.
+    func similarity() throws -> Double {
+        guard let seen else { return 0 }
+        return try StructuralSimilarity.luma(seen, try converter.convert(shown, to: seen.size))
+    }
+
+    /// Runs to `end`, in seconds: 30 pictures a second, each taken up when the cadence says.
+    mutating func run(to end: Int, bitsPerSecond: Int) throws {
+        var settings = state.settings
+        settings.bitsPerSecond = bitsPerSecond
+        state.apply(settings, now: .seconds(seconds.count))
+        for index in seconds.count * 30..<end * 30 {
+            if index % 30 == 0 { seconds.append(Second()) }
+            let arrival = Duration.seconds(1) * index / 30
+            let frame = VideoFrame(
+                buffer: picture(index), timestamp: arrival, damage: isStill && index > 0 ? [] : nil)
+            _ = state.receive(frame, now: arrival)
+            let next = Duration.seconds(1) * (index + 1) / 30
+            var now = arrival
+            while now < next {
+                switch state.cadence.action(now: now) {
+                case .wait(let time): now = max(time ?? next, now + .microseconds(1))
+                case .encodeNew(let asKeyFrame):
+                    guard let waiting = state.slot else { break }
+                    state.slot = nil
+                    shown = waiting.buffer
+                    lastTimestamp = timestamps.next(timestamp: waiting.timestamp, now: now)
+                    try encode(asKeyFrame: asKeyFrame, isNew: true, now: now)
+                case .encodeAgain(let asKeyFrame):
+                    lastTimestamp = timestamps.again(now: now)
+                    try encode(asKeyFrame: asKeyFrame, isNew: false, now: now)
+                }
+            }
+        }
+    }
+
+    private mutating func encode(asKeyFrame: Bool, isNew: Bool, now: Duration) throws {
+        let before = (state.governor.framesPerSecond, state.governor.sizeSteps)
+        defer { changes += before == (state.governor.framesPerSecond, state.governor.sizeSteps) ? 0 : 1 }
+        state.begin(new: isNew)
+        let order = state.order(isNew: isNew)
+        let sizes = order.sizes(for: VideoFrame(buffer: shown, timestamp: now))
+        var configuration = encoder.configuration
+        configuration.size = sizes.now
+        configuration.bitsPerSecond = order.settings.bitsPerSecond
+        configuration.framesPerSecond = order.framesPerSecond
+        configuration.hint = order.hint
+        configuration.speed = order.speed(for: sizes.now)
+        configuration.maximumQuantizer = order.maximumQuantizer
+        try encoder.reconfigure(configuration)
+        let picture = try converter.convert(shown, to: sizes.now)
+        let outcome = try encoder.encode(picture, timestamp: lastTimestamp, asKeyFrame: asKeyFrame, wait: order.wait)
+        if case .encoded(let frame) = outcome {
+            frames.append((now, frame.data.count, frame.isKeyFrame))
+            seconds[seconds.count - 1].frames += 1
+            seconds[seconds.count - 1].bits += frame.data.count * 8
+            seconds[seconds.count - 1].quantizers += frame.quantizer
+            seconds[seconds.count - 1].keyFrames += frame.isKeyFrame ? 1 : 0
+            seconds[seconds.count - 1].largest = max(seconds[seconds.count - 1].largest, frame.data.count)
+            seconds[seconds.count - 1].width = frame.size.width
+            if let decoder { seen = try decoder.decode(frame.data) }
+        }
+        state.count(outcome, isRepetition: !isNew, fullSize: sizes.full, begin: now, end: now)
+    }
+}
