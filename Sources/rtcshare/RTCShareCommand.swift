@@ -30,6 +30,7 @@ struct RTCShareCommand: AsyncParsableCommand {
             Try it without a viewer, a display or a network: rtcshare demo
             """,
         subcommands: [
-            OfferCommand.self, SendCommand.self, ViewCommand.self, DemoCommand.self, InspectCommand.self,
+            OfferCommand.self, SendCommand.self, ViewCommand.self, DemoCommand.self, DoctorCommand.self,
+            InspectCommand.self,
         ])
 }

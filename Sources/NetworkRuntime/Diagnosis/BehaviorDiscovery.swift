@@ -1,0 +1,36 @@
+internal import STUN
+internal import WireFormat
+
+/// The attributes with which a STUN server helps to find out how a NAT behaves (RFC 5780 §7).
+enum BehaviorDiscovery {
+    /// What a server is asked to answer from.
+    enum Change: UInt8 {
+        case port = 2
+        case addressAndPort = 6
+    }
+
+    static let changeRequest = AttributeType(rawValue: 0x0003)
+    static let otherAddress = AttributeType(rawValue: 0x802C)
+
+    /// CHANGE-REQUEST (RFC 5780 §7.2).
+    static func attribute(for change: Change) -> Attribute {
+        .unknown(changeRequest, [0, 0, 0, change.rawValue])
+    }
+
+    /// OTHER-ADDRESS: where the server answers too; nil where it does not say (RFC 5780 §7.4).
+    static func otherAddress(in message: STUNMessage) -> TransportAddress? {
+        for case .unknown(otherAddress, let value) in message.attributes {
+            var reader = ByteReader(value.span.bytes)
+            guard (try? reader.skip(1)) != nil, let family = try? reader.readUInt8(),
+                let port = try? reader.readUInt16(), port > 0
+            else { return nil }
+            if family == 1, value.count == 8, let ip = try? reader.readUInt32() {
+                return TransportAddress(ip: .v4(ip), port: port)
+            }
+            if family == 2, value.count == 20, let high = try? reader.readUInt64(), let low = try? reader.readUInt64() {
+                return TransportAddress(ip: .v6(high, low), port: port)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,80 @@
+internal import Glibc
+internal import ICE
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import WireFormat
+
+/// Finds out whether multicast DNS works on this machine: asks for a name that nobody but this process knows, and listens
+/// for the question as a responder does (RFC 6762).
+actor MulticastProbe {
+    nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+
+    private nonisolated let eventLoop: any EventLoop
+    private let name: MulticastDNSName
+    private var channel: (any Channel)?
+    private var waiter: CheckedContinuation<Bool, Never>?
+
+    init?(eventLoop: any EventLoop) {
+        let digits = String(UInt64.random(in: 1 << 32...UInt64.max), radix: 16)
+        guard let name = MulticastDNSName("rtcshare-doctor-\(digits).local") else { return nil }
+        self.eventLoop = eventLoop
+        self.name = name
+    }
+
+    /// Whether the question is heard: what went out through an interface is given to who listens there too.
+    func run() async -> Bool {
+        do {
+            try await listen()
+        } catch {
+            return false
+        }
+        let client = MulticastDNSClient(eventLoop: eventLoop, logger: Logger(label: "rtcshare.doctor"))
+        let search = Task { [name] in
+            await client.resolve([name.description]) { _, _ in }
+            // Nobody answers: it asked three times, and gave up.
+            finish(false)
+        }
+        let wasHeard = await withCheckedContinuation { waiter = $0 }
+        search.cancel()
+        try? await channel?.close()
+        return wasHeard
+    }
+
+    private func finish(_ wasHeard: Bool) {
+        waiter?.resume(returning: wasHeard)
+        waiter = nil
+    }
+
+    private func listen() async throws {
+        let group = MulticastDNSMessage.groupV4
+        let port = Int(MulticastDNSMessage.port)
+        let channel = try await DatagramBootstrap(group: eventLoop)
+            .channelOption(.socketOption(.so_reuseaddr), value: 1)
+            .channelOption(.socket(SocketOptionLevel(SOL_SOCKET), SO_REUSEPORT), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        DatagramHandler(
+                            receive: { [weak self] bytes, _ in self?.assumeIsolated { $0.receive(bytes) } },
+                            closed: {}))
+                }
+            }
+            .bind(to: SocketAddress(ipAddress: "0.0.0.0", port: port)).get()
+        self.channel = channel
+        guard let multicast = channel as? any MulticastChannel else { return }
+        for device in try System.enumerateDevices() where device.multicastSupported {
+            guard let address = device.address.flatMap(IPAddress.init), address.isV4, !address.isLoopback else {
+                continue
+            }
+            try await multicast.joinGroup(try group.socketAddress, device: device).get()
+        }
+    }
+
+    private func receive(_ bytes: ByteBuffer) {
+        guard let message = try? MulticastDNSMessage(parsing: bytes.readableBytesSpan), !message.isResponse,
+            message.questions.contains(where: { $0.name == name && $0.type == .a })
+        else { return }
+        finish(true)
+    }
+}

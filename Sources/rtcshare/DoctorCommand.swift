@@ -1,0 +1,100 @@
+internal import ArgumentParser
+internal import Foundation
+internal import NetworkRuntime
+
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Say how this machine's network looks to a share, and what to do about it.",
+        discussion: """
+            Shows the addresses that a viewer would be told, what each server answers, what kind of NAT stands in between, \
+            and whether names under .local can be asked for. Nothing is shared. Ends with 69 where no way out was found.
+
+            Example: rtcshare doctor --ice-server stun:stun.example.org --ice-server turn:USER:PASSWORD@turn.example.org
+            """)
+
+    @OptionGroup var servers: DoctorServerOptions
+
+    @Flag(help: "Print it as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await reportingFailure {
+            let diagnosis = try await NetworkDiagnosis.examine(servers: try servers.iceServers())
+            try StandardStreams.writeOutput(json ? try Self.json(diagnosis) : Self.text(diagnosis))
+            guard diagnosis.hasWayOut else {
+                throw CommandFailure(.unavailable, "no way out of this machine was found")
+            }
+        }
+    }
+
+    private static func json(_ diagnosis: NetworkDiagnosis) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(diagnosis), as: UTF8.self) + "\n"
+    }
+
+    private static func text(_ diagnosis: NetworkDiagnosis) -> String {
+        var lines = ["Addresses"]
+        lines += diagnosis.interfaces.map { interface in
+            "  \(interface.name) \(interface.address): "
+                + (interface.unusedBecause.map { "not used, \($0)" } ?? "used")
+        }
+        lines += ["Candidates"] + diagnosis.candidates.map { "  \($0.type) \($0.address)" }
+        if !diagnosis.servers.isEmpty {
+            lines += ["Servers"] + diagnosis.servers.map { "  " + line(for: $0) }
+            lines += [
+                "NAT", "  mapping: \(name(diagnosis.mapping))", "  filtering: \(name(diagnosis.filtering))",
+            ]
+        }
+        lines += ["Multicast DNS", "  " + (diagnosis.multicastWorks ? "works" : "does not work")]
+        lines += ["Advice"] + diagnosis.advice.map { "  " + $0 }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func line(for server: NetworkDiagnosis.Server) -> String {
+        let parts = [
+            server.mappedAddress.map { "sees \($0)" }, server.relayedAddress.map { "relays from \($0)" },
+            server.milliseconds.map { String(format: "%.0f ms", $0) }, server.error,
+        ].compactMap { $0 }
+        return server.url + (server.base.map { " from \($0)" } ?? "") + ": " + parts.joined(separator: ", ")
+    }
+
+    private static func name(_ mapping: NATMapping) -> String {
+        switch mapping {
+        case .none: "none, there is no NAT"
+        case .unknown: "can't tell"
+        case .addressAndPortDependent: "\(mapping.rawValue) (symmetric)"
+        case .endpointIndependent, .addressDependent: mapping.rawValue
+        }
+    }
+
+    private static func name(_ filtering: NATFiltering) -> String {
+        filtering == .unknown ? "can't tell: no server offers RFC 5780" : filtering.rawValue
+    }
+}
+
+/// The servers that the doctor asks.
+struct DoctorServerOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A server to ask, again for each: stun:HOST[:PORT], or turn:USER:PASSWORD@HOST[:PORT][?transport=tcp].",
+            valueName: "url"))
+    var iceServer: [String] = []
+
+    func iceServers() throws(CommandFailure) -> [ICEServer] {
+        let environment = ProcessInfo.processInfo.environment
+        var servers: [ICEServer] = []
+        for url in iceServer {
+            do {
+                servers.append(
+                    try ICEServer(
+                        url: url, username: environment["RTCSHARE_ICE_USERNAME"],
+                        password: environment["RTCSHARE_ICE_PASSWORD"]))
+            } catch {
+                throw CommandFailure(.usage, error.description)
+            }
+        }
+        return servers
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+extension Interop.NetworkTests {
+    /// What `rtcshare doctor` makes of each network.
+    @Suite(.serialized)
+    struct DoctorTests {
+        /// The part of `--json` that is judged.
+        private struct Diagnosis: Decodable {
+            struct Server: Decodable {
+                let url: String
+                let mappedAddress: String?
+                let relayedAddress: String?
+                let error: String?
+            }
+            struct Candidate: Decodable {
+                let type: String
+                let address: String
+            }
+            let mapping: String
+            let filtering: String
+            let hasWayOut: Bool
+            let multicastWorks: Bool
+            let advice: [String]
+            let servers: [Server]
+            let candidates: [Candidate]
+        }
+
+        private static let turn = "turn:\(TestNetwork.username):\(TestNetwork.password)@\(TestNetwork.serverV4)"
+
+        private func examine(
+            _ servers: [String], on network: TestNetwork, in folder: TemporaryFolder
+        ) async throws -> (diagnosis: Diagnosis, status: Int32?) {
+            let program = try network.start(
+                try #require(Peers.rtcshare), ["doctor", "--json"] + servers.flatMap { ["--ice-server", $0] },
+                on: .sender)
+            let outcome = try await program.outcome(timeout: .seconds(30))
+            #expect(!outcome.standardOutput.contains(TestNetwork.password), "a password is shown to nobody")
+            #expect(!outcome.standardError.contains(TestNetwork.password), "a password is shown to nobody")
+            let diagnosis = try #require(
+                try? JSONDecoder().decode(Diagnosis.self, from: Data(outcome.standardOutput.utf8)),
+                "\(outcome.standardOutput)\(outcome.standardError)")
+            return (diagnosis, outcome.status)
+        }
+
+        @Test(arguments: [
+            (Attachment.direct, "none", "endpoint-independent"),
+            (.fullCone, "endpoint-independent", "endpoint-independent"),
+            (.addressRestricted, "endpoint-independent", "address-dependent"),
+            (.portRestricted, "endpoint-independent", "address- and port-dependent"),
+            (.symmetric, "address- and port-dependent", "address- and port-dependent"),
+        ])
+        func `Each kind of NAT is told by a server with a second address`(
+            nat: Attachment, mapping: String, filtering: String
+        ) async throws {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(sender: nat, in: folder)
+            try await network.startServer()
+            let (diagnosis, status) = try await examine(["stun:\(TestNetwork.serverV4)"], on: network, in: folder)
+            #expect(diagnosis.mapping == mapping && diagnosis.filtering == filtering, "\(diagnosis)")
+            #expect(diagnosis.servers.first?.mappedAddress?.hasPrefix(TestNetwork.senderRouterV4) == true)
+            #expect(status == 0 && diagnosis.hasWayOut)
+            #expect(diagnosis.candidates.contains { $0.type == "srflx" } == nat.hasRouter)
+            #expect(diagnosis.multicastWorks, "a segment of Ethernet takes multicast")
+        }
+
+        @Test(arguments: [turn, turn + "?transport=tcp"])
+        func `A relay is asked for an address, over UDP and over TCP`(server: String) async throws {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(sender: .symmetric, in: folder)
+            try await network.startServer()
+            let (diagnosis, status) = try await examine([server], on: network, in: folder)
+            #expect(diagnosis.servers.first?.relayedAddress?.hasPrefix(TestNetwork.serverV4) == true, "\(diagnosis)")
+            #expect(diagnosis.candidates.contains { $0.type == "relay" })
+            #expect(status == 0)
+        }
+
+        @Test func `A wrong password is told as such, with what to do`() async throws {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(in: folder)
+            try await network.startServer()
+            let (diagnosis, _) = try await examine(
+                ["turn:\(TestNetwork.username):rabbit@\(TestNetwork.serverV4)"], on: network, in: folder)
+            #expect(diagnosis.servers.first?.error?.contains("does not accept user name and password") == true)
+        }
+
+        @Test func `Where UDP is blocked, a relay over TCP is the way out, and without one there is none`() async throws
+        {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(sender: .udpBlocked, in: folder)
+            try await network.startServer()
+            let stun = "stun:\(TestNetwork.serverV4)"
+            let alone = try await examine([stun], on: network, in: folder)
+            #expect(alone.status == 69 && alone.diagnosis.advice.first?.contains("?transport=tcp") == true)
+            let both = try await examine([stun, Self.turn + "?transport=tcp"], on: network, in: folder)
+            #expect(both.status == 0 && both.diagnosis.advice.first?.contains("UDP is blocked here") == true)
+        }
+
+        @Test func `Without a server the local part is told, and how to learn more`() async throws {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(in: folder)
+            let (diagnosis, status) = try await examine([], on: network, in: folder)
+            #expect(status == 0 && diagnosis.mapping == "unknown" && diagnosis.servers.isEmpty)
+            #expect(diagnosis.advice.first?.contains("--ice-server stun:") == true, "\(diagnosis.advice)")
+        }
+    }
+}
