@@ -13,10 +13,10 @@ extension NetworkDiagnosis {
 }
 
 /// Asks everybody who is to be asked for a ``NetworkDiagnosis``.
-private struct NetworkExaminer {
+private struct NetworkExaminer: Sendable {
     let eventLoop: any EventLoop
 
-    private struct Base {
+    private struct Base: Sendable {
         let address: TransportAddress
         let socket: BindingSocket
     }
@@ -24,8 +24,15 @@ private struct NetworkExaminer {
     private struct Answers: Sendable {
         var servers: [NetworkDiagnosis.Server] = []
         var observations: [NATMapping.Observation] = []
-        /// A server that offers what RFC 5780 needs, and the base that it told so.
-        var helper: (base: TransportAddress, server: TransportAddress, other: TransportAddress)?
+        /// A server that answers from another address too (RFC 5780).
+        var helper: (server: TransportAddress, other: TransportAddress)?
+    }
+
+    /// What a server said to one base.
+    private struct Reply: Sendable {
+        var report: NetworkDiagnosis.Server
+        var observation: NATMapping.Observation?
+        var other: TransportAddress?
     }
 
     func examine(_ servers: [ICEServer]) async throws -> NetworkDiagnosis {
@@ -73,64 +80,84 @@ private struct NetworkExaminer {
                 // One family of a server that has both is no fault.
                 if addresses.count == 1 { answers.servers.append(report) }
             }
-            for base in matching { await ask(address, from: base, report, &answers) }
+            for reply in await ask(address, from: matching, report) {
+                answers.servers.append(reply.report)
+                answers.observations += [reply.observation].compactMap { $0 }
+                if let other = reply.other, answers.helper == nil {
+                    answers.helper = (address.address, other)
+                }
+            }
         }
     }
 
+    /// Asks from all bases at once: whoever is silent is waited for once.
     private func ask(
-        _ server: ICEServerAddress, from base: Base, _ blank: NetworkDiagnosis.Server, _ answers: inout Answers
-    ) async {
-        var report = blank
-        report.base = base.address.description
+        _ server: ICEServerAddress, from bases: [Base], _ blank: NetworkDiagnosis.Server
+    ) async -> [Reply] {
+        await withTaskGroup(of: (Int, Reply).self) { group in
+            for (index, base) in bases.enumerated() {
+                group.addTask { (index, await ask(server, from: base, blank)) }
+            }
+            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    private func ask(_ server: ICEServerAddress, from base: Base, _ blank: NetworkDiagnosis.Server) async -> Reply {
+        var reply = Reply(report: blank)
+        reply.report.base = base.address.description
         if server.transport == .udp {
             let outcome = await base.socket.ask(server.address)
-            report.take(outcome)
+            reply.report.take(outcome)
             if case .answered(let answer) = outcome {
-                answers.observations.append(
-                    NATMapping.Observation(base: base.address, server: server.address, mapped: answer.mapped))
-                if let other = answer.other, answers.helper == nil {
-                    answers.helper = (base.address, server.address, other)
-                }
+                reply.observation = NATMapping.Observation(
+                    base: base.address, server: server.address, mapped: answer.mapped)
+                reply.other = answer.other
             }
         }
         if case .turn(let credentials) = server.kind {
             guard server.transport != .tls else {
-                report.error = "the doctor asks no relay over TLS: ask it over TCP, \(server.url ?? "turn:")"
-                answers.servers.append(report)
-                return
+                reply.report.error = "the doctor asks no relay over TLS: ask it over TCP, turn:HOST?transport=tcp"
+                return reply
             }
             let probe = RelayProbe(
                 server.address, over: server.transport, credentials: credentials, eventLoop: eventLoop)
             switch await probe.run(from: base.address.ip) {
             case .success(let relay):
-                report.error = nil
-                report.isSilent = false
-                report.relayedAddress = relay.relayed.description
-                report.mappedAddress = report.mappedAddress ?? relay.reflexive.description
-                report.milliseconds = relay.time.milliseconds
+                reply.report.error = nil
+                reply.report.isSilent = false
+                reply.report.relayedAddress = relay.relayed.description
+                reply.report.mappedAddress = reply.report.mappedAddress ?? relay.reflexive.description
+                reply.report.milliseconds = relay.time.milliseconds
             case .failure(let error):
-                report.error = error.description
-                report.isSilent = report.mappedAddress == nil && error.isSilence
+                reply.report.error = error.description
+                reply.report.isSilent = reply.report.mappedAddress == nil && error.isSilence
             }
         }
-        answers.servers.append(report)
+        return reply
     }
 
-    /// Asks the other address and port of a server that has them (RFC 5780 §4.3), from the socket that asked before.
+    /// Asks the other address and port of a server that has them (RFC 5780 §4.3), from the sockets that asked before.
     private func discoverMapping(from bases: [Base], _ answers: inout Answers) async {
-        guard let helper = answers.helper, let base = bases.first(where: { $0.address == helper.base }) else { return }
-        for server in [TransportAddress(ip: helper.other.ip, port: helper.server.port), helper.other] {
-            guard case .answered(let answer) = await base.socket.ask(server) else { continue }
-            answers.observations.append(
-                NATMapping.Observation(base: base.address, server: server, mapped: answer.mapped))
+        guard let helper = answers.helper else { return }
+        let asked = bases.filter { base in
+            answers.observations.contains { $0.base == base.address && $0.server == helper.server }
+        }
+        for base in asked {
+            for server in [TransportAddress(ip: helper.other.ip, port: helper.server.port), helper.other] {
+                guard case .answered(let answer) = await base.socket.ask(server) else { continue }
+                answers.observations.append(
+                    NATMapping.Observation(base: base.address, server: server, mapped: answer.mapped))
+            }
         }
     }
 
     /// Has the server answer from elsewhere (RFC 5780 §4.4), to a socket that has sent nowhere else.
     private func discoverFiltering(_ answers: Answers) async -> NATFiltering {
-        guard let helper = answers.helper else { return .unknown }
+        guard let helper = answers.helper,
+            let base = answers.observations.first(where: { $0.server == helper.server })?.base
+        else { return .unknown }
         let socket = BindingSocket(eventLoop: eventLoop)
-        guard (try? await socket.open(at: helper.base.ip)) != nil else { return .unknown }
+        guard (try? await socket.open(at: base.ip)) != nil else { return .unknown }
         defer { Task { await socket.close() } }
         guard case .answered = await socket.ask(helper.server) else { return .unknown }
         if case .answered = await socket.ask(helper.server, change: .addressAndPort) {

@@ -58,7 +58,7 @@ extension Interop.NetworkTests {
             try await network.startServer()
             let (diagnosis, status) = try await examine(["stun:\(TestNetwork.serverV4)"], on: network, in: folder)
             #expect(diagnosis.mapping == mapping && diagnosis.filtering == filtering, "\(diagnosis)")
-            #expect(diagnosis.servers.first?.mappedAddress?.hasPrefix(TestNetwork.senderRouterV4) == true)
+            #expect(diagnosis.servers.first?.mappedAddress?.hasPrefix(TestNetwork.senderRouterV4 + ":") == true)
             #expect(status == 0 && diagnosis.hasWayOut)
             #expect(diagnosis.candidates.contains { $0.type == "srflx" } == nat.hasRouter)
             #expect(diagnosis.multicastWorks, "a segment of Ethernet takes multicast")
@@ -70,7 +70,8 @@ extension Interop.NetworkTests {
             let network = try await TestNetwork(sender: .symmetric, in: folder)
             try await network.startServer()
             let (diagnosis, status) = try await examine([server], on: network, in: folder)
-            #expect(diagnosis.servers.first?.relayedAddress?.hasPrefix(TestNetwork.serverV4) == true, "\(diagnosis)")
+            #expect(
+                diagnosis.servers.first?.relayedAddress?.hasPrefix(TestNetwork.serverV4 + ":") == true, "\(diagnosis)")
             #expect(diagnosis.candidates.contains { $0.type == "relay" })
             #expect(status == 0)
         }
