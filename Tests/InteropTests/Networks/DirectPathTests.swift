@@ -38,7 +38,7 @@ extension Interop.NetworkTests {
             let network = try await TestNetwork(sender: pair.sender, viewer: pair.viewer, in: folder)
             try await network.startServer()
             let path = try await NetworkShare(
-                over: network, sender: Interop.NetworkTests.stun, viewer: Interop.NetworkTests.viewerStun, in: folder
+                over: network, sender: Interop.NetworkTests.stun, viewer: Interop.NetworkTests.stun, in: folder
             ).seen()
             #expect(path.localAddress == TestNetwork.senderRouterV4, "\(path)")
             #expect(path.remoteAddress == TestNetwork.viewerRouterV4, "\(path)")
@@ -67,7 +67,7 @@ extension Interop.NetworkTests {
             let network = try await TestNetwork(sender: .symmetric, viewer: .symmetric, versions: .both, in: folder)
             try await network.startServer(versions: .both)
             let path = try await NetworkShare(
-                over: network, sender: Interop.NetworkTests.stun, viewer: Interop.NetworkTests.viewerStun, in: folder
+                over: network, sender: Interop.NetworkTests.stun, viewer: Interop.NetworkTests.stun, in: folder
             ).seen()
             #expect(path.localAddress == "2001:db8:1::2" && path.remoteAddress == "2001:db8:2::2", "\(path)")
         }

@@ -5,6 +5,5 @@ extension Interop {
     @Suite(.serialized, .enabled(if: TestNetwork.missing == nil, "\(TestNetwork.missing ?? "")"))
     enum NetworkTests {
         static let stun = ["--ice-server", "stun:\(TestNetwork.serverV4)"]
-        static let viewerStun = ["--public-ip", "203.0.113.2"]
     }
 }

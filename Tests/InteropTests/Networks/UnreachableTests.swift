@@ -9,7 +9,7 @@ extension Interop.NetworkTests {
             let network = try await TestNetwork(sender: .symmetric, viewer: .portRestricted, in: folder)
             try await network.startServer()
             let share = try await NetworkShare(
-                over: network, sender: Interop.NetworkTests.stun, viewer: Interop.NetworkTests.viewerStun, in: folder)
+                over: network, sender: Interop.NetworkTests.stun, viewer: Interop.NetworkTests.stun, in: folder)
             let outcome = try await share.sending.outcome(timeout: .seconds(45))
             #expect(outcome.status == 69, "\(outcome.standardError)")
             #expect(outcome.standardError.contains("--ice-server turn:"), "\(outcome.standardError)")
