@@ -14,6 +14,14 @@ enum Peers {
         return (beside + [built]).first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }()
 
+    /// The program that forwards UDP as a worse network would, which the build puts beside the test bundle.
+    static var networkRelay: URL? {
+        let bundles = [CommandLine.arguments.first.map(URL.init(fileURLWithPath:)), Bundle.main.executableURL]
+        let beside = bundles.compactMap { $0?.deletingLastPathComponent().appendingPathComponent("NetworkRelay") }
+        let built = repository.appendingPathComponent(".build/debug/NetworkRelay")
+        return (beside + [built]).first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+
     /// A Python with aiortc, NumPy and Pillow: `RTCSHARE_PYTHON`, the one that `.ci/run` makes, or `python3` in PATH.
     static let python: URL? = {
         let named = ProcessInfo.processInfo.environment["RTCSHARE_PYTHON"].map(URL.init(fileURLWithPath:))

@@ -21,7 +21,9 @@ enum Viewer: String {
     }()
 
     /// Starts the viewer. It answers `offer.sdp` with `answer.sdp` and leaves its report in `NAME/report.json`.
-    func start(duration: Int, snapshotAt: String, in folder: TemporaryFolder) throws -> RunningProgram {
+    func start(
+        duration: Int, snapshotAt: String, _ more: [String] = [], in folder: TemporaryFolder
+    ) throws -> RunningProgram {
         let options = [
             "--offer", folder.file("offer.sdp").path, "--answer", folder.file("answer.sdp").path,
             "--out", folder.file(rawValue).path, "--duration", "\(duration)", "--snapshot-at", snapshotAt,
@@ -33,7 +35,7 @@ enum Viewer: String {
             case .firefox: (RunningProgram.find("python3"), [Peers.script("chromium_viewer.py"), "--firefox"])
             case .gstreamer: (URL(fileURLWithPath: "/usr/bin/python3"), [Peers.script("gstreamer_viewer.py")])
             }
-        return try RunningProgram(try #require(command.0), command.1 + options, in: folder)
+        return try RunningProgram(try #require(command.0), command.1 + options + more, in: folder)
     }
 
     func report(in folder: TemporaryFolder) throws -> ViewerReport {

@@ -207,8 +207,10 @@ def start_browser(options, program, profile, url, sound_server):
             "--password-store=basic",
             "--autoplay-policy=no-user-gesture-required",
             "--window-size=1400,900",
-            url,
         ]
+        if options.bare_addresses:
+            command.append("--disable-features=WebRtcHideLocalIpsWithMdns")
+        command.append(url)
     else:
         with open(os.path.join(profile, "user.js"), "w", encoding="utf-8") as file:
             file.write(FIREFOX_PREFERENCES + (FIREFOX_SOUND_PREFERENCES if sound_server else ""))
@@ -294,6 +296,7 @@ def view(options, report):
 def more_arguments(parser):
     parser.add_argument("--browser", choices=sorted(PROGRAMS), default="chromium")
     parser.add_argument("--firefox", dest="browser", action="store_const", const="firefox")
+    parser.add_argument("--bare-addresses", action="store_true", help="tell addresses, not names of multicast DNS")
     parser.add_argument("--program", help="path of the browser, where it is not in PATH under its usual name")
 
 

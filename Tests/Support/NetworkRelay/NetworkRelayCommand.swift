@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import Glibc
 internal import NetworkSimulation
 internal import WireFormat
 
@@ -8,14 +9,14 @@ internal import WireFormat
 struct NetworkRelayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "NetworkRelay",
-        abstract: "Forward UDP between two ends on 127.0.0.1 with rate, queue, delay and loss.",
+        abstract: "Forward UDP between two ends of this machine with rate, queue, delay and loss.",
         discussion: """
             Prints the ports of its two sockets, "left PORT" and "right PORT". What comes to the left one is sent on to \
             --to from the right one, and what that end answers goes back to whoever sent to the left one last. The rate \
             is that of the way from left to right. At the end it tells on stderr what became of the datagrams.
             """)
 
-    @Option(help: ArgumentHelp("The right end.", valueName: "127.0.0.1:port"))
+    @Option(help: ArgumentHelp("The right end, of this machine.", valueName: "address:port"))
     var to: String
 
     @Option(
@@ -52,12 +53,13 @@ struct NetworkRelayCommand: ParsableCommand {
 
     private var end: LoopbackSocket.Address? {
         let parts = to.split(separator: ":")
-        guard parts.count == 2, parts[0] == "127.0.0.1" else { return nil }
-        return UInt16(parts[1]).map { LoopbackSocket.Address(host: INADDR_LOOPBACK, port: $0) }
+        var host = in_addr()
+        guard parts.count == 2, inet_pton(AF_INET, String(parts[0]), &host) == 1 else { return nil }
+        return UInt16(parts[1]).map { LoopbackSocket.Address(host: UInt32(bigEndian: host.s_addr), port: $0) }
     }
 
     func validate() throws {
-        guard end != nil else { throw ValidationError("--to is 127.0.0.1 and a port, as in 127.0.0.1:5000") }
+        guard end != nil else { throw ValidationError("--to is an IPv4 address and a port, as in 127.0.0.1:5000") }
         guard steps != nil else {
             throw ValidationError("--rate is kbit/s, then seconds:kbit/s for each change, as in 1000,40:2500,60:600")
         }

@@ -1,0 +1,95 @@
+import Foundation
+import SDP
+import Testing
+
+extension Interop {
+    /// A share to a browser over a path that is narrow and changes, made by a program between the two.
+    @Suite(.serialized)
+    struct NarrowPathTests {
+        /// RFC 8867 §5.1, in kbit/s: what a path has, from which second on.
+        static let profile = "1000,40:2500,60:600,80:1000"
+        static let profileSeconds = 100
+
+        @Test(.enabled(if: Peers.has(.chromium) && Peers.hasCommandLine, "chromium or rtcshare is missing"))
+        func `A share goes on in Chromium while the path's capacity changes`() async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(in: folder)
+            let offer = try await share.offer(["--bind", "127.0.0.1", "--source", "test:1280x720@30"])
+            // The viewer knows the sender by the relay's packets alone.
+            let bare = offer.split(separator: "\r\n").filter { !$0.hasPrefix("a=candidate:") }
+            _ = try folder.write(bare.joined(separator: "\r\n") + "\r\n", to: "offer.sdp")
+            let watching = try Viewer.chromium.start(
+                duration: Self.profileSeconds, snapshotAt: "30", ["--bare-addresses"], in: folder)
+            defer { watching.stop() }
+            try await watching.wait(for: "the answer", timeout: .seconds(120)) {
+                FileManager.default.fileExists(atPath: share.answer.path)
+            }
+            let relay = try await startRelay(share, in: folder)
+            defer { relay.stop() }
+            let statistics = folder.file("stats.jsonl")
+            let sending = try share.send([
+                "--hint", "motion", "--max-bitrate", "2500", "--duration", "\(Self.profileSeconds + 20)",
+                "--stats", statistics.path,
+            ])
+            defer { sending.stop() }
+            let outcome = try await watching.outcome(timeout: .seconds(Self.profileSeconds + 120))
+            try #require(outcome.status == 0, "\(outcome.standardError)\nrtcshare send: \(sending.standardError)")
+            sending.interrupt()
+            _ = try await sending.outcome(timeout: .seconds(20))
+            relay.stop()
+
+            let video = try #require(try Viewer.chromium.report(in: folder).video(of: "alice#content"))
+            let first = try #require(video.firstFrameMs)
+            let last = try #require(video.lastFrameMs)
+            // How long the pauses are is the machine's affair too: they are printed, not judged.
+            let freezes = video.gaps.filter { $0.gapMs > 300 && $0.atMs - first > 2000 }
+            print(
+                "Chromium over \(Self.profile) kbit/s: \(video.fps) frames a second, freezes over 300 ms:",
+                freezes.map { "\($0.gapMs) ms at \(Int($0.atMs - first) / 1000) s" })
+            #expect(last - first > Double(Self.profileSeconds - 15) * 1000, "the picture goes on to the end")
+            let rates = try availableRates(in: statistics)
+            // What changes by a factor of four is found, whatever the machine: wide is told from narrow.
+            let (wide, narrow) = (rates[50..<58].max() ?? 0, rates[70..<78].min() ?? .infinity)
+            print("the estimate at 2500 kbit/s: \(wide), at 600 kbit/s: \(narrow)")
+            #expect(wide > narrow * 1.5)
+        }
+
+        /// Puts the relay between the sender and the viewer of `answer.sdp`, which then names the relay in its place.
+        private func startRelay(_ share: Share, in folder: TemporaryFolder) async throws -> RunningProgram {
+            let text = try String(contentsOf: share.answer, encoding: .utf8)
+            let lines = text.split(whereSeparator: \.isNewline).map(String.init)
+            let candidate = try #require(
+                lines.first { $0.hasPrefix("a=candidate:") && $0.contains(" udp ") && !$0.contains("::") })
+            var words = candidate.split(separator: " ").map(String.init)
+            let relay = try RunningProgram(
+                try #require(Peers.networkRelay),
+                [
+                    "--to", "\(words[4]):\(words[5])", "--rate", Self.profile, "--delay", "50", "--queue", "300",
+                    "--duration", "\(Self.profileSeconds + 60)",
+                ], in: folder)
+            try await relay.wait(for: "the relay's ports", timeout: .seconds(30)) {
+                relay.standardOutput.contains("right")
+            }
+            let left = try #require(
+                relay.standardOutput.split(whereSeparator: \.isNewline).first?.split(separator: " "))
+            words[4] = "127.0.0.1"
+            words[5] = String(left[1])
+            let others = lines.filter { !$0.hasPrefix("a=candidate:") }
+            let end = try #require(others.lastIndex { $0.hasPrefix("a=ice-ufrag:") })
+            let told = others[...end] + [words.joined(separator: " ")] + others[(end + 1)...]
+            _ = try folder.write(told.joined(separator: "\r\n") + "\r\n", to: "answer.sdp")
+            return relay
+        }
+
+        /// `availableOutgoingBitrate` in kbit/s, a value a second.
+        private func availableRates(in file: URL) throws -> [Double] {
+            struct Entry: Decodable {
+                var availableOutgoingBitrate: Double?
+            }
+            return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map { line in
+                let report = try JSONDecoder().decode([Entry].self, from: Data(line.utf8))
+                return (report.lazy.compactMap(\.availableOutgoingBitrate).first ?? 0) / 1000
+            }
+        }
+    }
+}
