@@ -1,6 +1,7 @@
 public import Media
 public import NetworkRuntime
 public import PeerConnection
+public import SDP
 internal import VideoCoding
 
 /// An attendee on a connection: shares content, sends an own picture and voice, and sees what the peer sends.
@@ -177,7 +178,8 @@ public actor AttendeeSession {
 
     // MARK: The connection
 
-    /// Has this session meet one that views, where both are in one process: offers, and takes its answer.
+    /// Has this session meet one that views, where both are in one process: offers, and takes its answer. Again after
+    /// `connection.restartICE()`, it finds another way to it.
     public func connect(to viewer: AttendeeSession) async throws {
         let offer = try await connection.makeOffer()
         let answer = try await viewer.connection.answer(offer: offer)
@@ -252,6 +254,10 @@ public actor AttendeeSession {
         case .failed(let failure):
             let error = await ConnectionError(failure, on: connection)
             await end(with: .failure(error), share: .connectionFailed("\(error)"))
+        case .restartNeeded: observers.forEach { $0.sessionNeedsRestart() }
+        case .localCandidate(let candidate, let mid, let ufrag):
+            observers.forEach { $0.sessionDidFind(candidate, mid: mid, ufrag: ufrag) }
+        case .localCandidatesEnded: observers.forEach { $0.sessionDidFindAllCandidates() }
         case .targetBitrateChanged(let target, let media):
             if voice?.media == media { voice?.pipeline.keep(to: target, of: connection) }
             if camera?.media == media { camera?.pipeline.keep(to: target, of: connection) }
@@ -299,6 +305,13 @@ public protocol AttendeeSessionObserver: AnyObject, Sendable {
     func sessionDidDisconnect()
     /// The peer answers again.
     func sessionDidReconnect()
+    /// There is nothing to send on any more. Another way may be found: have ``AttendeeSession/connection`` restart ICE,
+    /// offer, and take the peer's answer.
+    func sessionNeedsRestart()
+    /// A candidate that the peer is to be told, where both sides trickle.
+    func sessionDidFind(_ candidate: CandidateAttribute, mid: String, ufrag: String)
+    /// No more candidates will come.
+    func sessionDidFindAllCandidates()
     /// The session is over: with an error where the connection failed.
     func sessionDidEnd(error: (any Error)?)
 }
@@ -310,6 +323,12 @@ extension AttendeeSessionObserver {
     public func sessionDidDisconnect() {}
     /// Nothing is done.
     public func sessionDidReconnect() {}
+    /// Nothing is done.
+    public func sessionNeedsRestart() {}
+    /// Nothing is done.
+    public func sessionDidFind(_ candidate: CandidateAttribute, mid: String, ufrag: String) {}
+    /// Nothing is done.
+    public func sessionDidFindAllCandidates() {}
     /// Nothing is done.
     public func sessionDidEnd(error: (any Error)?) {}
 }

@@ -26,7 +26,9 @@ extension Agent {
         advance(now: now)
     }
 
+    /// Pairs the candidate of a new base. A base that comes back may be checked anew from.
     mutating func pairWithRemotes(_ candidate: Candidate) {
+        pairs.removeAll { $0.base == candidate.base && $0.state == .failed && !$0.hasLostConsent && $0.id != selected }
         for remote in remoteCandidates where Self.isWorthChecking(candidate, remote) { addPair(candidate, remote) }
     }
 
@@ -123,7 +125,9 @@ extension Agent {
         let priority = CandidatePair.priority(local: local.priority, remote: remote.priority, role: role)
         if pairs.count >= limits.pairs {
             statistics.overLimit += 1
-            let expendable = pairs.indices.filter { pairs[$0].state != .succeeded && pairs[$0].state != .inProgress }
+            let expendable = pairs.indices.filter {
+                pairs[$0].state != .succeeded && pairs[$0].state != .inProgress && pairs[$0].id != selected
+            }
             guard let worst = expendable.min(by: { pairs[$0].priority < pairs[$1].priority }),
                 pairs[worst].priority < priority || pairs[worst].state == .failed
             else { return nil }
@@ -132,9 +136,10 @@ extension Agent {
             pairs.remove(at: worst)
         }
         var pair = CandidatePair(
-            id: nextPairID, base: local.base, local: local, remote: remote, state: .frozen, priority: priority)
+            id: nextPairID, base: local.base, generation: generation, local: local, remote: remote, state: .frozen,
+            priority: priority)
         nextPairID += 1
-        let others = pairs.filter { $0.foundation == pair.foundation }
+        let others = pairs.filter { $0.generation == generation && $0.foundation == pair.foundation }
         if others.isEmpty || others.contains(where: { $0.state == .succeeded }) {
             pair.state = .waiting
         } else if let first = others.first(where: { $0.state == .waiting }), first.priority < priority,
@@ -153,7 +158,7 @@ extension Agent {
     }
 
     func pairIndex(base: TransportAddress, remote: TransportAddress) -> Int? {
-        pairs.firstIndex { $0.base == base && $0.remote.address == remote }
+        pairs.firstIndex { $0.generation == generation && $0.base == base && $0.remote.address == remote }
     }
 
     mutating func updatePriorities() {

@@ -4,7 +4,7 @@ import WireFormat
 extension Agent {
     /// Whether the controlling agent's choice is known, so that no more pairs are tried (RFC 8445 §8.1.1).
     var isConcluded: Bool {
-        selected.flatMap(pairIndex).map { pairs[$0].isNominated } ?? false
+        selected.flatMap(pairIndex).map { pairs[$0].isNominated && isCurrent($0) } ?? false
     }
 
     var hasCheckToSend: Bool {
@@ -36,6 +36,7 @@ extension Agent {
 
     mutating func trigger(_ index: Int) {
         let id = pairs[index].id
+        guard isCurrent(index), !pairs[index].hasLostConsent else { return }
         pairs[index].state = .waiting
         guard !triggered.contains(where: { $0.pair == id }) else { return }
         triggered.append(TriggeredCheck(pair: id, nominates: false))
@@ -45,7 +46,7 @@ extension Agent {
         paceOpens = now.advanced(by: timing.pace)
         let priority = peerReflexivePriority(of: pairs[index].base)
         let id = TransactionID(using: &generator)
-        guard let bytes = checkBytes(id, priority: priority, nominates: nominates) else { return }
+        guard let bytes = checkBytes(id, of: index, priority: priority, nominates: nominates) else { return }
         // What is under way for the pair may still be answered, but no longer speaks for its failure.
         for (id, transaction) in transactions {
             if case .check(pairs[index].id, _, _, _) = transaction.purpose {
@@ -64,7 +65,7 @@ extension Agent {
     mutating func sendConsentCheck(_ index: Int, now: Instant) {
         let id = TransactionID(using: &generator)
         let priority = peerReflexivePriority(of: pairs[index].base)
-        guard let bytes = checkBytes(id, priority: priority, nominates: false) else { return }
+        guard let bytes = checkBytes(id, of: index, priority: priority, nominates: false) else { return }
         transactions[id] = Transaction(
             id: id, purpose: .consent(pair: pairs[index].id), base: pairs[index].base,
             destination: pairs[index].remote.address, bytes: bytes, latestTransmission: now, due: now,
@@ -73,16 +74,16 @@ extension Agent {
         transmit(id, now: now)
     }
 
-    private func checkBytes(_ id: TransactionID, priority: UInt32, nominates: Bool) -> [UInt8]? {
-        guard let remoteCredentials else { return nil }
-        let username = "\(remoteCredentials.usernameFragment):\(localCredentials.usernameFragment)"
+    private func checkBytes(_ id: TransactionID, of pair: Int, priority: UInt32, nominates: Bool) -> [UInt8]? {
+        guard let (local, remote) = credentials(of: pair) else { return nil }
+        let username = "\(remote.usernameFragment):\(local.usernameFragment)"
         var attributes = softwareAttributes
         attributes.append(.username(username))
         attributes.append(.priority(priority))
         attributes.append(role == .controlling ? .iceControlling(tieBreaker) : .iceControlled(tieBreaker))
         if nominates { attributes.append(.useCandidate) }
         return try? STUNMessage(.request, transactionID: id, attributes: attributes)
-            .encoded(integrityKey: remoteCredentials.key)
+            .encoded(integrityKey: remote.key)
     }
 
     /// What our candidate would be worth if the peer saw another address than the base (RFC 8445 §7.1.1).

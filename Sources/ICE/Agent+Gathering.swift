@@ -16,7 +16,7 @@ extension Agent {
             let asking = bases.filter { Self.isWorthAsking(server.address.ip, from: $0) }
             if asking.isEmpty { refuse(server, from: nil, as: .noLocalAddress) }
             for base in asking where !isAsked(server, from: base) {
-                guard gathers.count + relays.count < limits.servers else {
+                guard askedCount < limits.servers else {
                     refuse(server, from: base.address, as: .overLimit)
                     continue
                 }
@@ -49,8 +49,12 @@ extension Agent {
     }
 
     private func isAsked(_ server: ICEServerAddress, from base: Base) -> Bool {
-        gathers.contains { $0.server == server && $0.base == base.address }
-            || relays.contains { $0.server == server && $0.base.address == base.address }
+        gathers.contains { $0.server == server && $0.base == base.address && !$0.isAbandoned }
+            || relays.contains { $0.server == server && $0.base.address == base.address && !$0.isAbandoned }
+    }
+
+    private var askedCount: Int {
+        gathers.count { !$0.isAbandoned } + relays.count { !$0.isAbandoned }
     }
 
     private mutating func refuse(_ server: ICEServerAddress, from base: TransportAddress?, as error: ServerError) {
@@ -61,12 +65,14 @@ extension Agent {
     }
 
     private mutating func ask(_ server: ICEServerAddress, from base: Base, at start: Instant) {
-        gathers.append(Gather(base: base.address, server: server))
+        let gather = Gather(base: base.address, server: server)
+        let order = gathers.firstIndex(where: \.isAbandoned) ?? gathers.count
+        if order < gathers.count { gathers[order] = gather } else { gathers.append(gather) }
         let id = TransactionID(using: &generator)
         let request = STUNMessage(.request, transactionID: id, attributes: softwareAttributes)
         guard let bytes = try? request.encoded() else { return }
         transactions[id] = Transaction(
-            id: id, purpose: .gather(order: gathers.count - 1), base: base.address, destination: server.address,
+            id: id, purpose: .gather(order: order), base: base.address, destination: server.address,
             bytes: bytes, latestTransmission: start, due: start, wait: timing.gatherRetransmission)
     }
 

@@ -10,7 +10,7 @@ extension Agent {
     /// has changed, so that it never nominates (RFC 8445 has no rule for this; consent, RFC 7675, is had on the new pair).
     /// Nobody without the password can bring this about, and nobody at all while the selected pair answers.
     mutating func considerMove(now: Instant) {
-        guard let current = selected.flatMap(pairIndex), pairs[current].isNominated,
+        guard let current = selected.flatMap(pairIndex), pairs[current].isNominated, isCurrent(current),
             let heard = pairs[current].latestSign,
             let rival = pairs.indices
                 .filter({ $0 != current && pairs[$0].latestRequest.map { $0 > heard } ?? false })

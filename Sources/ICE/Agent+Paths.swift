@@ -29,7 +29,7 @@ extension Agent {
             guard configuration.transportPolicy == .all else { break }
             return .message(from: source, to: local, payload: 0..<bytes.byteCount)
         case .tcp:
-            guard let base = streamBase(of: local), remoteIndex(source, over: .tcp) != nil else { break }
+            guard let base = streamBase(of: local), isStreamPeer(source) else { break }
             return .message(from: source, to: base, payload: 0..<bytes.byteCount)
         case .tls: break
         }
@@ -61,7 +61,7 @@ extension Agent {
     /// How what comes over a stream to `destination` is taken apart; nil where none of ours goes there.
     public func framing(of destination: TransportAddress, over transport: TransportProtocol) -> StreamFraming? {
         if server(at: destination, over: transport) != nil { return .turn }
-        return transport == .tcp && remoteIndex(destination, over: .tcp) != nil ? .lengthPrefixed : nil
+        return transport == .tcp && isStreamPeer(destination) ? .lengthPrefixed : nil
     }
 
     /// The TURN server that a stream goes to, as it was given to ``gather(servers:now:)``: a redirection leads elsewhere,
@@ -69,7 +69,7 @@ extension Agent {
     public func server(
         at destination: TransportAddress, over transport: TransportProtocol
     ) -> (server: ICEServerAddress, domain: String?)? {
-        relays.first { $0.allocation.server == destination && $0.transport == transport }
+        relays.first { $0.allocation.server == destination && $0.transport == transport && !$0.isAbandoned }
             .map { ($0.server, $0.alternate?.domain) }
     }
 

@@ -20,13 +20,16 @@ extension Agent {
         var hasChangedFamily = false
         /// When the binding of translators on the way is next kept alive.
         var keepalive: Instant?
+        /// Whether its base is gone: another may take its place.
+        var isAbandoned = false
 
         var transport: TransportProtocol { server.transport }
 
         /// Whether gathering need not wait for it any longer.
-        var isSettled: Bool { relayed != nil || error != nil }
+        var isSettled: Bool { relayed != nil || error != nil || isAbandoned }
 
         var deadline: Instant? {
+            if isAbandoned { return nil }
             if let start { return start }
             return [allocation.nextDeadline, keepalive].compactMap { $0 }.min()
         }
@@ -34,7 +37,8 @@ extension Agent {
         /// Whether what came this way came from its server.
         func isServer(_ source: TransportAddress, at local: TransportAddress, over transport: TransportProtocol) -> Bool
         {
-            source == allocation.server && local == base.address && transport == self.transport && start == nil
+            guard !isAbandoned, start == nil else { return false }
+            return source == allocation.server && local == base.address && transport == self.transport
         }
 
         var report: ServerReport {
@@ -60,10 +64,13 @@ extension Agent {
         _ server: ICEServerAddress, _ credentials: LongTermCredentials, from base: Base, family: AddressFamily,
         at start: Instant
     ) {
-        relays.append(
-            Relay(
-                server: server, base: base, allocation: allocation(at: server, credentials, family: family),
-                start: start))
+        let relay = Relay(
+            server: server, base: base, allocation: allocation(at: server, credentials, family: family), start: start)
+        if let index = relays.firstIndex(where: \.isAbandoned) {
+            relays[index] = relay
+        } else {
+            relays.append(relay)
+        }
     }
 
     private mutating func allocation(
@@ -79,7 +86,7 @@ extension Agent {
 
     /// Begins, renews and follows the allocations, and asks them to let the peer's candidates through.
     mutating func advanceRelays(now: Instant) {
-        for index in relays.indices {
+        for index in relays.indices where !relays[index].isAbandoned {
             if let start = relays[index].start {
                 guard start <= now else { continue }
                 relays[index].start = nil
@@ -138,7 +145,7 @@ extension Agent {
             statistics.overLimit += 1
             relays[index].allocation.release(now: now)
             drainRelay(index)
-            relayEnded(index, .malformedResponse)
+            relayEnded(index, .malformedResponse, now: now)
             return
         }
         relays[index].relayed = relayed
@@ -179,23 +186,17 @@ extension Agent {
             relays[index].allocation.start(now: now)
             return
         }
-        relayEnded(index, error)
+        relayEnded(index, error, now: now)
     }
 
-    private mutating func relayEnded(_ index: Int, _ error: TURNError) {
+    private mutating func relayEnded(_ index: Int, _ error: TURNError, now: Instant) {
         let relay = relays[index]
         relays[index].error = error
         relays[index].keepalive = nil
         emit(.serverFailed(ServerFailure(server: relay.server, base: relay.base.address, error: .relay(error))))
         guard let relayed = relay.relayed else { return }
         relays[index].relayed = nil
-        bases.removeAll { $0.address == relayed }
-        localCandidates.removeAll { $0.base == relayed }
-        for pair in pairs.indices where pairs[pair].base == relayed {
-            fail(pair, as: .relayLost(error))
-            transactions = transactions.filter { $0.value.base != relayed }
-            if pairs[pair].id == selected { disconnect() }
-        }
+        loseBases([relayed], as: .relayLost(error), now: now)
     }
 
     /// Says that the connection to a TURN server ended, or that datagrams can't be sent to it.
@@ -240,7 +241,7 @@ extension Agent {
 
     /// Gives the relayed addresses back (RFC 8656 §8): said once, as nobody waits for the answers.
     mutating func releaseRelays(now: Instant) {
-        for index in relays.indices where relays[index].start == nil {
+        for index in relays.indices where relays[index].start == nil && !relays[index].isAbandoned {
             relays[index].allocation.release(now: now)
             drainRelay(index)
         }

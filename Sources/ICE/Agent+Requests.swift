@@ -6,39 +6,35 @@ extension Agent {
     mutating func handleRequest(_ message: STUNMessage, from source: TransportAddress, to base: Base, now: Instant) {
         guard message.hasIntegrity, let username = message.username else {
             statistics.unauthenticatedRequests += 1
-            refuse(message, with: .badRequest, isAuthentic: false, from: source, to: base)
+            refuse(message, with: .badRequest, from: source, to: base)
             return
         }
-        let fragments = username.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        let remoteFragment = fragments.count == 2 ? String(fragments[1]) : ""
-        // A second peer that answered the same offer has our password too, but is not the one we talk to.
-        let isExpected = remoteCredentials.map { $0.usernameFragment == remoteFragment } ?? true
-        guard fragments.first.map(String.init) == localCredentials.usernameFragment, isExpected,
-            message.isAuthentic(key: localCredentials.key)
+        guard let (addressee, own, remoteFragment) = addressee(of: username, now: now),
+            message.isAuthentic(key: own.key)
         else {
             statistics.unauthenticatedRequests += 1
-            refuse(message, with: .unauthenticated, isAuthentic: false, from: source, to: base)
+            refuse(message, with: .unauthenticated, from: source, to: base)
             return
         }
         guard message.unknownRequiredAttributes.isEmpty else {
-            refuse(message, with: .unknownAttribute, isAuthentic: true, from: source, to: base)
+            refuse(message, with: .unknownAttribute, key: own.key, from: source, to: base)
             return
         }
         guard settleRoles(message) else {
-            refuse(message, with: .roleConflict, isAuthentic: true, from: source, to: base)
+            refuse(message, with: .roleConflict, key: own.key, from: source, to: base)
             return
         }
         respond(
-            to: message, .successResponse, attributes: [.xorMappedAddress(source)], isAuthentic: true, from: source,
+            to: message, .successResponse, attributes: [.xorMappedAddress(source)], key: own.key, from: source,
             to: base)
         let check = EarlyCheck(
             source: source, base: base.address, remoteFragment: remoteFragment,
             priority: message.priority ?? Candidate.priority(type: .peerReflexive, localPreference: 0),
             nominates: message.usesCandidate)
-        if remoteCredentials == nil {
-            remember(check)
-        } else {
-            process(check, now: now)
+        switch addressee {
+        case .current where remoteCredentials != nil: process(check, now: now)
+        case .current, .offered: remember(check)
+        case .retired: noteRetired(from: source, to: base.address, now: now)
         }
     }
 
@@ -129,21 +125,21 @@ extension Agent {
     }
 
     private mutating func refuse(
-        _ message: STUNMessage, with error: ErrorCode, isAuthentic: Bool, from source: TransportAddress, to base: Base
+        _ message: STUNMessage, with error: ErrorCode, key: [UInt8]? = nil, from source: TransportAddress, to base: Base
     ) {
         var attributes: [Attribute] = [.errorCode(error)]
         if error == .unknownAttribute { attributes.append(.unknownAttributes(message.unknownRequiredAttributes)) }
         respond(
-            to: message, .errorResponse, attributes: attributes, isAuthentic: isAuthentic, from: source, to: base)
+            to: message, .errorResponse, attributes: attributes, key: key, from: source, to: base)
     }
 
     private mutating func respond(
-        to message: STUNMessage, _ messageClass: MessageClass, attributes: [Attribute], isAuthentic: Bool,
+        to message: STUNMessage, _ messageClass: MessageClass, attributes: [Attribute], key: [UInt8]?,
         from source: TransportAddress, to base: Base
     ) {
         let response = STUNMessage(
             messageClass, transactionID: message.transactionID, attributes: softwareAttributes + attributes)
-        guard let bytes = try? response.encoded(integrityKey: isAuthentic ? localCredentials.key : nil) else { return }
+        guard let bytes = try? response.encoded(integrityKey: key) else { return }
         send(bytes, from: base.address, to: source)
     }
 }

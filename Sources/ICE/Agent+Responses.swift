@@ -28,7 +28,7 @@ extension Agent {
         _ index: Int, _ transaction: Transaction, with message: STUNMessage, from source: TransportAddress,
         to base: Base, now: Instant
     ) {
-        guard let remoteCredentials, message.isAuthentic(key: remoteCredentials.key) else {
+        guard let key = credentials(of: index)?.remote.key, message.isAuthentic(key: key) else {
             // Anyone can write an error without integrity (RFC 8489 §9.1.4): it explains, but it decides nothing.
             if let error = message.errorCode, pairs[index].state != .succeeded {
                 pairs[index].failure = .refused(code: error.code, reason: String(error.reason.prefix(64)))

@@ -8,7 +8,10 @@ extension Agent {
         if nominating == pair.id { nominating = nil }
         // Browsers nominate the selected pair again with each of their checks.
         if pair.isNominated, pair.id == selected { return }
-        if let current = selected.flatMap(pairIndex), pairs[current].isNominated, pairs[current].id != pair.id {
+        guard isCurrent(index) else { return }
+        if let current = selected.flatMap(pairIndex), isCurrent(current), pairs[current].isNominated,
+            pairs[current].id != pair.id
+        {
             guard role == .controlling || isOutranked(pairs[current], by: pair, now: now) else { return }
             pairs[current].isNominated = false
         }
@@ -24,11 +27,12 @@ extension Agent {
         return silence >= timing.consentInterval / 2
     }
 
-    /// Until there is a nomination, media goes over the best pair that works (RFC 8445 §12.1).
+    /// Until there is a nomination, media goes over the best pair that works (RFC 8445 §12.1.1).
     mutating func reselect(now: Instant) {
-        if let current = selected.flatMap(pairIndex), pairs[current].isNominated { return }
-        let valid = pairs.indices.filter { pairs[$0].state == .succeeded }
-        guard let best = valid.max(by: { pairs[$0].priority < pairs[$1].priority }) else { return }
+        if isConcluded { return }
+        // The pair from before a restart carries media until the choice is made, as long as it answers.
+        if isSelectedRetired, state == .connected { return }
+        guard let best = usablePairs(now: now).max(by: { pairs[$0].priority < pairs[$1].priority }) else { return }
         if pairs[best].id != selected { select(best, now: now) }
     }
 
@@ -56,7 +60,7 @@ extension Agent {
     private func pairToNominate() -> Int? {
         guard state == .disconnected || !isConcluded else { return nil }
         let candidates = pairs.indices.filter { index in
-            guard pairs[index].state == .succeeded else { return false }
+            guard pairs[index].state == .succeeded, isCurrent(index) else { return false }
             return state != .disconnected || pairs[index].id != selected
         }
         return candidates.max { pairs[$0].priority < pairs[$1].priority }
@@ -93,7 +97,7 @@ extension Agent {
         return min(consentDue, consentExpiry(of: pairs[index]))
     }
 
-    private func consentExpiry(of pair: CandidatePair) -> Instant {
+    func consentExpiry(of pair: CandidatePair) -> Instant {
         pair.latestResponse?.advanced(by: timing.consentExpiry) ?? .distantFuture
     }
 
@@ -101,7 +105,9 @@ extension Agent {
         guard let index = selected.flatMap(pairIndex) else { return }
         if consentExpiry(of: pairs[index]) <= now {
             pairs[index].state = .failed
-            stop(.failed, now: now)
+            pairs[index].hasLostConsent = true
+            pairs[index].isNominated = false
+            loseSelected(consentUntil: now, isGone: false, now: now)
             return
         }
         guard let due = consentDue, due <= now else { return }
@@ -133,6 +139,6 @@ extension Agent {
         let isExhausted =
             remoteCandidatesEnded && !isGathering && !mayComeForward && triggered.isEmpty && !pairs.isEmpty
             && pairs.allSatisfy { $0.state == .failed } && patience >= timing.connectivityLimit / 2
-        if patience >= timing.connectivityLimit || isExhausted { stop(.failed, now: now) }
+        if patience >= timing.connectivityLimit || isExhausted { giveUp(now: now) }
     }
 }

@@ -44,16 +44,27 @@ extension Agent {
         }?.address
     }
 
+    /// Whether connections to an address are of ours: to a candidate of the peer, or on the pair that a restart is to
+    /// replace.
+    func isStreamPeer(_ remote: TransportAddress) -> Bool {
+        remoteIndex(remote, over: .tcp) != nil
+            || pairs.contains { $0.remote.address == remote && $0.remote.transport == .tcp }
+    }
+
     /// A connection that could not be opened, or ended. The selected pair is asked for consent all the same, which opens
     /// it again.
     mutating func streamFailed(from socket: TransportAddress, to remote: TransportAddress) {
-        guard let base = streamBase(of: socket), let index = pairIndex(base: base, remote: remote) else { return }
-        if pairs[index].id == selected {
-            pairs[index].failure = .connectionLost
-            disconnect()
-        } else {
-            transactions = transactions.filter { $0.value.base != base || $0.value.destination != remote }
-            fail(index, as: .connectionLost)
+        guard let base = streamBase(of: socket) else { return }
+        // A restart may have made a second pair of the same addresses, which goes over the same connection.
+        for index in pairs.indices where pairs[index].base == base && pairs[index].remote.address == remote {
+            if pairs[index].id == selected {
+                pairs[index].failure = .connectionLost
+                disconnect()
+            } else {
+                let id = pairs[index].id
+                transactions = transactions.filter { $0.value.purpose.pair != id }
+                fail(index, as: .connectionLost)
+            }
         }
     }
 }

@@ -25,13 +25,25 @@ public struct Agent: Sendable {
     /// When ``handleTimeout(now:)`` is wanted; nil where only a datagram can change anything.
     public internal(set) var nextDeadline: Instant?
 
+    /// The addresses of the sockets.
+    public var hosts: [TransportAddress] { bases.filter { $0.route == .socket }.map(\.address) }
+
     /// Our credentials, for the description that goes to the peer.
-    public var localCredentials: Credentials { configuration.credentials }
+    public var localCredentials: Credentials { credentials }
 
     let configuration: Configuration
     var timing: Timing { configuration.timing }
     var limits: Limits { configuration.limits }
     var generator: any RandomNumberGenerator & Sendable
+    var credentials: Credentials
+    /// Those of a restart that we have offered.
+    var offeredCredentials: Credentials?
+    /// Counts restarts.
+    var generation = 0
+    /// Whether the newest generation has selected no pair yet, and another one has.
+    var isRestarting = false
+    var retired: Retired?
+    var outage: Outage?
     var tieBreaker: UInt64
 
     var bases: [Base] = []
@@ -116,6 +128,8 @@ public struct Agent: Sendable {
         let base: TransportAddress
         let server: ICEServerAddress
         var isDone = false
+        /// Whether its base is gone: another may take its place.
+        var isAbandoned = false
         var mapped: TransportAddress?
         var roundTripTime: Duration?
         var error: ServerError?
@@ -128,6 +142,7 @@ public struct Agent: Sendable {
     public init(configuration: Configuration, generator: any RandomNumberGenerator & Sendable) {
         self.configuration = configuration
         self.generator = generator
+        credentials = configuration.credentials
         role = configuration.role
         tieBreaker = self.generator.next()
     }
@@ -135,13 +150,13 @@ public struct Agent: Sendable {
     /// Says who the peer is: checks begin. Requests that came before are acted on now.
     ///
     /// A lite peer only answers, so that we are the controlling agent (RFC 8445 §6.1.1). Credentials that are set once
-    /// stay; a second call does nothing.
+    /// stay until ``restart(credentials:now:)``; a second call does nothing.
     public mutating func setRemote(credentials: Credentials, isLite: Bool = false, now: Instant) {
         guard remoteCredentials == nil, isActive else { return }
         remoteCredentials = credentials
         if isLite, role == .controlled { switchRole() }
         checkingSince = now
-        setState(.checking)
+        if selected == nil { setState(.checking) }
         let early = earlyChecks
         earlyChecks = []
         for check in early where check.remoteFragment == credentials.usernameFragment {
@@ -257,7 +272,7 @@ public struct Agent: Sendable {
 
     /// What each STUN and TURN server answered to each base.
     public func serverReports() -> [ServerReport] {
-        gathers.map(report) + relays.map(\.report)
+        gathers.filter { !$0.isAbandoned }.map(report) + relays.filter { !$0.isAbandoned }.map(\.report)
             + unaskedServers.map { failure in
                 ServerReport(
                     server: failure.server, base: failure.base, outcome: .failed(failure.error), mappedAddress: nil,
@@ -278,6 +293,7 @@ public struct Agent: Sendable {
         considerNomination(now: now)
         sendNextCheck(now: now)
         advanceConsent(now: now)
+        settleRestart(now: now)
         concludeFailure(now: now)
         updatePath()
         nextDeadline = isActive ? earliestDeadline(after: now) : nil
@@ -287,8 +303,8 @@ public struct Agent: Sendable {
         var deadlines = transactions.values.map(\.due)
         deadlines.append(contentsOf: gathers.compactMap(\.keepalive))
         deadlines.append(contentsOf: relays.compactMap(\.deadline))
-        deadlines.append(
-            contentsOf: [gatheringLimit, reflexiveLimit, nominationDeadline, consentDeadline].compactMap { $0 })
+        let limits = [gatheringLimit, reflexiveLimit, nominationDeadline, consentDeadline, outageDeadline]
+        deadlines.append(contentsOf: limits.compactMap { $0 })
         if state == .checking, let checkingSince {
             deadlines.append(checkingSince.advanced(by: timing.connectivityLimit))
             let patience = checkingSince.advanced(by: timing.connectivityLimit / 2)

@@ -3,7 +3,7 @@ public import WireFormat
 /// ```
 ///                      first valid pair       answers stay away
 ///   new ──▶ checking ─────────────────▶ connected ⇄ disconnected
-///              │ limit, or all pairs failed           │ consent expired
+///              │ limit, or all pairs failed           │ consent expired, and no restart in time
 ///              └───────────────▶ failed ◀─────────────┘
 /// ```
 /// and `closed` from everywhere.
@@ -14,7 +14,8 @@ public enum AgentState: String, Hashable, Sendable {
     case checking
     /// There is a pair to send on.
     case connected
-    /// The selected pair has stopped answering; sending is still allowed until consent expires.
+    /// The selected pair has stopped answering; sending is still allowed until consent expires. Or there is none any
+    /// more, and a restart is waited for.
     case disconnected
     /// No pair works, or consent has expired: nothing may be sent.
     case failed
@@ -44,6 +45,9 @@ public enum AgentEvent: Hashable, Sendable {
     case candidateGathered(Candidate)
     /// No more candidates will come.
     case gatheringComplete
+    /// There is no pair to send on any more: the peer's consent has expired, or the socket is gone. A restart can find
+    /// one. Told once until there is a pair again.
+    case restartNeeded
     /// A conflict changed our role (RFC 8445 §7.3.1.1).
     case roleChanged(Role)
     /// A STUN or TURN server gave nothing, or gives nothing any longer.

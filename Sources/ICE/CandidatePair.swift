@@ -106,6 +106,8 @@ public struct PairStatistics: Hashable, Sendable {
 struct CandidatePair: Sendable {
     let id: Int
     let base: TransportAddress
+    /// The restarts that were before it.
+    let generation: Int
     var local: Candidate
     var remote: Candidate
     var state: PairState
@@ -119,6 +121,8 @@ struct CandidatePair: Sendable {
     var latestRequest: Instant?
     var latestResponse: Instant?
     var failure: PairFate?
+    /// Consent on it has expired: under these credentials it is not to be used again (RFC 7675 §5.1).
+    var hasLostConsent = false
     var statistics = PairStatistics()
 
     var foundation: String { "\(local.foundation) \(remote.foundation)" }
@@ -148,6 +152,14 @@ struct Transaction: Sendable {
         case check(pair: Int, role: Role, nominates: Bool, priority: UInt32)
         case consent(pair: Int)
         case gather(order: Int)
+
+        /// The pair that it is about.
+        var pair: Int? {
+            switch self {
+            case .check(let pair, _, _, _), .consent(let pair): pair
+            case .gather: nil
+            }
+        }
     }
 
     let id: TransactionID

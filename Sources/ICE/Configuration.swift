@@ -66,6 +66,8 @@ public struct Timing: Hashable, Sendable {
     public var consentMisses = 4
     /// How long consent lasts without an answer (RFC 7675 §5.1).
     public var consentExpiry: Duration = .seconds(30)
+    /// How long a restart is waited for once consent has expired before the agent fails; zero for who can't restart.
+    public var restartPatience: Duration = .zero
 
     /// The defaults.
     public init() {}

@@ -79,7 +79,7 @@ extension Connection {
     /// The system closes a socket whose send failed in a way that SwiftNIO takes to be final: an interface went, a
     /// firewall refused. The address may come back; until then ICE sees a path without answers.
     private func socketDidClose(_ address: TransportAddress) {
-        guard !isClosed else { return }
+        guard !isClosed, peer.localAddresses.contains(address) else { return }
         logger.info("the socket at \(address) was closed by the system; opening it again")
         eventLoop.assumeIsolated().scheduleTask(in: Self.reopenDelay) { [weak self] in
             guard let self else { return }
@@ -88,9 +88,11 @@ extension Connection {
     }
 
     private func reopen(_ address: TransportAddress) async {
-        guard !isClosed, sockets.datagrams[address] == nil else { return }
+        guard !isClosed, peer.localAddresses.contains(address), sockets.datagrams[address] == nil else { return }
         do {
             _ = try await sockets.open(at: address)
+            // Its interface may have gone while this waited.
+            guard peer.localAddresses.contains(address) else { return sockets.remove(address) }
             drain()
         } catch {
             socketDidClose(address)

@@ -68,7 +68,11 @@ public actor Connection {
     private(set) var isClosed = false
     /// Indices of media that somebody has taken up.
     private var claims: Set<Int> = []
-    private var resolution: Task<Void, Never>?
+    /// The names of the peer's candidates that are being resolved, in batches.
+    var resolutions: [Int: Task<Void, Never>] = [:]
+    var resolutionCount = 0
+    /// The user name fragment of the peer's description whose candidates end once all names are resolved.
+    var endingFragment: String?
     /// Those who wait in ``drainQueue()``.
     private var queueWaiters: [CheckedContinuation<Void, Never>] = []
 
@@ -142,7 +146,7 @@ public actor Connection {
     /// Whoever lets go of a connection without ``close()`` leaves nothing open either.
     deinit {
         timer?.cancel()
-        resolution?.cancel()
+        for resolution in resolutions.values { resolution.cancel() }
         monitor?.stop()
         eventContinuation.finish()
     }
@@ -199,30 +203,6 @@ public actor Connection {
 
     /// What this side may send, in the order of the descriptions; the index is the media's in events.
     public var localMedia: [LocalMedia] { peer.localMedia }
-
-    /// Candidates may name hosts, `.local` ones above all; each that resolves is one more pair to check.
-    private func resolveRemoteNames() {
-        let candidates = peer.namedCandidates
-        guard !candidates.isEmpty else { return peer.endRemoteCandidates(now: MonotonicClock.now) }
-        let names = Set(candidates.map(\.host.description))
-        let resolver = HostNameResolver(eventLoop: eventLoop, logger: logger)
-        resolution = Task { [weak self] in
-            for await (name, address) in resolver.resolve(names) {
-                await self?.add(address, to: candidates.filter { $0.host.description == name })
-            }
-            await self?.endRemoteCandidates()
-        }
-    }
-
-    private func add(_ address: IPAddress, to candidates: [CandidateAttribute]) {
-        for candidate in candidates { peer.addRemoteCandidate(candidate, at: address, now: MonotonicClock.now) }
-        drain()
-    }
-
-    private func endRemoteCandidates() {
-        peer.endRemoteCandidates(now: MonotonicClock.now)
-        drain()
-    }
 
     // MARK: Media
 
@@ -328,7 +308,8 @@ public actor Connection {
         peer.close(now: MonotonicClock.now)
         drain()
         isClosed = true
-        resolution?.cancel()
+        for resolution in resolutions.values { resolution.cancel() }
+        resolutions = [:]
         timer?.cancel()
         monitor?.stop()
         monitor = nil

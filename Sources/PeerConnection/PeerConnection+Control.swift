@@ -105,7 +105,9 @@ extension PeerConnection {
 
     /// Queues the reports that are due, and what the receivers ask for.
     mutating func queueControl(now: Instant) {
-        guard canSend, progress != .ended else { return }
+        guard transport.outbound != nil, progress != .ended else { return }
+        // Between two paths reports fall due as ever, or their deadlines would stay in the past; they go nowhere.
+        defer { if selectedPair == nil { control = [] } }
         for index in outbound.indices {
             guard let stream = outbound[index].stream, stream.isActive, stream.statistics.packetsSent > 0,
                 now >= stream.nextReport ?? now,

@@ -123,9 +123,10 @@ extension PeerConnection {
                     counts.selectedPairChanges += 1
                     if transport.outbound != nil { bandwidth.estimator.pathChanged(now: now) }
                 }
+                if selectedPair == nil { requestKeyFrames() }
                 selectedPair = pair
                 follow(transport.start(now: now), now: now)
-            case .stateChanged(.disconnected):
+            case .stateChanged(.disconnected), .stateChanged(.checking):
                 guard progress == .connected else { continue }
                 progress = .disconnected
                 bandwidth.estimator.networkUnavailable(now: now)
@@ -136,15 +137,21 @@ extension PeerConnection {
                 bandwidth.estimator.networkAvailable(now: now)
                 events.append(.reconnected)
             case .stateChanged(.failed):
-                fail(selectedPair == nil ? .unreachable : .consentExpired)
+                fail(counts.selectedPairChanges == 0 ? .unreachable : .consentExpired)
             case .gatheringComplete:
                 events.append(.gatheringComplete)
+                finishTelling()
             case .serverFailed(let failure):
                 events.append(.serverFailed(failure))
-            case .stateChanged, .candidateGathered, .roleChanged:
+            case .candidateGathered(let candidate):
+                tell(candidate)
+            case .restartNeeded:
+                events.append(.restartNeeded)
+            case .stateChanged, .roleChanged:
                 continue
             }
         }
+        if agent.selectedPair == nil { selectedPair = nil }
     }
 
     private mutating func follow(_ outcome: SecureMediaTransport.Outcome, now: Instant) {

@@ -8,7 +8,11 @@ extension PeerConnection {
     /// Adds an address that a socket is bound to: a host candidate. The one added first is preferred.
     public mutating func addLocalAddress(_ address: TransportAddress, now: Instant) {
         agent.addLocalHost(address, interfaceOrder: agent.localCandidates.count, now: now)
+        advance(now: now)
     }
+
+    /// The addresses that sockets are bound to.
+    public var localAddresses: [TransportAddress] { agent.hosts }
 
     /// Says that this machine is known outside under `address`, port for port (1:1 NAT). To be called after the last
     /// ``addLocalAddress(_:now:)``.
@@ -19,6 +23,7 @@ extension PeerConnection {
     /// Asks STUN servers how this peer looks from outside, and TURN servers for addresses to relay from;
     /// ``Event/gatheringComplete`` follows.
     public mutating func gather(servers: [ICEServerAddress], now: Instant) {
+        ice.isGatheringComplete = false
         agent.gather(servers: servers, now: now)
         advance(now: now)
     }
@@ -39,25 +44,28 @@ extension PeerConnection {
     }
 
     /// Offers everything in the identity, with every candidate that is known: the first time, or again in the session
-    /// that stands (RFC 3264 §8). Its `o=` line has a new version where it differs from the description before.
+    /// that stands (RFC 3264 §8). Its `o=` line has a new version where it differs from the description before. After
+    /// ``restartICE()`` it has new ICE credentials.
     public mutating func makeOffer() throws(NegotiationError) -> SessionDescription {
         let sections = offeredSections()
+        offerRestart()
+        let transport = transportParameters(ice.offered ?? ice.local, peerTrickles: peerTrickles)
         func offer(_ version: UInt64) throws(NegotiationError) -> SessionDescription {
             try Negotiation.makeOffer(
                 OfferParameters(
-                    sessionID: identity.sessionID, sessionVersion: version, transport: transportParameters,
-                    sections: sections))
+                    sessionID: identity.sessionID, sessionVersion: version, transport: transport, sections: sections))
         }
         var made = try offer(descriptions.version)
         if negotiated != nil, made.description != descriptions.newest {
             made = try offer(descriptions.version &+ 1)
         }
         descriptions.note(made)
+        ice.note(made, transport)
         return made
     }
 
     /// Takes the peer's answer to an offer of this identity. The first one begins to connect; a later one of the same
-    /// session starts and stops media, and changes nothing else. One that is refused leaves all as it was.
+    /// session starts and stops media, and restarts ICE where the offer does. One that is refused leaves all as it was.
     /// - Throws: `NegotiationError`, or `PeerConnectionError` for what can't be done in this session.
     public mutating func accept(
         answer: SessionDescription, to offer: SessionDescription, now: Instant
@@ -66,52 +74,76 @@ extension PeerConnection {
         if let negotiated {
             try Negotiation.checkContinuity(of: offer, .offer, with: negotiated.sections)
         }
+        let restarts = try isRestarting(offer)
         let session = try Negotiation.negotiate(offer: offer, answer: answer, agreed: negotiated)
-        try take(session, isOwnOffer: true, now: now)
+        try take(session, isOwnOffer: true, restart: restarts ? ice.offered : nil, now: now)
         descriptions.note(offer)
     }
 
     /// Answers the peer's offer, taking what it sends: the first time, and begins to wait for its checks, or again in the
-    /// session that stands. One that is refused leaves all as it was.
+    /// session that stands. One with other ICE credentials restarts ICE. One that is refused leaves all as it was.
+    ///
+    /// Where it crosses an offer of this side's that restarts ICE, the controlling side refuses it, and the other one
+    /// gives way: its own offer is rolled back, and restarts in the next one.
     /// - Throws: `NegotiationError`, or `PeerConnectionError` for what can't be done in this session.
     public mutating func answer(offer: SessionDescription, now: Instant) throws -> SessionDescription {
         guard progress != .ended else { throw PeerConnectionError.ended }
+        if ice.offered != nil, agent.role == .controlling { throw PeerConnectionError.offerOutstanding }
+        let peerTrickles = Self.trickles(offer)
         var parameters = AnswerParameters(
             sessionID: identity.sessionID,
             sessionVersion: negotiated == nil ? descriptions.version : descriptions.version &+ 1,
-            transport: transportParameters)
+            transport: transportParameters(ice.local, peerTrickles: peerTrickles))
         parameters.agreed = negotiated
         for (index, media) in outbound.enumerated() {
             if let section = media.section, !media.hasEnded { parameters.sending[section] = ownSection(index) }
         }
-        let (answer, session) = try Negotiation.makeAnswer(to: offer, parameters)
-        try take(session, isOwnOffer: false, now: now)
+        var (answer, session) = try Negotiation.makeAnswer(to: offer, parameters)
+        var restart: ICEAttributes?
+        if let negotiated, session.remoteICE != negotiated.remoteICE {
+            let drawn = drawCredentials()
+            restart = drawn
+            parameters.transport = transportParameters(drawn, peerTrickles: peerTrickles)
+            (answer, session) = try Negotiation.makeAnswer(to: offer, parameters)
+        }
+        try take(session, isOwnOffer: false, restart: restart, now: now)
         descriptions.note(answer)
+        ice.note(answer, parameters.transport)
         return answer
     }
 
-    private var transportParameters: TransportParameters {
+    private func transportParameters(_ credentials: ICEAttributes, peerTrickles: Bool) -> TransportParameters {
         let fingerprint = identity.certificate.fingerprint()
         return TransportParameters(
-            ice: ICEAttributes(
-                usernameFragment: identity.iceUsernameFragment, password: identity.icePassword),
+            ice: credentials,
+            iceOptions: configuration.trickles ? ["ice2", "trickle"] : ["ice2"],
             fingerprints: [
                 FingerprintAttribute(hashFunction: fingerprint.algorithm.rawValue, bytes: fingerprint.bytes)
             ],
-            candidates: agent.localCandidates.map(CandidateAttribute.init))
+            // What the peer saw itself is not told to it.
+            candidates: agent.localCandidates.filter { $0.type != .peerReflexive }.map(CandidateAttribute.init),
+            hasAllCandidates: !(configuration.trickles && peerTrickles) || ice.isGatheringComplete)
     }
 
-    private mutating func take(_ session: NegotiatedSession, isOwnOffer: Bool, now: Instant) throws {
+    private mutating func take(
+        _ session: NegotiatedSession, isOwnOffer: Bool, restart: ICEAttributes?, now: Instant
+    ) throws {
         // All that can fail comes first: a description that was refused leaves the connection as it was.
+        var restarts = false
         if let negotiated {
-            try checkTransport(of: session, follows: negotiated)
+            restarts = try checkTransport(
+                of: session, follows: negotiated, mayRestart: restart != nil, isOwnOffer: isOwnOffer)
+            if restarts, let restart { try beginRestart(restart, with: session, now: now) }
         } else {
             try prepareTransport(session, now: now)
         }
-        let known = negotiated?.remoteCandidates ?? []
+        settleOffer(isOwnOffer: isOwnOffer, hasRestarted: restarts, wasRestart: restart != nil)
+        if restarts { unresolvedNames = [] }
+        let known = restarts ? [] : negotiated?.remoteCandidates ?? []
         apply(session, isOwnOffer: isOwnOffer, now: now)
         newCandidates = session.remoteCandidates.filter { !known.contains($0) }
         negotiated?.remoteCandidates = known + newCandidates
+        newCandidates += takeEarlyCandidates()
         unresolvedNames.formUnion(namedCandidates.map(\.host.description))
         for candidate in newCandidates {
             if case .address(let ip) = candidate.host { add(candidate, at: ip, now: now) }
@@ -135,19 +167,28 @@ extension PeerConnection {
         agent.setRemote(credentials: credentials, isLite: session.remoteIsICELite, now: now)
     }
 
-    /// There is one transport, and it stays: other ICE credentials would restart ICE (RFC 8839 §4.4.3), another
-    /// fingerprint or part would begin another DTLS association (RFC 8842 §4).
+    /// There is one transport, and it stays: another fingerprint or part would begin another DTLS association (RFC 8842
+    /// §4). Other ICE credentials restart ICE beneath it (RFC 8839 §4.4.1.1.1): returns whether they do.
     private func checkTransport(
-        of session: NegotiatedSession, follows agreed: NegotiatedSession
-    ) throws(PeerConnectionError) {
-        guard session.remoteICE == agreed.remoteICE else { throw .restartUnsupported }
+        of session: NegotiatedSession, follows agreed: NegotiatedSession, mayRestart: Bool, isOwnOffer: Bool
+    ) throws(PeerConnectionError) -> Bool {
         guard Set(session.remoteFingerprints) == Set(agreed.remoteFingerprints) else { throw .fingerprintChanged }
-        guard session.localSetup == agreed.localSetup else { throw .restartUnsupported }
+        guard session.localSetup == agreed.localSetup else { throw .setupChanged }
+        let isOther = session.remoteICE != agreed.remoteICE
+        if isOther, !mayRestart { throw .restartNotOffered }
+        // Who rejects all sections names no credentials either.
+        if mayRestart, !isOther, isOwnOffer, !session.acceptedMedia.isEmpty { throw .restartNotAnswered }
+        return isOther
     }
 
     /// The candidates of the newest description that name a host instead of an address: for the owner to resolve.
     public var namedCandidates: [CandidateAttribute] {
-        newCandidates.filter { if case .name = $0.host { $0.isUDP || $0.tcpType == "passive" } else { false } }
+        newCandidates.filter { if case .name = $0.host { Self.isCheckable($0) } else { false } }
+    }
+
+    /// Whether a candidate is of a kind that is checked: of UDP, or one that waits for TCP connections.
+    static func isCheckable(_ candidate: CandidateAttribute) -> Bool {
+        candidate.isUDP || candidate.tcpType == "passive"
     }
 
     /// Adds a candidate whose host name turned out to have this address.
@@ -158,16 +199,17 @@ extension PeerConnection {
         advance(now: now)
     }
 
-    /// No candidate of the peer will follow. One whose name has found no address may still come forward by itself.
-    public mutating func endRemoteCandidates(now: Instant) {
-        guard progress != .ended else { return }
+    /// No candidate of the peer will follow. One whose name has found no address may still come forward by itself. Where
+    /// `ufrag` is not the peer's newest user name fragment, nothing is done.
+    public mutating func endRemoteCandidates(ufrag: String? = nil, now: Instant) {
+        guard progress != .ended, ufrag == nil || ufrag == negotiated?.remoteICE.usernameFragment else { return }
         for _ in unresolvedNames { agent.noteUnresolvedRemoteName() }
         unresolvedNames = []
         agent.endOfRemoteCandidates(now: now)
         advance(now: now)
     }
 
-    private mutating func add(_ candidate: CandidateAttribute, at ip: IPAddress, now: Instant) {
+    mutating func add(_ candidate: CandidateAttribute, at ip: IPAddress, now: Instant) {
         agent.addRemoteCandidate(
             foundation: candidate.foundation, component: Int(candidate.component), transport: candidate.transport,
             priority: candidate.priority, address: TransportAddress(ip: ip, port: candidate.port),

@@ -8,8 +8,7 @@ extension PeerConnection {
     /// Sends a picture: queues its packets. One that the peer can't take, now or at all, is counted and dropped, and its
     /// sender is asked for a key frame where that would help.
     public mutating func send(_ frame: PacketizedFrame, media: Int, now: Instant) {
-        guard progress == .connected || progress == .disconnected, isSending(media: media),
-            outbound[media].video != nil
+        guard takesFrames, isSending(media: media), outbound[media].video != nil
         else {
             counts.framesDropped += 1
             return
@@ -26,8 +25,7 @@ extension PeerConnection {
 
     /// Sends sound, ahead of all pictures. What the peer can't take, now or at all, is counted and dropped.
     public mutating func send(_ frame: EncodedAudioFrame, media: Int, now: Instant) {
-        guard progress == .connected || progress == .disconnected, isSending(media: media),
-            outbound[media].audio != nil
+        guard takesFrames, isSending(media: media), outbound[media].audio != nil
         else {
             counts.framesDropped += 1
             return

@@ -1,7 +1,7 @@
 internal import CongestionControl
 public import ICE
 internal import RTP
-internal import SDP
+public import SDP
 public import SecureTransport
 public import WireFormat
 
@@ -30,6 +30,14 @@ public struct PeerConnection: ~Copyable {
         /// How SRTP may protect media, the preferred profile first.
         public var srtpProfiles = SRTPProfile.preferred
 
+        /// How long to wait for a restart once the peer's consent has expired, and with it the right to send, before the
+        /// connection fails: 30 s suit who has a way to exchange descriptions while the connection stands. Zero, the
+        /// default, is for who has none: it fails at once.
+        public var restartPatience = Duration.zero
+        /// Whether candidates can be exchanged with the peer one by one (RFC 8838). Descriptions then say so, may be made
+        /// before ``Event/gatheringComplete``, and what is found later is told by ``Event/localCandidate``.
+        public var trickles = false
+
         /// 2500 kbit/s, half a minute to connect.
         public init() {}
     }
@@ -46,6 +54,14 @@ public struct PeerConnection: ~Copyable {
         case disconnected
         /// The peer answers again.
         case reconnected
+        /// There is nothing to send on: the peer's consent has expired, or the socket in use is gone. An offer after
+        /// ``PeerConnection/restartICE()``, and its answer, can find another way. Told once until there is one.
+        case restartNeeded
+        /// A candidate that the newest description of this side lacks, for the peer, with the `a=mid` of its section and the
+        /// user name fragment that it belongs to. Only where both sides trickle.
+        case localCandidate(CandidateAttribute, mid: String, ufrag: String)
+        /// No further ``localCandidate(_:mid:ufrag:)`` will come, unless an address is added.
+        case localCandidatesEnded
         /// A description was taken: ``PeerConnection/remoteMedia`` may have more entries, or other ones.
         case remoteMediaChanged
         /// The peer needs a key frame of the media with this index.
@@ -80,6 +96,7 @@ public struct PeerConnection: ~Copyable {
     let configuration: Configuration
     var identity: LocalIdentity
     var agent: Agent
+    var ice: ICESession
     var transport: SecureMediaTransport
     var negotiated: NegotiatedSession?
     var descriptions = DescriptionHistory()
@@ -148,6 +165,9 @@ public struct PeerConnection: ~Copyable {
                 usernameFragment: identity.iceUsernameFragment, password: identity.icePassword))
         agentConfiguration.timing.connectivityLimit = configuration.connectTimeout
         agentConfiguration.transportPolicy = configuration.transportPolicy
+        agentConfiguration.timing.restartPatience = configuration.restartPatience
+        ice = ICESession(
+            local: ICEAttributes(usernameFragment: identity.iceUsernameFragment, password: identity.icePassword))
         agent = Agent(configuration: agentConfiguration, generator: random)
         outbound = identity.media.map { _ in OutboundMedia() }
         self.identity = identity

@@ -4,8 +4,16 @@ public enum PeerConnectionError: Error, Sendable, Hashable, CustomStringConverti
     case tooManyMedia(limit: Int)
     /// A stream's or track's id has characters that may not stand in a description (RFC 8830 §2).
     case notAToken(String)
-    /// A later description has other ICE credentials, or the other part in DTLS: a restart, or another peer.
-    case restartUnsupported
+    /// A later answer has other ICE credentials, but its offer did not restart ICE: it may be another peer's.
+    case restartNotOffered
+    /// The answer to an offer that restarts ICE has the credentials of before.
+    case restartNotAnswered
+    /// The answer is to an offer whose restart was taken back.
+    case staleOffer
+    /// The peer's offer crosses one of this side's that restarts ICE.
+    case offerOutstanding
+    /// A later description has the other part in DTLS: it would begin another association.
+    case setupChanged
     /// A later description has another certificate's fingerprint.
     case fingerprintChanged
     /// The connection has ended.
@@ -19,9 +27,20 @@ public enum PeerConnectionError: Error, Sendable, Hashable, CustomStringConverti
         case .notAToken(let text):
             "\"\(text)\" has characters that may not stand in an id; use letters, digits and the signs "
                 + "!#$%&'*+-.^_`{|}~ only"
-        case .restartUnsupported:
-            "this description would begin another transport (its ICE credentials or its a=setup differ from those that "
-                + "were agreed on); make a new offer for another peer, or for this one to begin anew"
+        case .restartNotOffered:
+            "this answer has other ICE credentials than were agreed on, although the offer asked for no restart; hand "
+                + "over the answer of this peer, and make a new offer for another one"
+        case .restartNotAnswered:
+            "the offer restarts ICE, but this answer has the credentials of before (RFC 8839 §4.4.1.1.1); check that it "
+                + "is the answer to this very offer"
+        case .staleOffer:
+            "this answer is to an offer that was taken back; make a new one"
+        case .offerOutstanding:
+            "this offer crosses one of this side's that restarts ICE; have that answered, or take it back first "
+                + "(rollbackOffer)"
+        case .setupChanged:
+            "this description has the other part in DTLS (a=setup) than was agreed on, which would begin another "
+                + "association; make a new offer for another peer, or for this one to begin anew"
         case .fingerprintChanged:
             "this description has another certificate than the connection was made with; make a new offer for another "
                 + "peer, or for this one to begin anew"

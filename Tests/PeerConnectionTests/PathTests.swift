@@ -168,7 +168,7 @@ import WireFormat
         let call = try SimulatedCall(conditions: Self.clean, seed: 110)
         call.run(for: .seconds(1))
         let offer = try call.sender.makeOffer()
-        #expect(throws: PeerConnectionError.restartUnsupported) {
+        #expect(throws: PeerConnectionError.fingerprintChanged) {
             var answerer = try SimulatedCall.makeAnswerer(seed: 111)
             let answer = try answerer.answer(offer: offer, now: call.now)
             try call.sender.accept(answer: answer, to: offer, now: call.now)

@@ -42,6 +42,7 @@ final class SimulatedCall {
     enum PathEvent: Hashable {
         case disconnected
         case reconnected
+        case restartNeeded
     }
 
     /// What differs from a call whose descriptions cross at once and unchanged.
@@ -250,7 +251,10 @@ final class SimulatedCall {
             case .reconnected: record.pathEvents.append((now, .reconnected))
             case .targetBitrateChanged(let target, let media):
                 record.targetsOf[media, default: []].append((now, target))
-            case .gatheringComplete, .serverFailed, .frame, .sound, .activityChanged: continue
+            case .restartNeeded: record.pathEvents.append((now, .restartNeeded))
+            case .gatheringComplete, .serverFailed, .frame, .sound, .activityChanged, .localCandidate,
+                .localCandidatesEnded:
+                continue
             }
         }
         while let event = viewer.pollEvent() {

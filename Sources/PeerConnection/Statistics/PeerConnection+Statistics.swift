@@ -35,7 +35,7 @@ extension PeerConnection {
             object.set("bytesReceived", counts.bytesReceived)
             object.set("selectedCandidatePairChanges", counts.selectedPairChanges)
             object.set("selectedCandidatePairId", selectedPair.map { StatisticsReport.pairID($0.id) })
-            object.set("iceLocalUsernameFragment", identity.iceUsernameFragment)
+            object.set("iceLocalUsernameFragment", ice.local.usernameFragment)
             object.set("iceState", agent.state.rawValue)
             object.set("dtlsState", transport.dtls?.statisticsState ?? "new")
             object.set("dtlsRole", transport.dtls?.role.rawValue ?? "unknown")

@@ -1,0 +1,234 @@
+import STUN
+public import WireFormat
+
+/// ICE restarts (RFC 8445 §9, RFC 8839 §4.4.1.1.1): other credentials, and checks from the start, while media stays on
+/// the pair that was selected before.
+///
+/// ```
+///   offerRestart ──▶ requests under the offered credentials are answered and remembered
+///        │ withdrawRestart: forgotten
+///        ▼
+///   restart, setRemote ──▶ the old pair is retired: it carries media, asks for consent and answers
+///        │ a pair of the new generation is nominated, or works where the old one has stopped answering
+///        ▼
+///   selected ──▶ the peer may use the old pair for as long as consent lasts
+/// ```
+extension Agent {
+    /// The credentials of a generation that a restart has ended.
+    struct Retired: Sendable {
+        let generation: Int
+        let local: Credentials
+        let remote: Credentials
+        /// Until when the peer's requests under them are answered; nil while the generation's pair is selected.
+        var expires: Instant?
+    }
+
+    /// What there is no pair to send on for.
+    struct Outage: Sendable {
+        /// When the agent fails where nothing has helped.
+        let ends: Instant
+        var isReported = false
+    }
+
+    /// Whose credentials a request bears.
+    enum Addressee: Sendable {
+        case current
+        case offered
+        case retired
+    }
+
+    /// Says which credentials our description offers for a restart. Requests under them may come before the peer's
+    /// description: they are answered, and acted on after ``restart(credentials:now:)``.
+    public mutating func offerRestart(credentials: Credentials) {
+        guard isActive, remoteCredentials != nil, offeredCredentials != credentials else { return }
+        offeredCredentials = credentials
+        earlyChecks = []
+    }
+
+    /// Takes back ``offerRestart(credentials:)``, as where the offer was rolled back.
+    public mutating func withdrawRestart() {
+        guard offeredCredentials != nil else { return }
+        offeredCredentials = nil
+        earlyChecks = []
+    }
+
+    /// Begins anew under other credentials of ours; ``setRemote(credentials:isLite:now:)`` with the peer's is to follow.
+    ///
+    /// The role and the bases stay, with what servers told of those. The peer's candidates are to be added again. The
+    /// selected pair stays selected, under the credentials that it has, until a pair of this generation takes over;
+    /// where none does, for as long as the peer consents.
+    public mutating func restart(credentials: Credentials, now: Instant) {
+        guard isActive, let remoteCredentials else { return }
+        let kept = selected.flatMap(pairIndex).map { pairs[$0] }
+        if kept?.generation == generation {
+            retired = Retired(generation: generation, local: localCredentials, remote: remoteCredentials)
+        } else if kept == nil {
+            retired = nil
+        }
+        if offeredCredentials != credentials { earlyChecks = [] }
+        offeredCredentials = nil
+        generation += 1
+        isRestarting = true
+        self.credentials = credentials
+        self.remoteCredentials = nil
+        pairs = kept.map { [$0] } ?? []
+        triggered = []
+        nominating = nil
+        firstValid = nil
+        remoteCandidates = []
+        remoteCandidatesEnded = false
+        remoteReflexiveCount = 0
+        statistics.remoteCandidatesIgnored = 0
+        statistics.remoteNamesUnresolved = 0
+        localCandidates.removeAll { $0.type == .peerReflexive }
+        for (id, transaction) in transactions {
+            if case .check = transaction.purpose { transactions[id] = nil }
+        }
+        checkingSince = nil
+        if kept == nil { setState(.checking) }
+    }
+
+    /// Takes a socket away that is gone: its candidates and pairs go with it. Where the selected pair was its, another
+    /// that works takes over; where there is none, ``AgentEvent/restartNeeded`` says so, and all are tried once more.
+    public mutating func removeLocalHost(_ base: TransportAddress, now: Instant) {
+        guard isActive, bases.contains(where: { $0.address == base && $0.route == .socket }) else { return }
+        var gone = [base]
+        gone += bases.filter { $0.route == .stream(base) }.map(\.address)
+        for index in relays.indices where relays[index].base.address == base {
+            if let relayed = relays[index].relayed { gone.append(relayed) }
+            relays[index].isAbandoned = true
+        }
+        for index in gathers.indices where gathers[index].base == base {
+            gathers[index].isDone = true
+            gathers[index].isAbandoned = true
+            gathers[index].keepalive = nil
+        }
+        loseBases(gone, as: .unreachable, now: now)
+        // Another socket of the address may open connections in its stead.
+        addStreams()
+        advance(now: now)
+    }
+
+    /// Takes bases away, with what was found and is under way through them. Where the selected pair was of one, another
+    /// that works takes over; where there is none, all are tried once more.
+    mutating func loseBases(_ gone: [TransportAddress], as fate: PairFate, now: Instant) {
+        bases.removeAll { gone.contains($0.address) }
+        localCandidates.removeAll { gone.contains($0.base) }
+        earlyChecks.removeAll { gone.contains($0.base) }
+        transactions = transactions.filter { !gone.contains($0.value.base) }
+        for index in pairs.indices where gone.contains(pairs[index].base) {
+            fail(index, as: fate)
+            pairs[index].isNominated = false
+        }
+        guard let index = selected.flatMap(pairIndex), gone.contains(pairs[index].base) else { return }
+        for other in pairs.indices where isCurrent(other) && !gone.contains(pairs[other].base) {
+            guard bases.contains(where: { $0.address == pairs[other].base }) else { continue }
+            // A pair that answered lately is used at once, and is asked again too.
+            if pairs[other].state == .succeeded {
+                triggered.append(TriggeredCheck(pair: pairs[other].id, nominates: false))
+            } else if pairs[other].state != .inProgress, !pairs[other].hasLostConsent {
+                trigger(other)
+            }
+        }
+        loseSelected(consentUntil: max(now, consentExpiry(of: pairs[index])), isGone: true, now: now)
+    }
+
+    /// How many of the peer's candidates are remembered.
+    public var maximumRemoteCandidates: Int { limits.remoteCandidates }
+
+    /// Whether a pair belongs to the newest generation.
+    func isCurrent(_ index: Int) -> Bool { pairs[index].generation == generation }
+
+    /// Whether media is on a pair that a restart is to replace.
+    var isSelectedRetired: Bool {
+        selected.flatMap(pairIndex).map { pairs[$0].generation != generation } ?? false
+    }
+
+    /// Pairs of the newest generation that the peer still consents to be sent to on.
+    func usablePairs(now: Instant) -> [Int] {
+        pairs.indices.filter { index in
+            isCurrent(index) && pairs[index].state == .succeeded && consentExpiry(of: pairs[index]) > now
+        }
+    }
+
+    /// Our own and the peer's credentials for a pair.
+    func credentials(of index: Int) -> (local: Credentials, remote: Credentials)? {
+        if isCurrent(index) { return remoteCredentials.map { (credentials, $0) } }
+        guard let retired, retired.generation == pairs[index].generation else { return nil }
+        return (retired.local, retired.remote)
+    }
+
+    /// Which credentials a request's user name is of; nil for a stranger's, one that answered the same offer included.
+    func addressee(of username: String, now: Instant) -> (Addressee, Credentials, remoteFragment: String)? {
+        let fragments = username.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let local = fragments.first else { return nil }
+        let remote = fragments.count == 2 ? fragments[1] : ""
+        if local == credentials.usernameFragment, remoteCredentials.map({ $0.usernameFragment == remote }) ?? true {
+            return (.current, credentials, remote)
+        }
+        if let offered = offeredCredentials, local == offered.usernameFragment { return (.offered, offered, remote) }
+        if let retired, local == retired.local.usernameFragment, remote == retired.remote.usernameFragment,
+            retired.expires.map({ now < $0 }) ?? true
+        {
+            return (.retired, retired.local, remote)
+        }
+        return nil
+    }
+
+    /// A request on the pair that a restart is to replace, or has replaced: the peer still uses it.
+    mutating func noteRetired(from source: TransportAddress, to base: TransportAddress, now: Instant) {
+        let index = pairs.indices.first { index in
+            !isCurrent(index) && pairs[index].base == base && pairs[index].remote.address == source
+        }
+        guard let index else { return }
+        pairs[index].statistics.requestsReceived += 1
+        pairs[index].statistics.responsesSent += 1
+        pairs[index].latestRequest = now
+    }
+
+    /// There is nothing to send on any more, unless another pair works. The peer's consent holds, or held, until then.
+    mutating func loseSelected(consentUntil: Instant, isGone: Bool, now: Instant) {
+        selected = nil
+        consentDue = nil
+        consentUnanswered = 0
+        reselect(now: now)
+        guard selected == nil else { return }
+        let mayRestart = isRestarting && checkingSince.map { now - $0 < timing.connectivityLimit } ?? true
+        guard isGone || mayRestart || timing.restartPatience > .zero else { return stop(.failed, now: now) }
+        outage = outage ?? Outage(ends: consentUntil.advanced(by: timing.restartPatience))
+        setState(mayRestart ? .checking : .disconnected)
+        if !mayRestart { reportOutage() }
+    }
+
+    /// No pair of the newest generation works: what is left is to wait for a restart.
+    mutating func giveUp(now: Instant) {
+        guard let outage, now < outage.ends else { return stop(.failed, now: now) }
+        isRestarting = false
+        setState(.disconnected)
+        reportOutage()
+    }
+
+    mutating func reportOutage() {
+        guard outage?.isReported == false else { return }
+        outage?.isReported = true
+        emit(.restartNeeded)
+    }
+
+    /// Ends what a restart or an outage leaves behind: the pair that was replaced, and the agent where nothing helped.
+    mutating func settleRestart(now: Instant) {
+        if selected != nil {
+            outage = nil
+            if !isSelectedRetired {
+                isRestarting = false
+                pairs.removeAll { $0.generation != generation }
+                let former = retired?.expires ?? now.advanced(by: timing.consentExpiry)
+                if former <= now { retired = nil } else { retired?.expires = former }
+            }
+        } else if state == .disconnected, let outage, outage.ends <= now {
+            stop(.failed, now: now)
+        }
+    }
+
+    /// When an outage has lasted too long.
+    var outageDeadline: Instant? { state == .disconnected && selected == nil ? outage?.ends : nil }
+}

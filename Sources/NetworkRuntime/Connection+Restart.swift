@@ -1,0 +1,46 @@
+internal import NIOCore
+internal import PeerConnection
+public import WireFormat
+
+/// Another path for a connection that stands: new credentials, and sockets that come and go with interfaces.
+extension Connection {
+    /// Has the next ``makeOffer()`` restart ICE; see `PeerConnection.restartICE()`.
+    public func restartICE() {
+        peer.restartICE()
+        drain()
+    }
+
+    /// Takes back an offer that restarts ICE and was not answered; see `PeerConnection.rollbackOffer()`.
+    public func rollbackOffer() {
+        peer.rollbackOffer()
+        drain()
+    }
+
+    /// Listens at one more address while the connection runs, at `port` or one that the system picks, and says where. An
+    /// address that has a socket already keeps that.
+    @discardableResult
+    public func addLocalAddress(_ address: IPAddress, port: UInt16 = 0) async throws -> TransportAddress {
+        guard !isClosed else { throw PeerConnectionError.ended }
+        if let known = peer.localAddresses.first(where: { $0.ip == address }) { return known }
+        let local = try await sockets.open(at: TransportAddress(ip: address, port: port))
+        guard !isClosed else { throw PeerConnectionError.ended }
+        // Another call may have opened one while this waited.
+        if let known = peer.localAddresses.first(where: { $0.ip == address }) {
+            if known != local { sockets.remove(local) }
+            return known
+        }
+        peer.addLocalAddress(local, now: MonotonicClock.now)
+        drain()
+        return local
+    }
+
+    /// Listens at an address no more, as where its interface is gone: what was relayed or connected from there ends too.
+    /// Media moves to another pair that works, or `PeerConnection.Event.restartNeeded` says that there is none.
+    public func removeLocalAddress(_ address: IPAddress) {
+        for local in peer.localAddresses where local.ip == address {
+            sockets.remove(local)
+            peer.removeLocalAddress(local, now: MonotonicClock.now)
+        }
+        drain()
+    }
+}

@@ -1,0 +1,81 @@
+public import PeerConnection
+public import SDP
+internal import WireFormat
+
+/// Candidates of the peer: those that its descriptions hold, and those that it tells one by one (RFC 8838).
+extension Connection {
+    /// Takes a candidate that the peer told apart from its description; a name is resolved first. An empty text says that
+    /// no more will come. See `PeerConnection.addRemoteCandidate(_:mid:ufrag:now:)`.
+    @discardableResult
+    public func addRemoteCandidate(
+        _ line: String, mid: String? = nil, ufrag: String? = nil
+    ) throws(RemoteCandidateError) -> PeerConnection.RemoteCandidateFate {
+        let fate = try peer.addRemoteCandidate(line, mid: mid, ufrag: ufrag, now: MonotonicClock.now)
+        follow(fate)
+        return fate
+    }
+
+    /// Takes a candidate that the peer told apart from its description; a name is resolved first.
+    @discardableResult
+    public func addRemoteCandidate(
+        _ candidate: CandidateAttribute, mid: String? = nil, ufrag: String? = nil
+    ) throws(RemoteCandidateError) -> PeerConnection.RemoteCandidateFate {
+        let fate = try peer.addRemoteCandidate(candidate, mid: mid, ufrag: ufrag, now: MonotonicClock.now)
+        follow(fate)
+        return fate
+    }
+
+    private func follow(_ fate: PeerConnection.RemoteCandidateFate) {
+        if case .named(let candidate) = fate { resolve([candidate]) }
+        drain()
+    }
+
+    /// No candidate of the peer's description with this user name fragment, or of the newest one, will follow. Names that
+    /// are being resolved are waited for.
+    public func endRemoteCandidates(ufrag: String? = nil) {
+        guard ufrag == nil || ufrag == peer.remoteUsernameFragment else { return }
+        endingFragment = peer.remoteUsernameFragment
+        finishRemoteCandidates()
+    }
+
+    /// After a description: candidates may name hosts, `.local` ones above all; each that resolves is one more pair to
+    /// check.
+    func resolveRemoteNames() {
+        let candidates = peer.namedCandidates
+        if !candidates.isEmpty { resolve(candidates) }
+        if !peer.expectsRemoteCandidates { endRemoteCandidates() }
+    }
+
+    private func resolve(_ candidates: [CandidateAttribute]) {
+        guard resolutions.count < peer.maximumResolutions else { return }
+        let names = Set(candidates.map(\.host.description))
+        let resolver = HostNameResolver(eventLoop: eventLoop, logger: logger)
+        resolutionCount += 1
+        let number = resolutionCount
+        let ufrag = peer.remoteUsernameFragment
+        resolutions[number] = Task { [weak self] in
+            for await (name, address) in resolver.resolve(names) {
+                await self?.add(address, to: candidates.filter { $0.host.description == name }, of: ufrag)
+            }
+            await self?.finishResolution(number)
+        }
+    }
+
+    private func add(_ address: IPAddress, to candidates: [CandidateAttribute], of ufrag: String?) {
+        guard ufrag == peer.remoteUsernameFragment else { return }
+        for candidate in candidates { peer.addRemoteCandidate(candidate, at: address, now: MonotonicClock.now) }
+        drain()
+    }
+
+    private func finishResolution(_ number: Int) {
+        resolutions[number] = nil
+        finishRemoteCandidates()
+    }
+
+    private func finishRemoteCandidates() {
+        guard resolutions.isEmpty, let ufrag = endingFragment else { return }
+        endingFragment = nil
+        peer.endRemoteCandidates(ufrag: ufrag, now: MonotonicClock.now)
+        drain()
+    }
+}
