@@ -10,7 +10,7 @@ extension Agent {
     /// bases of both versions have a TURN server, those of IPv6 ask for IPv6, so that peers of either are reached. Where
     /// the server has no address of the version that was asked for, the other one is.
     public mutating func gather(servers: [ICEServerAddress], now: Instant) {
-        guard isActive, gatheringLimit == nil else { return }
+        guard isActive else { return }
         var order = 0
         for server in servers {
             let asking = bases.filter { Self.isWorthAsking(server.address.ip, from: $0) }

@@ -30,7 +30,9 @@ extension Connection {
 
     /// Asks servers that are known by their addresses; ``PeerConnection/Event/gatheringComplete`` follows.
     public func gather(servers: [ICEServerAddress]) {
+        guard !isClosed else { return }
         isGathering = true
+        for server in servers where !knownServers.contains(server) { knownServers.append(server) }
         peer.gather(servers: servers, now: MonotonicClock.now)
         drain()
     }

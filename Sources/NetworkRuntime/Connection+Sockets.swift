@@ -98,30 +98,4 @@ extension Connection {
             socketDidClose(address)
         }
     }
-
-    // MARK: Interfaces
-
-    /// Takes up addresses that the machine has got.
-    func interfacesDidChange(addsNew: Bool) {
-        guard !isClosed, let present = try? NetworkInterfaces.usableAddresses() else { return }
-        sockets.forgetRoutes()
-        guard addsNew else { return }
-        let known = Set(sockets.addresses.map(\.ip))
-        for address in present where !known.contains(address) && !address.isLoopback {
-            Task { await self.open(address) }
-        }
-    }
-
-    private func open(_ ip: IPAddress) async {
-        guard !isClosed, !sockets.addresses.contains(where: { $0.ip == ip }) else { return }
-        do {
-            let address = try await sockets.open(at: TransportAddress(ip: ip, port: configuration.port))
-            guard !isClosed else { return }
-            logger.info("this machine has a new address: \(ip)")
-            peer.addLocalAddress(address, now: MonotonicClock.now)
-            drain()
-        } catch {
-            logger.info("\(error)")
-        }
-    }
 }

@@ -58,6 +58,10 @@ public actor Connection {
     var streamFailures: [DedicatedSocket.Endpoint: String] = [:]
     /// Servers whose names have no address.
     var unresolvedServers: [(url: String, error: ICEServerError)] = []
+    /// Those whose addresses are known; addresses of ours that come later ask them too.
+    var knownServers: [ICEServerAddress] = []
+    /// Addresses that this machine had and has no longer.
+    var lostAddresses: Set<IPAddress> = []
     var isGathering = false
     /// Those who wait in ``gather()``.
     var gatherWaiters: [CheckedContinuation<Void, Never>] = []

@@ -13,6 +13,11 @@ public enum NetworkInterfaces {
         return uniqued(usable.isEmpty ? addresses.filter(\.isLoopback) : usable)
     }
 
+    /// Every address that an interface has.
+    static func allAddresses() throws -> Set<IPAddress> {
+        Set(try System.enumerateDevices().compactMap { $0.address.flatMap(IPAddress.init) })
+    }
+
     private static func uniqued(_ addresses: [IPAddress]) -> [IPAddress] {
         var seen: Set<IPAddress> = []
         return addresses.filter { seen.insert($0).inserted }

@@ -1,0 +1,49 @@
+internal import Logging
+internal import PeerConnection
+internal import WireFormat
+
+/// Addresses that come and go while a connection runs.
+extension Connection {
+    /// Looks at what the interfaces have, and follows.
+    func interfacesDidChange(addsNew: Bool) {
+        guard let present = try? NetworkInterfaces.allAddresses(),
+            let usable = try? NetworkInterfaces.usableAddresses()
+        else { return }
+        // All of 127.0.0.0/8 is this machine, whatever its interfaces say.
+        interfacesDidChange(
+            present: present.union(peer.localAddresses.map(\.ip).filter(\.isLoopback)),
+            new: addsNew ? usable.filter { !$0.isLoopback } : [])
+    }
+
+    /// Gives up the sockets of addresses that are not `present` any more, and all that went from there, and takes up
+    /// `new` ones. An address that was given up is taken up again when it comes back.
+    func interfacesDidChange(present: Set<IPAddress>, new: [IPAddress] = []) {
+        guard !isClosed else { return }
+        sockets.forgetRoutes()
+        for address in Set(peer.localAddresses.map(\.ip)).subtracting(present) {
+            logger.info("this machine has \(address) no longer")
+            lostAddresses.insert(address)
+            removeLocalAddress(address)
+        }
+        let back = lostAddresses.intersection(present)
+        lostAddresses.subtract(back)
+        let known = Set(peer.localAddresses.map(\.ip))
+        for address in back.union(new) where !known.contains(address) {
+            Task { await self.takeUp(address) }
+        }
+    }
+
+    private func takeUp(_ address: IPAddress) async {
+        do {
+            try await addLocalAddress(address, port: configuration.port)
+            logger.info("this machine has a new address: \(address)")
+            for address in configuration.publicAddresses { peer.addPublicAddress(address, now: MonotonicClock.now) }
+            // How it looks from outside, and relays that are reached from it.
+            if !knownServers.isEmpty { gather(servers: knownServers) }
+        } catch {
+            // It may not be fit for use yet: the next change has it tried again.
+            lostAddresses.insert(address)
+            logger.info("\(error)")
+        }
+    }
+}
