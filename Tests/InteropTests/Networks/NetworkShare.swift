@@ -25,8 +25,9 @@ struct NetworkShare {
     /// holds for it stays.
     init(
         over network: TestNetwork, sender: [String] = [], viewer: [String] = [], viewFor seconds: Double = 1,
-        in folder: TemporaryFolder
+        environment: [String: String] = [:], in folder: TemporaryFolder
     ) async throws {
+        let environment = Self.environment.merging(environment) { $1 }
         self.network = network
         self.folder = folder
         let rtcshare = try #require(Peers.rtcshare)
@@ -39,7 +40,7 @@ struct NetworkShare {
             [
                 "-c", "exec \"$@\" <\(answer.path)", "sh", rtcshare.path, "send", "--attendee", "alice",
                 "--source", "test:640x360@15", "--stats", folder.file("sender.jsonl").path,
-            ] + sender, on: .sender, environment: Self.environment)
+            ] + sender, on: .sender, environment: environment)
         self.sending = sending
         try await sending.wait(for: "the offer", timeout: .seconds(20)) { Self.isWhole(sending.standardOutput) }
         let offer = try folder.write(sending.standardOutput, to: "offer.sdp")
@@ -48,7 +49,7 @@ struct NetworkShare {
             [
                 "view", "--offer", offer.path, "--duration", "\(seconds)", "--snapshot", folder.file("seen.png").path,
                 "--stats", folder.file("viewer.jsonl").path,
-            ] + viewer, on: .viewer, environment: Self.environment)
+            ] + viewer, on: .viewer, environment: environment)
         self.viewing = viewing
         try await viewing.wait(for: "the answer", timeout: .seconds(20)) { Self.isWhole(viewing.standardOutput) }
         try pipe.write(contentsOf: Data(viewing.standardOutput.utf8))

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 extension Interop.NetworkTests {
@@ -45,6 +46,21 @@ extension Interop.NetworkTests {
             try await network.startServer()
             let path = try await NetworkShare(
                 over: network, sender: Self.turnOverTCP, viewer: Interop.NetworkTests.stun, in: folder
+            ).seen()
+            #expect(path.local == "relay" && path.localAddress == TestNetwork.serverV4, "\(path)")
+        }
+
+        @Test func `Where UDP is blocked, TURN over TLS gets through at the port of HTTPS`() async throws {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(sender: .udpBlocked, in: folder)
+            let certificate = try await TestCertificate(for: "IP:\(TestNetwork.serverV4)", in: folder)
+            try await network.startServer(certificate: certificate)
+            let path = try await NetworkShare(
+                over: network,
+                sender: [
+                    "--ice-server",
+                    "turns:\(TestNetwork.username):\(TestNetwork.password)@\(TestNetwork.serverV4):443",
+                ], environment: ["SSL_CERT_FILE": certificate.certificate.path], in: folder
             ).seen()
             #expect(path.local == "relay" && path.localAddress == TestNetwork.serverV4, "\(path)")
         }

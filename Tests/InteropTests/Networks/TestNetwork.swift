@@ -34,6 +34,7 @@ final class TestNetwork {
     /// The sender's router, or the sender where it has none.
     static let senderRouterV4 = "203.0.113.1"
     static let viewerRouterV4 = "203.0.113.2"
+    private static let internetV4 = "203.0.113.254"
     static let serverV6 = "2001:db8:113::10"
 
     private let name: String
@@ -97,8 +98,18 @@ final class TestNetwork {
         ip -n $internet link set segment up
         \(join("$server", port: "server"))
         \(address("$server", "wan", v4: "\(Self.serverV4)/24", v6: "\(Self.serverV6)/64"))
+        \(versions.hasV4 ? defaultRoute : "")
         \(versions.hasV4 ? "ip -n $server address add \(Self.alternateV4)/24 dev wan" : "")
         \(versions.hasV6 ? routes("$server") : "")
+        """
+    }
+
+    /// As on the internet, the server has a way to addresses of private networks, on which nothing arrives: a relay
+    /// whose own system tells it that there is none relays no more (coturn 4.6).
+    private var defaultRoute: String {
+        """
+        ip -n $internet address add \(Self.internetV4)/24 dev segment
+        ip -n $server route add default via \(Self.internetV4)
         """
     }
 
