@@ -22,6 +22,9 @@ final class DedicatedSocket: @unchecked Sendable {
         /// Whom the server's certificate must name.
         var host: String?
         var trustRoots: TrustRoots = .system
+        /// How long the opening may take. TCP, and TLS on top, take a few round trips, and lost packets are sent again
+        /// after 1, 3 and 7 s.
+        var openingLimit: Duration = .seconds(10)
     }
 
     private enum State {
@@ -42,8 +45,6 @@ final class DedicatedSocket: @unchecked Sendable {
     private var channel: (any Channel)?
     private var isUnflushed = false
 
-    /// TCP, and TLS on top, take a few round trips, and lost packets are sent again after 1, 3 and 7 s.
-    private static let openingLimit = TimeAmount.seconds(10)
     /// Requests and checks wait for the socket; media never comes that early.
     private static let waitingLimit = 64
     /// What waits for the path beyond this is late: TCP must not make a queue out of a call. It is a third of a second
@@ -65,8 +66,8 @@ final class DedicatedSocket: @unchecked Sendable {
         self.framing = setting.framing
         self.receive = receive
         self.ended = ended
-        opening = eventLoop.assumeIsolated().scheduleTask(in: Self.openingLimit) { [weak self] in
-            self?.end("no connection within \(Self.openingLimit.nanoseconds / 1_000_000_000) s")
+        opening = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(setting.openingLimit)) { [weak self] in
+            self?.end("nothing answers there, or a firewall drops it")
         }
         eventLoop.execute { self.open(setting) }
     }
@@ -162,7 +163,7 @@ final class DedicatedSocket: @unchecked Sendable {
         _ handlers: NIOLoopBound<(DedicatedSocketHandler, NIOSSLClientHandler?)>
     ) -> EventLoopFuture<Void> {
         ClientBootstrap(group: eventLoop)
-            .connectTimeout(Self.openingLimit)
+            .connectTimeout(.seconds(60))
             .bind(to: local)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(

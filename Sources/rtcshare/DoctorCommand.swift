@@ -10,17 +10,19 @@ struct DoctorCommand: AsyncParsableCommand {
             Shows the addresses that a viewer would be told, what each server answers, what kind of NAT stands in between, \
             and whether names under .local can be asked for. Nothing is shared. Ends with 69 where no way out was found.
 
-            Example: rtcshare doctor --ice-server stun:stun.example.org --ice-server turn:USER:PASSWORD@turn.example.org
+            Example: rtcshare doctor --ice-server stun:stun.example.org --ice-server turn:turn.example.org \
+            --ice-credentials turn.secret
             """)
 
-    @OptionGroup var servers: DoctorServerOptions
+    @OptionGroup var servers: ICEServerOptions
 
     @Flag(help: "Print it as JSON.")
     var json = false
 
     func run() async throws {
         try await reportingFailure {
-            let diagnosis = try await NetworkDiagnosis.examine(servers: try servers.iceServers())
+            let (asked, trustRoots) = try servers.resolved()
+            let diagnosis = try await NetworkDiagnosis.examine(servers: asked, trustRoots: trustRoots)
             try StandardStreams.writeOutput(json ? try Self.json(diagnosis) : Self.text(diagnosis))
             guard diagnosis.hasWayOut else {
                 throw CommandFailure(.unavailable, "no way out of this machine was found")
@@ -71,30 +73,5 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private static func name(_ filtering: NATFiltering) -> String {
         filtering == .unknown ? "can't tell: no server offers RFC 5780" : filtering.rawValue
-    }
-}
-
-/// The servers that the doctor asks.
-struct DoctorServerOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "A server to ask, again for each: stun:HOST[:PORT], or turn:USER:PASSWORD@HOST[:PORT][?transport=tcp].",
-            valueName: "url"))
-    var iceServer: [String] = []
-
-    func iceServers() throws(CommandFailure) -> [ICEServer] {
-        let environment = ProcessInfo.processInfo.environment
-        var servers: [ICEServer] = []
-        for url in iceServer {
-            do {
-                servers.append(
-                    try ICEServer(
-                        url: url, username: environment["RTCSHARE_ICE_USERNAME"],
-                        password: environment["RTCSHARE_ICE_PASSWORD"]))
-            } catch {
-                throw CommandFailure(.usage, error.description)
-            }
-        }
-        return servers
     }
 }

@@ -3,8 +3,8 @@ internal import Foundation
 internal import ICE
 internal import NetworkRuntime
 
-/// The options that say which servers help to connect, and how.
-struct ICEOptions: ParsableArguments {
+/// The options that say which servers help to connect.
+struct ICEServerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
@@ -22,36 +22,20 @@ struct ICEOptions: ParsableArguments {
             """, valueName: "file"))
     var iceCredentials: String?
 
-    @Option(help: "all takes any path to the peer; relay only those through turn: and turns: servers.")
-    var iceTransportPolicy: Policy?
-
-    enum Policy: String, ExpressibleByArgument, CaseIterable {
-        case all, relay
-    }
-
-    /// Whether anything was said.
-    var isGiven: Bool { !iceServer.isEmpty || iceCredentials != nil || iceTransportPolicy != nil }
-
-    /// Puts what they say into a connection's configuration.
-    func apply(to configuration: inout Connection.Configuration) throws {
+    /// The servers, and whose certificates they may have. Passwords on the command line are seen by nobody else after it.
+    func resolved() throws -> (servers: [ICEServer], trustRoots: TrustRoots) {
         let environment = ProcessInfo.processInfo.environment
-        configuration.iceServers = try servers(environment: environment)
-        configuration.transportPolicy = iceTransportPolicy == .relay ? .relay : .all
-        configuration.trustRoots = Self.trustRoots(environment: environment)
-        ProcessArguments.hideCredentials(in: iceServer)
-        guard iceTransportPolicy == .relay, !configuration.iceServers.contains(where: { $0.credentials != nil })
-        else { return }
-        throw CommandFailure(
-            .usage, "--ice-transport-policy relay needs a relay: name one with --ice-server turn:HOST")
+        defer { ProcessArguments.hideCredentials(in: iceServer) }
+        return (try servers(environment: environment), Self.trustRoots(environment: environment))
     }
 
     /// Whose certificates count: those of the system, or of the file that OpenSSL's variable names.
-    static func trustRoots(environment: [String: String]) -> TrustRoots {
+    private static func trustRoots(environment: [String: String]) -> TrustRoots {
         environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : .file($0) } ?? .system
     }
 
     /// The servers, with what they ask of their user.
-    func servers(environment: [String: String]) throws -> [ICEServer] {
+    private func servers(environment: [String: String]) throws -> [ICEServer] {
         var credentials: ICECredentials?
         if let iceCredentials {
             credentials = try ICECredentials(file: iceCredentials)
@@ -63,6 +47,34 @@ struct ICEOptions: ParsableArguments {
         return try iceServer.map {
             try ICEServer(url: $0, username: credentials?.username, password: credentials?.password)
         }
+    }
+}
+
+/// The options that say which servers help to connect, and which paths may be taken.
+struct ICEOptions: ParsableArguments {
+    @OptionGroup var servers: ICEServerOptions
+
+    @Option(help: "all takes any path to the peer; relay only those through turn: and turns: servers.")
+    var iceTransportPolicy: Policy?
+
+    enum Policy: String, ExpressibleByArgument, CaseIterable {
+        case all, relay
+    }
+
+    /// The URLs of the servers, as they were given.
+    var iceServer: [String] { servers.iceServer }
+
+    /// Whether anything was said.
+    var isGiven: Bool { !iceServer.isEmpty || servers.iceCredentials != nil || iceTransportPolicy != nil }
+
+    /// Puts what they say into a connection's configuration.
+    func apply(to configuration: inout Connection.Configuration) throws {
+        (configuration.iceServers, configuration.trustRoots) = try servers.resolved()
+        configuration.transportPolicy = iceTransportPolicy == .relay ? .relay : .all
+        guard iceTransportPolicy == .relay, !configuration.iceServers.contains(where: { $0.credentials != nil })
+        else { return }
+        throw CommandFailure(
+            .usage, "--ice-transport-policy relay needs a relay: name one with --ice-server turn:HOST")
     }
 }
 

@@ -7,14 +7,21 @@ internal import WireFormat
 extension NetworkDiagnosis {
     /// Looks at this machine's interfaces, asks the servers, and finds out what stands between. Takes some seconds where
     /// somebody does not answer.
-    public static func examine(servers: [ICEServer]) async throws -> NetworkDiagnosis {
-        try await NetworkExaminer(eventLoop: MultiThreadedEventLoopGroup.singleton.next()).examine(servers)
+    ///
+    /// - Parameter trustRoots: Whose certificates servers behind `turns:` URLs may have.
+    public static func examine(
+        servers: [ICEServer], trustRoots: TrustRoots = .system
+    ) async throws -> NetworkDiagnosis {
+        try await NetworkExaminer(
+            eventLoop: MultiThreadedEventLoopGroup.singleton.next(), trustRoots: trustRoots
+        ).examine(servers)
     }
 }
 
 /// Asks everybody who is to be asked for a ``NetworkDiagnosis``.
 private struct NetworkExaminer: Sendable {
     let eventLoop: any EventLoop
+    let trustRoots: TrustRoots
 
     private struct Base: Sendable {
         let address: TransportAddress
@@ -80,7 +87,7 @@ private struct NetworkExaminer: Sendable {
                 // One family of a server that has both is no fault.
                 if addresses.count == 1 { answers.servers.append(report) }
             }
-            for reply in await ask(address, from: matching, report) {
+            for reply in await ask(address, host: server.host, from: matching, report) {
                 answers.servers.append(reply.report)
                 answers.observations += [reply.observation].compactMap { $0 }
                 if let other = reply.other, answers.helper == nil {
@@ -92,17 +99,19 @@ private struct NetworkExaminer: Sendable {
 
     /// Asks from all bases at once: whoever is silent is waited for once.
     private func ask(
-        _ server: ICEServerAddress, from bases: [Base], _ blank: NetworkDiagnosis.Server
+        _ server: ICEServerAddress, host: String, from bases: [Base], _ blank: NetworkDiagnosis.Server
     ) async -> [Reply] {
         await withTaskGroup(of: (Int, Reply).self) { group in
             for (index, base) in bases.enumerated() {
-                group.addTask { (index, await ask(server, from: base, blank)) }
+                group.addTask { (index, await ask(server, host: host, from: base, blank)) }
             }
             return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
         }
     }
 
-    private func ask(_ server: ICEServerAddress, from base: Base, _ blank: NetworkDiagnosis.Server) async -> Reply {
+    private func ask(
+        _ server: ICEServerAddress, host: String, from base: Base, _ blank: NetworkDiagnosis.Server
+    ) async -> Reply {
         var reply = Reply(report: blank)
         reply.report.base = base.address.description
         if server.transport == .udp {
@@ -115,12 +124,8 @@ private struct NetworkExaminer: Sendable {
             }
         }
         if case .turn(let credentials) = server.kind {
-            guard server.transport != .tls else {
-                reply.report.error = "the doctor asks no relay over TLS: ask it over TCP, turn:HOST?transport=tcp"
-                return reply
-            }
             let probe = RelayProbe(
-                server.address, over: server.transport, credentials: credentials, eventLoop: eventLoop)
+                server, credentials: credentials, host: host, trustRoots: trustRoots, eventLoop: eventLoop)
             switch await probe.run(from: base.address.ip) {
             case .success(let relay):
                 reply.report.error = nil
@@ -195,16 +200,6 @@ extension NetworkDiagnosis.Server {
             isSilent = true
             error = "no answer: check address and port; a firewall may drop UDP"
         case .unroutable: error = "this machine has no way there: check the network and the address"
-        }
-    }
-}
-
-extension TURNError {
-    /// Whether nothing came back, as where a firewall drops what is sent.
-    fileprivate var isSilence: Bool {
-        switch self {
-        case .unreachable, .connectionLost: true
-        default: false
         }
     }
 }

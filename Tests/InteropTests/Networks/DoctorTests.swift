@@ -29,11 +29,13 @@ extension Interop.NetworkTests {
         private static let turn = "turn:\(TestNetwork.username):\(TestNetwork.password)@\(TestNetwork.serverV4)"
 
         private func examine(
-            _ servers: [String], on network: TestNetwork, in folder: TemporaryFolder
+            _ servers: [String], options: [String] = [], environment: [String: String] = [:], on network: TestNetwork,
+            in folder: TemporaryFolder
         ) async throws -> (diagnosis: Diagnosis, status: Int32?) {
             let program = try network.start(
-                try #require(Peers.rtcshare), ["doctor", "--json"] + servers.flatMap { ["--ice-server", $0] },
-                on: .sender)
+                try #require(Peers.rtcshare),
+                ["doctor", "--json"] + options + servers.flatMap { ["--ice-server", $0] },
+                on: .sender, environment: environment)
             let outcome = try await program.outcome(timeout: .seconds(30))
             #expect(!outcome.standardOutput.contains(TestNetwork.password), "a password is shown to nobody")
             #expect(!outcome.standardError.contains(TestNetwork.password), "a password is shown to nobody")
@@ -74,6 +76,28 @@ extension Interop.NetworkTests {
                 diagnosis.servers.first?.relayedAddress?.hasPrefix(TestNetwork.serverV4 + ":") == true, "\(diagnosis)")
             #expect(diagnosis.candidates.contains { $0.type == "relay" })
             #expect(status == 0)
+        }
+
+        @Test func `A relay is asked over TLS, by credentials from a file, and its certificate is looked at`()
+            async throws
+        {
+            let folder = try TemporaryFolder()
+            let network = try await TestNetwork(sender: .udpBlocked, in: folder)
+            let certificate = try await TestCertificate(for: "IP:\(TestNetwork.serverV4)", in: folder)
+            try await network.startServer(certificate: certificate)
+            let file = try folder.write("\(TestNetwork.username):\(TestNetwork.password)\n", to: "credentials")
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+            let (servers, options) = (["turns:\(TestNetwork.serverV4):443"], ["--ice-credentials", file.path])
+            let (diagnosis, status) = try await examine(
+                servers, options: options, environment: ["SSL_CERT_FILE": certificate.certificate.path], on: network,
+                in: folder)
+            #expect(status == 0 && diagnosis.servers.first?.relayedAddress != nil, "\(diagnosis)")
+            let strange = try await examine(
+                servers, options: options, environment: ["SSL_CERT_FILE": ""], on: network, in: folder)
+            #expect(strange.status == 69)
+            #expect(
+                strange.diagnosis.servers.first?.error?.contains("its authority is none that is trusted") == true,
+                "\(strange.diagnosis)")
         }
 
         @Test func `A wrong password is told as such, with what to do`() async throws {
