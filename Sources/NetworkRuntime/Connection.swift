@@ -276,7 +276,12 @@ public actor Connection {
 
     /// A report of all that was counted, as `getStats()` gives it.
     public func statistics() -> [StatisticsObject] {
-        peer.statistics(now: MonotonicClock.now)
+        var objects = peer.statistics(now: MonotonicClock.now)
+        if let transport = objects.firstIndex(where: { $0.type == .transport }) {
+            // Not of webrtc-stats: what streams to servers and peers let fall because they were slower than what was sent.
+            objects[transport].set("packetsDroppedByStreams", sockets.droppedMessages)
+        }
+        return objects
     }
 
     /// What is known of the paths to the peer.

@@ -14,32 +14,73 @@ extension Interop {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(in: folder)
             defer { server.stop() }
-            let share = try Share(environment: server.environment(password: "sesame"), in: folder)
-            let options = ["--bind", "127.0.0.1", "--ice-server", server.url(url), "--ice-transport-policy", "relay"]
-            let shell =
-                "\(share.rtcshare.path) send --source test:640x360@15 \(options.map { "'\($0)'" }.joined(separator: " ")) < answer > offer.sdp"
-            let sending = try RunningProgram(
-                URL(fileURLWithPath: "/bin/sh"), ["-c", "rm -f answer; mkfifo answer; exec \(shell)"],
-                environment: share.environment, in: folder)
-            defer { sending.stop() }
-            // Opened first, so that the program's standard input has a writer until the answer is in it.
-            try await sending.wait(for: "the pipe", timeout: .seconds(10)) {
-                FileManager.default.fileExists(atPath: folder.file("answer").path)
-            }
-            let pipe = try FileHandle(forUpdating: folder.file("answer"))
-            try await sending.wait(for: "the offer", timeout: .seconds(30)) {
-                (try? String(contentsOf: folder.file("offer.sdp"), encoding: .utf8))?.contains("end-of-candidates")
-                    == true
-            }
-            let viewer = try await share.view(options + ["--duration", "2"])
-            defer { viewer.stop() }
-            #expect(!viewer.standardOutput.contains("typ host") && viewer.standardOutput.contains("typ relay"))
-            try pipe.write(contentsOf: Data(viewer.standardOutput.utf8))
-            try pipe.close()
-            let seen = try await viewer.outcome(timeout: .seconds(40))
+            let share = try await RelayedShare(through: server, at: url, in: folder)
+            defer { share.stop() }
+            #expect(!share.viewing.standardOutput.contains("typ host"))
+            #expect(share.viewing.standardOutput.contains("typ relay"))
+            let seen = try await share.viewing.outcome(timeout: .seconds(40))
             #expect(seen.status == 0, "\(seen.standardError)")
             #expect(seen.standardError.contains("Tile 1 added"), "\(seen.standardError)")
-            #expect(!(sending.standardError + seen.standardError).contains("sesame"))
+            #expect(!(share.sending.standardError + seen.standardError).contains("sesame"))
+        }
+
+        @Test func `A share outlives the nonces of its server`() async throws {
+            let folder = try TemporaryFolder()
+            // Allocations are to be refreshed each few seconds, with a nonce that is older than a second by then.
+            let server = try await TURNServer(
+                ["--verbose", "--stale-nonce=1", "--max-allocate-lifetime=4"], in: folder)
+            defer { server.stop() }
+            let share = try await RelayedShare(through: server, at: "turn:127.0.0.1:PLAIN", viewFor: 7, in: folder)
+            defer { share.stop() }
+            let seen = try await share.viewing.outcome(timeout: .seconds(40))
+            #expect(seen.status == 0, "\(seen.standardError)")
+            #expect(!seen.standardError.contains("does not answer"), "\(seen.standardError)")
+            #expect(server.said.contains("error 438"), "\(server.said)")
+        }
+
+        @Test func `A user whose relays are all taken is told so`() async throws {
+            let folder = try TemporaryFolder()
+            let server = try await TURNServer(["--user-quota=1"], in: folder)
+            defer { server.stop() }
+            let share = try Share(environment: server.environment(password: "sesame"), in: folder)
+            let options = server.options("turn:127.0.0.1:PLAIN")
+            let (sending, pipe) = try await RelayedShare.startSending(options, share)
+            defer { sending.stop() }
+            let outcome = try await share.run(["offer", "--session", share.session.path] + options)
+            try pipe.close()
+            #expect(outcome.status == 69)
+            #expect(
+                outcome.standardError.contains("as many allocations as the server allows"), "\(outcome.standardError)")
+        }
+
+        @Test func `A certificate for another host is refused, and one of a strange authority`() async throws {
+            let folder = try TemporaryFolder()
+            let server = try await TURNServer(host: "elsewhere.example", in: folder)
+            defer { server.stop() }
+            let url = server.options("turns:localhost:SECURE")
+            var share = try Share(environment: server.environment(password: "sesame"), in: folder)
+            let other = try await share.run(["offer", "--session", share.session.path] + url)
+            #expect(other.status == 69)
+            #expect(other.standardError.contains("certificate names another host"), "\(other.standardError)")
+            share.environment["SSL_CERT_FILE"] = ""
+            let strange = try await share.run(["offer", "--session", share.session.path] + url)
+            #expect(strange.status == 69)
+            #expect(strange.standardError.contains("its authority is none that is trusted"), "\(strange.standardError)")
+        }
+
+        @Test(arguments: ["alice:sesame\n", "alice\nsesame\n"])
+        func `Credentials come from a file that is one's own`(text: String) async throws {
+            let folder = try TemporaryFolder()
+            let server = try await TURNServer(in: folder)
+            defer { server.stop() }
+            let share = try Share(environment: ["DISPLAY": ""], in: folder)
+            let file = try folder.write(text, to: "credentials")
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+            let outcome = try await share.run(
+                ["offer", "--session", share.session.path, "--ice-credentials", file.path]
+                    + server.options("turn:127.0.0.1:PLAIN"))
+            #expect(outcome.status == 0, "\(outcome.standardError)")
+            #expect(outcome.standardOutput.contains("typ relay") && !outcome.standardOutput.contains("typ host"))
         }
 
         @Test func `A wrong password is told, and never shown`() async throws {
@@ -71,6 +112,50 @@ extension Interop {
     }
 }
 
+/// A share through a relay alone, of a sender that stays one process: its allocation would end with it.
+private struct RelayedShare {
+    let sending: RunningProgram
+    let viewing: RunningProgram
+
+    init(
+        through server: TURNServer, at url: String, viewFor seconds: Int = 2, in folder: TemporaryFolder
+    ) async throws {
+        let share = try Share(environment: server.environment(password: "sesame"), in: folder)
+        let options = server.options(url)
+        let (sending, pipe) = try await Self.startSending(options, share)
+        self.sending = sending
+        viewing = try await share.view(options + ["--duration", "\(seconds)"])
+        try pipe.write(contentsOf: Data(viewing.standardOutput.utf8))
+        try pipe.close()
+    }
+
+    /// A sender whose offer is in `offer.sdp`, and what it reads the answer from.
+    static func startSending(
+        _ options: [String], _ share: Share
+    ) async throws -> (program: RunningProgram, answer: FileHandle) {
+        let answer = share.folder.file("answer")
+        try #require(mkfifo(answer.path, 0o600) == 0)
+        // Opened for both, so that opening waits for nobody; the reader's end comes when this is closed.
+        let pipe = FileHandle(fileDescriptor: open(answer.path, O_RDWR | O_CLOEXEC), closeOnDealloc: true)
+        let sending = try RunningProgram(
+            URL(fileURLWithPath: "/bin/sh"),
+            [
+                "-c", "exec \"$@\" <answer >offer.sdp", "sh", share.rtcshare.path, "send", "--source",
+                "test:640x360@15",
+            ] + options, environment: share.environment, in: share.folder)
+        try await sending.wait(for: "the offer", timeout: .seconds(30)) {
+            (try? String(contentsOf: share.folder.file("offer.sdp"), encoding: .utf8))?
+                .contains("end-of-candidates") == true
+        }
+        return (sending, pipe)
+    }
+
+    func stop() {
+        viewing.stop()
+        sending.stop()
+    }
+}
+
 /// A coturn on this machine's loopback, with a certificate of a test's own authority.
 private final class TURNServer {
     private let program: RunningProgram
@@ -78,16 +163,10 @@ private final class TURNServer {
     private let plain: UInt16
     private let secure: UInt16
 
-    init(in folder: TemporaryFolder) async throws {
-        certificate = folder.file("turn.pem")
-        let made = try await RunningProgram.run(
-            try #require(RunningProgram.find("openssl")),
-            [
-                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "turn.key", "-out", "turn.pem", "-days",
-                "2",
-                "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-            ], in: folder, timeout: .seconds(30))
-        try #require(made.status == 0, "\(made.standardError)")
+    /// - Parameter host: Whom its certificate names.
+    init(_ options: [String] = [], host: String = "localhost", in folder: TemporaryFolder) async throws {
+        let made = try await TestCertificate(for: "DNS:\(host)", in: folder)
+        certificate = made.certificate
         plain = try Self.freePort()
         secure = try Self.freePort()
         program = try RunningProgram(
@@ -96,14 +175,22 @@ private final class TURNServer {
                 "-n", "--no-cli", "--listening-ip", "127.0.0.1", "--relay-ip", "127.0.0.1", "--allow-loopback-peers",
                 "--listening-port", "\(plain)", "--tls-listening-port", "\(secure)", "--no-dtls", "--lt-cred-mech",
                 "--user", "alice:sesame", "--realm", "test.example", "--cert", certificate.path, "--pkey",
-                folder.file("turn.key").path, "--log-file", "stdout", "--simple-log", "--pidfile",
+                made.key.path, "--log-file", "stdout", "--simple-log", "--pidfile",
                 folder.file("turn.pid").path, "--userdb", folder.file("turn.db").path,
-            ], in: folder)
+            ] + options, in: folder)
         let (program, plain) = (program, plain)
         try await program.wait(for: "coturn", timeout: .seconds(20)) { Self.isListening(at: plain) }
     }
 
     func stop() { program.stop() }
+
+    /// Its log.
+    var said: String { program.standardOutput + program.standardError }
+
+    /// Options with which a command uses it alone.
+    func options(_ pattern: String) -> [String] {
+        ["--bind", "127.0.0.1", "--ice-server", url(pattern), "--ice-transport-policy", "relay"]
+    }
 
     func url(_ pattern: String) -> String {
         pattern.replacing("PLAIN", with: "\(plain)").replacing("SECURE", with: "\(secure)")
