@@ -56,20 +56,6 @@ public struct Pacer<Packet: Sendable>: Sendable {
         public init() {}
     }
 
-    @usableFromInline
-    struct Entry: Sendable {
-        @usableFromInline var packet: Packet
-        @usableFromInline var size: Int
-        @usableFromInline var queued: Instant
-
-        @inlinable
-        init(packet: Packet, size: Int, queued: Instant) {
-            self.packet = packet
-            self.size = size
-            self.queued = queued
-        }
-    }
-
     /// The rate that the sources are told to keep to.
     public private(set) var targetRate: DataRate
     /// Whether more waits than ``Configuration/fullQueueTime`` allows, and has not yet fallen to
@@ -121,9 +107,9 @@ public struct Pacer<Packet: Sendable>: Sendable {
     @usableFromInline var waiting = (bytes: 0, packets: 0)
     /// In nanoseconds.
     @usableFromInline var sendDelay: Int64 = 0
-    @usableFromInline var sound = RingQueue<Entry>()
-    @usableFromInline var retransmissions = RingQueue<Entry>(minimumCapacity: 64)
-    @usableFromInline var video = RingQueue<Entry>(minimumCapacity: 512)
+    @usableFromInline var sound = RingQueue<Packet>()
+    @usableFromInline var retransmissions = RingQueue<Packet>(minimumCapacity: 64)
+    @usableFromInline var video = RingQueue<Packet>(minimumCapacity: 512)
     @usableFromInline var drainRate = DataRate.zero
     /// What has left and not drained, in bits times 10⁹, so that draining is exact in whole nanoseconds.
     @usableFromInline var level: Int64 = 0
@@ -152,8 +138,8 @@ public struct Pacer<Packet: Sendable>: Sendable {
     /// How long the packet that waits longest has waited; zero where none waits.
     public func oldestQueueTime(now: Instant) -> Duration {
         var oldest = now
-        for entry in [sound.first, retransmissions.first, video.first] {
-            if let entry, entry.queued < oldest { oldest = entry.queued }
+        for next in [sound.next, retransmissions.next, video.next] {
+            if let next, next.queued < oldest { oldest = next.queued }
         }
         return now - oldest
     }
@@ -173,15 +159,15 @@ public struct Pacer<Packet: Sendable>: Sendable {
 
     /// Queues a packet of `size` bytes as the last of its priority.
     @inlinable
-    public mutating func enqueue(_ packet: Packet, size: Int, priority: Priority, now: Instant) {
+    public mutating func enqueue(_ packet: consuming Packet, size: Int, priority: Priority, now: Instant) {
         drain(now: now)
-        let entry = Entry(packet: packet, size: max(0, size), queued: now)
+        let stamp = RingQueue<Packet>.Stamp(size: max(0, size), queued: now)
         switch priority {
-        case .sound: sound.append(entry)
-        case .retransmission: retransmissions.append(entry)
-        case .video: video.append(entry)
+        case .sound: sound.append(packet, stamp)
+        case .retransmission: retransmissions.append(packet, stamp)
+        case .video: video.append(packet, stamp)
         }
-        waiting.bytes += entry.size
+        waiting.bytes += stamp.size
         waiting.packets += 1
         // With the highest of these rates held until nothing waits, what is ahead of this packet and the packet itself
         // are gone in time.
@@ -206,8 +192,12 @@ public struct Pacer<Packet: Sendable>: Sendable {
         drain(now: now)
         lastCluster = nil
         let isProbing = hasProbes && followProbes(now: now)
-        if let entry = sound.popFirst() { return take(entry, now: now) }
-        guard let next = retransmissions.first ?? video.first else { return nil }
+        if let next = sound.next {
+            leave(next, now: now)
+            return sound.popFirst()
+        }
+        let isAgain = !retransmissions.isEmpty
+        guard let next = isAgain ? retransmissions.next : video.next else { return nil }
         if isProbing {
             guard isProbeDue(now: now) else { return nil }
         } else {
@@ -218,9 +208,12 @@ public struct Pacer<Packet: Sendable>: Sendable {
             }
             groupPackets += 1
         }
-        let entry = retransmissions.popFirst() ?? video.popFirst()
-        return entry.map { take($0, now: now) }
+        leave(next, now: now)
+        return isAgain ? retransmissions.popFirst() : video.popFirst()
     }
+
+    /// The size of the packet that is next but for sound.
+    private var nextSize: Int? { (retransmissions.next ?? video.next)?.size }
 
     /// When ``pop(now:)`` and ``paddingWanted(now:)`` are next worth calling; nil while there is nothing to come.
     public func nextDeadline(now: Instant) -> Instant? {
@@ -237,7 +230,7 @@ public struct Pacer<Packet: Sendable>: Sendable {
             return max(now, levelTaken.advanced(by: max(media, Self.time(toDrain: paddingLevel, at: paddingRate))))
         }
         guard level > 0 else { return now }
-        if !isHolding, let next = retransmissions.first ?? video.first, fitsGroup(next.size) { return now }
+        if !isHolding, let nextSize, fitsGroup(nextSize) { return now }
         return max(now, levelTaken.advanced(by: Self.time(toDrain: level, at: pacingRate)))
     }
 
@@ -268,17 +261,17 @@ public struct Pacer<Packet: Sendable>: Sendable {
             && Self.weight(size) <= Self.weight(pacingRate.bytes(in: configuration.burstDuration)) - level
     }
 
+    /// Takes note that a packet leaves.
     @inlinable
-    mutating func take(_ entry: Entry, now: Instant) -> Packet {
-        charge(entry.size)
-        waiting.bytes -= entry.size
+    mutating func leave(_ packet: RingQueue<Packet>.Stamp, now: Instant) {
+        charge(packet.size)
+        waiting.bytes -= packet.size
         waiting.packets -= 1
-        lastDelay = now.nanoseconds - entry.queued.nanoseconds
+        lastDelay = now.nanoseconds - packet.queued.nanoseconds
         sendDelay += lastDelay
         if queuedPackets == 0 { drainRate = .zero }
         if isQueueFull { updateFullness() }
-        if hasProbes { countProbe(entry.size, now: now) }
-        return entry.packet
+        if hasProbes { countProbe(packet.size, now: now) }
     }
 
     @inlinable
@@ -358,7 +351,7 @@ public struct Pacer<Packet: Sendable>: Sendable {
     private var canProbe: Bool {
         guard let cluster = requested.first?.cluster else { return false }
         let least = min(cluster.rate.bytes(in: cluster.burstInterval), Self.firstProbePacket)
-        return allowsPadding || (retransmissions.first ?? video.first).map { $0.size >= least } ?? false
+        return allowsPadding || nextSize.map { $0 >= least } ?? false
     }
 
     /// Whether a probe is under way now: one that is late is given up, and one that waits begins.

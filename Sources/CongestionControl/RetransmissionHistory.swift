@@ -9,17 +9,16 @@ public import WireFormat
 /// what the receiver can still want is there, and no more. Nothing is allocated after `init`. What runs for every packet is inlined into the caller's module, which knows what
 /// stands for a packet: generic code that doesn't know costs as much as encrypting the packet.
 public struct RetransmissionHistory<Packet: Sendable>: Sendable {
+    /// What is known of a packet, beside the packet: most of what is asked needs no copy of that.
     @usableFromInline
-    struct Entry: Sendable {
-        @usableFromInline var packet: Packet
+    struct Record: Sendable {
         @usableFromInline var number: SequenceNumber
         @usableFromInline var size: Int
         @usableFromInline var sent: Instant
         @usableFromInline var lastRetransmission: Instant?
 
         @inlinable
-        init(packet: Packet, number: SequenceNumber, size: Int, sent: Instant) {
-            self.packet = packet
+        init(number: SequenceNumber, size: Int, sent: Instant) {
             self.number = number
             self.size = size
             self.sent = sent
@@ -40,7 +39,9 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// Requests for packets that are no longer, or never were, in the history.
     public private(set) var requestsUnknown = 0
 
-    @usableFromInline var slots: [Entry?]
+    @usableFromInline var packets: [Packet?]
+    /// Of the packets at the same places; nil where there is none.
+    @usableFromInline var records: [Record?]
     @usableFromInline var newest: SequenceNumber?
     @usableFromInline var oldest: SequenceNumber?
     /// Which packet padding is made of next; nil for the newest.
@@ -52,7 +53,8 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     public init(capacity: Int = 4096, maximumAge: Duration = .seconds(3)) {
         var size = 16
         while size < min(capacity, Self.maximumCapacity) { size *= 2 }
-        slots = Array(repeating: nil, count: size)
+        packets = Array(repeating: nil, count: size)
+        records = Array(repeating: nil, count: size)
         self.maximumAge = maximumAge
     }
 
@@ -62,37 +64,39 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     }
 
     /// The packets that fit.
-    public var capacity: Int { slots.count }
+    public var capacity: Int { records.count }
 
     /// Takes note of a packet of `size` bytes that is sent at `now`. Sequence numbers are to rise; gaps do no harm.
     @inlinable
-    public mutating func insert(_ number: SequenceNumber, _ packet: Packet, size: Int, now: Instant) {
-        if let newest, !number.isNewer(than: newest) || number.distance(from: newest) >= slots.count {
+    public mutating func insert(_ number: SequenceNumber, _ packet: consuming Packet, size: Int, now: Instant) {
+        if let newest, !number.isNewer(than: newest) || number.distance(from: newest) >= records.count {
             // A numbering that begins anew: nobody can ask for the old one unambiguously.
             removeAll()
         }
         if oldest == nil { oldest = number }
         newest = number
         expire(now: now)
-        slots[index(of: number)] = Entry(packet: packet, number: number, size: size, sent: now)
+        let index = index(of: number)
+        packets[index] = packet
+        records[index] = Record(number: number, size: size, sent: now)
     }
 
     /// The packet to send again, or nil where it is gone, or where it was sent again less than a round trip ago, for
     /// then the request has crossed the answer. Returning a packet counts as sending it at `now`.
     public mutating func lookup(_ number: SequenceNumber, now: Instant, roundTripTime: Duration) -> Packet? {
         let index = index(of: number)
-        guard let entry = slots[index], entry.number == number, now - entry.sent <= maximumAge else {
+        guard let record = records[index], record.number == number, now - record.sent <= maximumAge else {
             requestsUnknown += 1
             return nil
         }
-        if let last = entry.lastRetransmission, now - last < roundTripTime {
+        if let last = record.lastRetransmission, now - last < roundTripTime {
             requestsTooSoon += 1
             return nil
         }
-        slots[index]?.lastRetransmission = now
+        records[index]?.lastRetransmission = now
         packetsRetransmitted += 1
-        bytesRetransmitted += entry.size
-        return entry.packet
+        bytesRetransmitted += record.size
+        return packets[index]
     }
 
     /// A packet that padding may be made of: the newest first, then the one before the last that was given, as long as
@@ -101,8 +105,8 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         guard let newest else { return nil }
         var number = paddingCursor ?? newest
         for _ in 0..<Self.paddingSearch {
-            let entry = slots[index(of: number)]
-            guard let entry, entry.number == number, now - entry.sent <= maximumAge,
+            let index = index(of: number)
+            guard let record = records[index], record.number == number, now - record.sent <= maximumAge,
                 newest.distance(from: number) < Self.paddingSearch
             else {
                 if number == newest { return nil }
@@ -110,21 +114,24 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
                 continue
             }
             paddingCursor = number.advanced(by: -1)
-            return (number, entry.packet)
+            return packets[index].map { (number, $0) }
         }
         return nil
     }
 
     /// Whether the packet is still there, without counting a request.
     public func contains(_ number: SequenceNumber, now: Instant) -> Bool {
-        guard let entry = slots[index(of: number)] else { return false }
-        return entry.number == number && now - entry.sent <= maximumAge
+        guard let record = records[index(of: number)] else { return false }
+        return record.number == number && now - record.sent <= maximumAge
     }
 
     /// Lets go of every packet.
     @inlinable
     public mutating func removeAll() {
-        for index in slots.indices { slots[index] = nil }
+        for index in records.indices {
+            packets[index] = nil
+            records[index] = nil
+        }
         newest = nil
         oldest = nil
     }
@@ -134,10 +141,11 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         guard var number = oldest, let newest else { return }
         while newest.isNewer(than: number) {
             let index = index(of: number)
-            if let entry = slots[index], entry.number == number {
+            if let record = records[index], record.number == number {
                 // Within the ring and young enough to stay; what the ring has turned over goes whatever its age.
-                guard newest.distance(from: number) >= slots.count || now - entry.sent > maximumAge else { break }
-                slots[index] = nil
+                guard newest.distance(from: number) >= records.count || now - record.sent > maximumAge else { break }
+                packets[index] = nil
+                records[index] = nil
             }
             number = number.next
         }
@@ -146,6 +154,6 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
 
     @inlinable
     func index(of number: SequenceNumber) -> Int {
-        Int(number.rawValue) & (slots.count - 1)
+        Int(number.rawValue) & (records.count - 1)
     }
 }

@@ -1,7 +1,26 @@
+public import WireFormat
+
 /// First in, first out, in memory that is used again: it grows to what was once needed and then allocates no more.
+///
+/// Size and time stand beside the elements, so that what is next can be weighed without a copy of it.
 @usableFromInline
 struct RingQueue<Element> {
+    @usableFromInline
+    struct Stamp: Sendable {
+        /// Bytes.
+        @usableFromInline let size: Int
+        /// When the element was queued.
+        @usableFromInline let queued: Instant
+
+        @inlinable
+        init(size: Int, queued: Instant) {
+            self.size = size
+            self.queued = queued
+        }
+    }
+
     @usableFromInline var slots: [Element?]
+    @usableFromInline var stamps: [Stamp]
     @usableFromInline var head = 0
     @usableFromInline var count = 0
 
@@ -10,16 +29,20 @@ struct RingQueue<Element> {
         var capacity = 16
         while capacity < minimumCapacity { capacity *= 2 }
         slots = Array(repeating: nil, count: capacity)
+        stamps = Array(repeating: Stamp(size: 0, queued: .distantFuture), count: capacity)
     }
 
     @inlinable var isEmpty: Bool { count == 0 }
 
-    @inlinable var first: Element? { isEmpty ? nil : slots[head] }
+    /// The stamp of what is next; nil where nothing is.
+    @inlinable var next: Stamp? { isEmpty ? nil : stamps[head] }
 
     @inlinable
-    mutating func append(_ element: Element) {
+    mutating func append(_ element: consuming Element, _ stamp: Stamp) {
         if count == slots.count { grow() }
-        slots[(head + count) & (slots.count - 1)] = element
+        let index = (head + count) & (slots.count - 1)
+        slots[index] = element
+        stamps[index] = stamp
         count += 1
     }
 
@@ -40,11 +63,19 @@ struct RingQueue<Element> {
 
     @inlinable
     mutating func grow() {
+        let capacity = slots.count
         var larger: [Element?] = []
-        larger.reserveCapacity(slots.count * 2)
-        for index in 0..<count { larger.append(slots[(head + index) & (slots.count - 1)]) }
-        larger.append(contentsOf: repeatElement(nil, count: slots.count * 2 - count))
+        var largerStamps: [Stamp] = []
+        larger.reserveCapacity(capacity * 2)
+        largerStamps.reserveCapacity(capacity * 2)
+        for index in 0..<count {
+            larger.append(slots[(head + index) & (capacity - 1)])
+            largerStamps.append(stamps[(head + index) & (capacity - 1)])
+        }
+        larger.append(contentsOf: repeatElement(nil, count: capacity * 2 - count))
+        largerStamps.append(contentsOf: repeatElement(stamps[0], count: capacity * 2 - count))
         slots = larger
+        stamps = largerStamps
         head = 0
     }
 }

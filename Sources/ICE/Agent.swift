@@ -258,7 +258,9 @@ public struct Agent: Sendable {
 
     /// The newest round trip on the selected pair; nil before one was measured.
     public var selectedRoundTripTime: Duration? {
-        selected.flatMap(pairIndex).flatMap { pairs[$0].statistics.currentRoundTripTime }
+        // Asked for with every input: `pairIndex` as a value would hold a copy of the whole agent.
+        guard let selected, let index = pairIndex(selected) else { return nil }
+        return pairs[index].statistics.currentRoundTripTime
     }
 
     /// Every pair with its fate, best first.

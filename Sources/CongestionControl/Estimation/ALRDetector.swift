@@ -34,7 +34,10 @@ public struct ALRDetector: Sendable {
     /// When the present region began; nil outside one.
     public private(set) var startTime: Instant?
     private let configuration: Configuration
-    private var target = DataRate.zero
+    /// Bytes a second that count as full use.
+    private var target = 0.0
+    /// The bound of the budget: kept, as it is asked for with every packet.
+    private var capacity = 0.0
     /// Bytes, between minus and plus what half a second carries.
     private var budget = 0.0
     private var lastUpdate: Instant?
@@ -51,7 +54,8 @@ public struct ALRDetector: Sendable {
 
     /// Takes the bandwidth estimate.
     public mutating func setEstimate(_ estimate: DataRate) {
-        target = estimate * configuration.usageRatio
+        target = Double((estimate * configuration.usageRatio).bitsPerSecond) / 8
+        capacity = target * Self.window.seconds
         clampBudget()
     }
 
@@ -70,19 +74,14 @@ public struct ALRDetector: Sendable {
     /// Lets the time pass up to `now`.
     public mutating func process(now: Instant) {
         guard let lastUpdate, now >= lastUpdate else { return }
-        let earned = Double(target.bitsPerSecond) / 8 * (now - lastUpdate).seconds
+        budget += target * (now - lastUpdate).seconds
         self.lastUpdate = now
-        budget += earned
         clampBudget()
         if startTime == nil, budgetLevel > configuration.startLevel {
             startTime = now
         } else if startTime != nil, budgetLevel < configuration.stopLevel {
             startTime = nil
         }
-    }
-
-    private var capacity: Double {
-        Double(target.bitsPerSecond) / 8 * Self.window.seconds
     }
 
     private mutating func clampBudget() {
