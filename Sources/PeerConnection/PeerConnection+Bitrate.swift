@@ -174,9 +174,12 @@ extension PeerConnection {
             + (outbound[index].video == nil ? 0 : Self.descriptorOverhead)
     }
 
-    /// The bytes of the IP and UDP headers.
-    var pathOverhead: Int {
-        if case .v6 = selectedPair?.remote.address.ip { 48 } else { 28 }
+    /// Takes note of how packets are wrapped: a relay's channel takes less than what comes before there is one.
+    mutating func note(_ path: MediaPath) {
+        let overhead = path.overhead
+        guard overhead != pathOverhead else { return }
+        pathOverhead = overhead
+        bandwidth.isAllocationDue = true
     }
 
     /// A profile's four bytes, absolute send time and transport-wide sequence number, filled up.
@@ -217,6 +220,22 @@ extension PeerConnection {
         let payload = Double(Self.fullPayload * 8)
         let full = Int64(Double(share) * payload / (payload + Double(perPacket)))
         return .bitsPerSecond(max(0, min(full, share - perPacket * Int64(Self.framesPerSecond))))
+    }
+}
+
+extension MediaPath {
+    /// The bytes of the headers of IP and of UDP or TCP, of a record of TLS, and of what a relay or a stream wants around
+    /// a packet.
+    fileprivate var overhead: Int {
+        let network = destination.ip.isV4 ? 20 : 40
+        let transport =
+            switch transport {
+            case .udp: 8
+            case .tcp: 20
+            // Of TLS 1.3 a record has its header, the type of its content and a tag (RFC 8446 §5.2).
+            case .tls: 20 + 22
+            }
+        return network + transport + envelope.prefixByteCount + envelope.suffixByteCount
     }
 }
 

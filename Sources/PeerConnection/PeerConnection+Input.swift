@@ -46,7 +46,7 @@ extension PeerConnection {
         // Most timeouts are the pacer's, many a second; the agent's own deadline holds after each of its inputs.
         if let due = agent.nextDeadline, due <= now { agent.handleTimeout(now: now) }
         // Without a path a flight can only wait: repeating it would have all its copies leave at once.
-        if selectedPair != nil { follow(transport.handleTimeout(now: now), now: now) }
+        if hasPath { follow(transport.handleTimeout(now: now), now: now) }
         advance(now: now)
     }
 
@@ -79,7 +79,7 @@ extension PeerConnection {
         var deadline = Instant.distantFuture
         // One by one: an array of them would be made anew for every group of packets.
         if let due = agent.nextDeadline { deadline = min(deadline, due) }
-        if selectedPair != nil, let due = transport.dtls?.nextDeadline { deadline = min(deadline, due) }
+        if hasPath, let due = transport.dtls?.nextDeadline { deadline = min(deadline, due) }
         if let due = arrivals?.nextDeadline { deadline = min(deadline, due) }
         for index in outbound.indices where outbound[index].isActive {
             if let due = outbound[index].nextReport { deadline = min(deadline, due) }
@@ -94,7 +94,7 @@ extension PeerConnection {
     }
 
     /// Whether packets can leave: there is a path, and there are keys.
-    var canSend: Bool { selectedPair != nil && transport.outbound != nil }
+    var canSend: Bool { hasPath && transport.outbound != nil }
 
     /// After every input: follows ICE, gives out frames, and queues what RTCP has to say.
     mutating func advance(now: Instant) {

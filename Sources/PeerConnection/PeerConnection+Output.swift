@@ -53,9 +53,10 @@ extension PeerConnection {
     /// Writes the next datagram that is to leave now into `memory`, or returns nil. 1280 bytes are enough for any.
     public mutating func pollTransmit(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
         if let own = pollAgent(into: memory) { return own }
-        guard selectedPair != nil, let path = agent.nextMediaPath(), let packet = memory.inside(path.envelope) else {
+        guard hasPath, let path = agent.nextMediaPath(), let packet = memory.inside(path.envelope) else {
             return progress == .ended ? pollFarewell(into: memory, now: now) : nil
         }
+        note(path)
         while let keys = transport.outbound, !control.isEmpty {
             let count = packet.copy(control.removeFirst())
             guard let length = counted(count.flatMap { try? keys.protectRTCP(packet, count: $0) }) else { continue }

@@ -101,7 +101,13 @@ public struct PeerConnection: ~Copyable {
     var negotiated: NegotiatedSession?
     var descriptions = DescriptionHistory()
     /// Where packets go; nil before ICE has found a pair.
-    var selectedPair: SelectedPair?
+    var selectedPair: SelectedPair? {
+        didSet { hasPath = selectedPair != nil }
+    }
+    /// Whether there is a ``selectedPair``: kept, for every packet asks, and to compare the pair is to copy it.
+    private(set) var hasPath = false
+    /// The bytes around a packet of SRTP on the wire, as the newest path has them.
+    var pathOverhead = 28
     /// What became of each of the identity's media.
     var outbound: [OutboundMedia]
     /// What the peer sends, in the order in which it began to; nothing is removed, but places are used again.
