@@ -91,6 +91,11 @@ final class ConnectedPath {
         guard isConnected else { throw BenchmarkFailure("two peers joined in memory did not connect") }
     }
 
+    /// The packet type of transport-wide feedback (RFC 4585 §6.2), which is not told to the sender: datagrams that cross
+    /// in no time every ten milliseconds would have it take the path for a slow one, and seconds of virtual time, with
+    /// their reports, would pass among the packets.
+    private static let transportFeedback: UInt8 = 205
+
     private func exchange() {
         var isBusy = true
         while isBusy {
@@ -102,8 +107,9 @@ final class ConnectedPath {
             }
             while let datagram = viewer.pollTransmit(into: memory.bytes, now: now) {
                 let bytes = UnsafeMutableRawBufferPointer(rebasing: memory.bytes[..<datagram.byteCount])
-                sender.handle(bytes, from: datagram.source, to: datagram.destination, now: now)
                 isBusy = true
+                if bytes.count > 1, bytes[1] == Self.transportFeedback { continue }
+                sender.handle(bytes, from: datagram.source, to: datagram.destination, now: now)
             }
         }
     }
