@@ -62,6 +62,8 @@ public actor Connection {
     var knownServers: [ICEServerAddress] = []
     /// Addresses that this machine had and has no longer.
     var lostAddresses: Set<IPAddress> = []
+    /// What the peer was told of how this side looks from outside, maybe by another process.
+    private var offeredReflexive: [ConnectivityFacts.Candidate] = []
     var isGathering = false
     /// Those who wait in ``gather()``.
     var gatherWaiters: [CheckedContinuation<Void, Never>] = []
@@ -175,6 +177,7 @@ public actor Connection {
     /// Takes the peer's answer to an offer and begins to connect.
     public func accept(answer: SessionDescription, to offer: SessionDescription) throws {
         try peer.accept(answer: answer, to: offer, now: MonotonicClock.now)
+        offeredReflexive = ConnectivityFacts.reflexiveCandidates(of: offer)
         resolveRemoteNames()
         drain()
     }
@@ -285,7 +288,11 @@ public actor Connection {
     }
 
     /// What is known of the paths to the peer.
-    public var connectivityFacts: ConnectivityFacts { peer.connectivityFacts }
+    public var connectivityFacts: ConnectivityFacts {
+        var facts = peer.connectivityFacts
+        facts.add(offeredReflexive)
+        return facts
+    }
 
     /// Each pair of addresses and what became of it, a line each.
     public func pairReports() -> [String] {

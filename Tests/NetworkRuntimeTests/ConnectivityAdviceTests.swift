@@ -1,5 +1,6 @@
 @testable import NetworkRuntime
 import PeerConnection
+import SDP
 import Testing
 import WireFormat
 
@@ -39,6 +40,29 @@ import WireFormat
         let outside = try Self.candidate(.host, "198.51.100.7")
         #expect(ConnectivityAdvice.lines(for: Self.silence([home], [outside]))[0].contains("--ice-server stun:HOST"))
         #expect(ConnectivityAdvice.lines(for: Self.silence([outside], [home]))[0].contains("have it use a STUN"))
+    }
+
+    @Test func `An address that the offer tells is this side's, though another process asked for it`() throws {
+        let offer = """
+            v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r
+            c=IN IP4 0.0.0.0\r
+            a=candidate:1 1 udp 2130706431 10.0.1.2 5000 typ host\r
+            a=candidate:2 1 udp 1694498815 203.0.113.1 5000 typ srflx raddr 10.0.1.2 rport 5000\r\n
+            """
+        let told = ConnectivityFacts.reflexiveCandidates(of: try SessionDescription.parse(offer))
+        #expect(told == [try Self.candidate(.serverReflexive, "203.0.113.1")])
+        var facts = Self.silence(
+            [try Self.candidate(.host, "10.0.1.2")],
+            [try Self.candidate(.host, "10.0.2.2"), try Self.candidate(.serverReflexive, "203.0.113.2")])
+        facts.add(told)
+        facts.add(told)
+        #expect(facts.localCandidates.count == 2)
+        #expect(ConnectivityAdvice.lines(for: facts)[0].contains("give a TURN server"))
+    }
+
+    @Test func `Where nothing stands between, an absent peer is thought of first`() throws {
+        let facts = Self.silence([try Self.candidate(.host, "10.0.1.2")], [try Self.candidate(.host, "10.0.1.3")])
+        #expect(ConnectivityAdvice.lines(for: facts)[0].contains("still running"))
     }
 
     @Test func `A relay that nobody answers through is tried over TCP`() throws {

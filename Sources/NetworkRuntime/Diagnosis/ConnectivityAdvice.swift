@@ -49,9 +49,26 @@ enum ConnectivityAdvice {
         }
         var advice: [String] = []
         if facts.unresolvedNames > 0 { advice.append(names) }
+        let isPeerThere =
+            "See whether the peer is still running and waits for this side: an old answer fits no new offer."
+        // Between addresses that should reach each other, an absent peer is the likelier reason.
+        if isDirect(facts) { advice.append(isPeerThere) }
         if let relay = missingRelay(facts) { advice.append(relay) }
-        advice.append("Is the peer running, and does it still wait for this answer? An old answer fits no new offer.")
+        if !isDirect(facts) { advice.append(isPeerThere) }
         return advice
+    }
+
+    /// Whether one of the pairs leads from an address to another of the same kind of network, with nothing in between that
+    /// would have to let it in.
+    private static func isDirect(_ facts: ConnectivityFacts) -> Bool {
+        guard !(facts.localCandidates + facts.remoteCandidates).contains(where: { $0.type == .relayed }) else {
+            return false
+        }
+        return facts.pairs.contains { pair in
+            pair.local.type == .host && pair.remote.type == .host
+                && pair.local.address.ip.isPrivate == pair.remote.address.ip.isPrivate
+                && (!pair.local.address.ip.isPrivate || Standing(facts.remoteCandidates) == .privateOnly)
+        }
     }
 
     /// Something came back, or came here: then the paths are not the question.
@@ -97,7 +114,8 @@ enum ConnectivityAdvice {
                 + "--ice-server turn:USER:PASSWORD@HOST."
         case (.privateOnly, .behindNAT), (.privateOnly, .reachable):
             return "This side told the peer private addresses alone, and the peer is outside: make the offer with "
-                + "--ice-server stun:HOST, or --ice-server turn:USER:PASSWORD@HOST where that is not enough."
+                + "--ice-server stun:HOST; where no server answers that, or it is not enough, with a relay, over TCP "
+                + "where UDP is blocked: --ice-server 'turn:USER:PASSWORD@HOST?transport=tcp'."
         case (.behindNAT, .privateOnly), (.reachable, .privateOnly):
             return
                 "The peer named private addresses alone, which mean nothing outside its network: have it use a STUN or "

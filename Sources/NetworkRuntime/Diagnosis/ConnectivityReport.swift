@@ -10,20 +10,21 @@ enum ConnectivityReport {
     static func text(for facts: ConnectivityFacts) -> String {
         var lines = facts.pairs.isEmpty ? candidateLines(facts) : pairLines(facts)
         if !facts.servers.isEmpty {
-            lines.append("what the servers answered:")
+            lines.append("What the servers answered:")
             lines += facts.servers.prefix(maximumPairs).map { "  " + $0.text }
         }
-        lines += ConnectivityAdvice.lines(for: facts)
+        lines.append("What to do:")
+        lines += ConnectivityAdvice.lines(for: facts).map { "  - " + $0 }
         return lines.joined(separator: "\n")
     }
 
     private static func pairLines(_ facts: ConnectivityFacts) -> [String] {
-        var lines = ["no path to the peer was found; the pairs of addresses that were tried:"]
+        var lines = ["no path to the peer was found", "Tried, from here to the peer:"]
         lines += facts.pairs.prefix(maximumPairs).map { "  " + line(for: $0) }
         if facts.pairs.count > maximumPairs { lines.append("  and \(facts.pairs.count - maximumPairs) more") }
         // A reflexive candidate is checked from its base and has no pair of its own.
         let reflexive = facts.localCandidates.filter { $0.type == .serverReflexive }
-        if !reflexive.isEmpty { lines.append("  this side is known outside as \(list(reflexive.map(\.address)))") }
+        if !reflexive.isEmpty { lines.append("  from outside, this side is seen as \(list(reflexive.map(\.address)))") }
         return lines
     }
 

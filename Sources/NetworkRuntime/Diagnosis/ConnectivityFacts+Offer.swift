@@ -1,0 +1,24 @@
+internal import PeerConnection
+internal import SDP
+internal import WireFormat
+
+extension ConnectivityFacts {
+    /// The server-reflexive candidates that an offer names. Who made it may have learned of them in another process, which
+    /// alone has asked the servers.
+    static func reflexiveCandidates(of offer: SessionDescription) -> [Candidate] {
+        var found: [Candidate] = []
+        for candidate in offer.media.flatMap({ (try? $0.candidates()) ?? [] }) {
+            guard candidate.kind.description == CandidateType.serverReflexive.rawValue,
+                case .address(let ip) = candidate.host
+            else { continue }
+            let fact = Candidate(.serverReflexive, TransportAddress(ip: ip, port: candidate.port))
+            if !found.contains(fact) { found.append(fact) }
+        }
+        return found
+    }
+
+    /// Takes up candidates of this side that are not known yet.
+    mutating func add(_ candidates: [Candidate]) {
+        localCandidates += candidates.filter { !localCandidates.contains($0) }
+    }
+}
