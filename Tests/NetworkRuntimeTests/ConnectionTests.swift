@@ -45,6 +45,7 @@ import WireFormat
         await sender.drainQueue()
         let statistics = await sender.statistics()
         #expect(statistics.first { $0.type == .outboundRTP }?.integer("framesSent") == 20)
+        #expect(statistics.first { $0.type == .transport }?.integer("packetsDroppedByStreams") == 0)
         #expect(await sender.pairReports().count == 1)
 
         await sender.close()
