@@ -20,9 +20,10 @@ actor RelayProbe {
 
         var description: String { reason.map { "no connection: \($0)" } ?? error.description }
 
-        /// Whether nothing came back, as where a firewall drops what is sent.
+        /// Whether nothing came back, as where a firewall drops what is sent; a refusal comes from somebody.
         var isSilence: Bool {
-            switch error {
+            guard reason == nil else { return false }
+            return switch error {
             case .unreachable, .connectionLost: true
             default: false
             }
