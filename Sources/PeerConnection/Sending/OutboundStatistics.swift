@@ -41,14 +41,14 @@ struct OutboundStatistics: Sendable {
         countPacket(payload: 0, header: byteCount)
     }
 
-    /// Counts a packet that is sent again; webrtc-stats has it in the totals too.
-    mutating func countRetransmission(payload: Int, hasOwnSource: Bool) {
+    /// Counts a packet that is sent again, payload and header in bytes; webrtc-stats has it in the totals too.
+    mutating func countRetransmission(payload: Int, header: Int, hasOwnSource: Bool) {
         retransmittedPacketsSent += 1
         retransmittedBytesSent += UInt64(payload)
         if hasOwnSource {
             separatePacketsSent += 1
             separateBytesSent += UInt64(payload)
         }
-        countPacket(payload: payload, header: RTPHeader.fixedByteCount)
+        countPacket(payload: payload, header: header)
     }
 }

@@ -23,9 +23,8 @@ extension VideoSender {
         if let (number, packet) = history.nextForPadding(now: now) {
             let size = packet.frame.payloadByteCount(at: packet.fragment)
             if size > 0, size / Self.largestExcess <= wanted {
-                stream.statistics.countRetransmission(payload: size, hasOwnSource: true)
-                try writeOverRTX(
-                    packet, number: number, retransmission, to: &writer,
+                try writeRetransmission(
+                    of: packet, sequenceNumber: number, to: &writer,
                     transportSequenceNumber: &transportSequenceNumber, now: now)
                 return true
             }

@@ -155,18 +155,21 @@ struct VideoSender {
         of packet: SentPacket, sequenceNumber number: SequenceNumber, to writer: inout ByteWriter,
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) {
-        stream.statistics.countRetransmission(
-            payload: packet.frame.payloadByteCount(at: packet.fragment),
-            hasOwnSource: stream.parameters.retransmission != nil)
-        guard let retransmission = stream.parameters.retransmission else {
-            return try write(packet, sequenceNumber: number, to: &writer)
+        let start = writer.offset
+        if let retransmission = stream.parameters.retransmission {
+            try writeOverRTX(
+                packet, number: number, retransmission, to: &writer, transportSequenceNumber: &transportSequenceNumber,
+                now: now)
+        } else {
+            try write(packet, sequenceNumber: number, to: &writer)
         }
-        try writeOverRTX(
-            packet, number: number, retransmission, to: &writer, transportSequenceNumber: &transportSequenceNumber,
-            now: now)
+        let payload = packet.frame.payloadByteCount(at: packet.fragment)
+        stream.statistics.countRetransmission(
+            payload: payload, header: writer.offset - start - payload,
+            hasOwnSource: stream.parameters.retransmission != nil)
     }
 
-    mutating func writeOverRTX(
+    private mutating func writeOverRTX(
         _ packet: SentPacket, number: SequenceNumber,
         _ retransmission: (source: SynchronizationSource, payloadType: PayloadType), to writer: inout ByteWriter,
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
