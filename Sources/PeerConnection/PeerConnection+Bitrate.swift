@@ -97,7 +97,7 @@ extension PeerConnection {
                     isQueueFull: outbound[index].video != nil && isQueueFull,
                     roundTripTime: roundTripTime ?? agent.selectedRoundTripTime,
                     fractionLost: outbound[index].stream?.reports.newest?.fractionLost ?? 0),
-                media: index)
+                media: index, now: now)
         }
     }
 
@@ -112,16 +112,22 @@ extension PeerConnection {
         return sum > .zero ? sum : nil
     }
 
-    private mutating func tell(_ target: BitrateTarget, media index: Int) {
+    /// Other delay or loss alone is told no more often than this.
+    private static var refreshInterval: Duration { .seconds(1) }
+
+    private mutating func tell(_ target: BitrateTarget, media index: Int, now: Instant) {
+        let isRefreshDue = outbound[index].targetTold.map { now - $0 >= Self.refreshInterval } ?? true
         if let told = outbound[index].target, told.isQueueFull == target.isQueueFull,
             told.bitrate == target.bitrate
                 || (min(told.bitrate, target.bitrate) > .zero
                     && abs(Double(told.bitrate.bitsPerSecond) - Double(target.bitrate.bitsPerSecond))
-                        <= Self.toldChange * Double(told.bitrate.bitsPerSecond))
+                        <= Self.toldChange * Double(told.bitrate.bitsPerSecond)),
+            !isRefreshDue || !target.isPathNotablyOther(than: told)
         {
             return
         }
         outbound[index].target = target
+        outbound[index].targetTold = now
         events.append(.targetBitrateChanged(target, media: index))
     }
 

@@ -85,6 +85,8 @@ extension PeerConnection {
             guard let index = senderIndex(of: block.source), let before = outbound[index].stream,
                 let report = outbound[index].withStream({ $0.take(block, at: arrival) })
             else { continue }
+            // Encoders may want to know of the delay and the loss.
+            bandwidth.isAllocationDue = true
             bandwidth.estimator.receive(report, packets: before.packetsReported(by: report), now: now)
             if let trip = report.roundTripTime { bandwidth.estimator.setRoundTripTime(trip, now: now) }
             roundTripTime = outbound[index].stream?.reports.smoothedRoundTripTime ?? roundTripTime

@@ -1,3 +1,4 @@
+import CongestionControl
 import RTP
 import SecureTransport
 import TestSupport
@@ -87,6 +88,70 @@ import WireFormat
         let transport = try #require(call.sender.statistics(now: call.now).first { $0.type == .transport })
         #expect(transport.integer("probePacketsSent") == 0)
         #expect(call.record.failures.isEmpty)
+    }
+
+    @Test func `Without transport-wide feedback the receiver's estimate lowers the target, as long as it is told`()
+        throws
+    {
+        var options = SimulatedCall.Options()
+        options.editAnswer = { answer in
+            answer.split(separator: "\r\n", omittingEmptySubsequences: false)
+                .filter { !$0.contains("transport-wide-cc") && !$0.contains("transport-cc") }.joined(separator: "\r\n")
+        }
+        let call = try makeCall(20_000, seed: 917, options: options)
+        call.run(for: .seconds(10))
+        #expect(target(call) > 250)
+        var bytes: [UInt8] = []
+        RTCPPacket.receiverEstimatedMaximumBitrate(
+            ReceiverEstimatedMaximumBitrate(
+                sender: SynchronizationSource(7), bitrate: .kilobitsPerSecond(150),
+                sources: [SynchronizationSource(call.sender.localMedia[0].source)])
+        ).append(to: &bytes)
+        let now = call.now
+        call.sender.receiveControl(bytes.span.bytes, now: now)
+        call.run(for: .seconds(1))
+        #expect(target(call) > 50 && target(call) < 150)
+        call.run(for: .seconds(40))
+        #expect(target(call) > 250)
+        #expect(call.record.failures.isEmpty)
+    }
+
+    @Test func `After an interruption the last estimate is gone by, after a change of the path the start rate`() throws
+    {
+        let call = try makeCall(20_000, seed: 918)
+        call.run(for: .seconds(10))
+        let before = call.sender.bandwidth.estimator.estimate
+        #expect(before > .kilobitsPerSecond(2000))
+        call.isCut = true
+        call.run(for: .seconds(8), sendsFrames: false)
+        #expect(call.record.pathEvents.map(\.event) == [.disconnected])
+        #expect(call.sender.bandwidth.estimator.estimate == before)
+        call.isCut = false
+        call.run(for: .seconds(8))
+        #expect(call.record.pathEvents.map(\.event) == [.disconnected, .reconnected])
+        #expect(target(call) > 2000)
+        let now = call.now
+        call.sender.bandwidth.estimator.pathChanged(now: now)
+        #expect(call.sender.bandwidth.estimator.estimate == .kilobitsPerSecond(300))
+        call.run(for: .seconds(4))
+        #expect(target(call) > 2000)
+        #expect(call.record.failures.isEmpty)
+    }
+
+    @Test func `A path that takes longer is told of, though the rate stays`() throws {
+        var options = SimulatedCall.Options()
+        options.sender.maximumBitrate = .kilobitsPerSecond(300)
+        let call = try makeCall(20_000, seed: 919, options: options)
+        call.run(for: .seconds(10))
+        let told = call.record.targetsOf[0, default: []].count
+        call.link.toRight.conditions.delay = .milliseconds(100)
+        call.run(for: .seconds(10))
+        let targets = call.record.targetsOf[0, default: []].dropFirst(told)
+        let longest = targets.compactMap(\.target.roundTripTime).max()
+        #expect(try #require(longest) > .milliseconds(60))
+        for (before, next) in zip(targets, targets.dropFirst()) where before.target.bitrate == next.target.bitrate {
+            #expect(next.now - before.now >= .seconds(1))
+        }
     }
 
     @Test func `What is shared goes before a camera, and sound before both`() throws {

@@ -21,6 +21,16 @@ public struct BitrateTarget: Sendable, Hashable {
         self.roundTripTime = roundTripTime
         self.fractionLost = fractionLost
     }
+
+    /// Whether the delay differs by a fifth and 10 ms, or the loss by a fiftieth.
+    func isPathNotablyOther(than other: BitrateTarget) -> Bool {
+        if abs(fractionLost - other.fractionLost) >= 0.02 { return true }
+        guard let roundTripTime, let before = other.roundTripTime else {
+            return roundTripTime != nil && other.roundTripTime == nil
+        }
+        let difference = max(roundTripTime, before) - min(roundTripTime, before)
+        return difference >= .milliseconds(10) && difference * 5 >= before
+    }
 }
 
 /// What one media's encoder could use, for the path's rate to be divided by.

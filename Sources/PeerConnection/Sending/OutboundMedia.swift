@@ -16,6 +16,8 @@ struct OutboundMedia {
     var demand: BitrateDemand?
     /// What the encoder was told last.
     var target: BitrateTarget?
+    /// When it was told.
+    var targetTold: Instant?
 
     /// The source, where there is a sender.
     var stream: OutgoingStream? { video?.stream ?? audio?.stream }
