@@ -20,6 +20,8 @@ public struct EncodedVideoFrame: Sendable {
     public let quantizer: Int
     /// What the pictures are: content type `screenshare` is signalled for text and detail.
     public let contentHint: ContentHint
+    /// Whether parts of the picture are blurred or coarse still, and encoding it again makes them sharper.
+    var isUnfinished = false
 
     /// A frame as an encoder, or a test, describes it.
     public init(

@@ -10,6 +10,8 @@ struct EncoderThreadState {
     /// When the last picture that showed something new was taken up, how long after the one before, and whether it took
     /// more than its share.
     private var lastChange: (time: Duration, interval: Duration, isCostly: Bool)?
+    /// When the newest key frame came, where it was a blurred one.
+    private var lastBlurredAt: Duration?
     private var sourceHint = ContentHint.none
     private var isMuted = false
     var slot: VideoFrame?
@@ -233,7 +235,12 @@ extension EncoderThreadState {
                 // Lost reports ask for one key frame after the other: they get half the bits, the pictures between them
                 // the rest.
                 let cost = budget.cost(Double(frame.data.count) * 8)
-                cadence.keyFrameInterval = max(settings.keyFrameInterval, min(cost * 2, Self.longestKeyFrameInterval))
+                // A blurred one has the picture to be sharpened anew, so that those that follow soon are spaced further.
+                let isRepeated = lastBlurredAt.map { begin < $0 + Self.longestKeyFrameInterval * 2 } ?? false
+                let before = frame.isUnfinished && isRepeated ? cadence.keyFrameInterval * 2 : .zero
+                lastBlurredAt = frame.isUnfinished ? begin : nil
+                cadence.keyFrameInterval = max(
+                    settings.keyFrameInterval, min(max(cost * 2, before), Self.longestKeyFrameInterval))
             }
             let mean = statistics.bytesEncoded / max(statistics.framesEncoded, 1)
             if statistics.framesEncoded > 0, frame.data.count * 2 >= mean * 5 { statistics.hugeFrames += 1 }
@@ -245,10 +252,13 @@ extension EncoderThreadState {
             if let size = statistics.size, size != frame.size { cadence.sizeChanged(now: begin) }
             statistics.size = frame.size
             encodedRate.count(now: end)
-            cadence.encoded(isKeyFrame: frame.isKeyFrame, quantizer: frame.quantizer, now: begin)
+            // What follows a blurred key frame pays for what that left out: it says as little of what comes as a key frame.
+            let isKeyFrame = frame.isKeyFrame || cadence.isUnfinished
+            cadence.encoded(
+                isKeyFrame: frame.isKeyFrame, quantizer: frame.quantizer, isUnfinished: frame.isUnfinished, now: begin)
             let sample = QualityGovernor.Sample(
                 quantizer: frame.quantizer, byteCount: frame.data.count, effort: end - begin,
-                isKeyFrame: frame.isKeyFrame, isChange: isChange, wait: cadence.currentWait)
+                isKeyFrame: isKeyFrame, isChange: isChange, wait: cadence.currentWait)
             governor.encoded(sample, size: fullSize, now: begin)
         }
         cadence.framesPerSecond = governor.framesPerSecond

@@ -60,6 +60,8 @@ struct FrameCadence {
     private var lastChangeAt = Duration.zero
     private var blockedUntil: Duration?
     private var quantizer = 127
+    /// The picture becomes sharper part by part.
+    private(set) var isUnfinished = false
     private var dropsInARow = 0
 
     init(framesPerSecond: Double, keyFrameInterval: Duration) {
@@ -121,6 +123,7 @@ struct FrameCadence {
         lastTimestamp = nil
         blockedUntil = nil
         quantizer = 127
+        isUnfinished = false
         dropsInARow = 0
     }
 
@@ -155,7 +158,8 @@ struct FrameCadence {
         if againAtOnce { return lastEncodedAt }
         if dropsInARow > 0 { return dropsInARow == 1 ? lastEncodedAt : lastEncodedAt + interval }
         let isCoarse =
-            quantizer > Self.fineQuantizer && lastEncodedAt < lastChangeAt + Self.refinementTime + refinementWait
+            isUnfinished
+            || quantizer > Self.fineQuantizer && lastEncodedAt < lastChangeAt + Self.refinementTime + refinementWait
         // One interval and a half: a source at its full rate comes before its picture is repeated.
         guard isCoarse else { return lastEncodedAt + Self.idleInterval }
         // A frame that waits for its time is what sharpens next.
@@ -179,14 +183,15 @@ struct FrameCadence {
         if let due = nextDue { nextDue = due + interval } else { nextDue = frame.timestamp + interval / 2 }
     }
 
-    /// The picture is encoded.
-    mutating func encoded(isKeyFrame: Bool, quantizer: Int, now: Duration) {
+    /// The picture is encoded. `isUnfinished` says that it becomes sharper part by part, until it is said no more.
+    mutating func encoded(isKeyFrame: Bool, quantizer: Int, isUnfinished: Bool = false, now: Duration) {
         pictureTaken(now: now)
         if isKeyFrame {
             keyFrameIsWanted = false
             lastKeyFrameAt = now
         }
         self.quantizer = quantizer
+        self.isUnfinished = isUnfinished
         dropsInARow = 0
     }
 

@@ -29,6 +29,10 @@ public final class VP8Encoder {
     private var keyFrameIsDue = true
     private var hasActiveMap = false
     private var activeMap: [UInt8] = []
+    /// What libvpx was last told.
+    private var applied: Configuration
+    private var sharpening: PictureSharpening?
+    private lazy var converter = VideoConverter()
 
     /// Makes the encoder.
     public init(configuration: Configuration) throws(VideoCodingError) {
@@ -36,6 +40,7 @@ public final class VP8Encoder {
         allocatedSize = configuration.size
         pattern = TemporalPattern(layerCount: configuration.temporalLayers)
         self.configuration = configuration
+        applied = configuration
     }
 
     /// Changes what it makes, from the next picture on. On an error everything stays as it was.
@@ -65,6 +70,7 @@ public final class VP8Encoder {
             pattern = TemporalPattern(layerCount: new.temporalLayers)
         }
         configuration = new
+        applied = new
     }
 
     /// Encodes a picture, which has to be I420 of the configured size.
@@ -81,53 +87,37 @@ public final class VP8Encoder {
             throw .unexpectedPicture(size: picture.size, format: picture.format, expected: configuration.size)
         }
         let wantsKeyFrame = asKeyFrame || keyFrameIsDue
-        try setActiveMap(wantsKeyFrame ? nil : activeRegions)
+        if wantsKeyFrame || activeRegions != nil { sharpening = nil }
+        if let part = try sharpening?.next(picture, bitsPerSecond: configuration.bitsPerSecond) {
+            try use(quantizers: part.quantizer...part.quantizer, speed: PictureSharpening.speed)
+            activeMap = part.map
+            try applyActiveMap()
+        } else {
+            sharpening = nil
+            try use(quantizers: configuration.minimumQuantizer...configuration.maximumQuantizer)
+            try setActiveMap(wantsKeyFrame ? nil : activeRegions)
+        }
         let step = pattern.next(isKeyFrame: wantsKeyFrame)
         if configuration.temporalLayers > 1 {
             try context.control("temporal layer", VP8E_SET_TEMPORAL_LAYER_ID, Int32(step.layer))
         }
         let time = clock.next(timestamp: timestamp, framesPerSecond: configuration.framesPerSecond, wait: wait)
         guard var packet = try context.encode(picture, time: time, flags: step.flags) else { return .dropped }
-        if packet.isKeyFrame, let coarser = try coarserQuantizer(forKeyFrame: packet.data.count) {
-            packet = try encodeAgain(picture, time: time, flags: step.flags, quantizer: coarser) ?? packet
-        }
+        if packet.isKeyFrame { packet = try limited(packet, of: picture, time: time, flags: step.flags) }
+        sharpening?.took(byteCount: packet.data.count)
         pattern.advance()
         keyFrameIsDue = false
         if step.layer == 0 { baseLayerIndex &+= 1 }
-        return .encoded(
-            EncodedVideoFrame(
-                data: packet.data, isKeyFrame: packet.isKeyFrame, size: configuration.size, timestamp: timestamp,
-                rotation: rotation,
-                temporalLayer: TemporalLayer(
-                    id: step.layer, isSync: step.isSync, baseLayerIndex: baseLayerIndex,
-                    count: configuration.temporalLayers),
-                isReference: step.isReference, quantizer: try context.lastQuantizer(),
-                contentHint: configuration.hint))
-    }
-
-    /// The quantizer, 0 to 63, at which a key frame keeps to its limit, where it came out far larger: libvpx guesses from
-    /// the key frame before, which was of another picture, at another size.
-    private func coarserQuantizer(forKeyFrame byteCount: Int) throws(VideoCodingError) -> Int? {
-        let limit = Double(configuration.bitsPerSecond) / 8 * (configuration.keyFrameLimit / .seconds(1))
-        let excess = Double(byteCount) / max(limit, 1)
-        let last = try context.lastQuantizer()
-        guard excess > 1.5, last < 106 else { return nil }
-        // Half of the steps that 63 has make a picture about a quarter of its size.
-        let used = Double(last) / 2
-        return min(Int(used + 16 * log2(excess)), configuration.maximumQuantizer)
-    }
-
-    /// Makes a key frame once more, at this quantizer: nothing builds on the one that is not sent.
-    private func encodeAgain(
-        _ picture: any VideoFrameBuffer, time: (ticks: Int, duration: Int), flags: Int, quantizer: Int
-    ) throws(VideoCodingError) -> (data: [UInt8], isKeyFrame: Bool)? {
-        var coarser = configuration
-        coarser.minimumQuantizer = max(quantizer, configuration.minimumQuantizer)
-        try context.apply(coarser)
-        // Presentation times have to grow; one tick is no time.
-        let packet = try context.encode(picture, time: (time.ticks + 1, time.duration), flags: flags)
-        try context.apply(configuration)
-        return packet
+        var frame = EncodedVideoFrame(
+            data: packet.data, isKeyFrame: packet.isKeyFrame, size: configuration.size, timestamp: timestamp,
+            rotation: rotation,
+            temporalLayer: TemporalLayer(
+                id: step.layer, isSync: step.isSync, baseLayerIndex: baseLayerIndex,
+                count: configuration.temporalLayers),
+            isReference: step.isReference, quantizer: try context.lastQuantizer(),
+            contentHint: configuration.hint)
+        frame.isUnfinished = sharpening != nil
+        return .encoded(frame)
     }
 
     private func setActiveMap(_ regions: [PixelRectangle]?) throws(VideoCodingError) {
@@ -147,8 +137,87 @@ public final class VP8Encoder {
                 for column in left..<right { activeMap[row * columns + column] = 1 }
             }
         }
-        try context.setActiveMap(&activeMap, columns: columns, rows: rows)
+        try applyActiveMap()
         hasActiveMap = regions != nil
+    }
+
+    private func applyActiveMap() throws(VideoCodingError) {
+        let columns = (configuration.size.width + 15) / 16
+        let rows = (configuration.size.height + 15) / 16
+        try context.setActiveMap(&activeMap, columns: columns, rows: rows)
+        hasActiveMap = true
+    }
+}
+
+extension VP8Encoder {
+    private typealias Packet = (data: [UInt8], isKeyFrame: Bool)
+
+    /// What a key frame may take at most, in time at the bitrate, and a blurred one.
+    private static let longestKeyFrame = Duration.milliseconds(500)
+    private static let longestBlurred = Duration.milliseconds(350)
+    /// The coarsest quantizer that there is.
+    private static let coarsestQuantizer = 63
+
+    /// A key frame that keeps to its limit, in place of one that came out far larger: coarser, and where that is too large
+    /// still or could not be read, blurred. What is blurred is sharpened by the frames that follow.
+    private func limited(
+        _ packet: Packet, of picture: any VideoFrameBuffer, time: (ticks: Int, duration: Int), flags: Int
+    ) throws(VideoCodingError) -> Packet {
+        var packet = packet
+        // Presentation times have to grow; one tick is no time.
+        var time = time
+        func again(
+            _ picture: any VideoFrameBuffer, quantizer: Int
+        ) throws(VideoCodingError) -> Packet? {
+            time.ticks += 1
+            try use(quantizers: quantizer...max(quantizer, configuration.maximumQuantizer))
+            return try context.encode(picture, time: time, flags: flags)
+        }
+        if let coarser = try coarserQuantizer(forKeyFrame: packet.data.count) {
+            packet = try again(picture, quantizer: max(coarser, configuration.minimumQuantizer)) ?? packet
+        }
+        guard isLonger(packet, than: Self.longestKeyFrame) else { return packet }
+        // Motion is sharp again with what moves next; layers would miss what the one above them sharpened.
+        guard configuration.hint != .motion, configuration.temporalLayers == 1 else {
+            return try again(picture, quantizer: Self.coarsestQuantizer) ?? packet
+        }
+        for factor in [4, 8, 16] {
+            let size = PixelSize(width: picture.size.width / factor, height: picture.size.height / factor)
+            guard size.width >= 2, size.height >= 2 else { break }
+            let blurred = try converter.convert(try converter.convert(picture, to: size), to: picture.size)
+            guard let smaller = try again(blurred, quantizer: Self.coarsestQuantizer) else { break }
+            packet = smaller
+            sharpening = try PictureSharpening(of: picture, blurred: blurred)
+            guard isLonger(packet, than: Self.longestBlurred) else { break }
+        }
+        return packet
+    }
+
+    private func isLonger(_ packet: Packet, than limit: Duration) -> Bool {
+        Double(packet.data.count) * 8 > Double(configuration.bitsPerSecond) * (limit / .seconds(1))
+    }
+
+    /// The quantizer, 0 to 63, at which a key frame keeps to its limit, where it came out far larger: libvpx guesses from
+    /// the key frame before, which was of another picture, at another size.
+    private func coarserQuantizer(forKeyFrame byteCount: Int) throws(VideoCodingError) -> Int? {
+        let limit = Double(configuration.bitsPerSecond) / 8 * (configuration.keyFrameLimit / .seconds(1))
+        let excess = Double(byteCount) / max(limit, 1)
+        let last = try context.lastQuantizer()
+        guard excess > 1.5, last < 106 else { return nil }
+        // Half of the steps that 63 has make a picture about a quarter of its size.
+        let used = Double(last) / 2
+        return min(Int(used + 16 * log2(excess)), configuration.maximumQuantizer)
+    }
+
+    /// Has libvpx use these quantizers from the next frame on.
+    private func use(quantizers: ClosedRange<Int>, speed: Int? = nil) throws(VideoCodingError) {
+        var wanted = configuration
+        wanted.speed = speed ?? configuration.speed
+        wanted.minimumQuantizer = quantizers.lowerBound
+        wanted.maximumQuantizer = quantizers.upperBound
+        guard wanted != applied else { return }
+        try context.apply(wanted)
+        applied = wanted
     }
 }
 

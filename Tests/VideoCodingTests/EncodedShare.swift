@@ -37,8 +37,9 @@ struct EncodedShare {
     let picture: (Int) -> any VideoFrameBuffer
     let size: PixelSize
     var state: EncoderThreadState
-    /// Whether its source tells that nothing changes.
+    /// Whether its source tells that nothing changes, but with the picture of this number.
     var isStill = false
+    var changesAt = 0
     let encoder: VP8Encoder
     let converter = VideoConverter()
     /// Decodes what was made, where it is looked at.
@@ -49,10 +50,20 @@ struct EncodedShare {
     var timestamps = TimestampLine()
     var lastTimestamp = Duration.zero
     var seconds: [Second] = []
-    /// Each frame: when it was made, and its bytes.
-    var frames: [(time: Duration, byteCount: Int, isKeyFrame: Bool)] = []
+    /// Each frame: when it was made, when its last bit arrived at the bitrate, its bytes, and what the viewer then has,
+    /// where it is looked at.
+    struct Frame {
+        let time: Duration
+        let arrival: Duration
+        let byteCount: Int
+        let isKeyFrame: Bool
+        let similarity: Double
+    }
+    var frames: [Frame] = []
     /// How often the frame rate or the size was changed.
     var changes = 0
+    /// Whether a key frame is asked for with the picture of this number.
+    var wantsKeyFrame: (Int) -> Bool = { _ in false }
 
     init(
         _ hint: ContentHint, bitsPerSecond: Int, size: PixelSize, looks: Bool = false,
@@ -85,6 +96,12 @@ struct EncodedShare {
         return Double(sums.max() ?? 0) / (window / .seconds(1)) / Double(bitsPerSecond)
     }
 
+    /// When the viewer had a picture as alike as this for good.
+    func sharpFrom(_ similarity: Double) -> Duration? {
+        guard let last = frames.lastIndex(where: { $0.similarity < similarity }) else { return frames.first?.arrival }
+        return last + 1 < frames.count ? frames[last + 1].arrival : nil
+    }
+
     /// How alike what the viewer sees and what was shown last are.
     func similarity() throws -> Double {
         guard let seen else { return 0 }
@@ -93,15 +110,22 @@ struct EncodedShare {
 
     /// Runs to `end`, in seconds: 30 pictures a second, each taken up when the cadence says.
     mutating func run(to end: Int, bitsPerSecond: Int) throws {
-        var settings = state.settings
-        settings.bitsPerSecond = bitsPerSecond
-        state.apply(settings, now: .seconds(seconds.count))
+        try run(to: end) { _ in bitsPerSecond }
+    }
+
+    /// Runs to `end`, in seconds, at a bitrate that changes with the time.
+    mutating func run(to end: Int, rate: (Duration) -> Int) throws {
         for index in seconds.count * 30..<end * 30 {
             if index % 30 == 0 { seconds.append(Second()) }
             let arrival = Duration.seconds(1) * index / 30
+            var settings = state.settings
+            settings.bitsPerSecond = rate(arrival)
+            if settings != state.settings || index == 0 { state.apply(settings, now: arrival) }
             let frame = VideoFrame(
-                buffer: picture(index), timestamp: arrival, damage: isStill && index > 0 ? [] : nil)
+                buffer: picture(index), timestamp: arrival,
+                damage: isStill && index > 0 && index != changesAt ? [] : nil)
             _ = state.receive(frame, now: arrival)
+            if wantsKeyFrame(index) { state.cadence.requestKeyFrame() }
             let next = Duration.seconds(1) * (index + 1) / 30
             var now = arrival
             while now < next {
@@ -138,14 +162,18 @@ struct EncodedShare {
         let picture = try converter.convert(shown, to: sizes.now)
         let outcome = try encoder.encode(picture, timestamp: lastTimestamp, asKeyFrame: asKeyFrame, wait: order.wait)
         if case .encoded(let frame) = outcome {
-            frames.append((now, frame.data.count, frame.isKeyFrame))
+            if let decoder { seen = try decoder.decode(frame.data) }
+            let transfer = Duration.seconds(1) * (frame.data.count * 8) / order.settings.bitsPerSecond
+            frames.append(
+                Frame(
+                    time: now, arrival: max(now, frames.last?.arrival ?? .zero) + transfer, byteCount: frame.data.count,
+                    isKeyFrame: frame.isKeyFrame, similarity: try similarity()))
             seconds[seconds.count - 1].frames += 1
             seconds[seconds.count - 1].bits += frame.data.count * 8
             seconds[seconds.count - 1].quantizers += frame.quantizer
             seconds[seconds.count - 1].keyFrames += frame.isKeyFrame ? 1 : 0
             seconds[seconds.count - 1].largest = max(seconds[seconds.count - 1].largest, frame.data.count)
             seconds[seconds.count - 1].width = frame.size.width
-            if let decoder { seen = try decoder.decode(frame.data) }
         }
         state.count(outcome, isRepetition: !isNew, fullSize: sizes.full, begin: now, end: now)
     }

@@ -1,0 +1,147 @@
+internal import CYUV
+internal import Media
+
+/// How a picture that went out blurred, since its key frame would have taken too long, becomes sharp: part by part, each
+/// as fine at once as a pass wants it, at the bitrate.
+///
+///     blurred key frame ──▶ readable, part by part ──▶ fine, part by part ──▶ finest, part by part ──▶ nil
+///          what changes meanwhile goes with the next part; what changes too much ends it ──────────────▲
+///
+/// Each macroblock is coded once a pass: to sharpen the whole picture a little with each frame would pay for it again
+/// and again.
+struct PictureSharpening {
+    /// The quantizer of each pass, 0 to 63. After the first, dense text is as good as unchanged (SSIM 0.99); the last is the
+    /// finest that is used.
+    static let passes = [40, 16, 4]
+    /// libvpx's cpu-used for a part. Of a part, libvpx has the time to look for the best mode of each macroblock: at -8 the
+    /// same quality takes nearly twice the bits, for a blurred picture is nothing to build on.
+    static let speed = -1
+    private static let leastDistance = 0.5
+    /// What one part may take, in time at the bitrate.
+    static let share = Duration.milliseconds(100)
+    /// What changes may take meanwhile before the picture is readable; more are sent as any other picture.
+    static let largestChange = Duration.milliseconds(500)
+
+    /// What the next frame is to code.
+    struct Part {
+        /// 1 for each macroblock that is coded.
+        var map: [UInt8]
+        /// 0 to 63.
+        let quantizer: Int
+    }
+
+    private let columns: Int
+    private let rows: Int
+    private var pass = 0
+    /// How many passes each macroblock has behind it.
+    private var levels: [Int]
+    /// How far each macroblock was from what it should show, as a root mean square: what it takes is about
+    /// proportional to it.
+    private var distances: [Double]
+    /// What the viewer is being shown.
+    private var shown: any VideoFrameBuffer
+    private var bitsPerDistance = 5.0
+    private var current: Part?
+
+    /// `picture` is to be shown, and `blurred` went out for it.
+    init(of picture: any VideoFrameBuffer, blurred: any VideoFrameBuffer) throws(VideoCodingError) {
+        columns = (picture.size.width + 15) / 16
+        rows = (picture.size.height + 15) / 16
+        levels = Array(repeating: 0, count: columns * rows)
+        // Where nothing was blurred the coarse key frame shows all the same.
+        distances = try Self.distances(picture, blurred).map { max($0, Self.leastDistance) }
+        shown = picture
+    }
+
+    /// What to code of this picture now; nil where it is as fine as can be, or where the whole of it is to be coded since
+    /// too much of it changed.
+    mutating func next(_ picture: any VideoFrameBuffer, bitsPerSecond: Int) throws(VideoCodingError) -> Part? {
+        guard picture.size == shown.size else { return nil }
+        var map = [UInt8](repeating: 0, count: levels.count)
+        let changeBits = try noteChanges(in: picture, map: &map)
+        let room = Double(bitsPerSecond) * (Self.share / .seconds(1))
+        let most = pass == 0 ? Double(bitsPerSecond) * (Self.largestChange / .seconds(1)) : room / 2
+        guard changeBits <= most else { return nil }
+        // However much changes, what is blurred becomes sharp.
+        let left = max(room - changeBits, room / 4)
+        while !take(left, map: &map), !map.contains(1) {
+            pass += 1
+            guard pass < Self.passes.count else { return nil }
+        }
+        current = Part(map: map, quantizer: Self.passes[pass])
+        return current
+    }
+
+    /// The part that ``next(_:bitsPerSecond:)`` named came out in so many bytes.
+    mutating func took(byteCount: Int) {
+        guard let current else { return }
+        var distance = 0.0
+        for index in levels.indices where current.map[index] == 1 {
+            distance += distances[index]
+            levels[index] = pass + 1
+        }
+        let seen = Double(byteCount) * 8 / max(distance, 1)
+        bitsPerDistance = min(max((bitsPerDistance + seen) / 2, bitsPerDistance / 2), bitsPerDistance * 2)
+        self.current = nil
+    }
+
+    /// Marks what shows something new, and gives what that will take.
+    private mutating func noteChanges(
+        in picture: any VideoFrameBuffer, map: inout [UInt8]
+    ) throws(VideoCodingError) -> Double {
+        let changes = try Self.distances(picture, shown)
+        shown = picture
+        var bits = 0.0
+        for (index, change) in changes.enumerated() where change > 0 {
+            map[index] = 1
+            levels[index] = 0
+            distances[index] = max(distances[index], change)
+            bits += distances[index] * bitsPerDistance
+        }
+        return bits
+    }
+
+    /// Marks what this pass has still to do, as much as there are bits for; false where there is nothing.
+    private mutating func take(_ bits: Double, map: inout [UInt8]) -> Bool {
+        var left = bits
+        var takesAny = false
+        for index in levels.indices where levels[index] <= pass && map[index] == 0 {
+            guard left > 0 else { break }
+            map[index] = 1
+            left -= distances[index] * bitsPerDistance
+            takesAny = true
+        }
+        return takesAny
+    }
+
+    /// How far each macroblock of two I420 pictures of one size is from the other's.
+    private static func distances(
+        _ one: any VideoFrameBuffer, _ other: any VideoFrameBuffer
+    ) throws(VideoCodingError) -> [Double] {
+        let size = one.size
+        return try one.withPlanePointers { (first) throws(VideoCodingError) -> [Double] in
+            try other.withPlanePointers { (second) throws(VideoCodingError) -> [Double] in
+                var result: [Double] = []
+                for top in stride(from: 0, to: size.height, by: 16) {
+                    for left in stride(from: 0, to: size.width, by: 16) {
+                        let (width, height) = (min(16, size.width - left), min(16, size.height - top))
+                        var sum = squares(first.first, second.first, left, top, width, height)
+                        for (one, other) in [(first.second, second.second), (first.third, second.third)] {
+                            sum += squares(one, other, left / 2, top / 2, (width + 1) / 2, (height + 1) / 2)
+                        }
+                        result.append((Double(sum) / 256).squareRoot())
+                    }
+                }
+                return result
+            }
+        }
+    }
+
+    private static func squares(
+        _ one: PlanePointer, _ other: PlanePointer, _ left: Int, _ top: Int, _ width: Int, _ height: Int
+    ) -> UInt64 {
+        ComputeSumSquareErrorPlane(
+            one.first + top * Int(one.stride) + left, one.stride, other.first + top * Int(other.stride) + left,
+            other.stride, Int32(width), Int32(height))
+    }
+}

@@ -1,0 +1,124 @@
+import Media
+import Testing
+
+@testable import VideoCoding
+
+/// What a viewer sees of dense text where its key frame would take seconds.
+@Suite("PictureSharpening")
+struct PictureSharpeningTests {
+    private static let size = PixelSize(width: 1280, height: 720)
+    private static let text = TextPicture(size: size, seed: 7)
+
+    private func still(bitsPerSecond: Int, telling: Bool = true) throws -> EncodedShare {
+        let picture = Self.text.i420
+        var share = try EncodedShare(.text, bitsPerSecond: bitsPerSecond, size: Self.size, looks: true) { _ in picture }
+        share.isStill = telling
+        return share
+    }
+
+    @Test(
+        "the first picture is there in half a second, and sharp when its bits have come",
+        arguments: [(150_000, 13, true), (300_000, 7, true), (300_000, 7, false), (1_500_000, 2, true)])
+    func still(bitsPerSecond: Int, seconds: Int, tellsStillness: Bool) throws {
+        var share = try still(bitsPerSecond: bitsPerSecond, telling: tellsStillness)
+        try share.run(to: seconds, bitsPerSecond: bitsPerSecond)
+        let first = try #require(share.frames.first)
+        #expect(first.isKeyFrame && first.arrival <= .milliseconds(500), "\(first)")
+        #expect(share.frames.dropFirst().allSatisfy { !$0.isKeyFrame })
+        for (one, next) in zip(share.frames, share.frames.dropFirst()) {
+            #expect(next.similarity > one.similarity - 0.002, "\(next)")
+        }
+        let sharp = try #require(share.sharpFrom(0.98))
+        #expect(sharp <= .seconds(seconds), "\(sharp)")
+        #expect(share.mostBits(from: .zero, to: .seconds(seconds), in: .seconds(1), of: bitsPerSecond) < 1.2)
+    }
+
+    @Test(
+        "a picture that began at 300 kbit/s is sharp in a second and a half where the bitrate rises",
+        arguments: [(250, 500), (400, 1000)])
+    func rising(milliseconds: (first: Int, second: Int)) throws {
+        var share = try still(bitsPerSecond: 300_000)
+        try share.run(to: 3) { time in
+            if time < .milliseconds(milliseconds.first) { return 300_000 }
+            return time < .milliseconds(milliseconds.second) ? 900_000 : 2_500_000
+        }
+        let sharp = try #require(share.sharpFrom(0.98))
+        #expect(sharp <= .milliseconds(1500), "\(sharp)")
+    }
+
+    @Test("where the bitrate suffices nothing is blurred", arguments: [2_500_000])
+    func wide(bitsPerSecond: Int) throws {
+        var share = try still(bitsPerSecond: bitsPerSecond)
+        try share.run(to: 2, bitsPerSecond: bitsPerSecond)
+        #expect(share.frames[0].similarity > 0.95)
+        let sharp = try #require(share.sharpFrom(0.98))
+        #expect(sharp <= .seconds(1), "\(sharp)")
+    }
+
+    @Test("what changes while a picture becomes sharp is seen, and the picture becomes sharp all the same")
+    func changes() throws {
+        let pictures = (0..<60).map { index in
+            var picture = Self.text
+            for row in 0..<3 { picture.draw(.max, x: 40 + index * 4, y: 400 + row * 12) }
+            return picture.i420
+        }
+        var share = try EncodedShare(.text, bitsPerSecond: 300_000, size: Self.size, looks: true) {
+            pictures[min($0, 59)]
+        }
+        try share.run(to: 8, bitsPerSecond: 300_000)
+        let sharp = try #require(share.sharpFrom(0.98))
+        #expect(sharp < .seconds(8), "\(sharp)")
+        #expect(share.frames.filter { $0.time < .seconds(2) }.count > 10)
+    }
+
+    @Test("a picture that takes another's place while that becomes sharp becomes sharp")
+    func replaced() throws {
+        let pictures = [Self.text.i420, TextPicture(size: Self.size, seed: 8).i420]
+        var share = try EncodedShare(.text, bitsPerSecond: 300_000, size: Self.size, looks: true) {
+            pictures[$0 < 45 ? 0 : 1]
+        }
+        (share.isStill, share.changesAt) = (true, 45)
+        try share.run(to: 10, bitsPerSecond: 300_000)
+        #expect(share.frames.filter(\.isKeyFrame).count == 1)
+        #expect(try share.similarity() > 0.98)
+    }
+
+    @Test(
+        "key frames that are asked for again and again take a small part of the bitrate, and what is between sharpens")
+    func keyFrameRequests() throws {
+        var share = try still(bitsPerSecond: 300_000)
+        share.wantsKeyFrame = { $0 < 15 * 30 && $0.isMultiple(of: 6) }
+        try share.run(to: 24, bitsPerSecond: 300_000)
+        let keyFrames = share.frames.filter(\.isKeyFrame)
+        let late = keyFrames.filter { $0.time >= .seconds(4) }
+        for (one, next) in zip(late, late.dropFirst()) { #expect(next.time - one.time >= .seconds(3)) }
+        let bits = keyFrames.filter { $0.time < .seconds(15) }.reduce(0) { $0 + $1.byteCount * 8 }
+        #expect(bits < 15 * 300_000 / 5, "\(bits)")
+        // The second request is answered soon all the same: it may be another viewer's.
+        #expect(keyFrames.count > 2 && keyFrames[1].time < .seconds(1))
+        #expect(share.mostBits(from: .zero, to: .seconds(15), in: .seconds(1), of: 300_000) < 1.3)
+        #expect(try share.similarity() > 0.98)
+    }
+
+    @Test(
+        "each macroblock is coded once a pass, whatever the picture's size", arguments: [(64, 64), (70, 50), (17, 1)])
+    func passes(width: Int, height: Int) throws {
+        let size = PixelSize(width: width, height: height)
+        let picture = TextPicture(size: size).i420
+        let grey = PixelBuffer(size: size, format: .i420) { planes, _ in
+            for plane in planes { plane.initializeMemory(as: UInt8.self, repeating: 128) }
+        }
+        var sharpening = try PictureSharpening(of: picture, blurred: grey)
+        let count = (width + 15) / 16 * ((height + 15) / 16)
+        var coded: [Int: Int] = [:]
+        while let part = try sharpening.next(picture, bitsPerSecond: 3000) {
+            #expect(part.map.count == count)
+            coded[part.quantizer, default: 0] += part.map.count { $0 == 1 }
+            sharpening.took(byteCount: 40)
+        }
+        #expect(coded == Dictionary(uniqueKeysWithValues: PictureSharpening.passes.map { ($0, count) }))
+        // Nothing is left to do, and a picture of another size is no part of this.
+        let other = TextPicture(size: PixelSize(width: width + 16, height: height)).i420
+        #expect(try sharpening.next(other, bitsPerSecond: 3000) == nil)
+    }
+}
