@@ -258,6 +258,41 @@ import WireFormat
         await pair.close()
     }
 
+    @Test
+    func `The bits that a path has are kept to, with several the least, and where there are none nothing is sent`()
+        async throws
+    {
+        let pair = try await ConnectedPair([Self.music])
+        let other = try await Loopback.open(as: .offerer)
+        let source = CustomAudioSource()
+        let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
+        var sizes: [Int] = []
+        func measure() async {
+            for frame in Self.noise(from: sizes.count * 1000, milliseconds: 1000) { source.capture(frame) }
+            sizes.append(await pair.sounds(50).reduce(0) { $0 + $1.payload.count } * 8)
+        }
+        pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(48)), of: pair.sender)
+        await measure()
+        pipeline.attach(other, media: 0)
+        pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(24)), of: other)
+        await measure()
+        // One that has nothing is sent nothing, and holds nobody else back.
+        pipeline.keep(to: BitrateTarget(bitrate: .zero), of: other)
+        await measure()
+        pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(20)), of: other)
+        pipeline.detach(other)
+        await measure()
+        // Less than is worth sending is sent with as little as is.
+        pipeline.keep(to: BitrateTarget(bitrate: .bitsPerSecond(100)), of: pair.sender)
+        await measure()
+        #expect((40_000...52_000).contains(sizes[0]) && (20_000...26_000).contains(sizes[1]), "\(sizes)")
+        #expect((40_000...52_000).contains(sizes[2]) && (40_000...52_000).contains(sizes[3]), "\(sizes)")
+        #expect((12_000...18_000).contains(sizes[4]), "\(sizes)")
+        pipeline.stop()
+        await pair.close()
+        await other.close()
+    }
+
     @Test(arguments: [true, false])
     func `The capture time told is that of the first sample a decoder puts out`(isVoice: Bool) throws {
         let worker = AudioSendWorker()

@@ -49,6 +49,14 @@ struct ConnectedPair {
         return frames
     }
 
+    /// The first bitrate told of the sender's first media for which `condition` holds.
+    func target(_ condition: (DataRate) -> Bool) async -> DataRate? {
+        for await event in sender.events {
+            if case .targetBitrateChanged(let target, 0) = event, condition(target.bitrate) { return target.bitrate }
+        }
+        return nil
+    }
+
     func close() async {
         await sender.close()
         await viewer.close()

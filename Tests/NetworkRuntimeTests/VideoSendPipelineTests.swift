@@ -123,4 +123,90 @@ import WireFormat
         await pair.close()
         await other.close()
     }
+
+    /// What the encoder goes by.
+    private static func rate(_ pipeline: VideoSendPipeline) -> Double? {
+        let report = [StatisticsObject(id: StatisticsObject.outboundID(media: 0), type: .outboundRTP, timestamp: 0)]
+        return pipeline.complete(report, media: 0)[0].number("targetBitrate")
+    }
+
+    @Test func `The least that a connection's path has is kept to, until it is detached`() async throws {
+        let (one, other) = (try await Loopback.open(as: .offerer), try await Loopback.open(as: .offerer))
+        let pipeline = try Self.pipeline()
+        pipeline.attach(one, media: 0)
+        #expect(Self.rate(pipeline) == 300_000)
+        pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(900)), of: one)
+        #expect(Self.rate(pipeline) == 300_000)
+        pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(200)), of: one)
+        #expect(Self.rate(pipeline) == 200_000)
+        pipeline.attach(other, media: 0)
+        pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(80)), of: other)
+        #expect(Self.rate(pipeline) == 80_000)
+        pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(250)), of: other)
+        #expect(Self.rate(pipeline) == 200_000)
+        pipeline.keep(to: BitrateTarget(bitrate: .zero), of: other)
+        #expect(Self.rate(pipeline) == 0)
+        pipeline.detach(other)
+        #expect(Self.rate(pipeline) == 200_000)
+        pipeline.detach(one)
+        #expect(Self.rate(pipeline) == 300_000 && pipeline.settings.bitsPerSecond == 300_000)
+        pipeline.stop()
+        await one.close()
+        await other.close()
+    }
+
+    @Test func `A full queue of one connection holds what is encoded, until it is free or detached`() async throws {
+        let pair = try await ConnectedPair([Self.content])
+        let other = try await Loopback.open(as: .offerer)
+        let pipeline = try Self.pipeline()
+        pipeline.attach(pair.sender, media: 0)
+        pipeline.attach(other, media: 0)
+        let full = BitrateTarget(bitrate: .kilobitsPerSecond(300), isQueueFull: true)
+        pipeline.keep(to: full, of: pair.sender)
+        pipeline.keep(to: full, of: other)
+        let source = CustomVideoSource()
+        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        for width in [64, 96, 128] { source.capture(Self.grey(width, 64)) }
+        pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(300)), of: pair.sender)
+        source.capture(Self.grey(160, 64))
+        pipeline.detach(other)
+        #expect(await pair.frames { $0.isKeyFrame }.map { $0.size?.width } == [160])
+        pipeline.stop()
+        await pair.close()
+        await other.close()
+    }
+
+    @Test func `What it would use is told: nothing without a track or while muted, and no more than the peer allows`()
+        async throws
+    {
+        let pair = try await ConnectedPair([Self.content])
+        let pipeline = try Self.pipeline()
+        pipeline.update { $0.bitsPerSecond = 100_000 }
+        pipeline.attach(pair.sender, media: 0)
+        var bitrate = try #require(await pair.target { $0 == .zero })
+        #expect(bitrate == .zero)
+        let track = VideoTrack(id: "track", source: CustomVideoSource())
+        pipeline.replaceTrack(with: track)
+        bitrate = try #require(await pair.target { $0 > .zero })
+        #expect(bitrate <= .kilobitsPerSecond(100))
+        track.isMuted = true
+        bitrate = try #require(await pair.target { $0 == .zero })
+        #expect(bitrate == .zero)
+        track.isMuted = false
+        bitrate = try #require(await pair.target { $0 > .kilobitsPerSecond(90) })
+        #expect(bitrate <= .kilobitsPerSecond(100))
+        var limits = SendingLimits()
+        limits.maximumBitrate = .kilobitsPerSecond(60)
+        pipeline.keep(to: limits, of: pair.sender)
+        bitrate = try #require(await pair.target { $0 <= .kilobitsPerSecond(60) })
+        #expect(bitrate > .kilobitsPerSecond(50))
+        pipeline.update { $0.bitsPerSecond = 40_000 }
+        bitrate = try #require(await pair.target { $0 <= .kilobitsPerSecond(40) })
+        #expect(bitrate > .kilobitsPerSecond(30))
+        pipeline.replaceTrack(with: nil)
+        bitrate = try #require(await pair.target { $0 == .zero })
+        #expect(bitrate == .zero)
+        pipeline.stop()
+        await pair.close()
+    }
 }

@@ -195,6 +195,33 @@ struct QualityGovernorTests {
         #expect(slow.governor.reason == .cpu)
     }
 
+    @Test(
+        "a bitrate that falls far below what pictures take has what gives way first give at once, before another picture"
+    )
+    func anticipation() {
+        // At the coarsest quantizer wanted these would take about 350 kbit/s.
+        var text = Run(.text)
+        text.give(2, quantizer: 40)
+        text.configure(.text, bitsPerSecond: 400_000)
+        #expect(text.governor.reason == .none)
+        text.configure(.text, bitsPerSecond: 100_000)
+        #expect(text.governor.framesPerSecond < 12 && text.governor.reason == .bandwidth)
+        #expect(text.governor.size(for: text.size) == text.size && text.governor.resolutionChanges == 0)
+        var motion = Run(.motion)
+        motion.give(2, quantizer: 40)
+        motion.configure(.motion, bitsPerSecond: 100_000)
+        #expect(motion.governor.size(for: motion.size).width < 1280 && motion.governor.framesPerSecond == 30)
+        // A picture that rests, or of which too little was seen, takes nothing; and paused nothing is judged.
+        var still = Run(.text)
+        still.give(2, quantizer: 40, isChange: false)
+        still.configure(.text, bitsPerSecond: 100_000)
+        #expect(still.governor.reason == .none)
+        var paused = Run(.text)
+        paused.give(2, quantizer: 40)
+        paused.configure(.text, bitsPerSecond: 0, isPaused: true)
+        #expect(paused.governor.framesPerSecond == 30)
+    }
+
     @Test("far too many bits want more than one step, down to a quarter of the rate at a time")
     func farTooMany() {
         var run = Run(.text)

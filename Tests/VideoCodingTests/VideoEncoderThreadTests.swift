@@ -259,6 +259,26 @@ struct VideoEncoderThreadTests {
         #expect(thread.statistics.framesDropped == 3)
     }
 
+    @Test("while the queue is full nothing is encoded and frames count as dropped; then the newest is encoded")
+    func fullQueue() throws {
+        let output = Output()
+        let thread = try start(output)
+        thread.queueDidFill(true)
+        for index in 0..<4 { thread.receive(frame(index, seed: UInt64(index + 1))) }
+        thread.requestKeyFrame()
+        #expect(thread.statistics.framesDropped == 3 && thread.statistics.framesReceived == 4)
+        #expect(output.frames.isEmpty)
+        thread.queueDidFill(false)
+        let first = output.waitForFrames(1)[0]
+        thread.stop()
+        #expect(first.timestamp == .milliseconds(120) && first.isKeyFrame)
+        #expect(thread.statistics.framesDropped == 3)
+        let picture = try #require(try VP8Decoder().decode(first.data))
+        let newest = try StructuralSimilarity.luma(picture, TextPicture(size: size, seed: 4).i420)
+        let older = try StructuralSimilarity.luma(picture, TextPicture(size: size, seed: 3).i420)
+        #expect(newest > older + 0.2)
+    }
+
     @Test("nothing of a source that was forgotten comes out, and what is forgotten is waited for")
     func forgetting() throws {
         let output = Output()
