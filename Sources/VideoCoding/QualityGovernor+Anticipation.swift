@@ -17,15 +17,26 @@ extension QualityGovernor {
         if factor > Self.certainOvershoot { stepDown(Shortage(reason: .bandwidth, factor: factor), now: now) }
     }
 
+    /// How many steps of resolution so many bits a second are enough to undo, by what the last pictures took: each step back
+    /// is a key frame, and one that has to be taken again soon costs two. All of them where too little is known.
+    func stepsCovered(by bitsPerSecond: Int, now: Duration) -> Int {
+        guard let fullSize, let demand = demand(now: now, orFiner: true) else { return steps.count }
+        let area = Double(size(for: fullSize).area)
+        return (0...steps.count).last { count in
+            let larger = Double(sizeSteps(after: steps.count - count).apply(to: fullSize).area)
+            return demand * larger / area <= Double(bitsPerSecond)
+        } ?? 0
+    }
+
     /// Bits a second that what moves would take at the coarsest quantizer that is wanted; nil where too little is known.
-    private func demand(now: Duration) -> Double? {
+    private func demand(now: Duration, orFiner: Bool = false) -> Double? {
         let taken = recent.filter { $0.now > now - Self.memory }
         guard let first = taken.first?.now, let last = taken.last?.now else { return nil }
         let changes = taken.dropFirst().compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
         let waits = changes.reduce(.zero) { $0 + $1.wait }
         let seconds = (last - first - waits) / .seconds(1)
         guard changes.count >= Self.fewestChanges, seconds > 0 else { return nil }
-        return changes.reduce(0) { $0 + $1.bits(at: Self.coarseQuantizer) } / seconds
+        return changes.reduce(0) { $0 + $1.bits(at: Self.coarseQuantizer, orFiner: orFiner) } / seconds
     }
 
     /// The next picture waited so long until those before it were paid for. Where that is seconds, pictures take more than
@@ -68,11 +79,11 @@ extension QualityGovernor {
 }
 
 extension QualityGovernor.Sample {
-    /// What it would take at a quantizer, where that is coarser than its own: as many bits fewer as about the 0.7th power
-    /// of the quantizer's step, as measured with text and with noise.
-    func bits(at coarse: Int) -> Double {
+    /// What it would take at a quantizer: as many bits fewer or more as about the 0.7th power of the quantizer's step, as
+    /// measured with text and with noise. What is coarser already counts as it is, but where it is asked for finer.
+    func bits(at coarse: Int, orFiner: Bool = false) -> Double {
         let bits = Double(byteCount) * 8
-        guard quantizer < coarse else { return bits }
+        guard quantizer < coarse || orFiner else { return bits }
         return bits * pow(Self.stepSize(quantizer) / Self.stepSize(coarse), 0.7)
     }
 

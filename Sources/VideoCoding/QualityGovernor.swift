@@ -73,7 +73,7 @@ struct QualityGovernor {
     /// Each step taken, with its reason.
     var steps: [QualityLimitationReason] = []
     /// The size without any step.
-    private var fullSize: PixelSize?
+    private(set) var fullSize: PixelSize?
     var recent: [Taken] = []
     private var fineSince: Duration?
     /// When the newest picture came that showed something new.
@@ -106,7 +106,7 @@ struct QualityGovernor {
     /// What is done to sizes, now.
     var sizeSteps: SizeSteps { sizeSteps(after: steps.count) }
 
-    private func sizeSteps(after count: Int) -> SizeSteps {
+    func sizeSteps(after count: Int) -> SizeSteps {
         SizeSteps(count: hint == .motion ? count : max(count - Self.rateSteps(limit) - 1, 0))
     }
 
@@ -136,8 +136,11 @@ struct QualityGovernor {
             startOver()
         }
         if steps.last == .bandwidth, Double(bitsPerSecond) > Double(bitsAtStep) * Self.recovery {
-            patience = Self.firstPatience
-            stepUp(all: true, now: now)
+            let count = hint == .motion ? stepsCovered(by: bitsPerSecond, now: now) : steps.count
+            if count > 0 {
+                patience = Self.firstPatience
+                stepUp(count, now: now)
+            }
         }
         if isPaused != self.isPaused { startOver() }
         self.hint = hint
@@ -175,7 +178,7 @@ struct QualityGovernor {
             let since = fineSince ?? now
             fineSince = since
             if new.sample?.isChange != false { movedSince = now }
-            if now - since >= patience { stepUp(all: movedSince.map { $0 < since } ?? true, now: now) }
+            if now - since >= patience { stepUp(movedSince.map { $0 < since } ?? true ? steps.count : 1, now: now) }
         } else {
             fineSince = nil
         }
@@ -281,10 +284,10 @@ struct QualityGovernor {
     }
 
     /// A step, or back to the beginning where the picture rests: what was too much is over.
-    private mutating func stepUp(all: Bool, now: Duration) {
+    private mutating func stepUp(_ count: Int, now: Duration) {
         startOver()
         let before = fullSize.map { size(for: $0) }
-        steps.removeLast(all ? steps.count : 1)
+        steps.removeLast(count)
         lastUp = now
         if fullSize.map({ size(for: $0) }) != before { resolutionChanges += 1 }
     }
