@@ -6,6 +6,7 @@ import NetworkRuntime
 import PeerConnection
 import SDP
 import Testing
+import WireFormat
 
 extension Interop {
     /// A share that changes while a browser looks on, through the library.
@@ -83,6 +84,55 @@ extension Interop {
             #expect(camera.events.last?.event == "mute", "the stopped picture is told as such")
             #expect(abs((report.sound(of: "alice")?.peakFrequencyHz ?? 0) - 880) < 3)
             #expect(report.video(of: "alice#content")?.frames ?? 0 > 0)
+        }
+
+        @Test(chromium)
+        func `ICE restarts while Chromium looks on, and again when the address in use is gone`() async throws {
+            let folder = try TemporaryFolder()
+            var configuration = Connection.Configuration()
+            configuration.peer.restartPatience = .seconds(30)
+            let session = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
+            let screen = try TestPatternSource(size: PixelSize(width: 640, height: 360), framesPerSecond: 15)
+            defer { screen.stop() }
+            try screen.start()
+            try await session.contentShare.start(source: screen)
+            let watching = try await connect(session, seconds: 12, in: folder)
+            defer { watching.stop() }
+            try await Task.sleep(for: .seconds(2))
+
+            await session.connection.restartICE()
+            try await negotiate(session, round: 2, in: folder)
+            try await Task.sleep(for: .seconds(2))
+            func pairChanges() async -> Int64 {
+                let transport = await session.statistics().first { $0.type == .transport }
+                return transport?.integer("selectedCandidatePairChanges") ?? 0
+            }
+            let changes = await pairChanges()
+            #expect(changes >= 2, "media went on over a pair of the new generation")
+
+            // Unplugged: every address goes, and comes back with another port.
+            let addresses = Set(await session.connection.localAddresses.map(\.ip))
+            for address in addresses { await session.connection.removeLocalAddress(address) }
+            for address in addresses { try await session.connection.addLocalAddress(address) }
+            await session.connection.restartICE()
+            try await negotiate(session, round: 3, in: folder)
+            try await Task.sleep(for: .seconds(2))
+            #expect(await pairChanges() > changes)
+            let outcome = try await watching.outcome(timeout: .seconds(120))
+            await session.leave()
+            try #require(outcome.status == 0, "\(outcome.standardError)")
+
+            let fragments = try ["answer.sdp", "answer-2.sdp", "answer-3.sdp"].map { name in
+                let answer = try SessionDescription.parse(String(contentsOf: folder.file(name), encoding: .utf8))
+                let section = try #require(answer.media.first)
+                return try #require(try answer.iceAttributes(of: section)).usernameFragment
+            }
+            #expect(Set(fragments).count == 3, "the browser restarted each time")
+            let report = try Viewer.chromium.report(in: folder)
+            #expect(report.negotiations?.count == 3)
+            let video = try #require(report.video(of: "alice#content"))
+            #expect(video.frames > 60)
+            print("Chromium: frames over two restarts: \(video.frames), pauses over 200 ms: \(video.gaps.map(\.gapMs))")
         }
 
         @Test(chromium)
