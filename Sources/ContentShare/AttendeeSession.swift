@@ -33,6 +33,9 @@ public actor AttendeeSession {
     private var outcome: Result<Void, any Error>?
     private var waiters: [Int: CheckedContinuation<Void, any Error>] = [:]
     private var waits = 0
+    /// The session that this one has met by ``connect(to:)``, or that has met this one.
+    private weak var viewer: AttendeeSession?
+    private weak var presenter: AttendeeSession?
     /// The content of other attendees, in whose name this one shares.
     private var otherShares: [AttendeeID: ContentShareController] = [:]
     private var starts = 0
@@ -178,12 +181,35 @@ public actor AttendeeSession {
 
     // MARK: The connection
 
-    /// Has this session meet one that views, where both are in one process: offers, and takes its answer. Again after
-    /// `connection.restartICE()`, it finds another way to it.
+    /// Has this session meet one that views, where both are in one process: offers, and takes its answer. Again, it
+    /// offers what has changed since; where there is nothing to send on any more, the offer finds another way.
+    ///
+    /// From then on, when either connection has lost its way, this session offers another one by itself.
     public func connect(to viewer: AttendeeSession) async throws {
+        self.viewer = viewer
+        await viewer.isMet(by: self)
+        if await isPathLost(to: viewer) { await connection.restartICE() }
         let offer = try await connection.makeOffer()
         let answer = try await viewer.connection.answer(offer: offer)
         try await connection.accept(answer: answer, to: offer)
+    }
+
+    private func isMet(by presenter: AttendeeSession) {
+        self.presenter = presenter
+    }
+
+    private func isPathLost(to viewer: AttendeeSession) async -> Bool {
+        if await connection.needsRestart { return true }
+        return await viewer.connection.needsRestart
+    }
+
+    /// Finds another way to the session that this one has met, if it has met one in this process.
+    private func reconnect() async {
+        guard !isEnding else { return }
+        if let presenter { return await presenter.reconnect() }
+        guard let viewer, await isPathLost(to: viewer) else { return }
+        // Where it does not succeed, the connection fails in its time and says why.
+        try? await connect(to: viewer)
     }
 
     /// Returns when the peer has left or ``leave()`` was called; throws where the connection failed.
@@ -254,7 +280,10 @@ public actor AttendeeSession {
         case .failed(let failure):
             let error = await ConnectionError(failure, on: connection)
             await end(with: .failure(error), share: .connectionFailed("\(error)"))
-        case .restartNeeded: observers.forEach { $0.sessionNeedsRestart() }
+        case .restartNeeded:
+            observers.forEach { $0.sessionNeedsRestart() }
+            // Not waited for: each of two sessions may be asking the other.
+            Task { await reconnect() }
         case .localCandidate(let candidate, let mid, let ufrag):
             observers.forEach { $0.sessionDidFind(candidate, mid: mid, ufrag: ufrag) }
         case .localCandidatesEnded: observers.forEach { $0.sessionDidFindAllCandidates() }
@@ -306,7 +335,7 @@ public protocol AttendeeSessionObserver: AnyObject, Sendable {
     /// The peer answers again.
     func sessionDidReconnect()
     /// There is nothing to send on any more. Another way may be found: have ``AttendeeSession/connection`` restart ICE,
-    /// offer, and take the peer's answer.
+    /// offer, and take the peer's answer. Sessions that met by ``AttendeeSession/connect(to:)`` do so by themselves.
     func sessionNeedsRestart()
     /// A candidate that the peer is to be told, where both sides trickle.
     func sessionDidFind(_ candidate: CandidateAttribute, mid: String, ufrag: String)

@@ -133,6 +133,9 @@ extension Agent {
         loseSelected(consentUntil: max(now, consentExpiry(of: pairs[index])), isGone: true, now: now)
     }
 
+    /// Whether there is no pair to send on any more, and no restart under way that could find one.
+    public var needsRestart: Bool { isActive && outage != nil && !isRestarting }
+
     /// How many of the peer's candidates are remembered.
     public var maximumRemoteCandidates: Int { limits.remoteCandidates }
 

@@ -10,6 +10,9 @@ extension Connection {
         drain()
     }
 
+    /// Whether there is nothing to send on, and no restart under way that could change it.
+    public var needsRestart: Bool { peer.needsRestart }
+
     /// Takes back an offer that restarts ICE and was not answered; see `PeerConnection.rollbackOffer()`.
     public func rollbackOffer() {
         peer.rollbackOffer()

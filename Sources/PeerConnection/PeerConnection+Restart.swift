@@ -11,6 +11,9 @@ extension PeerConnection {
         ice.isRestartWanted = true
     }
 
+    /// Whether there is nothing to send on, and no restart under way that could change it.
+    public var needsRestart: Bool { agent.needsRestart }
+
     /// Takes back an offer that restarts ICE and was not answered, as to answer the peer's that crosses it (RFC 9429
     /// §4.1.10.2). The next offer restarts again.
     public mutating func rollbackOffer() {

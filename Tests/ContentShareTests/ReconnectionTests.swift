@@ -1,0 +1,61 @@
+import Capture
+import ContentShare
+import Media
+import NetworkRuntime
+import Testing
+import WireFormat
+
+/// Sessions of one process that lose their way to each other.
+@Suite(.timeLimit(.minutes(2)))
+struct ReconnectionTests {
+    private final class Observer: AttendeeSessionObserver {
+        enum Event: Hashable { case disconnected, needsRestart, reconnected, ended }
+        let log = EventLog<Event>()
+        func sessionDidDisconnect() { log.append(.disconnected) }
+        func sessionNeedsRestart() { log.append(.needsRestart) }
+        func sessionDidReconnect() { log.append(.reconnected) }
+        func sessionDidEnd(error: (any Error)?) { log.append(.ended) }
+    }
+
+    /// Whose address goes: the one who offers, or the one who answers.
+    @Test(arguments: [true, false])
+    func `Who has met another in this process finds the way back by itself when an address goes`(
+        isPresenters: Bool
+    ) async throws {
+        let pair = try await Pair()
+        let observer = Observer()
+        let mover = isPresenters ? pair.alice : pair.bob
+        mover.add(observer: observer)
+        let screen = try pattern(192, 144)
+        try await pair.alice.contentShare.start(source: screen)
+        await pair.tiles.pictures.wait(count: 3)
+        await mover.connection.removeLocalAddress(.v4(0x7F00_0001))
+        await observer.log.wait(count: 2)
+        #expect(observer.log.entries == [.disconnected, .needsRestart])
+        try await mover.connection.addLocalAddress(.v4(0x7F00_0007))
+        await observer.log.wait(count: 3)
+        #expect(observer.log.entries.last == .reconnected)
+        await pair.tiles.pictures.wait(count: pair.tiles.pictures.entries.count + 5)
+        #expect(pair.sharing.log.entries == [.didStart] && pair.tiles.kinds == [.added])
+        let needs = await mover.connection.needsRestart
+        #expect(!needs)
+        await pair.end()
+        screen.stop()
+    }
+
+    @Test func `A further connect finds another way where there is none any more`() async throws {
+        let pair = try await Pair()
+        let screen = try pattern(192, 144)
+        try await pair.alice.contentShare.start(source: screen)
+        await pair.tiles.pictures.wait(count: 3)
+        let observer = Observer()
+        pair.alice.add(observer: observer)
+        await pair.alice.connection.removeLocalAddress(.v4(0x7F00_0001))
+        try await pair.alice.connection.addLocalAddress(.v4(0x7F00_0008))
+        try await pair.alice.connect(to: pair.bob)
+        await observer.log.wait { $0.contains(.reconnected) }
+        await pair.tiles.pictures.wait(count: pair.tiles.pictures.entries.count + 5)
+        await pair.end()
+        screen.stop()
+    }
+}
