@@ -89,7 +89,7 @@ extension Agent {
             updatePriorities()
             return .known
         }
-        guard remoteCandidates.count < limits.remoteCandidates else { return .overLimit }
+        guard makeRoomForRemote() else { return .overLimit }
         remoteCandidates.append(remote)
         if isStream { addStreams() }
         for base in bases {
@@ -97,6 +97,20 @@ extension Agent {
             addPair(local, remote)
         }
         return .added
+    }
+
+    /// Whether one more of the peer's candidates can be remembered. Whoever sends a check of the peer's on from many
+    /// addresses is not to use up the room: of those that checks came from, the oldest that never answered goes.
+    mutating func makeRoomForRemote() -> Bool {
+        guard remoteCandidates.count >= limits.remoteCandidates else { return true }
+        let index = remoteCandidates.firstIndex { remote in
+            remote.type == .peerReflexive
+                && pairs.allSatisfy { !$0.isOf(remote) || $0.state == .failed && $0.latestResponse == nil }
+        }
+        guard let index else { return false }
+        let gone = remoteCandidates.remove(at: index)
+        pairs.removeAll { $0.isOf(gone) }
+        return true
     }
 
     func remoteIndex(_ address: TransportAddress, over transport: TransportProtocol) -> Int? {

@@ -50,7 +50,16 @@ extension Agent {
 
     private func isAsked(_ server: ICEServerAddress, from base: Base) -> Bool {
         gathers.contains { $0.server == server && $0.base == base.address && !$0.isAbandoned }
-            || relays.contains { $0.server == server && $0.base.address == base.address && !$0.isAbandoned }
+            || isRelayAsked(server, from: base)
+    }
+
+    /// A server has one allocation for a port of ours (RFC 8656 §3.2), whatever the URLs that lead there.
+    private func isRelayAsked(_ server: ICEServerAddress, from base: Base) -> Bool {
+        guard case .turn = server.kind else { return false }
+        return relays.contains { relay in
+            relay.server.address == server.address && relay.transport == server.transport
+                && relay.base.address == base.address && !relay.isAbandoned
+        }
     }
 
     private var askedCount: Int {

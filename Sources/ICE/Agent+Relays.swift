@@ -18,6 +18,8 @@ extension Agent {
         var alternate: (server: TransportAddress, domain: String?)?
         /// Whether the other IP version was asked for already.
         var hasChangedFamily = false
+        /// How often a lost allocation was asked for again.
+        var revivals = 0
         /// When the binding of translators on the way is next kept alive.
         var keepalive: Instant?
         /// Whether its base is gone: another may take its place.
@@ -186,7 +188,38 @@ extension Agent {
             relays[index].allocation.start(now: now)
             return
         }
+        if error == .portInUse, !isPortShared(index), relays[index].allocation.reclaim(now: now) { return }
         relayEnded(index, error, now: now)
+        guard relay.relayed != nil, relay.revivals < Self.revivalLimit, case .turn(let credentials) = relay.server.kind,
+            error == .allocationLost || error == .connectionLost(relay.transport)
+        else { return }
+        // The server may have begun anew; what it gives now is told as a new candidate.
+        var revived = Relay(
+            server: relay.server, base: relay.base,
+            allocation: allocation(at: relay.server, credentials, family: relay.allocation.configuration.family),
+            start: now.advanced(by: .seconds(1 << relay.revivals)))
+        revived.hasChangedFamily = relay.hasChangedFamily
+        revived.revivals = relay.revivals + 1
+        relays[index] = revived
+    }
+
+    /// Each waits twice as long as the one before.
+    private static let revivalLimit = 5
+
+    /// Whether another relay goes from the same port to the same server, as where two URLs lead there.
+    private func isPortShared(_ index: Int) -> Bool {
+        relays.indices.contains { other in
+            other != index && relays[other].base.address == relays[index].base.address
+                && relays[other].transport == relays[index].transport && relays[other].error == nil
+                && relays[other].allocation.server == relays[index].allocation.server && !relays[other].isAbandoned
+        }
+    }
+
+    /// Nothing comes back through a relay: it is asked whether it still is one.
+    mutating func verifyRelay(of base: TransportAddress, now: Instant) {
+        guard case .relay(let index) = bases.first(where: { $0.address == base })?.route else { return }
+        relays[index].allocation.verify(now: now)
+        drainRelay(index)
     }
 
     private mutating func relayEnded(_ index: Int, _ error: TURNError, now: Instant) {

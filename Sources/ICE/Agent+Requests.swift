@@ -99,7 +99,7 @@ extension Agent {
     private mutating func remoteCandidate(of check: EarlyCheck) -> Candidate? {
         let transport = bases.first { $0.address == check.base }?.transport ?? .udp
         if let index = remoteIndex(check.source, over: transport) { return remoteCandidates[index] }
-        guard remoteCandidates.count < limits.remoteCandidates else { return nil }
+        guard makeRoomForRemote() else { return nil }
         remoteReflexiveCount += 1
         let candidate = Candidate(
             foundation: "prflx\(remoteReflexiveCount)", priority: check.priority, address: check.source,

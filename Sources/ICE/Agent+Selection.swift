@@ -111,7 +111,10 @@ extension Agent {
             return
         }
         guard let due = consentDue, due <= now else { return }
-        if consentUnanswered >= timing.consentMisses { disconnect() }
+        if consentUnanswered >= timing.consentMisses, state == .connected {
+            disconnect()
+            verifyRelay(of: pairs[index].base, now: now)
+        }
         sendConsentCheck(index, now: now)
         consentUnanswered += 1
         let roundTrip = min(pairs[index].statistics.currentRoundTripTime ?? .zero, .seconds(1))

@@ -125,6 +125,11 @@ struct CandidatePair: Sendable {
     var hasLostConsent = false
     var statistics = PairStatistics()
 
+    /// Whether it leads to a candidate of the peer.
+    func isOf(_ candidate: Candidate) -> Bool {
+        remote.address == candidate.address && remote.transport == candidate.transport
+    }
+
     var foundation: String { "\(local.foundation) \(remote.foundation)" }
 
     var fate: PairFate {

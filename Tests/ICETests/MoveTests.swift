@@ -78,4 +78,39 @@ import WireFormat
         let after = try #require(network.agents[agent].pairReports().first).statistics.consentRequestsSent
         #expect(after - before < 80)
     }
+
+    @Test("repeated checks from hundreds of addresses leave room for the peer's own new one", arguments: [0, 1])
+    func floods(agent: Int) throws {
+        var network = VirtualNetwork()
+        network.addHost(agent, "192.0.2.1")
+        network.addHost(1 - agent, "192.0.2.2")
+        network.introduce(0)
+        network.introduce(1)
+        network.run(.seconds(20))
+        let pair = try #require(network.agents[agent].selectedPair)
+        var generator = SeededGenerator(seed: 10)
+        let names = network.agents.map(\.localCredentials)
+        let (own, other) = (names[agent], names[1 - agent])
+        func check() throws -> [UInt8] {
+            try STUNMessage(
+                .request, transactionID: TransactionID(using: &generator),
+                attributes: [
+                    .username("\(own.usernameFragment):\(other.usernameFragment)"), .priority(1),
+                    agent == 0 ? .iceControlled(1) : .iceControlling(1),
+                ]
+            ).encoded(integrityKey: Array(own.password.utf8))
+        }
+        let captured = try check()
+        for port in 1...250 as ClosedRange<UInt16> {
+            network.deliver(captured, from: try address("203.0.113.66", port), to: pair.local.base, agent: agent)
+            network.run(.milliseconds(400))
+        }
+        #expect(network.agents[agent].remoteCandidates.count == 100)
+        #expect(network.agents[agent].remoteCandidates.contains(pair.remote))
+        #expect(network.agents[agent].selectedPair?.remote == pair.remote && network.areConnected)
+        // A new address of the peer's is still learned.
+        let new = try address("203.0.113.67")
+        network.deliver(try check(), from: new, to: pair.local.base, agent: agent)
+        #expect(network.agents[agent].remoteCandidates.contains { $0.address == new })
+    }
 }

@@ -150,7 +150,9 @@ import WireFormat
         #expect(closed.events[0].contains(.gatheringComplete))
     }
 
-    @Test("a stream to the server that cannot be opened fails it at once, and one that ends moves media elsewhere")
+    @Test(
+        "a stream to the server that cannot be opened fails it at once, and one that ends moves media elsewhere and is made again"
+    )
     func streamEnds() throws {
         var network = try network(transport: .tls)
         connect(&network)
@@ -164,7 +166,8 @@ import WireFormat
         network.run(.seconds(5))
         #expect(network.areConnected)
         #expect(network.agents[0].selectedPair?.local.type == .host)
-        #expect(network.agents[0].localCandidates.allSatisfy { $0.type != .relayed })
+        // The server is asked again by itself, for the case that the direct path fails too.
+        #expect(network.agents[0].localCandidates.contains { $0.type == .relayed })
     }
 
     @Test("a peer that the relay forbids fails its pair with the relay's words")
@@ -231,5 +234,60 @@ import WireFormat
             network.run(.seconds(100))
         }
         #expect(network.areConnected && network.turnServers[0].dropped == 0)
+    }
+
+    // MARK: Relays that are lost
+
+    @Test("a server that has begun anew is asked again, and the connection goes on over what it gives")
+    func serverRestarts() throws {
+        var network = try network()
+        connect(&network)
+        network.run(.seconds(3))
+        let before = try #require(network.agents[0].selectedPair?.local.address)
+        let index = network.events[0].count
+        network.turnServers[0].allocations = [:]
+        network.run(.seconds(25))
+        let after = try #require(network.agents[0].selectedPair)
+        #expect(after.local.type == .relayed && after.local.address != before && network.areConnected)
+        let told = network.events[0][index...]
+        #expect(
+            told.contains {
+                if case .candidateGathered(let new) = $0 { new.address == after.local.address } else { false }
+            })
+        #expect(
+            told.contains(.restartNeeded)
+                && told.last { if case .stateChanged = $0 { true } else { false } } == .stateChanged(.connected))
+        let packet: [UInt8] = [0x80, 1, 2, 3, 4]
+        network.sendMedia(packet, from: 0)
+        network.run(.milliseconds(100))
+        #expect(network.received[1].last == packet)
+        network.run(.seconds(700))
+        #expect(network.areConnected)
+    }
+
+    @Test("a port that an allocation from before is still kept for is reclaimed, with nobody's help")
+    func portInUse() throws {
+        let network = try network { server in
+            guard let client = TransportAddress("192.0.2.1", port: 4000),
+                let relayed = TransportAddress("198.51.100.1", port: 49_999)
+            else { return }
+            server.allocations[.init(address: client, transport: .udp)] = .init(
+                relayed: relayed, expiry: .distantFuture)
+        }
+        #expect(network.agents[0].localCandidates.contains { $0.type == .relayed })
+        #expect(network.turnServers[0].log.map(\.method).filter { $0 == .refresh }.count == 1)
+    }
+
+    @Test("of two URLs that lead to one server, one is asked: a port has one allocation there")
+    func sharedPort() throws {
+        var network = try network()
+        let credentials = try #require(network.turnServers[0].credentials)
+        let other = ICEServerAddress(
+            kind: .turn(credentials), address: network.turnServers[0].address, transport: .udp, url: "turn:other")
+        network.agents[0].gather(servers: [other], now: network.now)
+        network.run(.seconds(2))
+        #expect(network.agents[0].localCandidates.filter { $0.type == .relayed }.count == 1)
+        #expect(network.agents[0].serverReports().count == 1)
+        #expect(!network.turnServers[0].log.contains { $0.lifetime == .zero })
     }
 }

@@ -29,7 +29,7 @@ extension TURNAllocation {
             switch request.purpose {
             case .permission(let ip): ip != peer
             case .channel(let address): address.ip != peer
-            case .allocate, .refresh, .release: true
+            case .allocate, .refresh, .release, .clear: true
             }
         }
         updateDeadline()

@@ -28,7 +28,7 @@ extension TURNAllocation {
             // IPv4 is what a server gives unasked, older ones included (RFC 8656 §7.1).
             if configuration.family == .v6 { attributes.append(.requestedAddressFamily(.v6)) }
         case .refresh: attributes.append(.lifetime(timing.lifetime))
-        case .release: attributes.append(.lifetime(.zero))
+        case .release, .clear: attributes.append(.lifetime(.zero))
         case .permission(let ip): attributes.append(.xorPeerAddress(TransportAddress(ip: ip, port: 0)))
         case .channel(let peer):
             if let channel = channels[peer] { attributes.append(.channelNumber(channel.number)) }
@@ -59,6 +59,7 @@ extension TURNAllocation {
     private mutating func giveUp(_ purpose: Purpose, now: Instant) {
         switch purpose {
         case .allocate, .refresh: fail(.unreachable(configuration.transport))
+        case .clear: fail(.portInUse)
         case .release:
             stop(.released)
             emit(.released)
@@ -91,7 +92,7 @@ extension TURNAllocation.Purpose {
     var method: STUN.Method {
         switch self {
         case .allocate: .allocate
-        case .refresh, .release: .refresh
+        case .refresh, .release, .clear: .refresh
         case .permission: .createPermission
         case .channel: .channelBind
         }

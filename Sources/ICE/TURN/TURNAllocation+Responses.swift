@@ -45,6 +45,7 @@ extension TURNAllocation {
                 return
             }
             extend(by: lifetime, now: now)
+        case .clear: request(.allocate, now: now)
         case .release:
             stop(.released)
             emit(.released)
@@ -79,6 +80,8 @@ extension TURNAllocation {
             }
             authenticate(request, challenge: message, staleNonces: request.staleNonces + 1, now: now)
         case 300 where request.purpose == .allocate: redirect(message, now: now)
+        // It has ended meanwhile.
+        case 437 where request.purpose == .clear: self.request(.allocate, now: now)
         default: refuse(request.purpose, as: error)
         }
     }
@@ -123,6 +126,8 @@ extension TURNAllocation {
         case (.permission(let ip), let code) where code != 437 && code != 401 && code != 441:
             refusePermission(ip, Self.shortened(error))
         case (.channel(let peer), let code) where code != 437 && code != 401 && code != 441: refuseChannel(peer)
+        // Somebody else's.
+        case (.clear, _): conclude(purpose, .portInUse)
         case (.allocate, 437): conclude(purpose, .portInUse)
         case (_, 437): conclude(purpose, .allocationLost)
         case (_, 401), (_, 441): conclude(purpose, .wrongCredentials(realm: authentication?.realm ?? ""))

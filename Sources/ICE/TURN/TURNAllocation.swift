@@ -25,6 +25,7 @@ public struct TURNAllocation: Sendable {
     var generator: any RandomNumberGenerator & Sendable
     var authentication: LongTermAuthentication?
     var wasRedirected = false
+    var hasReclaimed = false
     var requests: [TransactionID: Request] = [:]
     var refreshDue: Instant?
     /// When the lifetime that the server granted ends.
@@ -42,6 +43,8 @@ public struct TURNAllocation: Sendable {
         case allocate
         case refresh
         case release
+        /// Gives back what the server has for our port from before.
+        case clear
         case permission(IPAddress)
         case channel(TransportAddress)
     }
@@ -88,6 +91,25 @@ public struct TURNAllocation: Sendable {
         guard state == .idle else { return }
         state = .allocating
         request(.allocate, now: now)
+        updateDeadline()
+    }
+
+    /// After ``TURNError/portInUse``: gives back what the server holds for our port under our name, as from before a
+    /// crash, and asks once more (RFC 8656 §7.4 has clients change the port, which is not the allocation's to choose).
+    /// False where that was tried already. To be called only where no other allocation of ours uses the port.
+    public mutating func reclaim(now: Instant) -> Bool {
+        guard state == .failed(.portInUse), authentication != nil, !hasReclaimed else { return false }
+        hasReclaimed = true
+        state = .allocating
+        request(.clear, now: now)
+        updateDeadline()
+        return true
+    }
+
+    /// Asks the server at once whether it still has the allocation, as where nothing comes through it any more.
+    public mutating func verify(now: Instant) {
+        guard isAllocated, !requests.values.contains(where: { $0.purpose == .refresh }) else { return }
+        request(.refresh, now: now)
         updateDeadline()
     }
 
