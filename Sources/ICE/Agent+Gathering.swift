@@ -66,7 +66,7 @@ extension Agent {
         gathers.count { !$0.isAbandoned } + relays.count { !$0.isAbandoned }
     }
 
-    private mutating func refuse(_ server: ICEServerAddress, from base: TransportAddress?, as error: ServerError) {
+    mutating func refuse(_ server: ICEServerAddress, from base: TransportAddress?, as error: ServerError) {
         let failure = ServerFailure(server: server, base: base, error: error)
         guard !unaskedServers.contains(failure) else { return }
         unaskedServers.append(failure)

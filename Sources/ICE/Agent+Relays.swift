@@ -78,12 +78,20 @@ extension Agent {
     private mutating func allocation(
         at server: ICEServerAddress, _ credentials: LongTermCredentials, family: AddressFamily
     ) -> TURNAllocation {
+        TURNAllocation(
+            configuration: turnConfiguration(at: server, credentials, family: family), generator: generator)
+    }
+
+    func turnConfiguration(
+        at server: ICEServerAddress, _ credentials: LongTermCredentials, family: AddressFamily
+    ) -> TURNConfiguration {
         var configuration = TURNConfiguration(
             server: server.address, transport: server.transport, credentials: credentials, family: family)
         configuration.software = self.configuration.software
+        configuration.timing.lifetime = timing.relayLifetime
         configuration.peerLimit = limits.pairs
         configuration.transmitLimit = limits.transmits
-        return TURNAllocation(configuration: configuration, generator: generator)
+        return configuration
     }
 
     /// Begins, renews and follows the allocations, and asks them to let the peer's candidates through.
@@ -272,9 +280,10 @@ extension Agent {
                 transport: relays[index].transport))
     }
 
-    /// Gives the relayed addresses back (RFC 8656 §8): said once, as nobody waits for the answers.
+    /// Gives the relayed addresses back (RFC 8656 §8), unless they are left: said once, as nobody waits for the answers.
     mutating func releaseRelays(now: Instant) {
         for index in relays.indices where relays[index].start == nil && !relays[index].isAbandoned {
+            if leavesRelays { relays[index].allocation.leave() }
             relays[index].allocation.release(now: now)
             drainRelay(index)
         }

@@ -28,6 +28,10 @@ public struct Agent: Sendable {
     /// The addresses of the sockets.
     public var hosts: [TransportAddress] { bases.filter { $0.route == .socket }.map(\.address) }
 
+    /// Whether the agent's end leaves the addresses of ``keptRelays(now:)`` with their servers for another agent, instead of
+    /// giving them back.
+    public var leavesRelays = false
+
     /// Our credentials, for the description that goes to the peer.
     public var localCredentials: Credentials { credentials }
 

@@ -47,6 +47,9 @@ public struct Timing: Hashable, Sendable {
     /// How long gathering waits for TURN servers at most: they need more round trips, over a connection most of all, and
     /// where they are needed nothing else helps. A relayed address that comes later is still used.
     public var relayGatherLimit: Duration = .seconds(8)
+    /// The lifetime that relayed addresses are asked for with; the server may grant another. They are extended in time,
+    /// unless they are left for another agent to take up.
+    public var relayLifetime: Duration = .seconds(600)
     /// How often the bindings that a STUN server made are kept alive until a pair is selected (RFC 8445 §11).
     public var bindingKeepalive: Duration = .seconds(15)
     /// How long the controlling agent waits for a better pair after the first valid one.

@@ -66,6 +66,8 @@ public enum ServerError: Error, Hashable, Sendable {
     case unsupportedTransport(TransportProtocol)
     /// This machine has no address of the server's IP version, or is to reach the internet from a loopback address.
     case noLocalAddress
+    /// The address and port that a relayed address was asked for from are not there to take it up again.
+    case localAddressGone
     /// More servers and addresses than ``Limits/servers``.
     case overLimit
     /// The relayed address could not be had, or was lost.
@@ -84,6 +86,8 @@ extension ServerError: CustomStringConvertible {
             "STUN over \(transport.rawValue.uppercased()) finds no candidate for media: use a stun: URL without it"
         case .noLocalAddress:
             "no address of this machine can reach it: its IP version, or loopback, is none of ours"
+        case .localAddressGone:
+            "the local address that it relayed for is not there: connect to the same network again"
         case .overLimit: "more servers than are asked at once: name fewer"
         case .relay(let error): error.description
         }

@@ -1,5 +1,6 @@
 public import ICE
 internal import Logging
+internal import NIOCore
 internal import PeerConnection
 internal import WireFormat
 
@@ -26,6 +27,29 @@ extension Connection {
         guard !isClosed, !servers.isEmpty else { return }
         gather(servers: servers)
         await withCheckedContinuation { waitForGathering($0) }
+    }
+
+    /// Takes up relayed addresses that another connection left, from the same local addresses and ports, and returns when
+    /// each server has answered or was given up. ``serverReports()`` then tells which still hold theirs.
+    public func resume(_ relays: [KeptRelay]) async {
+        guard !isClosed, !relays.isEmpty else { return }
+        isGathering = true
+        peer.resume(relays, now: MonotonicClock.now)
+        drain()
+        await withCheckedContinuation { waitForGathering($0) }
+    }
+
+    /// What is to be remembered of the relayed addresses over UDP, for another connection to take them up.
+    public func keptRelays() -> [KeptRelay] {
+        peer.keptRelays(now: MonotonicClock.now)
+    }
+
+    /// Says whether the connection's end, by ``close()`` or by failing, leaves the addresses of ``keptRelays()`` with their
+    /// servers for another connection, or gives them back as by default; from any thread.
+    public nonisolated func setLeavesRelays(_ leaves: Bool) {
+        eventLoop.execute {
+            self.assumeIsolated { $0.peer.leavesRelays = leaves }
+        }
     }
 
     /// Asks servers that are known by their addresses; ``PeerConnection/Event/gatheringComplete`` follows.

@@ -28,6 +28,24 @@ extension PeerConnection {
         advance(now: now)
     }
 
+    /// Takes up relayed addresses that another peer connection left, from the same local addresses and ports;
+    /// ``Event/gatheringComplete`` follows.
+    public mutating func resume(_ relays: [KeptRelay], now: Instant) {
+        agent.resume(relays, now: now)
+        advance(now: now)
+    }
+
+    /// What is to be remembered of the relayed addresses over UDP, for another peer connection to take them up.
+    public func keptRelays(now: Instant) -> [KeptRelay] {
+        agent.keptRelays(now: now)
+    }
+
+    /// Whether the end leaves the addresses of ``keptRelays(now:)`` with their servers, instead of giving them back.
+    public var leavesRelays: Bool {
+        get { agent.leavesRelays }
+        set { agent.leavesRelays = newValue }
+    }
+
     /// Whether a STUN server told of an address that is no socket's own.
     public var hasReflexiveCandidate: Bool {
         agent.localCandidates.contains { $0.type == .serverReflexive && $0.address != $0.base }

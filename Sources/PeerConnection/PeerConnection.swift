@@ -27,6 +27,8 @@ public struct PeerConnection: ~Copyable {
         public var connectTimeout = Duration.seconds(30)
         /// Which paths may be taken: any, or through TURN servers alone.
         public var transportPolicy = TransportPolicy.all
+        /// The lifetime that addresses at TURN servers are asked for with; they are extended in time all the same.
+        public var relayLifetime = Duration.seconds(600)
         /// How SRTP may protect media, the preferred profile first.
         public var srtpProfiles = SRTPProfile.preferred
 
@@ -171,6 +173,7 @@ public struct PeerConnection: ~Copyable {
             credentials: try Credentials(
                 usernameFragment: identity.iceUsernameFragment, password: identity.icePassword))
         agentConfiguration.timing.connectivityLimit = configuration.connectTimeout
+        agentConfiguration.timing.relayLifetime = configuration.relayLifetime
         agentConfiguration.transportPolicy = configuration.transportPolicy
         agentConfiguration.timing.restartPatience = configuration.restartPatience
         ice = ICESession(

@@ -12,7 +12,7 @@ public enum IntegrityAlgorithm: Hashable, Sendable {
 }
 
 /// How the key comes from a password (IANA "STUN Password Algorithms").
-public struct PasswordAlgorithm: Hashable, Sendable {
+public struct PasswordAlgorithm: Hashable, Sendable, Codable {
     /// The number on the wire.
     public let number: UInt16
     /// What the algorithm needs besides; neither of the known ones needs anything.

@@ -13,17 +13,17 @@ public enum ChallengeError: Error, Hashable, Sendable {
 
 /// What a client knows of a server's challenge, and the key that follows from it (RFC 8489 §9.2).
 public struct LongTermAuthentication: Sendable {
+    /// What the server asked for. Its offer of algorithms is sent back so that a change of it on the way is noticed.
+    public let challenge: LongTermChallenge
     /// The realm that the server named.
-    public let realm: String
+    public var realm: String { challenge.realm }
     /// The nonce to be used.
-    public let nonce: [UInt8]
+    public var nonce: [UInt8] { challenge.nonce }
     /// Which integrity attribute requests bear and responses must bear.
     public let integrity: IntegrityAlgorithm
 
     private let username: String
     private let key: [UInt8]
-    /// The server's offer, which is sent back so that a change of it on the way is noticed.
-    private let offered: [PasswordAlgorithm]
     private let chosen: PasswordAlgorithm?
     /// SHA-256 of user name and realm, where the server said that it knows that.
     private let userhash: [UInt8]?
@@ -39,16 +39,20 @@ public struct LongTermAuthentication: Sendable {
 
     /// Meets the challenge of a 401 or 438 response.
     public init(_ credentials: LongTermCredentials, challenge: STUNMessage) throws(ChallengeError) {
-        guard let realm = challenge.realm, let nonce = challenge.nonce else { throw .incomplete }
-        let features = Self.securityFeatures(of: nonce)
-        let known = challenge.passwordAlgorithms?.first { $0 == .sha256 || $0 == .md5 }
+        guard let challenge = LongTermChallenge(challenge) else { throw .incomplete }
+        try self.init(credentials, challenge: challenge)
+    }
+
+    /// Meets a challenge that was met before.
+    public init(_ credentials: LongTermCredentials, challenge: LongTermChallenge) throws(ChallengeError) {
+        let features = Self.securityFeatures(of: challenge.nonce)
+        let known = challenge.passwordAlgorithms.first { $0 == .sha256 || $0 == .md5 }
         if features.contains(.passwordAlgorithms), known == nil { throw .weakened }
-        self.realm = realm
-        self.nonce = nonce
+        self.challenge = challenge
         username = credentials.username
         chosen = known
-        offered = known == nil ? [] : challenge.passwordAlgorithms ?? []
         integrity = known == nil ? .sha1 : .sha256
+        let realm = challenge.realm
         do {
             key = try STUNMessage.longTermKey(
                 username: credentials.username, realm: LongTermCredentials.prepared(realm) ?? realm,
@@ -68,7 +72,7 @@ public struct LongTermAuthentication: Sendable {
         request.attributes.append(.realm(realm))
         request.attributes.append(.nonce(nonce))
         if let chosen {
-            request.attributes.append(.passwordAlgorithms(offered))
+            request.attributes.append(.passwordAlgorithms(challenge.passwordAlgorithms))
             request.attributes.append(.passwordAlgorithm(chosen))
         }
         return try request.encoded(integrityKey: key, integrity: integrity)

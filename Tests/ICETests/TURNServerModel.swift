@@ -38,6 +38,8 @@ struct TURNServerModel {
     var nonce = Array("nonce 1".utf8)
     /// Peers that no permission is given for.
     var forbidden: Set<IPAddress> = []
+    /// The longest lifetime that is granted; coturn's default.
+    var longestLifetime = Duration.seconds(3600)
     /// What every Allocate request is refused with.
     var refusal: ErrorCode?
     /// Where Allocate requests are sent instead.
@@ -120,13 +122,14 @@ struct TURNServerModel {
             guard let ip = relays.first(where: { $0.isV4 != isV6 }) else { return refuse(message, 440, to: client) }
             let relayed = TransportAddress(ip: ip, port: nextPort)
             nextPort += 1
-            allocations[client] = Allocation(relayed: relayed, expiry: now.advanced(by: .seconds(600)))
+            let lifetime = min(message.lifetime ?? .seconds(600), longestLifetime)
+            allocations[client] = Allocation(relayed: relayed, expiry: now.advanced(by: lifetime))
             return answer(
-                message,
-                [.xorRelayedAddress(relayed), .xorMappedAddress(client.address), .lifetime(.seconds(600))], to: client)
+                message, [.xorRelayedAddress(relayed), .xorMappedAddress(client.address), .lifetime(lifetime)],
+                to: client)
         case .refresh:
             guard allocations[client] != nil else { return refuse(message, 437, to: client) }
-            let lifetime = message.lifetime ?? .seconds(600)
+            let lifetime = min(message.lifetime ?? .seconds(600), longestLifetime)
             allocations[client]?.expiry = now.advanced(by: lifetime)
             if lifetime == .zero { allocations[client] = nil }
             return answer(message, [.lifetime(lifetime)], to: client)

@@ -44,6 +44,11 @@ extension TURNAllocation {
                 fail(.malformedResponse)
                 return
             }
+            kept = nil
+            if case .resuming(let relayed, let reflexive) = state {
+                state = .allocated(relayed: relayed, reflexive: reflexive)
+                emit(.allocated(relayed: relayed, reflexive: reflexive))
+            }
             extend(by: lifetime, now: now)
         case .clear: request(.allocate, now: now)
         case .release:
@@ -71,7 +76,8 @@ extension TURNAllocation {
             return
         }
         switch error.code {
-        case ErrorCode.unauthenticated.code where !request.isAuthenticated:
+        case ErrorCode.unauthenticated.code where !request.isAuthenticated || kept != nil:
+            // A challenge that was kept may be another one by now.
             authenticate(request, challenge: message, staleNonces: request.staleNonces, now: now)
         case ErrorCode.staleNonce.code where request.isAuthenticated:
             guard request.staleNonces < Self.staleNonceLimit else {
@@ -92,15 +98,11 @@ extension TURNAllocation {
     private mutating func authenticate(
         _ request: Request, challenge: STUNMessage, staleNonces: Int, now: Instant
     ) {
+        kept = nil
         do throws(ChallengeError) {
             authentication = try LongTermAuthentication(configuration.credentials, challenge: challenge)
         } catch {
-            switch error {
-            case .incomplete: conclude(request.purpose, .incompleteChallenge)
-            case .weakened: conclude(request.purpose, .weakenedChallenge)
-            case .unavailable: conclude(request.purpose, .hashUnavailable)
-            }
-            return
+            return conclude(request.purpose, TURNError(error))
         }
         self.request(request.purpose, staleNonces: staleNonces, now: now)
     }

@@ -24,6 +24,8 @@ public struct TURNAllocation: Sendable {
     var timing: TURNTiming { configuration.timing }
     var generator: any RandomNumberGenerator & Sendable
     var authentication: LongTermAuthentication?
+    /// What is to be taken up again; nil once the server has said something of it.
+    var kept: KeptAllocation?
     var wasRedirected = false
     var hasReclaimed = false
     var requests: [TransactionID: Request] = [:]
@@ -89,8 +91,13 @@ public struct TURNAllocation: Sendable {
     /// Asks for a relayed address; over a stream, once the connection is there.
     public mutating func start(now: Instant) {
         guard state == .idle else { return }
-        state = .allocating
-        request(.allocate, now: now)
+        if let kept {
+            state = .resuming(relayed: kept.relayed, reflexive: kept.reflexive)
+            request(.refresh, now: now)
+        } else {
+            state = .allocating
+            request(.allocate, now: now)
+        }
         updateDeadline()
     }
 
@@ -117,7 +124,7 @@ public struct TURNAllocation: Sendable {
     /// there is nothing to give back.
     public mutating func release(now: Instant) {
         switch state {
-        case .allocated:
+        case .allocated, .resuming:
             stop(.releasing)
             request(.release, now: now)
         case .allocating where authentication != nil:
@@ -127,7 +134,7 @@ public struct TURNAllocation: Sendable {
         case .idle, .allocating:
             stop(.released)
             emit(.released)
-        case .releasing, .released, .failed: return
+        case .releasing, .released, .left, .failed: return
         }
         updateDeadline()
     }
@@ -144,11 +151,11 @@ public struct TURNAllocation: Sendable {
     /// Says that the connection ended or that the system cannot send to the server.
     public mutating func transportFailed(now: Instant) {
         switch state {
-        case .idle, .allocating, .allocated: fail(.connectionLost(configuration.transport))
+        case .idle, .allocating, .resuming, .allocated: fail(.connectionLost(configuration.transport))
         case .releasing:
             stop(.released)
             emit(.released)
-        case .released, .failed: break
+        case .released, .left, .failed: break
         }
         updateDeadline()
     }
@@ -157,8 +164,8 @@ public struct TURNAllocation: Sendable {
     /// it was.
     public mutating func handle(_ bytes: RawSpan, from source: TransportAddress, now: Instant) -> RelayedData? {
         switch state {
-        case .idle, .released, .failed: return nil
-        case .allocating, .allocated, .releasing: break
+        case .idle, .released, .left, .failed: return nil
+        case .allocating, .resuming, .allocated, .releasing: break
         }
         guard source == server else {
             statistics.strangeSources += 1

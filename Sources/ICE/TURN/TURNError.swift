@@ -1,3 +1,4 @@
+internal import STUN
 public import WireFormat
 
 /// Why a TURN server gives no relayed address, or no longer. No case holds a password.
@@ -38,6 +39,17 @@ public enum TURNError: Error, Hashable, Sendable {
     case refused(code: Int, reason: String)
 }
 
+extension TURNError {
+    /// Why a challenge can't be met.
+    init(_ error: ChallengeError) {
+        switch error {
+        case .incomplete: self = .incompleteChallenge
+        case .weakened: self = .weakenedChallenge
+        case .unavailable: self = .hashUnavailable
+        }
+    }
+}
+
 extension TURNError: CustomStringConvertible {
     /// What happened, why, and what to do.
     public var description: String {
@@ -61,7 +73,9 @@ extension TURNError: CustomStringConvertible {
         case .staleNonceAgain: "the server refuses each nonce that it gives: it is misconfigured, or its clock jumps"
         case .forbidden: "the server forbids this user or address to relay: ask who runs it"
         case .portInUse: "the server still has an allocation for our port: try again from another local port"
-        case .allocationLost: "the server has dropped the allocation, as after a restart: allocate again"
+        case .allocationLost:
+            "the server no longer holds the allocation: its lifetime ended, the server was restarted, or a router on the "
+                + "way gave our port another number: allocate again"
         case .quotaReached:
             "this user has as many allocations as the server allows: end others and wait a few seconds, or raise its quota"
         case .serverFull: "the server has no port or bandwidth left: try later, or another server"

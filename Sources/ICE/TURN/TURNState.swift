@@ -3,7 +3,8 @@ public import WireFormat
 
 /// ```
 ///   idle ──start──▶ allocating ──success──▶ allocated ──release──▶ releasing ──▶ released
-///     ▲                 │                       │
+///     ▲    │            │                   ▲   │  └─────leave───▶ left
+///     │    └─(kept)─▶ resuming ────success──┘   │
 ///     └─300 on a stream─┤ error                 │ error
 ///                       └─────────▶ failed ◀────┘
 /// ```
@@ -12,12 +13,16 @@ public enum TURNState: Hashable, Sendable {
     case idle
     /// Asks for a relayed address.
     case allocating
+    /// Asks whether the server still holds one that was left.
+    case resuming(relayed: TransportAddress, reflexive: TransportAddress)
     /// Has one.
     case allocated(relayed: TransportAddress, reflexive: TransportAddress)
     /// Gives it back.
     case releasing
     /// Has none any more.
     case released
+    /// Has left it with the server, for another to take up.
+    case left
     /// Cannot have one.
     case failed(TURNError)
 }

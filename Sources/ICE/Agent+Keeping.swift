@@ -1,0 +1,61 @@
+internal import STUN
+public import WireFormat
+
+/// A relayed address that its agent left with the server, for another agent to take up.
+public struct KeptRelay: Hashable, Sendable {
+    /// The server that relays, whose credentials are needed again.
+    public var server: ICEServerAddress
+    /// The socket that asked: by its address and port the server knows who takes it up.
+    public var base: TransportAddress
+    /// What the server holds.
+    public var allocation: KeptAllocation
+
+    /// A relayed address that was kept.
+    public init(server: ICEServerAddress, base: TransportAddress, allocation: KeptAllocation) {
+        self.server = server
+        self.base = base
+        self.allocation = allocation
+    }
+}
+
+extension Agent {
+    /// What is to be remembered of the relayed addresses for another agent to take them up: those over UDP alone, as a
+    /// connection ends with who opened it.
+    public func keptRelays(now: Instant) -> [KeptRelay] {
+        relays.compactMap { relay in
+            guard relay.relayed != nil, let allocation = relay.allocation.kept(now: now) else { return nil }
+            var server = relay.server
+            server.address = relay.allocation.server
+            return KeptRelay(server: server, base: relay.base.address, allocation: allocation)
+        }
+    }
+
+    /// Takes up relayed addresses that another agent left, from the same local addresses and ports: each that its server
+    /// still holds is a candidate again. To be called after the last ``addLocalHost(_:interfaceOrder:now:)``; gathering is
+    /// complete when every server has answered or was given up.
+    public mutating func resume(_ kept: [KeptRelay], now: Instant) {
+        guard isActive, gatheringLimit == nil else { return }
+        for (order, relay) in kept.enumerated() { resume(relay, at: now.advanced(by: timing.pace * order)) }
+        gatheringLimit = now.advanced(by: timing.relayGatherLimit)
+        advance(now: now)
+    }
+
+    private mutating func resume(_ kept: KeptRelay, at start: Instant) {
+        guard case .turn(let credentials) = kept.server.kind,
+            let base = bases.first(where: { $0.address == kept.base && $0.route == .socket })
+        else { return refuse(kept.server, from: kept.base, as: .localAddressGone) }
+        guard gathers.count + relays.count < limits.servers else {
+            return refuse(kept.server, from: kept.base, as: .overLimit)
+        }
+        let family: AddressFamily = kept.allocation.relayed.ip.isV4 ? .v4 : .v6
+        let configuration = turnConfiguration(at: kept.server, credentials, family: family)
+        do throws(ChallengeError) {
+            let allocation = try TURNAllocation(
+                resuming: kept.allocation, configuration: configuration, generator: generator)
+            relays.append(
+                Relay(server: kept.server, base: base, allocation: allocation, start: start, hasChangedFamily: true))
+        } catch {
+            refuse(kept.server, from: kept.base, as: .relay(TURNError(error)))
+        }
+    }
+}
