@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Capture
 internal import ContentShare
 internal import Foundation
+internal import ICE
 internal import NetworkRuntime
 internal import PeerConnection
 internal import SDP
@@ -14,7 +15,7 @@ struct OfferCommand: AsyncParsableCommand {
         discussion: """
             The offer goes to standard output. What the answer will be matched with (certificate, credentials, ports) goes \
             to the session file, which only you can read. Give the offer to the viewer, get its answer, and run \
-            rtcshare send --answer answer.sdp on this machine.
+            rtcshare send --answer answer.sdp on this machine. Addresses at turn: servers are left there for it meanwhile.
             """)
 
     @OptionGroup var offering: OfferingOptions
@@ -33,25 +34,53 @@ struct OfferCommand: AsyncParsableCommand {
             try sources.check()
             _ = try sources.standardInputOption()
             let attendee = try offering.attendeeID()
-            let (connection, identity) = try await offering.openConnection(for: attendee, media: sources.media)
-            try await offering.gather(on: connection)
-            let offer = try await connection.makeOffer().description
-            if await connection.hasRelayedCandidate {
-                Terminal.shared.say(
-                    "The relayed addresses in this offer end with this program: to share through a relay, use rtcshare send "
-                        + "without --answer, which makes the offer and keeps them.")
+            var configuration = Connection.Configuration()
+            try offering.apply(to: &configuration)
+            if let notice = try LeftRelays.prepare(&configuration) { Terminal.shared.say(notice) }
+            let (connection, identity) = try await offering.openConnection(
+                for: attendee, media: sources.media, configuration: configuration)
+            do {
+                try await offer(on: connection, servers: configuration.iceServers, by: attendee, identity, sources)
+            } catch {
+                // What nobody will take up is given back.
+                await connection.close()
+                throw error
             }
-            let file = SessionFile(path: session)
-            try file.store(
-                SharingSession(
-                    createdAt: Date(), host: SharingSession.thisHost, identity: identity,
-                    endpoints: await connection.localAddresses.map(SharingSession.Endpoint.init),
-                    offer: offer, attendee: attendee.rawValue, sources: sources))
-            await connection.close()
-            try StandardStreams.writeOutput(offer)
+        }
+    }
+
+    private func offer(
+        on connection: Connection, servers: [ICEServer], by attendee: AttendeeID, _ identity: LocalIdentity,
+        _ sources: SourceSelection
+    ) async throws {
+        let policy = offering.ice.iceTransportPolicy
+        try await Gathering.run(on: connection, servers: servers.count, policy: policy)
+        let offer = try await connection.makeOffer().description
+        let now = Date()
+        let kept = await connection.keptRelays()
+        let relays = kept.map { SavedRelay($0, now: now) }
+        // A password is kept only where it will be needed.
+        let useful = servers.filter { server in
+            server.credentials == nil || relays.contains { $0.url == server.description }
+        }
+        let file = SessionFile(path: session)
+        try file.store(
+            SharingSession(
+                createdAt: now, host: SharingSession.thisHost, identity: identity,
+                endpoints: await connection.localAddresses.map(SharingSession.Endpoint.init),
+                offer: offer, attendee: attendee.rawValue, sources: sources,
+                transportPolicy: (policy ?? .all).rawValue, servers: useful.map(\.source), relays: relays))
+        connection.setLeavesRelays(true)
+        await connection.close()
+        try StandardStreams.writeOutput(offer)
+        Terminal.shared.say(
+            "Session written to \(file.path). When you have the answer: rtcshare send --answer FILE"
+                + (session.map { " --session \($0)" } ?? ""))
+        if let expiry = relays.map(\.expiresAt).min() {
+            let isTranslated = kept.contains { $0.allocation.reflexive != $0.base }
             Terminal.shared.say(
-                "Session written to \(file.path). When you have the answer: rtcshare send --answer FILE"
-                    + (session.map { " --session \($0)" } ?? ""))
+                "The relayed address holds until \(expiry.formatted(Terminal.timeOfDay)); send before then"
+                    + (isTranslated ? ", and soon: the router on the way may forget the port sooner." : "."))
         }
     }
 }
@@ -94,20 +123,22 @@ struct OfferingOptions: ParsableArguments {
         return try AttendeeID("rtcshare")
     }
 
+    /// Puts where to listen and whom to ask into a connection's configuration.
+    func apply(to configuration: inout Connection.Configuration) throws {
+        configuration.port = port ?? 0
+        configuration.addresses = try BindAddress.parse(bind)
+        configuration.publicAddresses = try PublicAddress.parse(publicIp)
+        try ice.apply(to: &configuration)
+    }
+
     /// Opens the sockets and draws the identity.
     func openConnection(
-        for attendee: AttendeeID, media: Set<SharedMedia>,
-        configuration: Connection.Configuration = Connection.Configuration()
+        for attendee: AttendeeID, media: Set<SharedMedia>, configuration: Connection.Configuration
     ) async throws -> (connection: Connection, identity: LocalIdentity) {
         var random = SystemRandomNumberGenerator()
         let identity = try LocalIdentity(
             media: try SharedMedia.kinds(media, of: attendee),
             unixTime: Int64(Date().timeIntervalSince1970), random: &random)
-        var configuration = configuration
-        configuration.port = port ?? 0
-        configuration.addresses = try BindAddress.parse(bind)
-        configuration.publicAddresses = try PublicAddress.parse(publicIp)
-        try ice.apply(to: &configuration)
         return (try await Connection(as: .offerer, identity: identity, configuration: configuration), identity)
     }
 

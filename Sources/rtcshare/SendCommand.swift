@@ -83,23 +83,36 @@ struct SendCommand: AsyncParsableCommand {
         try await Share(session: session, sources: sources, options: sharing, interruption: interruption).run {
             try await connection.accept(answer: answer, to: offer)
         } consume: {
+            // Until here another try could need them.
+            connection.setLeavesRelays(false)
             try file.consume()
         }
     }
 
-    /// Opens the sockets that the offer named.
+    /// Opens the sockets that the offer named, and takes up what relayed to them.
     private func connection(
         for stored: SharingSession, sending media: Set<SharedMedia>, in file: SessionFile
     ) async throws -> Connection {
+        var configuration = sharing.connectionConfiguration(for: media)
+        let relays = try LeftRelays(stored, in: file)
+        relays.apply(to: &configuration)
+        let connection: Connection
         do {
-            return try await Connection(
-                as: .offerer, identity: stored.identity, configuration: sharing.connectionConfiguration(for: media),
+            connection = try await Connection(
+                as: .offerer, identity: stored.identity, configuration: configuration,
                 endpoints: stored.endpoints.compactMap(\.transportAddress))
         } catch let error as ConnectionError {
             throw error
         } catch {
             throw CommandFailure(.badInput, "the session \(file.path) is damaged: \(error); make a new offer")
         }
+        do {
+            try await relays.takeUp(on: connection)
+        } catch {
+            await connection.close()
+            throw error
+        }
+        return connection
     }
 
     /// Does the offer's part too.
@@ -108,9 +121,10 @@ struct SendCommand: AsyncParsableCommand {
         let selection = sharing.sources.selection
         try checkStandardInput(selection, answer: "-")
         let sources = try OpenedSources(selection, maximumFrameRate: sharing.maxFramerate)
+        var configuration = sharing.connectionConfiguration(for: selection.media)
+        try offering.apply(to: &configuration)
         let connection = try await offering.openConnection(
-            for: attendee, media: selection.media,
-            configuration: sharing.connectionConfiguration(for: selection.media)
+            for: attendee, media: selection.media, configuration: configuration
         ).connection
         try await offering.gather(on: connection)
         let offer = try await connection.makeOffer()

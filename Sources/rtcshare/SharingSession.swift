@@ -1,9 +1,10 @@
 internal import Foundation
+internal import NetworkRuntime
 internal import PeerConnection
 internal import WireFormat
 
-/// What `rtcshare offer` leaves for `rtcshare send`: the identity that the offer announced, where it listens, and what
-/// is to be shared.
+/// What `rtcshare offer` leaves for `rtcshare send`: the identity that the offer announced, where it listens, what relays
+/// for it, and what is to be shared.
 struct SharingSession: Codable, Sendable {
     /// The layout of the file; another one is another program's.
     private(set) var version = Self.currentVersion
@@ -19,7 +20,14 @@ struct SharingSession: Codable, Sendable {
     /// What `offer` was told to share.
     let sources: SourceSelection
 
-    static let currentVersion = 2
+    /// Which paths may be taken, as `offer` was told.
+    let transportPolicy: String
+    /// The servers that `offer` asked, with their passwords.
+    let servers: [ICEServer.Source]
+    /// The relayed addresses in the offer, which their servers hold for `send`.
+    let relays: [SavedRelay]
+
+    static let currentVersion = 3
     /// The viewer's browser gave up long before; the certificate is valid for longer than that.
     static let maximumAge: TimeInterval = 24 * 3600
 
@@ -66,6 +74,11 @@ final class SessionFile {
         return state + "/rtcshare/session.json"
     }
 
+    /// What every layout of the file begins with.
+    private struct Layout: Codable {
+        let version: Int
+    }
+
     /// What is left of a session that was used.
     private struct Tombstone: Codable {
         let usedAt: Date
@@ -107,6 +120,7 @@ final class SessionFile {
                 "the session \(path) was used at \(tombstone.usedAt.formatted(.iso8601)); "
                     + "a session serves one share: make a new offer and get a new answer")
         }
+        if let version = try? Self.decoder.decode(Layout.self, from: data).version { try check(version: version) }
         let session: SharingSession
         do {
             session = try Self.decoder.decode(SharingSession.self, from: data)
@@ -135,13 +149,15 @@ final class SessionFile {
         }
     }
 
+    private func check(version: Int) throws(CommandFailure) {
+        guard version != SharingSession.currentVersion else { return }
+        throw CommandFailure(
+            .badInput,
+            "the session \(path) is of another version of rtcshare: its layout is \(version), this one reads "
+                + "\(SharingSession.currentVersion); make a new offer: rtcshare offer")
+    }
+
     private func check(_ session: SharingSession, now: Date) throws(CommandFailure) {
-        guard session.version == SharingSession.currentVersion else {
-            throw CommandFailure(
-                .badInput,
-                "the session \(path) has version \(session.version), this program reads "
-                    + "\(SharingSession.currentVersion); make a new offer: rtcshare offer")
-        }
         guard session.host == SharingSession.thisHost else {
             throw CommandFailure(
                 .badInput,

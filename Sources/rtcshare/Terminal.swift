@@ -12,6 +12,13 @@ final class Terminal: Sendable {
     /// How often a status is worth saying.
     var statusInterval: Duration { isTerminal ? .milliseconds(500) : .seconds(5) }
 
+    /// `17:05`, as a clock on the wall shows it.
+    static var timeOfDay: Date.VerbatimFormatStyle {
+        Date.VerbatimFormatStyle(
+            format: "\(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits)",
+            timeZone: .current, calendar: .current)
+    }
+
     /// Says a line that stays.
     func say(_ line: String) {
         statusLength.withLock { length in

@@ -81,6 +81,18 @@ extension Interop {
             #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
         }
 
+        @Test func `A session of another version's layout is refused with 65, and both are named`() async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            let offer = try await share.offer(Self.testPattern)
+            _ = try folder.write(offer, to: "answer.sdp")
+            // What a version 2 file lacks must not make it look like no session at all.
+            _ = try folder.write(#"{"createdAt":"2026-01-01T00:00:00Z","version":2}"#, to: "session")
+            let outcome = try await share.send().outcome(timeout: .seconds(30))
+            #expect(outcome.status == 65)
+            #expect(outcome.standardError.contains("layout is 2, this one reads 3"), "\(outcome.standardError)")
+        }
+
         @Test func `A refused answer leaves the session whole, and the right one still works`() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)

@@ -83,6 +83,81 @@ extension Interop {
             #expect(outcome.standardOutput.contains("typ relay") && !outcome.standardOutput.contains("typ host"))
         }
 
+        @Test func `An offer's relayed address is taken up by the program that sends`() async throws {
+            let folder = try TemporaryFolder()
+            let server = try await TURNServer(in: folder)
+            defer { server.stop() }
+            let share = try Share(environment: server.environment(password: "sesame"), in: folder)
+            let options = [
+                "--bind", "127.0.0.1", "--ice-server", server.url("turn:127.0.0.1:PLAIN"), "--ice-transport-policy",
+                "relay",
+            ]
+            let offered = try await share.run(
+                ["offer", "--session", share.session.path, "--source", "test:640x360@15"] + options)
+            try #require(offered.status == 0, "\(offered.standardError)")
+            #expect(!offered.standardOutput.contains("typ host") && offered.standardOutput.contains("typ relay"))
+            #expect(offered.standardError.contains("holds until"), "\(offered.standardError)")
+            _ = try folder.write(offered.standardOutput, to: "offer.sdp")
+            let mode = try FileManager.default.attributesOfItem(atPath: share.session.path)[.posixPermissions]
+            #expect((mode as? NSNumber)?.intValue == 0o600)
+
+            let viewer = try await share.view(options + ["--duration", "2"])
+            defer { viewer.stop() }
+            // The credentials are the session's: the environment has none.
+            let sending = try RunningProgram(
+                share.rtcshare,
+                ["send", "--answer", share.answer.path, "--session", share.session.path, "--stats", "stats"],
+                environment: ["DISPLAY": ""], in: folder)
+            defer { sending.stop() }
+            let seen = try await viewer.outcome(timeout: .seconds(40))
+            #expect(seen.status == 0, "\(seen.standardError)\n\(sending.standardError)")
+            #expect(seen.standardError.contains("Tile 1 added"), "\(seen.standardError)")
+            let sent = try await sending.outcome(timeout: .seconds(20))
+            #expect(sent.status == 0, "\(sent.standardError)")
+            let statistics = try String(contentsOf: folder.file("stats"), encoding: .utf8)
+            #expect(statistics.contains("\"candidateType\":\"relay\"") && !statistics.contains("\"host\""))
+            let said = offered.standardError + seen.standardError + sent.standardError + statistics
+            #expect(!said.contains("sesame"))
+            #expect(!(try String(contentsOf: share.session, encoding: .utf8)).contains("sesame"), "it is used up")
+        }
+
+        @Test func `A relayed address that its server has lost is told, and what to do`() async throws {
+            let folder = try TemporaryFolder()
+            let server = try await TURNServer(in: folder)
+            defer { server.stop() }
+            let share = try Share(environment: server.environment(password: "sesame"), in: folder)
+            let options = [
+                "--bind", "127.0.0.1", "--ice-server", server.url("turn:127.0.0.1:PLAIN"), "--ice-transport-policy",
+                "relay",
+            ]
+            try await share.offer(["--source", "test:640x360@15"] + options)
+            let viewer = try await share.view(options)
+            defer { viewer.stop() }
+            try await server.restart()
+            let outcome = try await share.send().outcome(timeout: .seconds(40))
+            #expect(outcome.status == 69)
+            #expect(outcome.standardError.contains("the relayed address of the offer is gone"))
+            #expect(outcome.standardError.contains("rtcshare send without --answer"), "\(outcome.standardError)")
+            #expect(!outcome.standardError.contains("sesame"))
+        }
+
+        @Test func `An offer through relays that end with it is refused, or made without them`() async throws {
+            let folder = try TemporaryFolder()
+            let credentials = ["DISPLAY": "", "RTCSHARE_ICE_USERNAME": "alice", "RTCSHARE_ICE_PASSWORD": "sesame"]
+            let share = try Share(environment: credentials, in: folder)
+            let options = [
+                "offer", "--session", share.session.path, "--source", "test:640x360@15", "--bind", "127.0.0.1",
+                "--ice-server", "turns:127.0.0.1", "--ice-server", "turn:127.0.0.1?transport=tcp",
+            ]
+            let refused = try await share.run(options + ["--ice-transport-policy", "relay"])
+            #expect(refused.status == 64)
+            #expect(refused.standardError.contains("send without --answer"), "\(refused.standardError)")
+            let made = try await share.run(options)
+            #expect(made.status == 0)
+            #expect(made.standardError.contains("send without --answer"), "\(made.standardError)")
+            #expect(!(try String(contentsOf: share.session, encoding: .utf8)).contains("sesame"), "no use for it")
+        }
+
         @Test func `A wrong password is told, and never shown`() async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(in: folder)
@@ -158,28 +233,48 @@ private struct RelayedShare {
 
 /// A coturn on this machine's loopback, with a certificate of a test's own authority.
 private final class TURNServer {
-    private let program: RunningProgram
-    private let certificate: URL
+    private var program: RunningProgram
+    private let folder: TemporaryFolder
+    private let certificate: TestCertificate
+    private let moreOptions: [String]
     private let plain: UInt16
     private let secure: UInt16
 
     /// - Parameter host: Whom its certificate names.
     init(_ options: [String] = [], host: String = "localhost", in folder: TemporaryFolder) async throws {
-        let made = try await TestCertificate(for: "DNS:\(host)", in: folder)
-        certificate = made.certificate
+        self.folder = folder
+        moreOptions = options
+        certificate = try await TestCertificate(for: "DNS:\(host)", in: folder)
         plain = try Self.freePort()
         secure = try Self.freePort()
-        program = try RunningProgram(
+        program = try Self.start(options, certificate, plain: plain, secure: secure, in: folder)
+        try await waitUntilReady()
+    }
+
+    /// Ends the server and begins it anew at the same ports: it has forgotten everything.
+    func restart() async throws {
+        program.stop()
+        program = try Self.start(moreOptions, certificate, plain: plain, secure: secure, in: folder)
+        try await waitUntilReady()
+    }
+
+    private func waitUntilReady() async throws {
+        let (program, plain) = (program, plain)
+        try await program.wait(for: "coturn", timeout: .seconds(20)) { Self.isListening(at: plain) }
+    }
+
+    private static func start(
+        _ options: [String], _ certificate: TestCertificate, plain: UInt16, secure: UInt16, in folder: TemporaryFolder
+    ) throws -> RunningProgram {
+        try RunningProgram(
             try #require(RunningProgram.find("turnserver")),
             [
                 "-n", "--no-cli", "--listening-ip", "127.0.0.1", "--relay-ip", "127.0.0.1", "--allow-loopback-peers",
                 "--listening-port", "\(plain)", "--tls-listening-port", "\(secure)", "--no-dtls", "--lt-cred-mech",
-                "--user", "alice:sesame", "--realm", "test.example", "--cert", certificate.path, "--pkey",
-                made.key.path, "--log-file", "stdout", "--simple-log", "--pidfile",
+                "--user", "alice:sesame", "--realm", "test.example", "--cert", certificate.certificate.path, "--pkey",
+                certificate.key.path, "--log-file", "stdout", "--simple-log", "--pidfile",
                 folder.file("turn.pid").path, "--userdb", folder.file("turn.db").path,
             ] + options, in: folder)
-        let (program, plain) = (program, plain)
-        try await program.wait(for: "coturn", timeout: .seconds(20)) { Self.isListening(at: plain) }
     }
 
     func stop() { program.stop() }
@@ -199,7 +294,7 @@ private final class TURNServer {
     func environment(password: String) -> [String: String] {
         [
             "DISPLAY": "", "RTCSHARE_ICE_USERNAME": "alice", "RTCSHARE_ICE_PASSWORD": password,
-            "SSL_CERT_FILE": certificate.path,
+            "SSL_CERT_FILE": certificate.certificate.path,
         ]
     }
 

@@ -1,0 +1,93 @@
+internal import Foundation
+internal import ICE
+internal import NetworkRuntime
+internal import PeerConnection
+internal import WireFormat
+
+/// The relayed addresses that `offer` leaves with their servers and `send` takes up.
+struct LeftRelays {
+    private let kept: [KeptRelay]
+    private let servers: [ICEServer]
+    private let policy: TransportPolicy
+    /// When the first of them ends.
+    private let expiry: Date?
+
+    /// What most servers grant at most. Nobody extends it until `send` runs.
+    private static let longestLifetime = Duration.seconds(3600)
+    private static let cure = "make a new offer, or use rtcshare send without --answer"
+
+    /// Has a connection ask for relayed addresses that can be left: over UDP, and for long. Returns what a person should
+    /// know of the servers that are left out.
+    static func prepare(_ configuration: inout Connection.Configuration) throws(CommandFailure) -> String? {
+        configuration.peer.relayLifetime = longestLifetime
+        let streams = configuration.iceServers.filter { $0.credentials != nil && $0.transport.isStream }
+        guard !streams.isEmpty else { return nil }
+        configuration.iceServers.removeAll(where: streams.contains)
+        let names = streams.map(\.description).joined(separator: ", ")
+        let isOnlyHope =
+            configuration.transportPolicy == .relay && !configuration.iceServers.contains { $0.credentials != nil }
+        let reason = "a relayed address over TCP or TLS ends with the program that asked for it"
+        guard !isOnlyHope else {
+            throw CommandFailure(
+                .usage,
+                "--ice-server \(names): \(reason), and --ice-transport-policy relay allows no other path; use rtcshare "
+                    + "send without --answer, or name a relay over UDP")
+        }
+        return "Not asking \(names): \(reason). To share through it, use rtcshare send without --answer."
+    }
+
+    /// What a session holds of them.
+    init(_ session: SharingSession, in file: SessionFile, now: Date = Date()) throws(CommandFailure) {
+        let servers = session.servers.compactMap { try? ICEServer($0) }
+        kept = session.relays.compactMap { $0.relay(servers: servers, now: now) }
+        guard let policy = TransportPolicy(rawValue: session.transportPolicy), servers.count == session.servers.count,
+            kept.count == session.relays.count
+        else { throw CommandFailure(.badInput, "the session \(file.path) is damaged; make a new offer") }
+        self.policy = policy
+        self.servers = servers
+        expiry = session.relays.map(\.expiresAt).min()
+    }
+
+    /// Has a connection go by what `offer` was told. Addresses that the offer does not name are not asked for.
+    func apply(to configuration: inout Connection.Configuration) {
+        configuration.transportPolicy = policy
+        configuration.peer.relayLifetime = Self.longestLifetime
+        configuration.iceServers = servers.filter { $0.credentials == nil }
+    }
+
+    /// Takes them up, and has STUN servers open the way meanwhile. Where this try fails, another one can still have them.
+    func takeUp(on connection: Connection) async throws(CommandFailure) {
+        connection.setLeavesRelays(true)
+        await connection.resume(kept)
+        try await report(on: connection)
+        // What they tell is in the offer already: nobody waits for it.
+        Task { try? await connection.gather() }
+    }
+
+    /// Says which of them are gone. Where nothing else may be used, that is the end.
+    private func report(on connection: Connection, now: Date = Date()) async throws(CommandFailure) {
+        let isEnd = await !connection.hasRelayedCandidate && policy == .relay
+        for report in await connection.serverReports() {
+            guard report.outcome != .answered else { continue }
+            let text = reason(of: report, now: now)
+            guard isEnd else {
+                Terminal.shared.say("Connecting without a relay: \(text). Where that fails, \(Self.cure).")
+                continue
+            }
+            throw CommandFailure(.unavailable, "\(text); \(Self.cure)")
+        }
+        guard isEnd else { return }
+        throw CommandFailure(.unavailable, "the relayed address of the offer can't be taken up again; \(Self.cure)")
+    }
+
+    private func reason(of report: ServerReport, now: Date) -> String {
+        guard report.outcome == .failed(.relay(.allocationLost)) else {
+            return "the relayed address of the offer can't be taken up again: \(report)"
+        }
+        if let expiry, expiry <= now {
+            return "the relayed address of the offer is gone: it held until \(expiry.formatted(Terminal.timeOfDay))"
+        }
+        return "the relayed address of the offer is gone: \(report.server) was restarted, or a router on the way has "
+            + "given our port another number since"
+    }
+}
