@@ -43,7 +43,6 @@ struct NetworkCase {
     var shares: [Share]
     var downloads: [Download] = []
     var bars: [NetworkBar]
-    var seed: UInt64 = 1
 
     /// The same network under a picture that stands still.
     func still() -> NetworkCase {
@@ -52,6 +51,6 @@ struct NetworkCase {
         return NetworkCase(
             name: "still-\(name)", title: "A still picture: \(title)", seconds: min(seconds, 60), forward: forward,
             backward: backward, queue: queue, shares: shares, downloads: downloads,
-            bars: shares.indices.map { .sharpness(share: $0) }, seed: seed)
+            bars: shares.indices.map { .sharpness(share: $0) })
     }
 }

@@ -33,6 +33,9 @@ struct NetworkCommand: ParsableCommand {
     @Option(help: "Simulate no more than so many seconds of each case; what they don't show is not judged.")
     var seconds: Double?
 
+    @Option(help: "Where randomness begins: loss, jitter and the sizes of frames differ with each.")
+    var seed: UInt64 = 1
+
     @Flag(help: "Name the cases.")
     var list = false
 
@@ -62,7 +65,7 @@ struct NetworkCommand: ParsableCommand {
         var report = NetworkReport()
         print(NetworkReport.heading)
         for plan in cases {
-            var run = NetworkRun(plan, seconds: seconds)
+            var run = NetworkRun(plan, seed: seed, seconds: seconds)
             let record = try run.run()
             report.add(plan, record, isWhole: seconds.map { $0 >= plan.seconds } ?? true)
             if let result = report.cases.last { print(NetworkReport.rows(of: result)) }

@@ -12,6 +12,7 @@ struct NetworkRun {
     }
 
     private let plan: NetworkCase
+    private let seed: UInt64
     private let start = Instant(nanoseconds: 1_000_000_000)
     private let end: Instant
     private var now: Instant
@@ -23,8 +24,9 @@ struct NetworkRun {
     private var record: NetworkRecord
     private var row = 0
 
-    init(_ plan: NetworkCase, seconds limit: Double?) {
+    init(_ plan: NetworkCase, seed: UInt64, seconds limit: Double?) {
         self.plan = plan
+        self.seed = seed
         let seconds = min(plan.seconds, limit ?? plan.seconds)
         let start = start
         func instant(_ time: Double) -> Instant { start.advanced(by: .seconds(time)) }
@@ -43,13 +45,13 @@ struct NetworkRun {
                 .init(
                     delay: .milliseconds($0.delay), jitter: .milliseconds($0.jitter), forwardLoss: $0.loss,
                     backwardLoss: $0.loss)
-            } + plan.downloads.map { _ in .init(delay: .milliseconds(50)) }, seed: plan.seed)
+            } + plan.downloads.map { _ in .init(delay: .milliseconds(50)) }, seed: seed)
         shares = plan.shares.map { _ in nil }
         deadlines = plan.shares.map { instant($0.start) }
         downloads = plan.downloads.enumerated().map { index, download in
             TCPTraffic(
                 download.kind, .cubic, start: instant(download.start), end: instant(download.end),
-                seed: plan.seed &* 1000 &+ UInt64(index))
+                seed: seed &* 1000 &+ UInt64(index))
         }
         let rows = Int((seconds / NetworkRecord.step).rounded())
         record = NetworkRecord(
@@ -120,7 +122,7 @@ struct NetworkRun {
         let plan = plan.shares[index]
         if shares[index] == nil {
             shares[index] = try SimulatedShare(
-                plan, seed: self.plan.seed &* 100 &+ UInt64(index) &* 10, start: start, now: now)
+                plan, seed: seed &* 100 &+ UInt64(index) &* 10, start: start, now: now)
         }
         guard let share = shares[index] else { return }
         share.advance(now: now) { datagram, bySender in
