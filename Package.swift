@@ -91,13 +91,14 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
-        module("ContentShare", ["Media", "NetworkRuntime", "PeerConnection", "VideoCoding", "WireFormat"]),
+        module("ContentShare", ["Media", "NetworkRuntime", "PeerConnection", "SDP", "VideoCoding", "WireFormat"]),
 
         // Floor 6: the programs.
         .executableTarget(
             name: "rtcshare",
             dependencies: [
-                "AudioCoding", "Capture", "ContentShare", "ICE", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP",
+                "AudioCoding", "Capture", "ContentShare", "ICE", "Media", "NetworkRuntime", "PeerConnection", "RTP",
+                "SDP",
                 "VideoCoding", "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -140,7 +141,10 @@ let package = Package(
         tests("NetworkSimulationTests", ["NetworkSimulation", "WireFormat"]),
         tests(
             "PeerConnectionTests",
-            ["CongestionControl", "ICE", "PeerConnection", "RTP", "SDP", "SecureTransport", "TestSupport", "WireFormat"]),
+            [
+                "CongestionControl", "ICE", "PeerConnection", "RTP", "SDP", "SecureTransport", "TestSupport",
+                "WireFormat",
+            ]),
         tests(
             "NetworkRuntimeTests",
             [

@@ -52,9 +52,10 @@ extension Interop {
 
         private func checkPictures(_ report: ViewerReport) throws {
             let content = try #require(report.video(of: "alice#content"))
-            #expect(content.width == 1280 && content.height == 720 && content.frames > 0)
+            #expect(content.sizes.contains { $0.width == 1280 && $0.height == 720 })
             let camera = try #require(report.video(of: "alice"))
-            #expect(camera.width == 640 && camera.height == 360 && camera.frames > 0)
+            // A busy machine may be given less of it later.
+            #expect(camera.sizes.contains { $0.width == 640 && $0.height == 360 })
         }
     }
 

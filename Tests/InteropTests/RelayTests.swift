@@ -59,11 +59,11 @@ extension Interop {
             defer { server.stop() }
             let url = server.options("turns:localhost:SECURE")
             var share = try Share(environment: server.environment(password: "sesame"), in: folder)
-            let other = try await share.run(["offer", "--session", share.session.path] + url)
+            let other = try await share.run(["send"] + url)
             #expect(other.status == 69)
             #expect(other.standardError.contains("certificate names another host"), "\(other.standardError)")
             share.environment["SSL_CERT_FILE"] = ""
-            let strange = try await share.run(["offer", "--session", share.session.path] + url)
+            let strange = try await share.run(["send"] + url)
             #expect(strange.status == 69)
             #expect(strange.standardError.contains("its authority is none that is trusted"), "\(strange.standardError)")
         }

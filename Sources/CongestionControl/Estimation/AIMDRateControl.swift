@@ -39,6 +39,7 @@ public struct AIMDRateControl: Sendable {
     public var isApplicationLimited = false
     /// Whether the estimate keeps from growing while the application is the limit.
     public let holdsWhileApplicationLimited: Bool
+    private let growth: Double
     private var minimum = Self.defaultMinimum
     private var latestThroughput = DataRate.kilobitsPerSecond(30_000)
     private var capacity = LinkCapacityEstimator()
@@ -51,7 +52,12 @@ public struct AIMDRateControl: Sendable {
     public var isCapacityUnknown: Bool { capacity.estimate == nil }
 
     /// A control without a valid estimate.
-    public init(holdsWhileApplicationLimited: Bool = false) {
+    ///
+    /// - Parameters:
+    ///   - holdsWhileApplicationLimited: whether the estimate keeps from growing while the application is the limit.
+    ///   - growth: the multiple of libwebrtc's growth near the capacity.
+    public init(holdsWhileApplicationLimited: Bool = false, growth: Double = 1) {
+        self.growth = growth
         self.holdsWhileApplicationLimited = holdsWhileApplicationLimited
     }
 
@@ -154,7 +160,7 @@ public struct AIMDRateControl: Sendable {
 
     private func increased(now: Instant) -> DataRate {
         let elapsed = lastChange.map { max(0, (now - $0).seconds) }
-        if capacity.estimate != nil, let elapsed { return estimate + increasePerSecond * elapsed }
+        if capacity.estimate != nil, let elapsed { return estimate + increasePerSecond * (elapsed * growth) }
         let share = pow(1.08, min(elapsed ?? 1, 1)) - 1
         return estimate + max(estimate * share, .kilobitsPerSecond(1))
     }

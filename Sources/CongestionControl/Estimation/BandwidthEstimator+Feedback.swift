@@ -33,12 +33,17 @@ extension BandwidthEstimator {
         if let first = arrived.map(\.sent).min() { window.receive(roundTrip: max(.zero, now - first)) }
         throughput.receive(results)
         recentArrivals.receive(arrived)
-        let acknowledged = throughput.estimate
+        queueing.receive(arrived, now: now)
+        // What the path loses anyway would have arrived otherwise: it is no part of what is too much.
+        let kept = 1 / (1 - background.share)
+        let acknowledged = throughput.estimate.map { $0 * kept }
         let probe = probeResult(arrived, acknowledged: acknowledged)
         let isLimited = limitedRegion.startTime != nil
+        let before = delayBased.estimate
         let result = delayBased.receive(
-            arrived, acknowledged: acknowledged, recent: recentArrivals.rate, probe: probe,
-            isApplicationLimited: isLimited, now: now)
+            arrived, acknowledged: acknowledged, recent: recentArrivals.rate.map { $0 * kept }, probe: probe,
+            isApplicationLimited: isLimited,
+            hasQueue: hasQueue(now: now), now: now)
         lowerToArrivals(now: now)
         if let estimate = result.estimate {
             if result.isProbe {
@@ -46,8 +51,12 @@ extension BandwidthEstimator {
                 confidence.restore(now: now)
             }
         }
-        if let estimate = delayBased.estimate { sendSide.setDelayLimit(estimate) }
-        sendSide.receive(results, acknowledged: acknowledged, isApplicationLimited: isLimited)
+        followOthers(results, roundTrip: arrived.last.map { now - $0.sent }, estimateBefore: before, now: now)
+        if let estimate = delayBased.estimate { sendSide.setDelayLimit(max(estimate, competing.rate ?? .zero)) }
+        sendSide.receive(
+            results, acknowledged: acknowledged, isApplicationLimited: isLimited,
+            background: background.share)
+        followBackground(now: now)
         if let acknowledged {
             confidence.confirm(acknowledged, estimate: estimate, floor: configuration.start, now: now)
         }
@@ -82,9 +91,53 @@ extension BandwidthEstimator {
         update(now: now)
     }
 
+    /// Where packets wait less than this, none are lost for want of room.
+    private static let emptyingDelay = Duration.milliseconds(60)
+    /// Packets that wait less than this do so by jitter.
+    private static let jitterDelay = Duration.milliseconds(20)
+
+    /// Whether packets waited of late: the delay of a path without a queue grows and shrinks by itself.
+    private func hasQueue(now: Instant) -> Bool {
+        queueing.highest(since: now.advanced(by: .milliseconds(-300))).map { $0.delay >= Self.jitterDelay } ?? true
+    }
+
+    /// Takes note of the loss of a time in which nothing waited on the path.
+    private mutating func followBackground(now: Instant) {
+        background.expire(now: now)
+        guard sendSide.lossBased.isReady, !competing.isActive,
+            let highest = queueing.highest(since: now.advanced(by: .seconds(-1))),
+            highest.delay < Self.emptyingDelay
+        else { return }
+        background.receive(sendSide.lossBased.averageLoss, now: now)
+    }
+
+    /// Tells queues that others make from one's own: bursts, and flows that fill the queue whatever the delay.
+    private mutating func followOthers(
+        _ results: [TransportFeedbackTracker.PacketResult], roundTrip: Duration?, estimateBefore: DataRate?,
+        now: Instant
+    ) {
+        guard let roundTrip, let estimateBefore, let estimate = delayBased.estimate else { return }
+        if estimate < estimateBefore {
+            competing.noteCut(now: now)
+            burst.noteCut(from: estimateBefore, now: now)
+        }
+        switch burst.finding(estimate: estimate, queueing: queueing, now: now) {
+        case .foreign(let rate): delayBased.restore(rate, now: now)
+        case .unclear(let rate): add(probeController.probe(at: rate, now: now))
+        case nil: break
+        }
+        let wasActive = competing.isActive
+        let rate = competing.rate
+        competing.receive(
+            results, roundTrip: roundTrip, acknowledged: throughput.estimate, queueing: queueing, now: now)
+        if wasActive, !competing.isActive, let rate {
+            delayBased.restore(rate * AIMDRateControl.backoffFactor, now: now)
+        }
+    }
+
     /// Where more is under way than the window holds, the path carries what arrives, and what is sent is to be less.
     private mutating func lowerToArrivals(now: Instant) {
-        guard window.isExceeded(by: outstanding.bytes), let recent = recentArrivals.rate,
+        guard !competing.isActive, window.isExceeded(by: outstanding.bytes), let recent = recentArrivals.rate,
             delayBased.estimate.map({ recent < $0 }) ?? false
         else { return }
         delayBased.lower(to: recent * AIMDRateControl.backoffFactor, now: now)

@@ -54,6 +54,8 @@ public struct BandwidthEstimator: Sendable {
     public static let idleInterval = Duration.seconds(1)
     /// The multiple of the target at which packets leave: frames differ in size, and each is to be out before the next.
     public static let pacingFactor = 2.5
+    /// The multiple of libwebrtc's growth near the capacity.
+    static let growth = 3.0
     private static let activeTime = Duration.seconds(2)
 
     /// What media and retransmissions may take together.
@@ -79,9 +81,13 @@ public struct BandwidthEstimator: Sendable {
     var throughput = RobustThroughputEstimator()
     /// Follows what arrives faster, for when it falls.
     var recentArrivals = RecentArrivals()
+    var queueing = QueueingDelay()
+    var competing = CompetingRate()
+    var burst = ForeignBurst()
+    var background = BackgroundLoss()
     var probeEstimator = ProbeEstimator()
     var probeController = ProbeController(probesLimitedRegions: true)
-    var delayBased = DelayBasedEstimator()
+    var delayBased = DelayBasedEstimator(growth: growth)
     var sendSide: SendSideEstimator
     var limitedRegion = ALRDetector()
     var window = CongestionWindow()
@@ -157,6 +163,10 @@ public struct BandwidthEstimator: Sendable {
         probes = []
         throughput = RobustThroughputEstimator()
         recentArrivals = RecentArrivals()
+        queueing = QueueingDelay()
+        competing = CompetingRate()
+        burst = ForeignBurst()
+        background = BackgroundLoss()
         probeEstimator = ProbeEstimator()
         window = CongestionWindow()
         let remote = sendSide.remoteLimit
@@ -219,7 +229,7 @@ public struct BandwidthEstimator: Sendable {
     }
 
     private mutating func begin(at start: DataRate) {
-        delayBased = DelayBasedEstimator()
+        delayBased = DelayBasedEstimator(growth: Self.growth)
         delayBased.setStart(start)
         delayBased.setMinimum(bounds.minimum)
         if let roundTripTime {
@@ -275,9 +285,12 @@ public struct BandwidthEstimator: Sendable {
         }
         let trusted = confidence.bound(on: estimate, floor: configuration.start, now: now)
         window.update(target: trusted)
-        let pushed = max(window.push(trusted, outstanding: outstanding.bytes), bounds.minimum)
+        // Beside others that fill the queue, what is under way is that queue and none of one's own making.
+        let pushed =
+            competing.isActive
+            ? trusted : max(window.push(trusted, outstanding: outstanding.bytes), bounds.minimum)
         target = min(pushed, estimate)
-        let isExceeded = window.isExceeded(by: outstanding.bytes)
+        let isExceeded = !competing.isActive && window.isExceeded(by: outstanding.bytes)
         pacingRate = target * (isExceeded ? 1 : Self.pacingFactor)
         paddingRate = sendSide.lossBased.state == .increasing ? min(target, allocation ?? target) : .zero
         limitation = limitation(estimate: estimate, trusted: trusted)

@@ -21,14 +21,18 @@ public struct DelayBasedEstimator: Sendable {
     public static let streamTimeout = Duration.seconds(2)
 
     /// The estimate's ups and downs.
-    public private(set) var rateControl = AIMDRateControl()
+    public private(set) var rateControl: AIMDRateControl
     private var interArrival = InterArrivalDelta()
     private var trendline = TrendlineEstimator()
     private var detector = OveruseDetector()
     private var lastFeedback: Instant?
 
     /// An estimator without an estimate.
-    public init() {}
+    ///
+    /// - Parameter growth: the multiple of libwebrtc's growth near the capacity.
+    public init(growth: Double = 1) {
+        rateControl = AIMDRateControl(growth: growth)
+    }
 
     /// What the delay says of the path.
     public var usage: OveruseDetector.Usage { detector.usage }
@@ -57,6 +61,12 @@ public struct DelayBasedEstimator: Sendable {
         rateControl.setEstimate(rate, now: now)
     }
 
+    /// Raises the estimate to `rate`, where what lowered it turned out to say nothing of the path's capacity.
+    mutating func restore(_ rate: DataRate, now: Instant) {
+        guard let estimate, rate > estimate else { return }
+        rateControl.setEstimate(rate, now: now)
+    }
+
     /// Takes what one feedback says.
     ///
     /// - Parameters:
@@ -65,10 +75,11 @@ public struct DelayBasedEstimator: Sendable {
     ///   - recent: the same over a shorter time, for cuts; nil where not known.
     ///   - probe: what a probe measured; nil where none is complete.
     ///   - isApplicationLimited: whether the application is what limits the rate.
+    ///   - hasQueue: whether packets were seen to wait: a delay that grows where none do is jitter.
     ///   - now: when the feedback came in.
     public mutating func receive(
         _ arrived: [TransportFeedbackTracker.PacketResult], acknowledged: DataRate?, recent: DataRate? = nil,
-        probe: DataRate?, isApplicationLimited: Bool, now: Instant
+        probe: DataRate?, isApplicationLimited: Bool, hasQueue: Bool = true, now: Instant
     ) -> Result {
         guard !arrived.isEmpty else { return Result(estimate: nil, isProbe: false, hasRecovered: false) }
         if lastFeedback.map({ now - $0 > Self.streamTimeout }) ?? false {
@@ -79,7 +90,9 @@ public struct DelayBasedEstimator: Sendable {
         lastFeedback = now
         let hasRecovered = detect(arrived, now: now)
         rateControl.isApplicationLimited = isApplicationLimited
-        return decide(acknowledged: acknowledged, recent: recent, probe: probe, hasRecovered: hasRecovered, now: now)
+        return decide(
+            acknowledged: acknowledged, recent: recent, probe: probe, hasRecovered: hasRecovered, hasQueue: hasQueue,
+            now: now)
     }
 
     /// Follows the delay. True where it went back from shrinking to even.
@@ -100,9 +113,11 @@ public struct DelayBasedEstimator: Sendable {
     }
 
     private mutating func decide(
-        acknowledged: DataRate?, recent: DataRate?, probe: DataRate?, hasRecovered: Bool, now: Instant
+        acknowledged: DataRate?, recent: DataRate?, probe: DataRate?, hasRecovered: Bool, hasQueue: Bool,
+        now: Instant
     ) -> Result {
         if detector.usage == .overusing {
+            guard hasQueue else { return Result(estimate: estimate, isProbe: false, hasRecovered: false) }
             // What a probe measured while it overused the path is no rate to send at.
             guard reduce(acknowledged: acknowledged.map { min($0, recent ?? $0) }, now: now) else {
                 return Result(estimate: nil, isProbe: false, hasRecovered: false)

@@ -48,7 +48,6 @@ public struct LossBasedEstimator: Sendable {
         var rate = Double.infinity
     }
 
-    private static let upperBoundLossOffset = 0.05
     private static let rampUpFactor = 1.5
     private static let rampUpFactorInHold = 1.2
     private static let holdThreshold = 1.3
@@ -61,6 +60,7 @@ public struct LossBasedEstimator: Sendable {
 
     private let configuration: Configuration
     private var observations: LossObservations
+    private var thresholds = LossThresholds()
     private var best = LossObservations.Path(bandwidth: .infinity, inherentLoss: Self.initialInherentLoss)
     private var current = State.delayBased
     /// The estimate; rates here are in kilobits per second, infinite where not bounded or not known.
@@ -122,9 +122,12 @@ public struct LossBasedEstimator: Sendable {
     ///   - results: arrived and lost packets.
     ///   - delayBased: the delay-based estimate, nil where there is none.
     ///   - isApplicationLimited: whether the application is what limits the rate, so that what arrives says little.
+    ///   - background: the share that the path loses whatever the rate is.
     public mutating func update(
-        _ results: [TransportFeedbackTracker.PacketResult], delayBased: DataRate?, isApplicationLimited: Bool
+        _ results: [TransportFeedbackTracker.PacketResult], delayBased: DataRate?, isApplicationLimited: Bool,
+        background: Double = 0
     ) {
+        thresholds = LossThresholds(background: background)
         self.delayBased = delayBased?.kilobits ?? .infinity
         guard observations.append(results), let now = observations.lastSent else { return }
         if !best.bandwidth.isFinite {
@@ -132,7 +135,7 @@ public struct LossBasedEstimator: Sendable {
             setEstimate(delayBased)
         }
         var candidate = bestCandidate(isApplicationLimited: isApplicationLimited, now: now)
-        if observations.averageLoss > candidate.inherentLoss {
+        if observations.averageLoss > candidate.inherentLoss, observations.averageLoss > thresholds.growth {
             candidate.bandwidth = min(candidate.bandwidth, best.bandwidth)
         }
         if current != .delayBased { boundIncrease(&candidate, now: now) }
@@ -151,7 +154,7 @@ public struct LossBasedEstimator: Sendable {
     }
 
     private var upperBound: Double {
-        let excess = observations.averageLoss - Self.upperBoundLossOffset
+        let excess = observations.averageLoss - thresholds.upperBound
         return excess > 0 ? configuration.upperBoundBalance.kilobits / excess : maximum
     }
 
@@ -165,8 +168,9 @@ public struct LossBasedEstimator: Sendable {
         var highest = -Double.infinity
         for rate in rates {
             let candidate = observations.fitted(
-                LossObservations.Path(bandwidth: min(rate, ceiling), inherentLoss: best.inherentLoss))
-            let objective = observations.objective(candidate)
+                LossObservations.Path(bandwidth: min(rate, ceiling), inherentLoss: best.inherentLoss),
+                thresholds: thresholds)
+            let objective = observations.objective(candidate, thresholds: thresholds)
             if objective > highest {
                 highest = objective
                 winner = candidate

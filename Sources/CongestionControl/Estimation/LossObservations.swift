@@ -22,11 +22,9 @@ struct LossObservations: Sendable {
     private static let weightFactor = 0.9
     private static let newtonStep = 0.75
     private static let inherentLossFloor = 1e-3
-    private static let inherentLossOffset = 0.05
     private static let inherentLossBalance = 100.0
     private static let bandwidthBias = 0.0002
     private static let logarithmBias = 0.02
-    private static let preferenceThreshold = 0.2
     private static let preferenceSmoothing = 0.002
     private static let burstFactor = 2.0
 
@@ -77,9 +75,9 @@ struct LossObservations: Sendable {
 
     /// The path of `bandwidth` whose inherent loss explains the observations better than that of `path`: one step of
     /// Newton's method.
-    func fitted(_ path: Path) -> Path {
+    func fitted(_ path: Path, thresholds: LossThresholds = LossThresholds()) -> Path {
         var path = path
-        path.inherentLoss = Self.feasible(path)
+        path.inherentLoss = Self.feasible(path, thresholds)
         var first = 0.0
         var second = 0.0
         forEachWeighted { observation, weight in
@@ -89,14 +87,14 @@ struct LossObservations: Sendable {
             second -= weight * (observation.lost / (loss * loss) + arrived / ((1 - loss) * (1 - loss)))
         }
         path.inherentLoss -= Self.newtonStep * first / min(second, -1e-6)
-        path.inherentLoss = Self.feasible(path)
+        path.inherentLoss = Self.feasible(path, thresholds)
         return path
     }
 
     /// The logarithm of the likelihood of the observations on `path`, with a preference for high rates while little is
     /// lost.
-    func objective(_ path: Path) -> Double {
-        let preference = (Self.preferenceThreshold - averageLoss)
+    func objective(_ path: Path, thresholds: LossThresholds = LossThresholds()) -> Double {
+        let preference = thresholds.preference - averageLoss
         let scale = preference / (Self.preferenceSmoothing + abs(preference))
         let bias = scale * (Self.bandwidthBias * path.bandwidth + Self.logarithmBias * log(1 + path.bandwidth))
         var objective = 0.0
@@ -143,8 +141,8 @@ struct LossObservations: Sendable {
         return (rates[(rates.count - 1) / 2] + rates[rates.count / 2]) / 2
     }
 
-    private static func feasible(_ path: Path) -> Double {
-        let ceiling = path.bandwidth > 0 ? min(1, inherentLossOffset + inherentLossBalance / path.bandwidth) : 1
+    private static func feasible(_ path: Path, _ thresholds: LossThresholds) -> Double {
+        let ceiling = path.bandwidth > 0 ? min(1, thresholds.inherent + inherentLossBalance / path.bandwidth) : 1
         return min(max(path.inherentLoss, inherentLossFloor), ceiling)
     }
 

@@ -92,10 +92,13 @@ struct SendSideEstimator: Sendable {
 
     /// Takes results for the loss-based estimate.
     mutating func receive(
-        _ results: [TransportFeedbackTracker.PacketResult], acknowledged: DataRate?, isApplicationLimited: Bool
+        _ results: [TransportFeedbackTracker.PacketResult], acknowledged: DataRate?, isApplicationLimited: Bool,
+        background: Double
     ) {
         if let acknowledged { lossBased.setAcknowledged(acknowledged) }
-        lossBased.update(results, delayBased: delayLimit, isApplicationLimited: isApplicationLimited)
+        lossBased.update(
+            results, delayBased: delayLimit, isApplicationLimited: isApplicationLimited,
+            background: background)
     }
 
     /// Takes a receiver report that stands for `packets` packets. True where it completes a sample of loss.

@@ -1,0 +1,74 @@
+internal import WireFormat
+
+/// How long packets wait on the path, beyond the least time that one took in the last minutes.
+///
+/// The clocks of both ends need not agree: only differences count, and the least time is forgotten after some minutes, in
+/// which clocks drift apart by little. Source: none in libwebrtc; RFC 6817 3.4.2 (LEDBAT) keeps its base delay likewise.
+struct QueueingDelay: Sendable {
+    private struct Sample: Sendable {
+        let time: Instant
+        let sent: Instant
+        /// The shortest of one feedback, on the base.
+        let transit: Duration
+    }
+
+    /// How long a least time counts, within the length of a period.
+    static let baseTime = Duration.seconds(300)
+    private static let basePeriod = Duration.seconds(30)
+    /// What is remembered of single delays.
+    static let historyTime = Duration.seconds(5)
+    /// A transit that differs this much from the one before is that of another clock.
+    private static let clockJump = Duration.seconds(10)
+
+    /// The least transits of past periods, from the oldest.
+    private var bases: [(begin: Instant, transit: Duration)] = []
+    private var samples: [Sample] = []
+
+    /// The delay of the newest feedback; nil where there is none.
+    var current: Duration? { newest?.delay }
+
+    /// The delay of the newest feedback, and when the packet left that had it.
+    var newest: (delay: Duration, sent: Instant)? {
+        guard let base, let last = samples.last else { return nil }
+        return (last.transit - base, last.sent)
+    }
+
+    /// The least delay since `time`; nil where what is known does not reach back to then.
+    func lowest(since time: Instant) -> Duration? {
+        guard let base, let first = samples.first, first.time <= time else { return nil }
+        return samples.lazy.filter { $0.time >= time }.map(\.transit).min().map { $0 - base }
+    }
+
+    /// The longest delay since `time`, and when the packet left that had it.
+    func highest(since time: Instant) -> (delay: Duration, sent: Instant)? {
+        guard let base else { return nil }
+        return samples.filter { $0.time >= time }.max { $0.transit < $1.transit }
+            .map { ($0.transit - base, $0.sent) }
+    }
+
+    /// Takes the packets of one feedback that arrived.
+    mutating func receive(_ arrived: [TransportFeedbackTracker.PacketResult], now: Instant) {
+        let transits = arrived.compactMap { result in
+            result.arrival.map { (transit: $0 - .nanoseconds(result.sent.nanoseconds), sent: result.sent) }
+        }
+        guard let (least, sent) = transits.min(by: { $0.transit < $1.transit }) else { return }
+        if let last = samples.last {
+            let change = least - last.transit
+            if change > Self.clockJump || change < .zero - Self.clockJump {
+                bases = []
+                samples = []
+            }
+        }
+        samples.append(Sample(time: now, sent: sent, transit: least))
+        let kept = samples.firstIndex { now - $0.time <= Self.historyTime } ?? samples.count - 1
+        samples.removeFirst(max(0, kept - 1))
+        if let last = bases.indices.last, now - bases[last].begin < Self.basePeriod {
+            bases[last].transit = min(bases[last].transit, least)
+        } else {
+            bases.append((now, least))
+            bases.removeAll { now - $0.begin > Self.baseTime }
+        }
+    }
+
+    private var base: Duration? { bases.map(\.transit).min() }
+}
