@@ -7,9 +7,8 @@ struct EncoderThreadState {
     var cadence: FrameCadence
     private(set) var governor: QualityGovernor
     private var budget: BitBudget
-    /// When the last picture that showed something new was taken up, how long after the one before, and whether it took
-    /// more than its share.
-    private var lastChange: (time: Duration, interval: Duration, isCostly: Bool)?
+    /// When the last picture that showed something new was taken up, and how long after the one before.
+    private var lastChange: (time: Duration, interval: Duration)?
     /// When the newest key frame came, where it was a blurred one.
     private var lastBlurredAt: Duration?
     private var sourceHint = ContentHint.none
@@ -58,8 +57,9 @@ struct EncoderThreadState {
             settings: settings, hint: hint, generation: generation, governor: governor, isNew: isNew)
         // Where libvpx leaves pictures out by itself, what it is owed has to shrink with the time that passes.
         if hint != .motion { order.wait = cadence.currentWait }
-        if isNew, governor.reason != .cpu, let lastChange {
-            order.searchTime = lastChange.isCostly ? lastChange.interval * 0.35 : lastChange.interval * 0.15
+        // What a film or a camera shows goes nowhere as a whole: less is found, and only worth it where bits are short.
+        if isNew, governor.reason == .bandwidth || hint != .motion && governor.reason != .cpu {
+            order.searchInterval = max(lastChange?.interval ?? .zero, .seconds(1) / order.framesPerSecond)
         }
         return order
     }
@@ -148,8 +148,8 @@ struct EncodingOrder {
     let maximumQuantizer: Int
     /// How long the picture was held to pay for what was made before.
     var wait = Duration.zero
-    /// What may be spent on finding where things moved to; nil no more than by the settings.
-    var searchTime: Duration?
+    /// How far away the next picture is, where it is worth finding out where things moved to.
+    var searchInterval: Duration?
     private let sizeSteps: QualityGovernor.SizeSteps
 
     init(
@@ -167,20 +167,6 @@ struct EncodingOrder {
             isNew ? fewer : settings.framesPerSecond, VP8Encoder.Configuration.smallestFramesPerSecond)
         sizeSteps = governor.sizeSteps
         maximumQuantizer = governor.maximumQuantizer
-    }
-
-    /// libvpx's cpu-used for a picture of this size.
-    ///
-    /// Text that scrolls moves the further from picture to picture the fewer there are. At -8 libvpx finds no more than
-    /// about 16 rows, and codes the whole picture anew beyond: a page at 1280×720 that moves by 24 rows takes 80 kB at
-    /// -8, 2 to 9 kB at -4; one that moves by 96 rows takes 80 kB at -4 and 4 to 11 kB at -3.
-    func speed(for size: PixelSize) -> Int {
-        guard let searchTime else { return settings.speed }
-        let megapixels = Double(size.area) / 1_000_000
-        // What a picture takes on a machine of 2020, about.
-        for (speed, time) in [(-3, Duration.milliseconds(32)), (-4, .milliseconds(11))]
-        where time * megapixels <= searchTime { return max(speed, settings.speed) }
-        return settings.speed
     }
 
     /// The picture's size as it would be if all sufficed, and as it is to be now; before a turn or after, as asked for.
@@ -210,12 +196,6 @@ extension EncoderThreadState {
     /// How long a key frame that is asked for waits at most for the bits of the one before.
     private static let longestKeyFrameInterval = Duration.seconds(3)
 
-    private mutating func noteChange(byteCount: Int, now: Duration) {
-        let interval = lastChange.map { now - $0.time } ?? .zero
-        let share = Double(settings.bitsPerSecond) * min(interval / .seconds(1), 1)
-        lastChange = (now, interval, Double(byteCount) * 8 > share)
-    }
-
     /// Notes what became of a picture, which was begun and ended at these times.
     mutating func count(
         _ outcome: VP8Encoder.Outcome, isRepetition: Bool, fullSize: PixelSize, begin: Duration, end: Duration
@@ -230,7 +210,7 @@ extension EncoderThreadState {
         case .encoded(let frame):
             budget.spend(byteCount: frame.data.count, now: begin)
             cadence.hold(until: budget.readyAt)
-            if isChange { noteChange(byteCount: frame.data.count, now: begin) }
+            if isChange { lastChange = (begin, lastChange.map { begin - $0.time } ?? .zero) }
             if frame.isKeyFrame {
                 // Lost reports ask for one key frame after the other: they get half the bits, the pictures between them
                 // the rest.

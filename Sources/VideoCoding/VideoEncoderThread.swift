@@ -211,6 +211,9 @@ private struct EncoderThreadWorker {
     private var picture: (any VideoFrameBuffer)?
     /// The turn that is done to `picture` already.
     private var pictureRotation = VideoRotation.upright
+    private var search = MotionSearch()
+    /// Of the picture, the share that differs from what was encoded before.
+    private var change = 1.0
 
     private enum Work {
         case encode(VideoFrame?, asKeyFrame: Bool, EncodingOrder)
@@ -280,6 +283,7 @@ private struct EncoderThreadWorker {
                 picture, timestamp: timestamp, rotation: order.settings.turnsPictures ? .upright : source.rotation,
                 asKeyFrame: asKeyFrame, wait: order.wait)
             let end = monotonicNow()
+            search.took(end - converted, speed: encoder.configuration.speed, change: change, of: picture.size)
             let isWanted = monitor.update { state in
                 state.statistics.totalConversionTime += converted - begin
                 state.statistics.totalEncodeTime += end - converted
@@ -319,9 +323,13 @@ private struct EncoderThreadWorker {
             pictureRotation = rotation
             // Kept before anything can fail, so that it can be tried again; and the pool gets its memory back.
             self.source = source
+            let before = picture
             picture = nil
-            picture = try converter.convert(
-                source.buffer, to: size, rotation: rotation)
+            let new = try converter.convert(source.buffer, to: size, rotation: rotation)
+            picture = new
+            change = try MotionSearch.change(from: before, to: new)
+        } else {
+            change = 0
         }
         var configuration =
             encoder?.configuration ?? VP8Encoder.Configuration(size: size, bitsPerSecond: settings.bitsPerSecond)
@@ -330,7 +338,10 @@ private struct EncoderThreadWorker {
         configuration.framesPerSecond = order.framesPerSecond
         configuration.hint = order.hint
         configuration.temporalLayers = settings.temporalLayers
-        configuration.speed = order.speed(for: size)
+        configuration.speed =
+            order.searchInterval.map {
+                search.speed(change: change, of: size, interval: $0, fastest: settings.speed)
+            } ?? settings.speed
         configuration.maximumQuantizer = order.maximumQuantizer
         if let encoder {
             try encoder.reconfigure(configuration)

@@ -67,12 +67,27 @@ final class TileLog: VideoTileObserver {
 
     init(binding controller: VideoTileController?) { self.controller = controller }
 
-    var kinds: [Event.Kind] { log.entries.map(\.kind) }
+    var kinds: [Event.Kind] { Self.withoutStalls(log.entries).map(\.kind) }
 
     func wait(_ location: SourceLocation = #_sourceLocation, for kind: Event.Kind, count: Int = 1) async
         -> VideoTileState?
     {
-        await log.wait(location) { $0.count { $0.kind == kind } >= count }.last { $0.kind == kind }?.tile
+        let events = await log.wait(location) { Self.withoutStalls($0).count { $0.kind == kind } >= count }
+        return Self.withoutStalls(events).last { $0.kind == kind }?.tile
+    }
+
+    /// Nothing comes through for a while where the machine is busy: pauses for that, and their ends, are left out.
+    private static func withoutStalls(_ events: [Event]) -> [Event] {
+        var isStalled: [Int: Bool] = [:]
+        return events.filter { event in
+            let wasStalled = isStalled[event.tile.tileID] ?? false
+            isStalled[event.tile.tileID] = event.tile.pauseState == .pausedForPoorConnection
+            switch event.kind {
+            case .paused: return event.tile.pauseState != .pausedForPoorConnection
+            case .resumed: return !wasStalled
+            case .added, .removed, .resized: return true
+            }
+        }
     }
 
     func videoTileDidAdd(_ tile: VideoTileState) {

@@ -132,7 +132,7 @@ import WireFormat
         #expect(target(call) > 2000)
         let now = call.now
         call.sender.bandwidth.estimator.pathChanged(now: now)
-        #expect(call.sender.bandwidth.estimator.estimate == .kilobitsPerSecond(300))
+        #expect(call.sender.bandwidth.estimator.estimate == PeerConnection.Configuration().startBitrate)
         call.run(for: .seconds(4))
         #expect(target(call) > 2000)
         #expect(call.record.failures.isEmpty)

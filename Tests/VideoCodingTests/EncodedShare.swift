@@ -47,6 +47,9 @@ struct EncodedShare {
     /// The picture that was encoded last, and what the viewer has of it.
     var shown: any VideoFrameBuffer
     var seen: (any VideoFrameBuffer)?
+    /// What the encoder was given last.
+    var encoded: (any VideoFrameBuffer)?
+    var search = MotionSearch()
     var timestamps = TimestampLine()
     var lastTimestamp = Duration.zero
     var seconds: [Second] = []
@@ -156,10 +159,15 @@ struct EncodedShare {
         configuration.bitsPerSecond = order.settings.bitsPerSecond
         configuration.framesPerSecond = order.framesPerSecond
         configuration.hint = order.hint
-        configuration.speed = order.speed(for: sizes.now)
         configuration.maximumQuantizer = order.maximumQuantizer
-        try encoder.reconfigure(configuration)
         let picture = try converter.convert(shown, to: sizes.now)
+        let change = try MotionSearch.change(from: encoded, to: picture)
+        encoded = picture
+        configuration.speed =
+            order.searchInterval.map {
+                search.speed(change: change, of: sizes.now, interval: $0, fastest: order.settings.speed)
+            } ?? order.settings.speed
+        try encoder.reconfigure(configuration)
         let outcome = try encoder.encode(picture, timestamp: lastTimestamp, asKeyFrame: asKeyFrame, wait: order.wait)
         if case .encoded(let frame) = outcome {
             if let decoder { seen = try decoder.decode(frame.data) }

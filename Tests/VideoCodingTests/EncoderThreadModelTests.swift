@@ -256,22 +256,6 @@ struct EncoderThreadStateTests {
         #expect(state.cadence.action(now: .seconds(1000)) == .encodeNew(asKeyFrame: true))
     }
 
-    @Test(
-        "libvpx looks the further for what moved the more time a picture leaves, and less on a larger one",
-        arguments: [
-            (nil, 1280, 720, -8, -8), (.milliseconds(30), 1280, 720, -8, -3), (.milliseconds(29), 1280, 720, -8, -4),
-            (.milliseconds(11), 1280, 720, -8, -4), (.milliseconds(10), 1280, 720, -8, -8),
-            (.milliseconds(30), 1920, 1080, -8, -4), (.milliseconds(22), 1920, 1080, -8, -8),
-            (.milliseconds(30), 1280, 720, -2, -2), (.zero, 1280, 720, -5, -5),
-        ] as [(Duration?, Int, Int, Int, Int)])
-    func speed(searchTime: Duration?, width: Int, height: Int, wanted: Int, speed: Int) {
-        let settings = VideoEncoderThread.Settings(bitsPerSecond: 1_000_000, speed: wanted)
-        let governor = QualityGovernor(hint: .text, framesPerSecond: 30, bitsPerSecond: 1_000_000)
-        var order = EncodingOrder(settings: settings, hint: .text, generation: 0, governor: governor, isNew: true)
-        order.searchTime = searchTime
-        #expect(order.speed(for: PixelSize(width: width, height: height)) == speed)
-    }
-
     @Test("the governor's frame rate is the cadence's, and a picture's share of the bits follows it down to a fifth")
     func governed() {
         var state = EncoderThreadState(settings: .init(bitsPerSecond: 100_000, hint: .text), now: .zero)
