@@ -50,11 +50,12 @@ struct MotionSearch {
         max(change * Double(size.area) / 1_000_000, 0.001)
     }
 
-    /// Of the macroblocks of two I420 pictures, the share in which their luma differs: 0 to 1, and 1 where their sizes do.
+    /// Of the macroblocks of two I420 pictures, the share in which their luma differs: 0 to 1, and 0 where nothing
+    /// of the size was before.
     static func change(
         from one: (any VideoFrameBuffer)?, to other: any VideoFrameBuffer
     ) throws(VideoCodingError) -> Double {
-        guard let one, one.size == other.size else { return 1 }
+        guard let one, one.size == other.size else { return 0 }
         let size = one.size
         return try one.withPlanePointers { (first) throws(VideoCodingError) -> Double in
             try other.withPlanePointers { (second) throws(VideoCodingError) -> Double in

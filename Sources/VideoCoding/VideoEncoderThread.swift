@@ -274,7 +274,7 @@ private struct EncoderThreadWorker {
         let isNew = frame != nil
         do throws(VideoCodingError) {
             let begin = monotonicNow()
-            try prepare(frame, order: order)
+            try prepare(frame, asKeyFrame: asKeyFrame, order: order)
             guard let encoder, let picture, let source else { throw .emptyPicture }
             let converted = monotonicNow()
             let timestamp =
@@ -313,7 +313,7 @@ private struct EncoderThreadWorker {
 
     /// Brings picture and encoder to what the settings say.
     private mutating func prepare(
-        _ frame: VideoFrame?, order: EncodingOrder
+        _ frame: VideoFrame?, asKeyFrame: Bool, order: EncodingOrder
     ) throws(VideoCodingError) {
         guard let source = frame ?? source else { throw .emptyPicture }
         let settings = order.settings
@@ -327,7 +327,8 @@ private struct EncoderThreadWorker {
             picture = nil
             let new = try converter.convert(source.buffer, to: size, rotation: rotation)
             picture = new
-            change = try MotionSearch.change(from: before, to: new)
+            // A key frame finds nothing in what was before.
+            change = asKeyFrame ? 0 : try MotionSearch.change(from: before, to: new)
         } else {
             change = 0
         }

@@ -161,7 +161,7 @@ struct EncodedShare {
         configuration.hint = order.hint
         configuration.maximumQuantizer = order.maximumQuantizer
         let picture = try converter.convert(shown, to: sizes.now)
-        let change = try MotionSearch.change(from: encoded, to: picture)
+        let change = asKeyFrame ? 0 : try MotionSearch.change(from: encoded, to: picture)
         encoded = picture
         configuration.speed =
             order.searchInterval.map {
