@@ -13,8 +13,10 @@ public struct NACKGenerator: Sendable {
         public var reorderingDelay = Duration.milliseconds(10)
         /// The shortest time between two requests for a packet.
         public var minimumRepeat = Duration.milliseconds(20)
-        /// The longest time between two requests for a packet, and what is used while the round trip is unknown.
-        public var maximumRepeat = Duration.milliseconds(100)
+        /// The longest time between two requests for a packet.
+        public var maximumRepeat = Duration.milliseconds(500)
+        /// The time between two requests while the round trip is unknown.
+        public var usualRepeat = Duration.milliseconds(100)
         /// Requests for one packet before it is given up.
         public var maximumTries = 10
         /// Gaps known at one time before a key frame is the better answer.
@@ -145,7 +147,7 @@ public struct NACKGenerator: Sendable {
 
     /// The time between two requests for the same packet.
     var repeatInterval: Duration {
-        guard let roundTripTime else { return configuration.maximumRepeat }
+        guard let roundTripTime else { return configuration.usualRepeat }
         return min(max(roundTripTime, configuration.minimumRepeat), configuration.maximumRepeat)
     }
 

@@ -15,8 +15,11 @@ public import WireFormat
 public struct VP8FrameAssembler: Sendable {
     /// The limits of waiting and of memory.
     public struct Configuration: Hashable, Sendable {
-        /// How long missing packets are waited for before a key frame is asked for.
-        public var maximumWait = Duration.milliseconds(500)
+        /// How long missing packets are waited for before a key frame is asked for. Where a queue is full, each time that
+        /// they are asked for takes most of a second, and a key frame makes it longer still (libwebrtc waits as long).
+        public var maximumWait = Duration.seconds(3)
+        /// How long a key frame that has begun is waited for before another is asked for: there is nothing to show yet.
+        public var keyFrameWait = Duration.milliseconds(500)
         /// How long a gap is waited for while a later frame could be decoded without it.
         public var skipDelay = Duration.milliseconds(50)
         /// How long a stream of which nothing decodable has come yet may take before a key frame is asked for.
@@ -147,6 +150,12 @@ public struct VP8FrameAssembler: Sendable {
         if let since = blockedSince, now - since >= configuration.maximumWait { awaitKeyFrame(now: now) }
     }
 
+    /// What is missing will not come: goes on without it where that can be, and else awaits a key frame.
+    mutating func giveUpGap(now: Instant) {
+        guard blockedSince != nil, case .following = state else { return }
+        if skipGap(now: now) { advance(now: now) } else { awaitKeyFrame(now: now) }
+    }
+
     /// When ``poll(now:)`` or ``needsKeyFrame(now:)`` may next change something, after a poll at `now`; nil while
     /// nothing is waited for.
     public func nextDeadline(now: Instant) -> Instant? {
@@ -187,7 +196,7 @@ public struct VP8FrameAssembler: Sendable {
 
     private var keyFrameDeadline: Instant? {
         guard case .awaitingKeyFrame(let since, let isCertain) = state else { return nil }
-        if let start = keyFrameStarts.last { return start.arrival.advanced(by: configuration.maximumWait) }
+        if let start = keyFrameStarts.last { return start.arrival.advanced(by: configuration.keyFrameWait) }
         return isCertain ? since : since.advanced(by: configuration.startDelay)
     }
 

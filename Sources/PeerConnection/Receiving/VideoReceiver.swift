@@ -173,7 +173,9 @@ public struct VideoReceiver: Sendable {
         forgetUseless()
         if let deadline = tailDeadline, deadline.due <= now { nack.expect(deadline.number, now: now) }
         var packets: [RTCPPacket] = []
+        let givenUp = nack.packetsGivenUp
         let lost = nack.poll(now: now)
+        if nack.packetsGivenUp > givenUp { assembler.giveUpGap(now: now) }
         if !lost.isEmpty {
             counts.nackCount += 1
             packets.append(

@@ -201,6 +201,25 @@ private struct Call {
         #expect(receiver.pollFeedback(now: at(900)).isEmpty)
     }
 
+    @Test("What is asked for in vain is given up after the last try, and a key frame asked for")
+    func givesUp() throws {
+        var receiver = VideoReceiver(configuration: .init(source: media, payloadType: vp8, localSource: local))
+        receiver.setRoundTripTime(.milliseconds(40))
+        var stream = VP8TestStream(seed: 1)
+        let lost = stream.frame(isKeyFrame: true, packetCount: 1) + stream.frame(isKeyFrame: false, packetCount: 3)
+        for packet in [lost[0], lost[1], lost[3]] { try receiver.receive(datagram(packet), now: at(0)) }
+        _ = receiver.pollFrame()
+        let request = RTCPPacket.pictureLossIndication(PictureLossIndication(sender: local, media: media))
+        var asked: [Int] = []
+        var requested: Int?
+        for time in stride(from: 0, through: 1000, by: 10) where requested == nil {
+            let packets = receiver.pollFeedback(now: at(time))
+            if packets == [request] { requested = time } else if !packets.isEmpty { asked.append(time) }
+        }
+        #expect(asked == Array(stride(from: 10, through: 370, by: 40)))
+        #expect(requested == 410)
+    }
+
     @Test("The same seed gives the same call")
     func isDeterministic() throws {
         let conditions = LinkConditions(loss: 0.1, delay: .milliseconds(25), reordering: 0.1, duplication: 0.1)
