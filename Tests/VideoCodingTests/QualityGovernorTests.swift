@@ -81,23 +81,62 @@ struct QualityGovernorTests {
         #expect(run.governor.size(for: run.size).area >= min(run.size.area, 320 * 180))
     }
 
-    @Test(
-        "text and detail keep their resolution and give frame rate: to five a second, or to one where bits are too many",
-        arguments: [ContentHint.text, .detail], [(0.9, 5.625), (1.3, 1)])
-    func text(hint: ContentHint, bits: (share: Double, last: Double)) {
-        var run = Run(hint)
-        var rates: [Double] = []
-        for _ in 0..<14 {
-            let before = run.governor.framesPerSecond
-            run.give(8, quantizer: 110, share: bits.share, until: { $0.framesPerSecond != before })
-            rates.append(run.governor.framesPerSecond)
+    /// What has given way, and how far.
+    private struct State: Equatable {
+        var framesPerSecond: Double
+        var maximumQuantizer: Int
+        var size: String
+
+        init(_ governor: QualityGovernor, size: PixelSize) {
+            framesPerSecond = governor.framesPerSecond
+            maximumQuantizer = governor.maximumQuantizer
+            self.size = governor.size(for: size).description
         }
-        #expect(rates.first == 22.5 && rates.last == bits.last)
+    }
+
+    /// All states that too few bits bring about, one after the other, until nothing gives way any more.
+    private func states(_ hint: ContentHint, share: Double) -> (states: [State], governor: QualityGovernor) {
+        var run = Run(hint)
+        let size = run.size
+        var states = [State(run.governor, size: size)]
+        while states.count < 50 {
+            let before = states[states.count - 1]
+            run.give(30, quantizer: 110, share: share, until: { State($0, size: size) != before })
+            let state = State(run.governor, size: size)
+            guard state != before else { break }
+            states.append(state)
+        }
+        return (states, run.governor)
+    }
+
+    @Test(
+        "pictures that are coarse and no more cost text and detail frame rate alone, down to five a second",
+        arguments: [ContentHint.text, .detail])
+    func text(hint: ContentHint) {
+        let (states, governor) = states(hint, share: 0.9)
+        #expect(states.map(\.framesPerSecond) == [30, 22.5, 15, 11.25, 7.5, 5.625])
+        #expect(states.allSatisfy { $0.maximumQuantizer == QualityGovernor.readableQuantizer })
+        #expect(states.allSatisfy { $0.size == "1280x720" } && governor.resolutionChanges == 0)
+        #expect(governor.reason == .bandwidth)
+    }
+
+    @Test(
+        "too many bits cost text and detail frame rate first, down to one a second, then quality, and resolution last",
+        arguments: [ContentHint.text, .detail], [1.3, 2, 5, 20])
+    func order(hint: ContentHint, share: Double) {
+        let (states, governor) = states(hint, share: share)
+        let rates = states.map(\.framesPerSecond)
+        // One thing at a time, and never back.
         #expect(zip(rates, rates.dropFirst()).allSatisfy { $1 <= $0 })
-        // Where one a second is too much still, quality follows and resolution is last.
-        #expect(bits.last == 1 || run.governor.size(for: run.size) == run.size)
-        #expect(bits.last == 1 ? run.governor.maximumQuantizer == 63 : run.governor.resolutionChanges == 0)
-        #expect(run.governor.reason == .bandwidth)
+        let readable = states.prefix { $0.maximumQuantizer == QualityGovernor.readableQuantizer }
+        #expect(readable.allSatisfy { $0.size == "1280x720" } && readable.last?.framesPerSecond == 1)
+        #expect(readable.dropLast().allSatisfy { $0.framesPerSecond > 1 })
+        let rest = states.dropFirst(readable.count)
+        #expect(rest.allSatisfy { $0.framesPerSecond == 1 && $0.maximumQuantizer == 63 })
+        #expect(rest.map(\.size) == ["1280x720", "960x540", "640x360"])
+        #expect(governor.reason == .bandwidth && governor.resolutionChanges == 2)
+        // The more bits are too many, the longer the steps.
+        #expect(rates[1] == (share == 1.3 ? 22.5 : share == 2 ? 15 : 7.5))
     }
 
     @Test("too many bits at the coarsest quantizer, or too many pictures left out, are a shortage too")
@@ -305,9 +344,12 @@ struct QualityGovernorTests {
         let durations = run.governor.durations(now: run.now + .seconds(1))
         #expect(durations.values.reduce(.zero, +) == run.now + .seconds(1) - begin)
         #expect(durations[.other] == .seconds(7))
+        // From the fourth picture, with which they are known to be too coarse, not from the step that follows; for the
+        // rest of 5.2 s, and for the second after the pause.
         let limited = (durations[.bandwidth] ?? .zero) / .seconds(1)
-        // From when pictures are too coarse, not from the step that follows.
-        #expect(limited > 4.5 && limited < 6.3)
+        let unlimited = (durations[.none] ?? .zero) / .seconds(1)
+        #expect(abs(unlimited - 0.1) < 0.01)
+        #expect(limited > 6.1 && limited < 6.2)
         #expect(durations[.cpu] == nil)
     }
 

@@ -1,0 +1,153 @@
+import RTP
+import Testing
+import WireFormat
+
+@testable import CongestionControl
+
+/// The scenarios of libwebrtc's `send_side_bandwidth_estimation_unittest`, and the rules for reports and for feedback
+/// that stays away.
+@Suite struct SendSideEstimatorTests {
+    private let start = Instant(nanoseconds: 1_000_000_000)
+
+    private func time(_ milliseconds: Int) -> Instant { start.advanced(by: .milliseconds(milliseconds)) }
+
+    private func estimator(start: Int, minimum: Int = 100, maximum: Int = 1500) -> SendSideEstimator {
+        SendSideEstimator(
+            start: .kilobitsPerSecond(start), minimum: .kilobitsPerSecond(minimum),
+            maximum: .kilobitsPerSecond(maximum))
+    }
+
+    private func takes(
+        _ estimator: inout SendSideEstimator, fractionLost: Double, packets: Int, now: Instant
+    ) -> Bool {
+        estimator.receive(fractionLost: fractionLost, packets: packets, now: now)
+    }
+
+    @Test(
+        "In the first two seconds of reports a higher bound is followed at once, later not",
+        arguments: [true, false])
+    func startPhase(isRemote: Bool) {
+        var estimator = estimator(start: 200)
+        _ = estimator.receive(fractionLost: 0, packets: 1, now: start)
+        func bound(_ kilobits: Int) {
+            let rate = DataRate.kilobitsPerSecond(kilobits)
+            if isRemote { estimator.setRemoteLimit(rate) } else { estimator.setDelayLimit(rate) }
+        }
+        bound(1000)
+        estimator.update(waiting: .zero, now: start)
+        #expect(estimator.target == .kilobitsPerSecond(1000))
+        bound(1500)
+        estimator.update(waiting: .zero, now: time(2001))
+        #expect(estimator.target == .kilobitsPerSecond(1000))
+    }
+
+    @Test("One report lowers the rate once, by half of what was lost")
+    func oneReport() {
+        var estimator = estimator(start: 1000)
+        #expect(takes(&estimator, fractionLost: 0.5, packets: 100, now: time(10_000)))
+        estimator.setRoundTripTime(.milliseconds(50))
+        estimator.update(waiting: .zero, now: time(11_000))
+        #expect(estimator.target == .kilobitsPerSecond(750))
+        #expect(estimator.fractionLost == 0.5 && estimator.isBoundByReports)
+        estimator.update(waiting: .zero, now: time(12_000))
+        #expect(estimator.target == .kilobitsPerSecond(750) && estimator.fractionLost == 0.5)
+    }
+
+    @Test("A measured rate counts whatever the delay said before")
+    func measured() {
+        var estimator = estimator(start: 300, minimum: 10, maximum: 10_000)
+        estimator.setDelayLimit(.kilobitsPerSecond(350))
+        estimator.update(waiting: .zero, now: start)
+        #expect(estimator.target >= .kilobitsPerSecond(300) && estimator.target <= .kilobitsPerSecond(350))
+        estimator.setMeasured(.kilobitsPerSecond(2500))
+        #expect(estimator.target == .kilobitsPerSecond(2500))
+    }
+
+    @Test("Loss beyond what can be is none, or all")
+    func absurdLoss() {
+        var estimator = estimator(start: 1000)
+        #expect(takes(&estimator, fractionLost: -0.01, packets: 100, now: start))
+        #expect(estimator.fractionLost == 0)
+        #expect(takes(&estimator, fractionLost: 7, packets: .max, now: start))
+        #expect(estimator.fractionLost == 1)
+        #expect(!takes(&estimator, fractionLost: 0.5, packets: -1, now: start))
+    }
+
+    @Test("Twenty packets make a sample, whatever the reports that tell of them")
+    func sample() {
+        var estimator = estimator(start: 1000)
+        #expect(!takes(&estimator, fractionLost: 0.2, packets: 10, now: start))
+        #expect(!takes(&estimator, fractionLost: 0, packets: 9, now: start))
+        #expect(estimator.fractionLost == 0)
+        #expect(takes(&estimator, fractionLost: 1, packets: 1, now: start))
+        #expect(abs(estimator.fractionLost - 0.15) < 1e-9)
+    }
+
+    @Test(
+        "Up to 2 percent of loss the rate grows by 8 percent a second, up to 10 it stays, beyond it falls",
+        arguments: [(0.02, 1081), (0.021, 1000), (0.1, 1000), (0.12, 940)])
+    func lossSteps(loss: Double, expected: Int) {
+        var estimator = estimator(start: 1000)
+        _ = estimator.receive(fractionLost: 1, packets: 1, now: start)
+        // The first seconds are over, and that one packet is forgotten.
+        _ = estimator.receive(fractionLost: 0, packets: 10_000, now: start)
+        for step in 0...40 {
+            let now = time(3000 + 25 * step)
+            if step == 0 { _ = estimator.receive(fractionLost: loss, packets: 100, now: now) }
+            estimator.update(waiting: .zero, now: now)
+        }
+        #expect(estimator.target == .kilobitsPerSecond(expected))
+    }
+
+    @Test("Cuts because of reports are a round trip and 0.3 s apart")
+    func cutInterval() {
+        var estimator = estimator(start: 1000)
+        estimator.setRoundTripTime(.milliseconds(100))
+        for (milliseconds, expected) in [(3000, 900), (3399, 900), (3400, 810)] {
+            _ = estimator.receive(fractionLost: 0.2, packets: 100, now: time(milliseconds))
+            estimator.update(waiting: .zero, now: time(milliseconds))
+            #expect(estimator.target == .kilobitsPerSecond(expected))
+        }
+    }
+
+    @Test("Reports older than 6 s say nothing")
+    func oldReports() {
+        var estimator = estimator(start: 1000)
+        _ = estimator.receive(fractionLost: 0, packets: 100, now: start)
+        estimator.update(waiting: .zero, now: time(5999))
+        let grown = estimator.target
+        #expect(grown > .kilobitsPerSecond(1000))
+        estimator.update(waiting: .zero, now: time(6000))
+        #expect(estimator.target == grown)
+    }
+
+    @Test("Feedback that stays away for more than 3 s takes a fifth each second, down to the minimum")
+    func backoff() {
+        var estimator = estimator(start: 1000)
+        estimator.update(waiting: .seconds(3), now: start)
+        #expect(!estimator.isBackingOff && estimator.target == .kilobitsPerSecond(1000))
+        var rates: [Int64] = []
+        for step in 0...8 {
+            estimator.update(waiting: .milliseconds(3001), now: time(500 * step))
+            rates.append(estimator.target.bitsPerSecond / 1000)
+        }
+        #expect(rates == [800, 800, 640, 640, 512, 512, 409, 409, 327])
+        #expect(estimator.isBackingOff)
+        for step in 1...40 { estimator.update(waiting: .seconds(9), now: time(10_000 + 1000 * step)) }
+        #expect(estimator.target == .kilobitsPerSecond(100))
+        estimator.update(waiting: .zero, now: time(60_000))
+        #expect(!estimator.isBackingOff)
+    }
+
+    @Test("No bound is exceeded, and new ones count at once")
+    func bounds() {
+        var estimator = estimator(start: 5000, minimum: 100, maximum: 1500)
+        #expect(estimator.target == .kilobitsPerSecond(1500))
+        estimator.setBounds(minimum: .kilobitsPerSecond(100), maximum: .kilobitsPerSecond(800))
+        #expect(estimator.target == .kilobitsPerSecond(800))
+        estimator.setDelayLimit(.kilobitsPerSecond(50))
+        #expect(estimator.target == .kilobitsPerSecond(100))
+        estimator.setBounds(minimum: .kilobitsPerSecond(30), maximum: .kilobitsPerSecond(800))
+        #expect(estimator.target >= .kilobitsPerSecond(30))
+    }
+}
