@@ -149,8 +149,7 @@ let package = Package(
             "NetworkRuntimeTests",
             [
                 "AudioCoding", "Capture", "ICE", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "STUN",
-                "TestSupport",
-                "VideoCoding", "WireFormat",
+                "TestSupport", "VideoCoding", "WireFormat",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -159,7 +158,7 @@ let package = Package(
         tests("SDPTests", ["SDP", "TestSupport", "WireFormat"]),
         tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "SecureTransport", "WireFormat"]),
-        tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Media", "VideoCoding"]),
+        tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Media", "TestSupport", "VideoCoding"]),
         .testTarget(
             name: "InteropTests",
             dependencies: [
