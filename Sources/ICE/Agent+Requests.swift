@@ -2,27 +2,35 @@ import STUN
 import WireFormat
 
 extension Agent {
-    /// A request of the peer (RFC 8445 §7.3). The answer goes out at once; what it means for the pairs comes after.
-    mutating func handleRequest(_ message: STUNMessage, from source: TransportAddress, to base: Base, now: Instant) {
+    /// A request of the peer (RFC 8445 §7.3). The answer goes out at once; what it means for the pairs comes after. False
+    /// where it is not the peer's, or was there before: then nothing has changed.
+    mutating func handleRequest(
+        _ message: STUNMessage, byteCount: Int, from source: TransportAddress, to base: Base, now: Instant
+    ) -> Bool {
         guard message.hasIntegrity, let username = message.username else {
-            statistics.unauthenticatedRequests += 1
-            refuse(message, with: .badRequest, from: source, to: base)
-            return
+            return refuseStranger(message, byteCount, with: .badRequest, from: source, to: base, now: now)
         }
         guard let (addressee, own, remoteFragment) = addressee(of: username, now: now),
             message.isAuthentic(key: own.key)
         else {
-            statistics.unauthenticatedRequests += 1
-            refuse(message, with: .unauthenticated, from: source, to: base)
-            return
+            return refuseStranger(message, byteCount, with: .unauthenticated, from: source, to: base, now: now)
         }
         guard message.unknownRequiredAttributes.isEmpty else {
             refuse(message, with: .unknownAttribute, key: own.key, from: source, to: base)
-            return
+            return false
+        }
+        if let path = answeredRequests.path(of: message.transactionID) {
+            statistics.repeatedRequests += 1
+            // The answer was lost, or somebody else repeats what was caught: it is answered where it came from first.
+            guard path == .init(source: source, base: base.address) else { return false }
+            respond(
+                to: message, .successResponse, attributes: [.xorMappedAddress(source)], key: own.key, from: source,
+                to: base)
+            return false
         }
         guard settleRoles(message) else {
             refuse(message, with: .roleConflict, key: own.key, from: source, to: base)
-            return
+            return false
         }
         respond(
             to: message, .successResponse, attributes: [.xorMappedAddress(source)], key: own.key, from: source,
@@ -33,9 +41,27 @@ extension Agent {
             nominates: message.usesCandidate)
         switch addressee {
         case .current where remoteCredentials != nil: process(check, now: now)
-        case .current, .offered: remember(check)
+        case .current, .offered: guard remember(check) else { return false }
         case .retired: noteRetired(from: source, to: base.address, now: now)
         }
+        answeredRequests.note(message.transactionID, from: source, to: base.address)
+        return true
+    }
+
+    /// Refuses who does not know the password; never with more bytes than came, and seldom, so that nobody is flooded
+    /// by way of this side, and no flood takes the way of what is shared.
+    private mutating func refuseStranger(
+        _ message: STUNMessage, _ byteCount: Int, with error: ErrorCode, from source: TransportAddress, to base: Base,
+        now: Instant
+    ) -> Bool {
+        statistics.unauthenticatedRequests += 1
+        let response = STUNMessage(
+            .errorResponse, transactionID: message.transactionID,
+            attributes: softwareAttributes + [.errorCode(error)])
+        if let bytes = try? response.encoded(), bytes.count <= byteCount, refusals.take(now: now) {
+            send(bytes, from: base.address, to: source)
+        }
+        return false
     }
 
     /// Resolves a role conflict (RFC 8445 §7.3.1.1); false where the peer is the one to give way.
@@ -52,14 +78,17 @@ extension Agent {
         return true
     }
 
-    private mutating func remember(_ check: EarlyCheck) {
+    /// False where there is no room.
+    private mutating func remember(_ check: EarlyCheck) -> Bool {
         if let index = earlyChecks.firstIndex(where: { $0.source == check.source && $0.base == check.base }) {
             earlyChecks[index] = check
         } else if earlyChecks.count < limits.earlyChecks {
             earlyChecks.append(check)
         } else {
             statistics.overLimit += 1
+            return false
         }
+        return true
     }
 
     /// What an authentic request means for its pair (RFC 8445 §7.3.1.3 to §7.3.1.5).
@@ -125,7 +154,7 @@ extension Agent {
     }
 
     private mutating func refuse(
-        _ message: STUNMessage, with error: ErrorCode, key: [UInt8]? = nil, from source: TransportAddress, to base: Base
+        _ message: STUNMessage, with error: ErrorCode, key: [UInt8], from source: TransportAddress, to base: Base
     ) {
         var attributes: [Attribute] = [.errorCode(error)]
         if error == .unknownAttribute { attributes.append(.unknownAttributes(message.unknownRequiredAttributes)) }
@@ -134,7 +163,7 @@ extension Agent {
     }
 
     private mutating func respond(
-        to message: STUNMessage, _ messageClass: MessageClass, attributes: [Attribute], key: [UInt8]?,
+        to message: STUNMessage, _ messageClass: MessageClass, attributes: [Attribute], key: [UInt8],
         from source: TransportAddress, to base: Base
     ) {
         let response = STUNMessage(

@@ -2,40 +2,49 @@ import STUN
 import WireFormat
 
 extension Agent {
-    /// A response to one of our requests (RFC 8445 §7.2.5).
-    mutating func handleResponse(_ message: STUNMessage, from source: TransportAddress, to base: Base, now: Instant) {
+    /// A response to one of our requests (RFC 8445 §7.2.5). False where it is not: then nothing has changed.
+    mutating func handleResponse(
+        _ message: STUNMessage, from source: TransportAddress, to base: Base, now: Instant
+    ) -> Bool {
         guard let transaction = transactions[message.transactionID] else {
             statistics.unexpectedResponses += 1
-            return
+            return false
         }
         switch transaction.purpose {
         case .gather(let order):
             guard source == transaction.destination, base.address == transaction.base else {
                 statistics.unexpectedResponses += 1
-                return
+                return false
             }
             finishGather(order, transaction, with: message, now: now)
+            return true
         case .check(let pair, _, _, _), .consent(let pair):
             guard let index = pairIndex(pair) else {
                 transactions[transaction.id] = nil
-                return
+                return true
             }
+            guard isAuthentic(message, of: index) else { return false }
             finishCheck(index, transaction, with: message, from: source, to: base, now: now)
+            return true
         }
     }
 
-    private mutating func finishCheck(
-        _ index: Int, _ transaction: Transaction, with message: STUNMessage, from source: TransportAddress,
-        to base: Base, now: Instant
-    ) {
+    private mutating func isAuthentic(_ message: STUNMessage, of index: Int) -> Bool {
         guard let key = credentials(of: index)?.remote.key, message.isAuthentic(key: key) else {
             // Anyone can write an error without integrity (RFC 8489 §9.1.4): it explains, but it decides nothing.
             if let error = message.errorCode, pairs[index].state != .succeeded {
                 pairs[index].failure = .refused(code: error.code, reason: String(error.reason.prefix(64)))
             }
             statistics.unexpectedResponses += 1
-            return
+            return false
         }
+        return true
+    }
+
+    private mutating func finishCheck(
+        _ index: Int, _ transaction: Transaction, with message: STUNMessage, from source: TransportAddress,
+        to base: Base, now: Instant
+    ) {
         transactions[transaction.id] = nil
         pairs[index].statistics.responsesReceived += 1
         guard source == transaction.destination, base.address == transaction.base else {

@@ -57,6 +57,8 @@ public struct Agent: Sendable {
     var transactions: [TransactionID: Transaction] = [:]
     var triggered: [TriggeredCheck] = []
     var earlyChecks: [EarlyCheck] = []
+    var answeredRequests: AnsweredRequests
+    var refusals = RefusalAllowance()
     var paceOpens: Instant?
 
     var gathers: [Gather] = []
@@ -148,6 +150,7 @@ public struct Agent: Sendable {
         self.generator = generator
         credentials = configuration.credentials
         role = configuration.role
+        answeredRequests = AnsweredRequests(limit: configuration.limits.answeredRequests)
         tieBreaker = self.generator.next()
     }
 
@@ -188,28 +191,46 @@ public struct Agent: Sendable {
         handle(message: datagram.extracting(range), from: source, to: base, now: now)
     }
 
-    /// Takes in a STUN message that came to a base, as ``unwrap(_:from:to:over:now:)`` named it.
+    /// Takes in a STUN message that came to a base, as ``unwrap(_:from:to:over:now:)`` named it. False where it was not
+    /// for us to act on, as what strangers send: nothing but ``statistics`` has changed then, and maybe there is a
+    /// refusal to send.
+    @discardableResult
     public mutating func handle(
         message bytes: RawSpan, from source: TransportAddress, to local: TransportAddress, now: Instant
-    ) {
-        guard isActive else { return }
+    ) -> Bool {
+        guard isActive else { return false }
         let message: STUNMessage
         do {
             message = try STUNMessage(parsing: bytes)
         } catch {
             statistics.malformedMessages += 1
-            return
+            return false
         }
         guard message.method == .binding, let base = bases.first(where: { $0.address == local }) else {
             statistics.ignoredMessages += 1
-            return
+            return false
         }
+        let isTaken: Bool
         switch message.messageClass {
-        case .request: handleRequest(message, from: source, to: base, now: now)
-        case .successResponse, .errorResponse: handleResponse(message, from: source, to: base, now: now)
-        case .indication: statistics.ignoredMessages += 1
+        case .request:
+            isTaken = handleRequest(message, byteCount: bytes.byteCount, from: source, to: base, now: now)
+        case .successResponse, .errorResponse:
+            isTaken = handleResponse(message, from: source, to: base, now: now)
+        case .indication:
+            statistics.ignoredMessages += 1
+            isTaken = false
         }
-        advance(now: now)
+        // Strangers' messages are many, and what is due is not theirs to hasten.
+        if isTaken { advance(now: now) }
+        return isTaken
+    }
+
+    /// Whether the peer has shown, by an authentic message from `source` to one of our bases, that it is there.
+    public func isProven(_ source: TransportAddress, at base: TransportAddress) -> Bool {
+        pairs.contains { pair in
+            pair.base == base && pair.remote.address == source
+                && (pair.latestRequest != nil || pair.latestResponse != nil)
+        } || earlyChecks.contains { $0.source == source && $0.base == base }
     }
 
     /// Says that the system could not send from `base` to `destination`, as where there is no route, or that a stream

@@ -86,6 +86,8 @@ public struct AgentStatistics: Hashable, Sendable {
     public internal(set) var malformedMessages = 0
     /// Requests refused for a wrong user name or integrity.
     public internal(set) var unauthenticatedRequests = 0
+    /// Authentic requests that were there before: sent again by the peer, or by somebody who caught them.
+    public internal(set) var repeatedRequests = 0
     /// Responses without a request of ours, or with wrong integrity.
     public internal(set) var unexpectedResponses = 0
     /// Indications, requests of other methods than Binding, what came from where nothing may come from, and what relays

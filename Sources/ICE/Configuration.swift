@@ -18,6 +18,8 @@ public struct Limits: Hashable, Sendable {
     public var pairs = 100
     /// Requests that came before the peer's credentials, kept until those come.
     public var earlyChecks = 20
+    /// Requests of the peer that are known again.
+    public var answeredRequests = 2048
     /// Datagrams waiting to be taken out.
     public var transmits = 256
     /// STUN and TURN servers times the bases that ask them.

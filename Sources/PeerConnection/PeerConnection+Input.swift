@@ -30,14 +30,18 @@ extension PeerConnection {
         now: Instant
     ) {
         let bytes = UnsafeRawBufferPointer(datagram).bytes
+        let isTaken: Bool
         switch DatagramKind(bytes) {
-        case .stun: agent.handle(message: bytes, from: source, to: base, now: now)
-        case .dtls: receiveHandshake(bytes, from: source, now: now)
-        case .rtp: receiveMedia(datagram, now: now)
-        case .rtcp: receiveControl(datagram, now: now)
-        case .zrtp, .turnChannel, .unknown: counts.packetsUnknown += 1
+        case .stun: isTaken = agent.handle(message: bytes, from: source, to: base, now: now)
+        case .dtls: isTaken = receiveHandshake(bytes, from: source, to: base, now: now)
+        case .rtp: isTaken = receiveMedia(datagram, now: now)
+        case .rtcp: isTaken = receiveControl(datagram, now: now)
+        case .zrtp, .turnChannel, .unknown:
+            counts.packetsUnknown += 1
+            isTaken = false
         }
-        advance(now: now)
+        // What strangers send costs no more than it takes to refuse it.
+        if isTaken { advance(now: now) }
     }
 
     /// Does what is due. Too early a call does nothing.
@@ -169,42 +173,46 @@ extension PeerConnection {
     /// The most datagrams that are kept of a handshake that begins before the peer's description is here.
     private static var maximumEarlyDatagrams: Int { 4 }
 
-    /// DTLS proves its sender only at its end, and a forged alert could end it: it is taken only from where the peer's
-    /// authentic checks, or its description, come from.
-    private mutating func receiveHandshake(_ bytes: RawSpan, from source: TransportAddress, now: Instant) {
-        if transport.dtls == nil {
-            if earlyDatagrams.count >= Self.maximumEarlyDatagrams {
-                earlyDatagrams.removeFirst()
-                counts.packetsRefused += 1
-            }
-            earlyDatagrams.append((unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }, source))
-        } else if isPeer(source) {
+    /// DTLS proves its sender only at its end, and what others write into a handshake could break it: it is taken only from
+    /// where an authentic check, or the answer to one of ours, has shown the peer to be. A candidate that the peer has
+    /// announced is not enough, for addresses can be guessed.
+    private mutating func receiveHandshake(
+        _ bytes: RawSpan, from source: TransportAddress, to base: TransportAddress, now: Instant
+    ) -> Bool {
+        guard agent.isProven(source, at: base) else {
+            counts.packetsRefused += 1
+            return false
+        }
+        guard transport.dtls == nil else {
             follow(transport.handle(datagram: bytes, now: now), now: now)
-        } else {
+            return true
+        }
+        if earlyDatagrams.count >= Self.maximumEarlyDatagrams {
+            earlyDatagrams.removeFirst()
             counts.packetsRefused += 1
         }
+        earlyDatagrams.append((unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }, source, base))
+        return false
     }
 
-    /// Takes what came before the peer's description, now that it says from whom it should come.
+    /// Takes what came before the peer's description.
     mutating func receiveEarlyDatagrams(now: Instant) {
         let early = earlyDatagrams
         earlyDatagrams = []
-        for datagram in early { receiveHandshake(datagram.bytes.span.bytes, from: datagram.source, now: now) }
+        for datagram in early {
+            _ = receiveHandshake(datagram.bytes.span.bytes, from: datagram.source, to: datagram.base, now: now)
+        }
     }
 
-    private func isPeer(_ source: TransportAddress) -> Bool {
-        selectedPair?.remote.address == source || agent.remoteCandidates.contains { $0.address == source }
-    }
-
-    private mutating func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, now: Instant) {
+    private mutating func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, now: Instant) -> Bool {
         guard let keys = transport.inbound, let count = try? keys.unprotectRTP(datagram) else {
             counts.packetsRefused += 1
-            return
+            return false
         }
         let packet = UnsafeRawBufferPointer(rebasing: datagram[..<count]).bytes
         guard let header = try? RTPHeader(parsing: packet), let route = route(of: header, in: packet) else {
             counts.packetsUnknown += 1
-            return
+            return true
         }
         if let number = route.extensions.transportSequenceNumber {
             arrivals?.receive(number, of: header.source, now: now)
@@ -212,9 +220,10 @@ extension PeerConnection {
         let payload = header.payload(of: packet)
         guard inbound[route.receiver].receive(header, extensions: route.extensions, payload: payload, now: now) else {
             counts.packetsUnknown += 1
-            return
+            return true
         }
         if let former = route.former { inbound[former].lose(header.source) }
+        return true
     }
 
     /// Where a packet goes.
@@ -254,11 +263,12 @@ extension PeerConnection {
             receiver: only, extensions: HeaderExtensions(header, in: packet, map: inbound[only].extensions))
     }
 
-    private mutating func receiveControl(_ datagram: UnsafeMutableRawBufferPointer, now: Instant) {
+    private mutating func receiveControl(_ datagram: UnsafeMutableRawBufferPointer, now: Instant) -> Bool {
         guard let keys = transport.inbound, let count = try? keys.unprotectRTCP(datagram) else {
             counts.packetsRefused += 1
-            return
+            return false
         }
         receiveControl(UnsafeRawBufferPointer(rebasing: datagram[..<count]).bytes, now: now)
+        return true
     }
 }

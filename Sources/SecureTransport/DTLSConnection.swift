@@ -42,6 +42,20 @@ public final class DTLSConnection {
     private let ssl: OpaquePointer
     private var handshakeDeadline: Instant?
     private var isHandshakeDone = false
+    private var suspicion: Suspicion?
+
+    /// An alert in the clear, which the peer's silence will confirm.
+    private struct Suspicion {
+        let code: UInt8
+        let ends: Instant
+        /// How often the flight in the air was sent again since.
+        var retransmissions = 0
+    }
+
+    private static let closeNotify: UInt8 = 0
+    /// How long, and for how many transmissions, a peer must be silent after an alert in the clear.
+    private static let alertPatience = Duration.seconds(2)
+    private static let alertRetransmissions = 2
 
     /// A connection that has not started.
     ///
@@ -95,18 +109,32 @@ public final class DTLSConnection {
         advance()
     }
 
-    /// Takes a datagram. One that is no DTLS is counted and dropped; one that ends the connection shows in ``state``.
+    /// Takes a datagram. One that is no DTLS is counted and dropped; one that ends the connection shows in ``state``. An
+    /// alert in the clear ends a handshake only where two seconds of silence follow it.
     public func handle(datagram: RawSpan, now: Instant) {
         statistics.datagramsReceived += 1
         statistics.bytesReceived += UInt64(datagram.byteCount)
-        guard isLive, DTLSRecords.areWellFormed(datagram) else {
-            statistics.datagramsDiscarded += 1
-            return
+        guard isLive else { return statistics.datagramsDiscarded += 1 }
+        switch DTLSRecords.content(of: datagram, to: role) {
+        case .malformed: statistics.datagramsDiscarded += 1
+        case .unprovenAlert(let isFatal, let code): note(unprovenAlert: code, isFatal: isFatal, now: now)
+        case .records:
+            transport.timer.now = now
+            let before = SSL_get_state(ssl)
+            datagram.withUnsafeBytes { bytes in
+                transport.lending(bytes) { advance() }
+            }
+            if SSL_get_state(ssl) != before { suspicion = nil }
         }
-        transport.timer.now = now
-        datagram.withUnsafeBytes { bytes in
-            transport.lending(bytes) { advance() }
-        }
+    }
+
+    /// An alert in the clear proves nothing: it counts where the peer is silent from then on, as a peer is that has ended.
+    private func note(unprovenAlert code: UInt8, isFatal: Bool, now: Instant) {
+        statistics.unprovenAlerts += 1
+        // Before a flight of ours is under way there is nothing that the peer would have to answer.
+        guard state == .handshaking, !isHandshakeDone, suspicion == nil, transport.timer.deadline != nil else { return }
+        guard isFatal || code == Self.closeNotify else { return }
+        suspicion = Suspicion(code: code, ends: now.advanced(by: Self.alertPatience))
     }
 
     /// Sends the flight in the air again if it is due, and fails a handshake that took too long. Too early a call does
@@ -117,8 +145,17 @@ public final class DTLSConnection {
         if let handshakeDeadline, handshakeDeadline <= now {
             return fail(.timedOut(after: context.configuration.handshakeLimit))
         }
+        if let suspicion, suspicion.ends <= now, suspicion.retransmissions >= Self.alertRetransmissions {
+            return fail(
+                suspicion.code == Self.closeNotify
+                    ? .closedInHandshake
+                    : .peerAlert(
+                        code: suspicion.code,
+                        name: String(cString: SSL_alert_desc_string_long(Int32(suspicion.code)))))
+        }
         guard transport.timer.expire() else { return }
         statistics.retransmissions += 1
+        suspicion?.retransmissions += 1
         transport.expireTimer()
         OpenSSLError.clear()
         let result = copenssl_handle_timeout(ssl)
@@ -150,8 +187,13 @@ public final class DTLSConnection {
     /// When ``handleTimeout(now:)`` is to be called; nil for never.
     public var nextDeadline: Instant? {
         guard state == .handshaking, !isHandshakeDone else { return nil }
-        guard let retransmission = transport.timer.deadline else { return handshakeDeadline }
-        return handshakeDeadline.map { min($0, retransmission) } ?? retransmission
+        var deadline = handshakeDeadline
+        if let retransmission = transport.timer.deadline { deadline = min(deadline ?? retransmission, retransmission) }
+        // Where it asks for more retransmissions, those are the next thing to come.
+        if let suspicion, suspicion.retransmissions >= Self.alertRetransmissions {
+            deadline = min(deadline ?? suspicion.ends, suspicion.ends)
+        }
+        return deadline
     }
 
     /// The next datagram to send; nil when there is none.
@@ -309,6 +351,8 @@ public struct DTLSStatistics: Hashable, Sendable {
     public internal(set) var bytesSent: UInt64 = 0
     /// Flights sent again because no answer came in time.
     public internal(set) var retransmissions: UInt64 = 0
+    /// Alerts in the clear, which may be anybody's.
+    public internal(set) var unprovenAlerts: UInt64 = 0
     /// Alerts of the peer, warnings and `close_notify` included.
     public internal(set) var alertsReceived: UInt64 = 0
     /// Pieces of application data, of which this library makes no use.

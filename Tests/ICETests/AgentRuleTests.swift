@@ -122,7 +122,10 @@ import WireFormat
         var peer = try ScriptedPeer(role: .controlled)
         peer.meet()
         _ = try peer.request([], password: String(repeating: "y", count: 24))
-        try peer.deliver(STUNMessage(.request, transactionID: TransactionID(using: &peer.generator)), key: nil)
+        try peer.deliver(
+            STUNMessage(
+                .request, transactionID: TransactionID(using: &peer.generator),
+                attributes: [.software("somebody with enough to say")]), key: nil)
         _ = try peer.request([.unknown(AttributeType(rawValue: 0x7FF0), [1, 2, 3])])
         let answers = try peer.received().map(\.message)
         #expect(answers.map(\.errorCode?.code) == [401, 400, 420])

@@ -287,14 +287,65 @@ import WireFormat
         #expect(path.client.keys != nil, "\(path.client.state)")
     }
 
-    @Test func aFatalAlertEndsTheHandshakeWithItsName() throws {
+    @Test(arguments: [UInt8(40), 0])
+    func anAlertInTheClearEndsTheHandshakeOnceThePeerIsSilent(code: UInt8) throws {
         let path = try Self.makePath()
         path.client.start(now: path.now)
-        let alert: [UInt8] = [21, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 40]
+        let alert: [UInt8] = [21, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, code == 0 ? 1 : 2, code]
         path.client.handle(datagram: alert.span.bytes, now: path.now)
-        #expect(path.client.failure == .peerAlert(code: 40, name: "handshake failure"))
-        #expect(path.client.statistics.alertsReceived == 1)
-        #expect(path.client.nextDeadline == nil)
+        #expect(path.client.state == .handshaking)
+        #expect(path.client.statistics.unprovenAlerts == 1)
+        let start = path.now
+        var now = start
+        while let deadline = path.client.nextDeadline {
+            now = deadline
+            path.client.handleTimeout(now: now)
+        }
+        #expect(
+            path.client.failure == (code == 0 ? .closedInHandshake : .peerAlert(code: 40, name: "handshake failure")))
+        #expect(now - start == .seconds(2))
+    }
+
+    /// Alerts, and what contradicts itself, before each datagram of the peer's and beside it.
+    @Test(arguments: 1...20)
+    func whatIsForgedInTheClearDoesNotBreakTheHandshake(seed: Int) throws {
+        var path = try Self.makePath()
+        var generator = SeededGenerator(seed: UInt64(seed))
+        let (client, server) = (path.client, path.server)
+        client.start(now: path.now)
+        server.start(now: path.now)
+        path.collect()
+        for _ in 0..<30 {
+            for _ in 0..<40 {
+                let record = Self.forgedRecord(using: &generator)
+                client.handle(datagram: record.span.bytes, now: path.now)
+                server.handle(datagram: record.span.bytes, now: path.now)
+            }
+            path.collect()
+            _ = path.step(until: path.now.advanced(by: .seconds(1)))
+        }
+        try Self.expectConnected(path)
+        #expect(client.statistics.unprovenAlerts > 0 && client.statistics.datagramsDiscarded > 100)
+    }
+
+    /// A record of epoch 0 that is an alert, no type of content, no handshake message, or none that can come.
+    private static func forgedRecord(using generator: inout SeededGenerator) -> [UInt8] {
+        var body = (0..<Int.random(in: 1...60, using: &generator)).map { _ in
+            UInt8.random(in: 0...255, using: &generator)
+        }
+        let type = UInt8.random(in: 20...24, using: &generator)
+        switch type {
+        case 20 where body == [1]: body = [2]
+        case 21:
+            body = [UInt8.random(in: 1...2, using: &generator), [0, 10, 40, 80].randomElement(using: &generator) ?? 0]
+        case 22 where body.count > 12:
+            // A sequence number that no handshake gets to.
+            body[4] = max(1, body[4])
+        default: break
+        }
+        var record: [UInt8] = [type, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, UInt8.random(in: 0...255, using: &generator)]
+        record.append(bigEndian: UInt16(body.count))
+        return record + body
     }
 
     @Test func aTruncatedFlightNeverTrapsAndIsMadeUpFor() throws {
