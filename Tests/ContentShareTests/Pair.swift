@@ -68,6 +68,8 @@ final class TileLog: VideoTileObserver {
     init(binding controller: VideoTileController?) { self.controller = controller }
 
     var kinds: [Event.Kind] { Self.withoutStalls(log.entries).map(\.kind) }
+    /// The same for a share that never pauses, but may seem to where the machine is so busy that not even reports come.
+    var kindsButPauses: [Event.Kind] { kinds.filter { $0 != .paused && $0 != .resumed } }
 
     func wait(_ location: SourceLocation = #_sourceLocation, for kind: Event.Kind, count: Int = 1) async
         -> VideoTileState?

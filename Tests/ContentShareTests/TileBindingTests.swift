@@ -44,7 +44,7 @@ struct TileBindingTests {
         await third.wait(count: 3)
         #expect(third.entries.allSatisfy { $0.counter != nil })
         #expect(seen == (one.entries.count, other.entries.count))
-        #expect(pair.tiles.kinds == [.added])
+        #expect(pair.tiles.kindsButPauses == [.added])
         await pair.end()
         screen.stop()
     }
