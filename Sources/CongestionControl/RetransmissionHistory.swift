@@ -6,8 +6,9 @@ public import WireFormat
 /// A ring with a place for each of the last `capacity` sequence numbers; what is older than ``maximumAge`` is let go as
 /// new packets come. Packets are descriptors as in ``Pacer``, whose bytes every peer of a share may have in common.
 /// How many there is room for follows from the rate that is sent at most and from the age (``capacity(for:maximumAge:)``):
-/// what the receiver can still want is there, and no more. Nothing is allocated after `init`. What runs for every packet is inlined into the caller's module, which knows what
-/// stands for a packet: generic code that doesn't know costs as much as encrypting the packet.
+/// what the receiver can still want is there, and no more. Nothing is allocated after `init`. What runs for every packet
+/// is inlined into the caller's module, which knows what stands for a packet: generic code that doesn't know costs as much
+/// as encrypting the packet.
 public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// What is known of a packet, beside the packet: most of what is asked needs no copy of that.
     @usableFromInline
@@ -16,6 +17,8 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         @usableFromInline var size: Int
         @usableFromInline var sent: Instant
         @usableFromInline var lastRetransmission: Instant?
+        /// Whether a retransmission waits to be sent.
+        @usableFromInline var isQueued = false
 
         @inlinable
         init(number: SequenceNumber, size: Int, sent: Instant) {
@@ -81,22 +84,31 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         records[index] = Record(number: number, size: size, sent: now)
     }
 
-    /// The packet to send again, or nil where it is gone, or where it was sent again less than a round trip ago, for
-    /// then the request has crossed the answer. Returning a packet counts as sending it at `now`.
+    /// The packet to send again, or nil where it is gone, or where the answer to an earlier request still waits to be
+    /// sent, or was sent less than a round trip ago: then the request has crossed the answer. Once a packet that was
+    /// returned has left, ``didRetransmit(_:now:)`` is to be told.
     public mutating func lookup(_ number: SequenceNumber, now: Instant, roundTripTime: Duration) -> Packet? {
         let index = index(of: number)
         guard let record = records[index], record.number == number, now - record.sent <= maximumAge else {
             requestsUnknown += 1
             return nil
         }
-        if let last = record.lastRetransmission, now - last < roundTripTime {
+        if record.isQueued || record.lastRetransmission.map({ now - $0 < roundTripTime }) ?? false {
             requestsTooSoon += 1
             return nil
         }
-        records[index]?.lastRetransmission = now
+        records[index]?.isQueued = true
         packetsRetransmitted += 1
         bytesRetransmitted += record.size
         return packets[index]
+    }
+
+    /// Takes note that a packet that was looked up has left, or will not.
+    public mutating func didRetransmit(_ number: SequenceNumber, now: Instant) {
+        let index = index(of: number)
+        guard records[index]?.number == number else { return }
+        records[index]?.isQueued = false
+        records[index]?.lastRetransmission = now
     }
 
     /// A packet that padding may be made of: the newest first, then the one before the last that was given, as long as

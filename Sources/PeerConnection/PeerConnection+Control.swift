@@ -29,9 +29,11 @@ extension PeerConnection {
             take(report.reportBlocks, now: now)
         case .genericNACK(let nack):
             guard let index = senderIndex(of: nack.media) else { return counts.packetsUnknown += 1 }
+            // Feedback knows of a queue that has just grown, which the smoothed time does not.
+            let trip = roundTripTime ?? agent.selectedRoundTripTime ?? .zero
             outbound[index].video?.retransmit(
                 nack.lost, as: index, to: &pacer,
-                roundTripTime: roundTripTime ?? agent.selectedRoundTripTime ?? .zero, now: now)
+                roundTripTime: max(trip, bandwidth.estimator.feedbackRoundTrip ?? .zero), now: now)
         case .pictureLossIndication(let indication):
             guard let index = senderIndex(of: indication.media) else { return counts.packetsUnknown += 1 }
             outbound[index].video?.stream.statistics.pliCount += 1

@@ -69,7 +69,7 @@ extension PeerConnection {
         guard progress != .ended else { return pollFarewell(into: memory, now: now) }
         guard canSend else { return nil }
         while let next = pacer.pop(now: now) {
-            guard mayLeave(next) else {
+            guard mayLeave(next, now: now) else {
                 counts.packetsUnsent += 1
                 continue
             }
@@ -128,10 +128,10 @@ extension PeerConnection {
 
     /// Of a source that has said goodbye, what still waits is not sent, and a retransmission only where it is still what
     /// it was.
-    private mutating func mayLeave(_ packet: PacedPacket) -> Bool {
+    private mutating func mayLeave(_ packet: PacedPacket, now: Instant) -> Bool {
         let isSending = isSending(media: packet.media)
-        guard case .retransmission(let media, _, let sent) = packet else { return isSending }
-        return outbound[media].video?.dequeue(sent) == true && isSending
+        guard case .retransmission(let media, let number, let sent) = packet else { return isSending }
+        return outbound[media].video?.dequeue(sent, sequenceNumber: number, now: now) == true && isSending
     }
 
     /// A packet that can't be written or protected is counted, and holds up no other.

@@ -24,14 +24,17 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(history.requestsUnknown == 1)
     }
 
-    @Test("A packet is not sent again within a round trip of being sent again")
+    @Test("A packet is not sent again while it waits for that, nor within a round trip of being sent again")
     func refusesWithinRoundTrip() {
         var history = RetransmissionHistory<Int>(capacity: 64)
         history.insert(SequenceNumber(1), 1, size: 10, now: at(0))
-        #expect(history.lookup(SequenceNumber(1), now: at(1), roundTripTime: roundTrip) == 1)
+        #expect(history.lookup(SequenceNumber(1), now: at(0), roundTripTime: roundTrip) == 1)
+        #expect(history.lookup(SequenceNumber(1), now: at(0), roundTripTime: roundTrip) == nil)
+        history.didRetransmit(SequenceNumber(1), now: at(1))
+        history.didRetransmit(SequenceNumber(2), now: at(50))
         #expect(history.lookup(SequenceNumber(1), now: at(50), roundTripTime: roundTrip) == nil)
         #expect(history.lookup(SequenceNumber(1), now: at(51), roundTripTime: roundTrip) == 1)
-        #expect(history.requestsTooSoon == 1)
+        #expect(history.requestsTooSoon == 2)
         #expect(history.packetsRetransmitted == 2)
     }
 

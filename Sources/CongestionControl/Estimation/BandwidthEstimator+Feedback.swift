@@ -31,17 +31,20 @@ extension BandwidthEstimator {
         outstanding.receive(results, now: now)
         let arrived = results.filter { $0.arrival != nil }.sorted(by: Self.arrivesEarlier)
         if let first = arrived.map(\.sent).min() { window.receive(roundTrip: max(.zero, now - first)) }
+        if let last = arrived.map(\.sent).max() { feedbackRoundTrip = max(.zero, now - last) }
         throughput.receive(results)
-        recentArrivals.receive(arrived)
         queueing.receive(arrived, now: now)
+        recentArrivals.receive(arrived, queueing: queueing)
         // What the path loses anyway would have arrived otherwise: it is no part of what is too much.
         let kept = 1 / (1 - background.share)
         let acknowledged = throughput.estimate.map { $0 * kept }
+        // After little else, a burst arrives faster than the mean over a second says, and shows what the path carries.
+        let carried = acknowledged.map { max($0, (recentArrivals.rate ?? .zero) * kept) }
         let probe = probeResult(arrived, acknowledged: acknowledged)
         let isLimited = limitedRegion.startTime != nil
         let before = delayBased.estimate
         let result = delayBased.receive(
-            arrived, acknowledged: acknowledged, recent: recentArrivals.rate.map { $0 * kept }, probe: probe,
+            arrived, acknowledged: carried, probe: probe,
             isApplicationLimited: isLimited,
             hasQueue: hasQueue(now: now), now: now)
         lowerToArrivals(now: now)
@@ -93,12 +96,10 @@ extension BandwidthEstimator {
 
     /// Where packets wait less than this, none are lost for want of room.
     private static let emptyingDelay = Duration.milliseconds(60)
-    /// Packets that wait less than this do so by jitter.
-    private static let jitterDelay = Duration.milliseconds(20)
 
     /// Whether packets waited of late: the delay of a path without a queue grows and shrinks by itself.
     private func hasQueue(now: Instant) -> Bool {
-        queueing.highest(since: now.advanced(by: .milliseconds(-300))).map { $0.delay >= Self.jitterDelay } ?? true
+        queueing.highest(since: now.advanced(by: .milliseconds(-300))).map { $0.delay >= QueueingDelay.jitter } ?? true
     }
 
     /// Takes note of the loss of a time in which nothing waited on the path.
@@ -135,9 +136,17 @@ extension BandwidthEstimator {
         }
     }
 
+    /// Whether more is under way than the window holds, because the path does not carry it: packets wait, or feedback does.
+    /// A large picture that is let out fast is under way, too, and arrives as fast.
+    func isWindowExceeded(now: Instant) -> Bool {
+        guard !competing.isActive, window.isExceeded(by: outstanding.bytes) else { return false }
+        if let latest = queueing.newest, latest.delay >= Self.emptyingDelay { return true }
+        return waitingTime > window.patience
+    }
+
     /// Where more is under way than the window holds, the path carries what arrives, and what is sent is to be less.
     private mutating func lowerToArrivals(now: Instant) {
-        guard !competing.isActive, window.isExceeded(by: outstanding.bytes), let recent = recentArrivals.rate,
+        guard isWindowExceeded(now: now), let recent = recentArrivals.rate,
             delayBased.estimate.map({ recent < $0 }) ?? false
         else { return }
         delayBased.lower(to: recent * AIMDRateControl.backoffFactor, now: now)

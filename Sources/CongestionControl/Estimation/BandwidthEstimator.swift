@@ -92,6 +92,9 @@ public struct BandwidthEstimator: Sendable {
     var limitedRegion = ALRDetector()
     var window = CongestionWindow()
     var confidence = EstimateConfidence()
+    /// The round trip of the newest packet that feedback tells of: what is asked for again sooner may be on its way. Nil
+    /// where no feedback comes.
+    public internal(set) var feedbackRoundTrip: Duration?
     var roundTripTime: Duration?
     var lastProcess: Instant?
     var lastActivity: Instant?
@@ -160,6 +163,7 @@ public struct BandwidthEstimator: Sendable {
     public mutating func pathChanged(now: Instant) {
         let start = min(target, max(configuration.start, bounds.minimum))
         outstanding.forget()
+        feedbackRoundTrip = nil
         probes = []
         throughput = RobustThroughputEstimator()
         recentArrivals = RecentArrivals()
@@ -269,7 +273,7 @@ public struct BandwidthEstimator: Sendable {
         add(probeController.searchCapacity(now: now))
     }
 
-    private var waitingTime: Duration {
+    var waitingTime: Duration {
         guard let since = outstanding.waitingSince, let last = outstanding.lastSent else { return .zero }
         return max(.zero, last - since)
     }
@@ -286,11 +290,12 @@ public struct BandwidthEstimator: Sendable {
         let trusted = confidence.bound(on: estimate, floor: configuration.start, now: now)
         window.update(target: trusted)
         // Beside others that fill the queue, what is under way is that queue and none of one's own making.
+        let isExceeded = isWindowExceeded(now: now)
         let pushed =
             competing.isActive
-            ? trusted : max(window.push(trusted, outstanding: outstanding.bytes), bounds.minimum)
+            ? trusted
+            : max(window.push(trusted, outstanding: outstanding.bytes, isExceeded: isExceeded), bounds.minimum)
         target = min(pushed, estimate)
-        let isExceeded = !competing.isActive && window.isExceeded(by: outstanding.bytes)
         pacingRate = target * (isExceeded ? 1 : Self.pacingFactor)
         paddingRate = sendSide.lossBased.state == .increasing ? min(target, allocation ?? target) : .zero
         limitation = limitation(estimate: estimate, trusted: trusted)

@@ -5,7 +5,8 @@ internal import WireFormat
 ///
 /// Source: libwebrtc, `goog_cc/congestion_window_pushback_controller` and the window of `goog_cc/goog_cc_network_control`,
 /// on by default there. Deviations: the rate is lowered, where libwebrtc lets its encoder drop frames instead; it is
-/// decided with each feedback and each 25 ms, not with each packet.
+/// decided with each feedback and each 25 ms, not with each packet; and what is under way is too much only where packets
+/// are seen to wait, or feedback stays away, for a large picture that leaves at the pacing rate fills a window, too.
 struct CongestionWindow: Sendable {
     /// The queue that is tolerated beyond the round trip.
     static let queueTime = Duration.milliseconds(150)
@@ -39,23 +40,24 @@ struct CongestionWindow: Sendable {
         bytes = max(Self.smallestWindow, bytes.map { $0 / 2 + size / 2 } ?? size)
     }
 
+    /// How long feedback may stay away before what is under way is held to wait on the path.
+    var patience: Duration { (roundTrips.min() ?? .zero) + Self.queueTime }
+
     /// Whether more is under way than may be.
     func isExceeded(by outstanding: Int) -> Bool {
         bytes.map { outstanding > $0 } ?? false
     }
 
-    /// What `target` becomes while `outstanding` bytes are under way.
-    mutating func push(_ target: DataRate, outstanding: Int) -> DataRate {
+    /// What `target` becomes while `outstanding` bytes are under way; `isExceeded` where they are too many.
+    mutating func push(_ target: DataRate, outstanding: Int, isExceeded: Bool) -> DataRate {
         guard let bytes, bytes > 0 else { return target }
         let fill = Double(outstanding) / Double(bytes)
-        if fill > 1.5 {
+        if !isExceeded {
+            ratio = fill < 0.1 ? 1 : min(1, ratio * 1.05)
+        } else if fill > 1.5 {
             ratio *= 0.9
-        } else if fill > 1 {
-            ratio *= 0.95
-        } else if fill < 0.1 {
-            ratio = 1
         } else {
-            ratio = min(1, ratio * 1.05)
+            ratio *= 0.95
         }
         let pushed = target * ratio
         return pushed < Self.minimumRate ? min(target, Self.minimumRate) : pushed

@@ -72,14 +72,13 @@ public struct DelayBasedEstimator: Sendable {
     /// - Parameters:
     ///   - arrived: the packets that arrived, in the order of arrival.
     ///   - acknowledged: the rate at which packets arrive; nil where not known.
-    ///   - recent: the same over a shorter time, for cuts; nil where not known.
     ///   - probe: what a probe measured; nil where none is complete.
     ///   - isApplicationLimited: whether the application is what limits the rate.
     ///   - hasQueue: whether packets were seen to wait: a delay that grows where none do is jitter.
     ///   - now: when the feedback came in.
     public mutating func receive(
-        _ arrived: [TransportFeedbackTracker.PacketResult], acknowledged: DataRate?, recent: DataRate? = nil,
-        probe: DataRate?, isApplicationLimited: Bool, hasQueue: Bool = true, now: Instant
+        _ arrived: [TransportFeedbackTracker.PacketResult], acknowledged: DataRate?, probe: DataRate?,
+        isApplicationLimited: Bool, hasQueue: Bool = true, now: Instant
     ) -> Result {
         guard !arrived.isEmpty else { return Result(estimate: nil, isProbe: false, hasRecovered: false) }
         if lastFeedback.map({ now - $0 > Self.streamTimeout }) ?? false {
@@ -91,7 +90,7 @@ public struct DelayBasedEstimator: Sendable {
         let hasRecovered = detect(arrived, now: now)
         rateControl.isApplicationLimited = isApplicationLimited
         return decide(
-            acknowledged: acknowledged, recent: recent, probe: probe, hasRecovered: hasRecovered, hasQueue: hasQueue,
+            acknowledged: acknowledged, probe: probe, hasRecovered: hasRecovered, hasQueue: hasQueue,
             now: now)
     }
 
@@ -113,13 +112,13 @@ public struct DelayBasedEstimator: Sendable {
     }
 
     private mutating func decide(
-        acknowledged: DataRate?, recent: DataRate?, probe: DataRate?, hasRecovered: Bool, hasQueue: Bool,
+        acknowledged: DataRate?, probe: DataRate?, hasRecovered: Bool, hasQueue: Bool,
         now: Instant
     ) -> Result {
         if detector.usage == .overusing {
             guard hasQueue else { return Result(estimate: estimate, isProbe: false, hasRecovered: false) }
             // What a probe measured while it overused the path is no rate to send at.
-            guard reduce(acknowledged: acknowledged.map { min($0, recent ?? $0) }, now: now) else {
+            guard reduce(acknowledged: acknowledged, now: now) else {
                 return Result(estimate: nil, isProbe: false, hasRecovered: false)
             }
             return Result(estimate: rateControl.estimate, isProbe: false, hasRecovered: false)

@@ -24,6 +24,15 @@ struct QueueingDelay: Sendable {
     private var bases: [(begin: Instant, transit: Duration)] = []
     private var samples: [Sample] = []
 
+    /// Packets that wait less than this do so by jitter.
+    static let jitter = Duration.milliseconds(20)
+
+    /// How long a packet waited; nil where it did not arrive, or nothing is known.
+    func delay(of packet: TransportFeedbackTracker.PacketResult) -> Duration? {
+        guard let base, let arrival = packet.arrival else { return nil }
+        return arrival - .nanoseconds(packet.sent.nanoseconds) - base
+    }
+
     /// The delay of the newest feedback; nil where there is none.
     var current: Duration? { newest?.delay }
 

@@ -1,6 +1,7 @@
 internal import WireFormat
 
-/// At which rate packets arrived over the last moments: faster, and less even, than an estimate of the throughput.
+/// At which rate packets arrived over the last moments that had waited on the path, one after the other, as fast as the
+/// path gave them out: what it carries, found sooner than by an estimate of the throughput.
 ///
 /// Source: none in libwebrtc, whose estimates follow a fall of the capacity within a second.
 struct RecentArrivals: Sendable {
@@ -20,11 +21,13 @@ struct RecentArrivals: Sendable {
         return DataRate(byteCount: packets.reduce(0) { $0 + $1.size } - first.size, over: span)
     }
 
-    /// Takes packets in the order of arrival; one that arrived before those known begins anew.
-    mutating func receive(_ arrived: [TransportFeedbackTracker.PacketResult]) {
+    /// Takes packets in the order of arrival, once `queueing` knows them. One that arrived before those known, or had not
+    /// waited, begins anew.
+    mutating func receive(_ arrived: [TransportFeedbackTracker.PacketResult], queueing: QueueingDelay) {
         for result in arrived {
             guard let arrival = result.arrival else { continue }
-            if let last = packets.last, arrival < last.arrival { packets = [] }
+            let hasWaited = queueing.delay(of: result).map { $0 >= QueueingDelay.jitter } ?? false
+            if !hasWaited || packets.last.map({ arrival < $0.arrival }) ?? false { packets = [] }
             packets.append((arrival, result.size))
         }
         guard let last = packets.last else { return }

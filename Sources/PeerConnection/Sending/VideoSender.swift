@@ -109,8 +109,9 @@ struct VideoSender {
     }
 
     /// Takes note that a retransmission has left the pacer; false where it can't be written any more.
-    mutating func dequeue(_ packet: SentPacket) -> Bool {
+    mutating func dequeue(_ packet: SentPacket, sequenceNumber: SequenceNumber, now: Instant) -> Bool {
         queuedRetransmissions -= 1
+        history.didRetransmit(sequenceNumber, now: now)
         return canWrite(packet)
     }
 

@@ -50,6 +50,29 @@ import WireFormat
         #expect(estimator.target == .kilobitsPerSecond(1000))
     }
 
+    /// A key frame after little else, on a path that carries it as fast as it leaves, and on one that does not.
+    @Test("A large picture that leaves at the pacing rate is no queue", arguments: [1200, 600])
+    func largePicture(capacity: Int) {
+        var flow = ControlledFlow(
+            LinkConditions(delay: .milliseconds(50), rate: .kilobitsPerSecond(capacity)),
+            configuration: Self.configuration(start: 300, maximum: 400))
+        flow.run(.seconds(10))
+        flow.demand = .kilobitsPerSecond(50)
+        flow.run(.seconds(2))
+        let before = flow.estimator.target
+        #expect(before > .kilobitsPerSecond(350))
+        flow.produce(picture: 36_000)
+        var lowest = before
+        for _ in 0..<200 {
+            flow.run(.milliseconds(10))
+            lowest = min(lowest, flow.estimator.estimate)
+            if capacity == 1200 { #expect(flow.estimator.target >= before) }
+        }
+        // 1000 kbit/s, 2.5 times the target, queue where 600 are carried: for a moment less follows.
+        #expect(lowest > .kilobitsPerSecond(250), "\(lowest)")
+        #expect(flow.estimator.target > .kilobitsPerSecond(250))
+    }
+
     @Test("Another path begins anew, no higher than the start rate, with probes once it is there")
     func pathChange() {
         var flow = ControlledFlow(

@@ -16,30 +16,30 @@ import WireFormat
     @Test func twiceAsMuchUnderWayLowersTheRateAndGoesOnLowering() {
         var window = window()
         #expect(window.bytes == 50_000)
-        #expect(window.push(.kilobitsPerSecond(80), outstanding: 100_000) == .kilobitsPerSecond(72))
-        #expect(window.push(.kilobitsPerSecond(80), outstanding: 100_000) == .bitsPerSecond(64_800))
+        #expect(window.push(.kilobitsPerSecond(80), outstanding: 100_000, isExceeded: true) == .kilobitsPerSecond(72))
+        #expect(window.push(.kilobitsPerSecond(80), outstanding: 100_000, isExceeded: true) == .bitsPerSecond(64_800))
     }
 
     @Test func lessUnderWayThanTheWindowLeavesTheRate() {
         var window = window()
-        #expect(window.push(.kilobitsPerSecond(80), outstanding: 49_999) == .kilobitsPerSecond(80))
+        #expect(window.push(.kilobitsPerSecond(80), outstanding: 49_999, isExceeded: false) == .kilobitsPerSecond(80))
     }
 
     @Test func aLowRateIsNotPushedFurther() {
         var window = window()
-        #expect(window.push(.kilobitsPerSecond(35), outstanding: 100_000) == .bitsPerSecond(31_500))
-        #expect(window.push(.kilobitsPerSecond(35), outstanding: 100_000) == .kilobitsPerSecond(30))
-        #expect(window.push(.kilobitsPerSecond(20), outstanding: 100_000) == .kilobitsPerSecond(20))
+        #expect(window.push(.kilobitsPerSecond(35), outstanding: 100_000, isExceeded: true) == .bitsPerSecond(31_500))
+        #expect(window.push(.kilobitsPerSecond(35), outstanding: 100_000, isExceeded: true) == .kilobitsPerSecond(30))
+        #expect(window.push(.kilobitsPerSecond(20), outstanding: 100_000, isExceeded: true) == .kilobitsPerSecond(20))
     }
 
     @Test func anEmptyPathRestoresTheRate() {
         var window = window()
-        _ = window.push(.kilobitsPerSecond(80), outstanding: 100_000)
-        #expect(window.push(.kilobitsPerSecond(80), outstanding: 1000) == .kilobitsPerSecond(80))
+        _ = window.push(.kilobitsPerSecond(80), outstanding: 100_000, isExceeded: true)
+        #expect(window.push(.kilobitsPerSecond(80), outstanding: 1000, isExceeded: false) == .kilobitsPerSecond(80))
     }
 
     @Test func withoutAWindowNothingIsPushed() {
         var window = CongestionWindow()
-        #expect(window.push(.kilobitsPerSecond(80), outstanding: 100_000) == .kilobitsPerSecond(80))
+        #expect(window.push(.kilobitsPerSecond(80), outstanding: 100_000, isExceeded: true) == .kilobitsPerSecond(80))
     }
 }

@@ -71,6 +71,11 @@ struct ControlledFlow {
         }
     }
 
+    /// Puts a picture of so many bytes into the queue, whatever the target allows.
+    mutating func produce(picture bytes: Int) {
+        queue += Array(repeating: Self.packetSize, count: bytes / Self.packetSize)
+    }
+
     /// The rate at which packets arrived while the time passed.
     mutating func throughput(over duration: Duration) -> DataRate {
         let before = bytesArrived

@@ -125,6 +125,7 @@ private struct Call {
                     guard let packet = history.lookup(number, now: now, roundTripTime: .milliseconds(40)) else {
                         continue
                     }
+                    history.didRetransmit(number, now: now)
                     pacer.enqueue((packet, true), size: 1030, priority: .retransmission, now: now)
                 }
             case .rtcp(.pictureLossIndication), .rtcp(.fullIntraRequest): wantsKeyFrame = true
