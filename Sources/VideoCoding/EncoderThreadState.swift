@@ -44,10 +44,10 @@ struct EncoderThreadState {
     }
 
     /// The picture that the cadence named is taken up.
-    mutating func begin(new: Bool) {
+    mutating func begin(new: Bool, now: Duration) {
         cadence.begin(new: new)
         guard new else { return }
-        governor.willEncode(after: cadence.currentWait)
+        governor.willEncode(after: cadence.currentWait, now: now)
         cadence.framesPerSecond = governor.framesPerSecond
     }
 
@@ -55,8 +55,7 @@ struct EncoderThreadState {
     func order(isNew: Bool) -> EncodingOrder {
         var order = EncodingOrder(
             settings: settings, hint: hint, generation: generation, governor: governor, isNew: isNew)
-        // Where libvpx leaves pictures out by itself, what it is owed has to shrink with the time that passes.
-        if hint != .motion { order.wait = cadence.currentWait }
+        order.wait = cadence.currentWait
         // What a film or a camera shows goes nowhere as a whole: less is found, and only worth it where bits are short.
         if isNew, governor.reason == .bandwidth || hint != .motion && governor.reason != .cpu {
             order.searchInterval = max(lastChange?.interval ?? .zero, .seconds(1) / order.framesPerSecond)

@@ -5,6 +5,8 @@ internal import Media
 extension QualityGovernor {
     /// What the bits a second have to be above the target, at the coarsest quantizer that is wanted, for a step at once.
     private static let certainOvershoot = 1.5
+    /// A step of resolution is a key frame: it is taken for a bitrate that stays low for so long.
+    private static let fallTime = Duration.milliseconds(500)
     /// The time by which what comes is judged.
     private static let memory = Duration.seconds(2)
     private static let fewestChanges = 4
@@ -18,9 +20,9 @@ extension QualityGovernor {
     }
 
     /// How many steps of resolution so many bits a second are enough to undo, by what the last pictures took: each step back
-    /// is a key frame, and one that has to be taken again soon costs two. All of them where too little is known.
+    /// is a key frame, and one that has to be taken again soon costs two. None where too little is known.
     func stepsCovered(by bitsPerSecond: Int, now: Duration) -> Int {
-        guard let fullSize, let demand = demand(now: now, orFiner: true) else { return steps.count }
+        guard let fullSize, let demand = demand(now: now, orFiner: true) else { return 0 }
         let area = Double(size(for: fullSize).area)
         return (0...steps.count).last { count in
             let larger = Double(sizeSteps(after: steps.count - count).apply(to: fullSize).area)
@@ -42,7 +44,11 @@ extension QualityGovernor {
     /// The next picture waited so long until those before it were paid for. Where that is seconds, pictures take more than
     /// one a second leaves for each, and come too seldom for a window of them: all that the newest one shows to be needed
     /// is given at once.
-    mutating func willEncode(after wait: Duration) {
+    mutating func willEncode(after wait: Duration, now: Duration) {
+        if let fall = fellAt, now - fall >= Self.fallTime {
+            fellAt = nil
+            anticipate(now: now)
+        }
         guard wait > Self.window, let newest, bitsPerSecond > 0 else { return }
         func seconds(_ quantizer: Int, area: Double) -> Double {
             newest.bits(at: quantizer) * area / Double(bitsPerSecond)

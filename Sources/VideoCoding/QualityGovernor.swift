@@ -34,12 +34,16 @@ struct QualityGovernor {
     /// What is measured before a step down.
     static let window = Duration.seconds(2)
     static let windowFrames = 4
+    /// How long after a key frame what moves says as little as that.
+    static let settling = Duration.seconds(3)
     /// Changes a second below which each has the time to be sharpened, and fewer frames would gain nothing.
     static let leastRate = 2.0
     /// Frames a second below which fewer give each no more bits, and only too many bits are a reason for fewer.
     static let fewestForQuality = 5.0
     /// More bits by this factor than at the step down are a reason to begin anew.
     static let recovery = 1.5
+    /// More by this factor are one to try it, whatever pictures of another size say.
+    static let plenty = 3.0
     /// What has to be fine before a step up.
     static let firstPatience = Duration.seconds(5)
     static let longestPatience = Duration.seconds(60)
@@ -54,7 +58,7 @@ struct QualityGovernor {
         let byteCount: Int
         /// Time spent on conversion and encoding.
         let effort: Duration
-        let isKeyFrame: Bool
+        var isKeyFrame: Bool
         /// Whether it showed something new.
         let isChange: Bool
         /// How long it was held until the bits before it were paid for.
@@ -80,8 +84,13 @@ struct QualityGovernor {
     private var movedSince: Duration?
     private var patience = Self.firstPatience
     private var lastUp: Duration?
+    private var keyFrameAt: Duration?
     /// The target at the last step down.
     var bitsAtStep = 0
+    /// Since when there are bits enough to begin anew.
+    private var recoveredAt: Duration?
+    /// When the bitrate fell, and nothing was concluded from it yet.
+    var fellAt: Duration?
     private var isPaused = false
     /// The newest picture that showed something new.
     var newest: Sample?
@@ -110,10 +119,9 @@ struct QualityGovernor {
         SizeSteps(count: hint == .motion ? count : max(count - Self.rateSteps(limit) - 1, 0))
     }
 
-    /// The coarsest quantizer that is used, 0 to 63: text stays readable while fewer pictures are a way out, and motion
-    /// while smaller ones are.
+    /// The coarsest quantizer that is used, 0 to 63: text stays readable while fewer pictures are a way out.
     var maximumQuantizer: Int {
-        steps.count > (hint == .motion ? 1 : Self.rateSteps(limit)) ? 63 : Self.readableQuantizer
+        hint == .motion || steps.count > Self.rateSteps(limit) ? 63 : Self.readableQuantizer
     }
 
     /// The size that pictures of `size` are encoded at, now.
@@ -135,26 +143,42 @@ struct QualityGovernor {
             patience = Self.firstPatience
             startOver()
         }
-        if steps.last == .bandwidth, Double(bitsPerSecond) > Double(bitsAtStep) * Self.recovery {
-            let count = hint == .motion ? stepsCovered(by: bitsPerSecond, now: now) : steps.count
-            if count > 0 {
-                patience = Self.firstPatience
-                stepUp(count, now: now)
-            }
-        }
         if isPaused != self.isPaused { startOver() }
         self.hint = hint
         limit = framesPerSecond
         let isLess = bitsPerSecond < self.bitsPerSecond
         self.bitsPerSecond = bitsPerSecond
         self.isPaused = isPaused
-        if isLess, !isPaused { anticipate(now: now) }
+        followRecovery(now: now)
+        if isLess, !isPaused {
+            if hint == .motion { fellAt = fellAt ?? now } else { anticipate(now: now) }
+        }
         clock.set(reason, now: now)
+    }
+
+    /// Far more bits than at the last step down begin anew: at once where that costs nothing, after a while where it takes
+    /// a key frame.
+    private mutating func followRecovery(now: Duration) {
+        guard steps.last == .bandwidth, Double(bitsPerSecond) > Double(bitsAtStep) * Self.recovery else {
+            return recoveredAt = nil
+        }
+        let since = recoveredAt ?? now
+        recoveredAt = since
+        guard sizeSteps.count == 0 || now - since >= Self.window else { return }
+        let isPlenty = hint != .motion || Double(bitsPerSecond) > Double(bitsAtStep) * Self.plenty
+        let count = isPlenty ? steps.count : stepsCovered(by: bitsPerSecond, now: now)
+        guard count > 0 else { return }
+        patience = Self.firstPatience
+        stepUp(count, now: now)
     }
 
     /// A picture wanted at `size` was encoded.
     mutating func encoded(_ sample: Sample, size: PixelSize, now: Duration) {
+        var sample = sample
         fullSize = size
+        if sample.isKeyFrame { keyFrameAt = now }
+        // What moves is coarse and dear for as long as it makes up for what the key frame left out.
+        if hint == .motion, let keyFrameAt, now - keyFrameAt < Self.settling { sample.isKeyFrame = true }
         if sample.isChange || sample.isKeyFrame { newest = sample }
         take(Taken(now: now, sample: sample))
     }
@@ -182,6 +206,7 @@ struct QualityGovernor {
         } else {
             fineSince = nil
         }
+        followRecovery(now: now)
         noteShortage(now: now)
         // What is older than the window has been judged.
         while recent.count > Self.windowFrames * 2, recent[0].now < now - Self.window { recent.removeFirst() }
@@ -296,6 +321,7 @@ struct QualityGovernor {
     mutating func startOver() {
         recent = []
         fineSince = nil
+        recoveredAt = nil
         isShortOfBits = false
     }
 

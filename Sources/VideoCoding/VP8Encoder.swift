@@ -5,9 +5,8 @@ public import Media
 /// libvpx's VP8 encoder in real-time mode, set up for screens. Used from one thread at a time.
 ///
 /// One encoder lives as long as its stream. A new bitrate, frame rate, hint or number of layers is a setting of the
-/// running encoder and costs no key frame. A new size costs the key frame that VP8 needs for it; the encoder is kept
-/// for every size that is no wider and no higher than its first, and made anew only for a larger one, as libvpx
-/// allocates for its first size.
+/// running encoder and costs no key frame. A new size costs the key frame that VP8 needs for it, and libvpx's part of the
+/// encoder is made anew: it would go on by what it learnt of the old size.
 public final class VP8Encoder {
     /// What became of a picture.
     public enum Outcome: Sendable {
@@ -20,8 +19,6 @@ public final class VP8Encoder {
     /// What it makes now.
     public private(set) var configuration: Configuration
     private var context: EncoderContext
-    /// What the encoder's memory is for.
-    private var allocatedSize: PixelSize
     private var pattern: TemporalPattern
     private var clock = PresentationClock()
     /// The index before the first frame of the base layer, which is 0.
@@ -37,7 +34,6 @@ public final class VP8Encoder {
     /// Makes the encoder.
     public init(configuration: Configuration) throws(VideoCodingError) {
         context = try EncoderContext(configuration)
-        allocatedSize = configuration.size
         pattern = TemporalPattern(layerCount: configuration.temporalLayers)
         self.configuration = configuration
         applied = configuration
@@ -50,7 +46,7 @@ public final class VP8Encoder {
         var new = new
         new.threads = configuration.threads
         guard new != configuration else { return }
-        if new.size.width <= allocatedSize.width, new.size.height <= allocatedSize.height {
+        if new.size == configuration.size {
             do throws(VideoCodingError) {
                 try context.apply(new)
             } catch {
@@ -58,19 +54,22 @@ public final class VP8Encoder {
                 try context.apply(configuration)
                 throw error
             }
+            applied = new
         } else {
-            context = try EncoderContext(new)
-            allocatedSize = new.size
-            clock = PresentationClock()
-            hasActiveMap = false
+            try renew(new)
             keyFrameIsDue = true
         }
-        if new.size != configuration.size { keyFrameIsDue = true }
         if new.temporalLayers != configuration.temporalLayers {
             pattern = TemporalPattern(layerCount: new.temporalLayers)
         }
         configuration = new
-        applied = new
+    }
+
+    /// Has a new encoder of libvpx make what comes next, a key frame.
+    private func renew(_ settings: Configuration) throws(VideoCodingError) {
+        context = try EncoderContext(settings)
+        applied = settings
+        hasActiveMap = false
     }
 
     /// Encodes a picture, which has to be I420 of the configured size.
@@ -164,13 +163,14 @@ extension VP8Encoder {
         _ packet: Packet, of picture: any VideoFrameBuffer, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet {
         var packet = packet
-        // Presentation times have to grow; one tick is no time.
-        var time = time
+        // The one that made the packet would have the pictures that follow pay for each try.
         func again(
             _ picture: any VideoFrameBuffer, quantizer: Int
         ) throws(VideoCodingError) -> Packet? {
-            time.ticks += 1
-            try use(quantizers: quantizer...max(quantizer, configuration.maximumQuantizer))
+            var settings = configuration
+            settings.minimumQuantizer = quantizer
+            settings.maximumQuantizer = max(quantizer, configuration.maximumQuantizer)
+            try renew(settings)
             return try context.encode(picture, time: time, flags: flags)
         }
         if let coarser = try coarserQuantizer(forKeyFrame: packet.data.count) {

@@ -95,9 +95,9 @@ extension VP8Encoder.Configuration {
         config.rc_min_quantizer = UInt32(minimumQuantizer)
         config.rc_max_quantizer = UInt32(maximumQuantizer)
         config.rc_resize_allowed = 0
-        // A screen's picture is wanted even where it costs: what it takes too much is saved on those that follow.
-        // Motion is better served by an honest gap.
-        config.rc_dropframe_thresh = hint == .motion ? 30 : 0
+        // What is too much is saved by holding the pictures that follow, before they are encoded (``BitBudget``): two that
+        // leave pictures out for the same bits leave out twice as many.
+        config.rc_dropframe_thresh = 0
         config.rc_undershoot_pct = 100
         config.rc_overshoot_pct = 15
         // Milliseconds of the bitrate: more would be delay, as the pacer holds back what the network does not take. The
@@ -131,8 +131,8 @@ extension VP8Encoder.Configuration {
         return [
             ("speed", VP8E_SET_CPUUSED, Int32(speed)),
             // 2: after an overshoot, drop the frame and code the next at the coarsest quantizer. A new slide then costs
-            // one frame's time, not half a second of queue.
-            ("screen content mode", VP8E_SET_SCREEN_CONTENT_MODE, hint == .motion ? 0 : 2),
+            // one frame's time, not half a second of queue. 1: what a key frame took too much is not paid for ever.
+            ("screen content mode", VP8E_SET_SCREEN_CONTENT_MODE, hint == .motion ? 1 : 2),
             ("static threshold", VP8E_SET_STATIC_THRESHOLD, hint == .motion ? 1 : 100),
             ("noise sensitivity", VP8E_SET_NOISE_SENSITIVITY, 0),
             ("token partitions", VP8E_SET_TOKEN_PARTITIONS, threads > 1 ? 1 : 0),

@@ -250,16 +250,17 @@ private struct EncoderThreadWorker {
     private func nextWork() -> Work {
         monitor.wait { state in
             if state.isStopping { return .done(.end) }
-            switch state.cadence.action(now: monotonicNow()) {
+            let now = monotonicNow()
+            switch state.cadence.action(now: now) {
             case .encodeNew(let asKeyFrame):
                 // The slot is full whenever the cadence says that a frame waits.
                 let frame = state.slot
                 state.slot = nil
-                state.begin(new: true)
+                state.begin(new: true, now: now)
                 return .done(.encode(frame, asKeyFrame: asKeyFrame, state.order(isNew: true)))
             case .encodeAgain(let asKeyFrame):
                 if !state.endings.isEmpty, state.slot == nil { return .done(.passOn(state.takeEndings())) }
-                state.begin(new: false)
+                state.begin(new: false, now: now)
                 return .done(.encode(nil, asKeyFrame: asKeyFrame, state.order(isNew: false)))
             case .wait(let time):
                 if !state.endings.isEmpty, state.slot == nil || state.cadence.isPaused {

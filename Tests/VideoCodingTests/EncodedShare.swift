@@ -151,7 +151,7 @@ struct EncodedShare {
     private mutating func encode(asKeyFrame: Bool, isNew: Bool, now: Duration) throws {
         let before = (state.governor.framesPerSecond, state.governor.sizeSteps)
         defer { changes += before == (state.governor.framesPerSecond, state.governor.sizeSteps) ? 0 : 1 }
-        state.begin(new: isNew)
+        state.begin(new: isNew, now: now)
         let order = state.order(isNew: isNew)
         let sizes = order.sizes(for: VideoFrame(buffer: shown, timestamp: now))
         var configuration = encoder.configuration

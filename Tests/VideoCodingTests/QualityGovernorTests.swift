@@ -216,7 +216,9 @@ struct QualityGovernorTests {
         #expect((8...20).contains(changes), "\(changes)")
     }
 
-    @Test("more bits undo as many of motion's steps as they are enough for, and none that would have to be taken again")
+    @Test(
+        "more bits that stay undo as many of motion's steps as they are enough for, and none that would have to be taken again"
+    )
     func motionRecovery() {
         for (bitsPerSecond, width) in [(310_000, 640), (500_000, 960), (1_200_000, 1280)] {
             var run = Run(.motion, bitsPerSecond: 200_000)
@@ -224,6 +226,8 @@ struct QualityGovernorTests {
             #expect(run.governor.size(for: run.size).width == 640)
             run.give(3, quantizer: 95, share: 1)
             run.configure(.motion, bitsPerSecond: bitsPerSecond)
+            #expect(run.governor.size(for: run.size).width == 640)
+            run.give(2.1, quantizer: 95, share: 1 * 200_000 / Double(bitsPerSecond))
             #expect(run.governor.size(for: run.size).width == width, "\(bitsPerSecond)")
         }
     }
@@ -248,7 +252,7 @@ struct QualityGovernorTests {
     }
 
     @Test(
-        "a bitrate that falls far below what pictures take has what gives way first give at once, before another picture"
+        "a bitrate that falls far below what pictures take has what gives way first give way before another picture"
     )
     func anticipation() {
         // At the coarsest quantizer wanted these would take about 350 kbit/s.
@@ -262,6 +266,10 @@ struct QualityGovernorTests {
         var motion = Run(.motion)
         motion.give(2, quantizer: 40)
         motion.configure(.motion, bitsPerSecond: 100_000)
+        // A step of motion is a key frame: not for a moment's dip.
+        motion.governor.willEncode(after: .zero, now: motion.now + .milliseconds(499))
+        #expect(motion.governor.size(for: motion.size) == motion.size)
+        motion.governor.willEncode(after: .zero, now: motion.now + .milliseconds(500))
         #expect(motion.governor.size(for: motion.size).width < 1280 && motion.governor.framesPerSecond == 30)
         // A picture that rests, or of which too little was seen, takes nothing; and paused nothing is judged.
         var still = Run(.text)
@@ -378,7 +386,7 @@ struct QualityGovernorTests {
                 governor.encoded(sample, size: full, now: now)
             }
         }
-        #expect(sizes == [full, PixelSize(width: 480, height: 270), PixelSize(width: 320, height: 180)])
+        #expect(sizes.contains(full) && sizes.contains(PixelSize(width: 320, height: 180)))
         #expect(governor.reason == .bandwidth)
     }
 }
