@@ -6,7 +6,8 @@ internal import WireFormat
 /// Source: libwebrtc, `goog_cc/send_side_bandwidth_estimation`. Deviations: the loss-based estimate counts as soon as it
 /// is ready, where libwebrtc waits for a receiver report; while it does not bind, the delay-based one is followed at once,
 /// not with the next interval; waiting for feedback is measured from the first packet that waits, so that silence of the
-/// application alone is none; no separate stable target.
+/// application alone is none; no separate stable target; and by reports alone the rate grows by half each second until the
+/// first loss or the first queue, where libwebrtc grows by 8 percent from the first.
 struct SendSideEstimator: Sendable {
     /// What the first loss reports are not yet held against.
     static let startPhase = Duration.seconds(2)
@@ -16,6 +17,12 @@ struct SendSideEstimator: Sendable {
     static let lowLoss = 0.02
     /// The loss above which it falls.
     static let highLoss = 0.1
+    /// The growth in a second by reports.
+    private static let growth = 1.08
+    /// The same while nothing has been lost, and nothing waits.
+    private static let firstGrowth = 1.5
+    /// A round trip that is longer than the shortest by more than this has a queue in it.
+    private static let queueingDelay = Duration.milliseconds(50)
     /// Waiting this long for feedback lowers the rate.
     static let feedbackTimeout = Duration.seconds(3)
     /// The rate that a missing feedback does not go below.
@@ -43,6 +50,9 @@ struct SendSideEstimator: Sendable {
     private(set) var minimum: DataRate
     private(set) var maximum: DataRate
     private var roundTripTime = Duration.zero
+    private var shortestRoundTrip: Duration?
+    /// Whether a report told of loss, or a round trip of a queue.
+    private var hasMetLimit = false
     private var expected = 0
     private var lost = 0.0
     private var firstReport: Instant?
@@ -70,6 +80,9 @@ struct SendSideEstimator: Sendable {
 
     mutating func setRoundTripTime(_ time: Duration) {
         roundTripTime = time
+        let shortest = min(shortestRoundTrip ?? time, time)
+        shortestRoundTrip = shortest
+        if time > shortest + Self.queueingDelay { hasMetLimit = true }
     }
 
     /// Takes what the receiver estimates; counts with the next `update`.
@@ -109,6 +122,7 @@ struct SendSideEstimator: Sendable {
         lost += Double(min(packets, 1 << 20)) * min(max(fractionLost, 0), 1)
         guard expected >= Self.samplePackets else { return false }
         self.fractionLost = min(1, lost / Double(expected))
+        if self.fractionLost > Self.lowLoss { hasMetLimit = true }
         expected = 0
         lost = 0
         lastReport = now
@@ -172,7 +186,7 @@ struct SendSideEstimator: Sendable {
         if fractionLost <= Self.lowLoss {
             // From the lowest of the last second, so that the rate grows by a share a second however often this runs.
             let before = lowest.first?.rate ?? target
-            set(before * 1.08 + .bitsPerSecond(1000))
+            set(before * (hasMetLimit ? Self.growth : Self.firstGrowth) + .bitsPerSecond(1000))
         } else if fractionLost > Self.highLoss {
             isBoundByReports = true
             let isDue = lastDecrease.map { now - $0 >= Self.decreaseInterval + roundTripTime } ?? true

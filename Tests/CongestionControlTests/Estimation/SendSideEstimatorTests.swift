@@ -88,15 +88,34 @@ import WireFormat
         arguments: [(0.02, 1081), (0.021, 1000), (0.1, 1000), (0.12, 940)])
     func lossSteps(loss: Double, expected: Int) {
         var estimator = estimator(start: 1000)
-        _ = estimator.receive(fractionLost: 1, packets: 1, now: start)
-        // The first seconds are over, and that one packet is forgotten.
+        _ = estimator.receive(fractionLost: 1, packets: 20, now: start)
         _ = estimator.receive(fractionLost: 0, packets: 10_000, now: start)
+        // The first seconds are over, and the first loss is met.
         for step in 0...40 {
             let now = time(3000 + 25 * step)
             if step == 0 { _ = estimator.receive(fractionLost: loss, packets: 100, now: now) }
             estimator.update(waiting: .zero, now: now)
         }
         #expect(estimator.target == .kilobitsPerSecond(expected))
+    }
+
+    @Test(
+        "By reports the rate grows by half a second until the first loss or the first queue, then by 8 percent",
+        arguments: [true, false])
+    func growth(byLoss: Bool) {
+        var estimator = estimator(start: 200)
+        func wait(from begin: Int, loss: Double, roundTrip: Int) -> Double {
+            let before = estimator.target.bitsPerSecond
+            estimator.setRoundTripTime(.milliseconds(roundTrip))
+            _ = estimator.receive(fractionLost: loss, packets: 100, now: time(begin))
+            for step in 0...40 { estimator.update(waiting: .zero, now: time(begin + 25 * step)) }
+            return Double(estimator.target.bitsPerSecond) / Double(before)
+        }
+        #expect(abs(wait(from: 3000, loss: 0.02, roundTrip: 100) - 1.5) < 0.02)
+        #expect(abs(wait(from: 4025, loss: 0, roundTrip: 150) - 1.5) < 0.02)
+        _ = wait(from: 5050, loss: byLoss ? 0.021 : 0, roundTrip: byLoss ? 100 : 151)
+        #expect(abs(wait(from: 6075, loss: 0, roundTrip: 100) - 1.08) < 0.02)
+        #expect(abs(wait(from: 7100, loss: 0, roundTrip: 100) - 1.08) < 0.02)
     }
 
     @Test("Cuts because of reports are a round trip and 0.3 s apart")
