@@ -57,7 +57,8 @@ struct AttendeeSessionTests {
         try await pair.alice.contentShare.start(source: second)
         await pair.sharing.log.wait(count: 2)
         let tile = await pair.tiles.wait(for: .resized)
-        #expect(tile?.tileID == 1 && tile?.size == second.captureFormat.size)
+        let summary = tile == nil ? await pair.summary() : ""
+        #expect(tile?.tileID == 1 && tile?.size == second.captureFormat.size, "\(summary)")
         let pictures = await pair.tiles.pictures.wait { $0.count { $0.size == second.captureFormat.size } >= 3 }
         // Nothing of the first comes once the second was seen.
         let change = try #require(pictures.firstIndex { $0.size == second.captureFormat.size })

@@ -36,6 +36,23 @@ struct Pair {
         await alice.leave()
         await bob.leave()
     }
+
+    /// What both ends have to say, for where something was waited for in vain.
+    func summary() async -> String {
+        let names = [
+            "framesSent", "framesEncoded", "keyFramesEncoded", "targetBitrate", "availableOutgoingBitrate",
+            "framesReceived",
+            "framesDecoded", "pliCount", "nackCount", "packetsSent", "packetsReceived", "packetsLost",
+        ]
+        var lines = ["tiles: \(tiles.log.entries)", "share: \(sharing.log.entries)"]
+        for (name, session) in [("alice", alice), ("bob", bob)] {
+            for object in await session.statistics() {
+                let values = names.compactMap { key in object.number(key).map { "\(key) \($0)" } }
+                if !values.isEmpty { lines.append("\(name): \(values.joined(separator: ", "))") }
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
 }
 
 /// What the sharing side's observers hear.

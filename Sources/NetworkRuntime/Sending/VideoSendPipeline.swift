@@ -32,6 +32,28 @@ public final class VideoSendPipeline: Sendable {
         var targets: [ObjectIdentifier: BitrateTarget] = [:]
         var isMuted = false
         var isStopped = false
+
+        /// What is wanted, as far as all paths and peers allow it.
+        var allowedSettings: VideoEncoderThread.Settings {
+            var settings = wanted
+            for target in targets.values {
+                settings.bitsPerSecond = min(settings.bitsPerSecond, Int(clamping: target.bitrate.bitsPerSecond))
+            }
+            for limit in limits.values {
+                if let rate = limit.maximumBitrate {
+                    settings.bitsPerSecond = min(settings.bitsPerSecond, Int(clamping: rate.bitsPerSecond))
+                }
+                if let rate = limit.maximumFramesPerSecond {
+                    settings.framesPerSecond = min(settings.framesPerSecond, rate)
+                }
+                if let blocks = limit.maximumMacroblocks {
+                    settings.maximumSize = settings.maximumSize.fitted(withinMacroblocks: blocks)
+                }
+                // A viewer that was not told how the picture stands has to be given it upright.
+                if !limit.acceptsOrientation { settings.turnsPictures = true }
+            }
+            return settings
+        }
     }
 
     private let encoder: VideoEncoderThread
@@ -151,45 +173,32 @@ public final class VideoSendPipeline: Sendable {
     /// Below this no picture is worth sending.
     private static let leastBitrate = DataRate.kilobitsPerSecond(30)
 
-    /// Tells each connection what this would use of its path: nothing while there is nothing to show.
+    /// Tells each connection what this would use of its path: nothing while there is nothing to show. In one piece, as
+    /// ``applySettings()``.
     private func tellDemand() {
-        let (wanted, limits, isIdle) = state.withLock { ($0.wanted, $0.limits, $0.inlet == nil || $0.isMuted) }
-        for destination in output.destinations.withLock({ $0 }) {
-            var demand = BitrateDemand.zero
-            if !isIdle {
-                let limit = limits[ObjectIdentifier(destination.connection)]?.maximumBitrate
-                let rate = DataRate.bitsPerSecond(max(wanted.bitsPerSecond, 0))
-                let maximum = min(rate, limit ?? rate)
-                demand = BitrateDemand(
-                    minimum: min(Self.leastBitrate, maximum), maximum: maximum, priority: destination.priority)
+        state.withLock { state in
+            let isIdle = state.inlet == nil || state.isMuted
+            for destination in output.destinations.withLock({ $0 }) {
+                var demand = BitrateDemand.zero
+                if !isIdle {
+                    let limit = state.limits[ObjectIdentifier(destination.connection)]?.maximumBitrate
+                    let rate = DataRate.bitsPerSecond(max(state.wanted.bitsPerSecond, 0))
+                    let maximum = min(rate, limit ?? rate)
+                    demand = BitrateDemand(
+                        minimum: min(Self.leastBitrate, maximum), maximum: maximum, priority: destination.priority)
+                }
+                destination.connection.setDemand(demand, media: destination.media)
             }
-            destination.connection.setDemand(demand, media: destination.media)
         }
     }
 
+    /// Brings the encoder to what is wanted and allowed now. In one piece with finding that out: of two who do so at the
+    /// same time, the later has the last word.
     private func applySettings() {
-        let (wanted, limits, targets) = state.withLock {
-            ($0.wanted, Array($0.limits.values), Array($0.targets.values))
+        state.withLock { state in
+            encoder.apply(state.allowedSettings)
+            encoder.queueDidFill(state.targets.values.contains { $0.isQueueFull })
         }
-        var settings = wanted
-        for target in targets {
-            settings.bitsPerSecond = min(settings.bitsPerSecond, Int(clamping: target.bitrate.bitsPerSecond))
-        }
-        for limit in limits {
-            if let rate = limit.maximumBitrate {
-                settings.bitsPerSecond = min(settings.bitsPerSecond, Int(clamping: rate.bitsPerSecond))
-            }
-            if let rate = limit.maximumFramesPerSecond {
-                settings.framesPerSecond = min(settings.framesPerSecond, rate)
-            }
-            if let blocks = limit.maximumMacroblocks {
-                settings.maximumSize = settings.maximumSize.fitted(withinMacroblocks: blocks)
-            }
-            // A viewer that was not told how the picture stands has to be given it upright.
-            if !limit.acceptsOrientation { settings.turnsPictures = true }
-        }
-        encoder.apply(settings)
-        encoder.queueDidFill(targets.contains { $0.isQueueFull })
     }
 
     /// Has the next frame be a key frame; however many ask before it, one answers.
