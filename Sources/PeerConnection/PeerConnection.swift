@@ -22,8 +22,8 @@ public struct PeerConnection: ~Copyable {
         /// The most that is sent: pictures, sound, retransmissions and headers together.
         public var maximumBitrate = DataRate.kilobitsPerSecond(2500)
         /// What the path is taken to carry until something is known of it. Probes find out within its first round trips;
-        /// where the peer gives no transport-wide feedback it rises by 8 percent a second, so that it begins higher than
-        /// the 300 kbit/s that are usual.
+        /// where the peer gives no transport-wide feedback nothing but its reports does, once a second, so that this is
+        /// higher than the 300 kbit/s that are usual.
         public var startBitrate = DataRate.kilobitsPerSecond(1000)
         /// How long to look for a path to the peer before giving up.
         public var connectTimeout = Duration.seconds(30)

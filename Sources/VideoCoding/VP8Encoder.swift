@@ -54,22 +54,16 @@ public final class VP8Encoder {
                 try context.apply(configuration)
                 throw error
             }
-            applied = new
         } else {
-            try renew(new)
+            context = try EncoderContext(new)
+            hasActiveMap = false
             keyFrameIsDue = true
         }
+        applied = new
         if new.temporalLayers != configuration.temporalLayers {
             pattern = TemporalPattern(layerCount: new.temporalLayers)
         }
         configuration = new
-    }
-
-    /// Has a new encoder of libvpx make what comes next, a key frame.
-    private func renew(_ settings: Configuration) throws(VideoCodingError) {
-        context = try EncoderContext(settings)
-        applied = settings
-        hasActiveMap = false
     }
 
     /// Encodes a picture, which has to be I420 of the configured size.
@@ -163,14 +157,13 @@ extension VP8Encoder {
         _ packet: Packet, of picture: any VideoFrameBuffer, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet {
         var packet = packet
-        // The one that made the packet would have the pictures that follow pay for each try.
+        // Presentation times have to grow; one tick is no time.
+        var time = time
         func again(
             _ picture: any VideoFrameBuffer, quantizer: Int
         ) throws(VideoCodingError) -> Packet? {
-            var settings = configuration
-            settings.minimumQuantizer = quantizer
-            settings.maximumQuantizer = max(quantizer, configuration.maximumQuantizer)
-            try renew(settings)
+            time.ticks += 1
+            try use(quantizers: quantizer...max(quantizer, configuration.maximumQuantizer))
             return try context.encode(picture, time: time, flags: flags)
         }
         if let coarser = try coarserQuantizer(forKeyFrame: packet.data.count) {

@@ -122,7 +122,7 @@ struct AttendeeSessionTests {
         await pair.tiles.pictures.wait { $0.last.map { $0.luma < 18 && $0.counter == nil } ?? false }
         track.isEnabled = true
         await pair.tiles.pictures.wait { $0.last?.counter != nil }
-        #expect(pair.tiles.kindsButPauses == [.added])
+        #expect(pair.tiles.kindsWithPausesOnce == [.added, .paused, .resumed])
         // A muted track that is replaced leaves nothing of its mute behind.
         track.isMuted = true
         let other = try pattern(256, 144)

@@ -41,8 +41,7 @@ struct Pair {
     func summary() async -> String {
         let names = [
             "framesSent", "framesEncoded", "keyFramesEncoded", "targetBitrate", "availableOutgoingBitrate",
-            "framesReceived",
-            "framesDecoded", "pliCount", "nackCount", "packetsSent", "packetsReceived", "packetsLost",
+            "framesReceived", "framesDecoded", "pliCount", "nackCount", "packetsSent", "packetsReceived", "packetsLost",
         ]
         var lines = ["tiles: \(tiles.log.entries)", "share: \(sharing.log.entries)"]
         for (name, session) in [("alice", alice), ("bob", bob)] {
@@ -85,7 +84,16 @@ final class TileLog: VideoTileObserver {
     init(binding controller: VideoTileController?) { self.controller = controller }
 
     var kinds: [Event.Kind] { Self.withoutStalls(log.entries).map(\.kind) }
-    /// The same for a share that never pauses, but may seem to where the machine is so busy that not even reports come.
+    /// The same with a pause and its end, however often they came in a row, once: where the machine is so busy that not
+    /// even reports come, a share that goes on may seem to pause.
+    var kindsWithPausesOnce: [Event.Kind] {
+        kinds.reduce(into: []) { kinds, kind in
+            kinds.append(kind)
+            if kinds.suffix(4) == [.paused, .resumed, .paused, .resumed] { kinds.removeLast(2) }
+        }
+    }
+
+    /// The same for a share that never pauses.
     var kindsButPauses: [Event.Kind] { kinds.filter { $0 != .paused && $0 != .resumed } }
 
     func wait(_ location: SourceLocation = #_sourceLocation, for kind: Event.Kind, count: Int = 1) async

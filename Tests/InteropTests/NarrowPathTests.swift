@@ -6,7 +6,7 @@ extension Interop {
     /// A share to a browser over a path that is narrow and changes, made by a program between the two.
     @Suite(.serialized)
     struct NarrowPathTests {
-        /// RFC 8867 §5.1, in kbit/s: what a path has, from which second on; and the most that the source makes (§4.3).
+        /// RFC 8867 §5.1, in kbit/s: what a path has, from which second on; and the most that its source makes.
         static let profile = "1000,40:2500,60:600,80:1000"
         static let maximumBitrate = "1500"
         static let profileSeconds = 100

@@ -386,7 +386,7 @@ struct QualityGovernorTests {
                 governor.encoded(sample, size: full, now: now)
             }
         }
-        #expect(sizes.contains(full) && sizes.contains(PixelSize(width: 320, height: 180)))
+        #expect(sizes == [full, PixelSize(width: 320, height: 180)])
         #expect(governor.reason == .bandwidth)
     }
 }

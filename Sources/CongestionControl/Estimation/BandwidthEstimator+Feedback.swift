@@ -30,8 +30,10 @@ extension BandwidthEstimator {
         lastActivity = now
         outstanding.receive(results, now: now)
         let arrived = results.filter { $0.arrival != nil }.sorted(by: Self.arrivesEarlier)
-        if let first = arrived.map(\.sent).min() { window.receive(roundTrip: max(.zero, now - first)) }
-        if let last = arrived.map(\.sent).max() { feedbackRoundTrip = max(.zero, now - last) }
+        if let first = arrived.lazy.map(\.sent).min(), let last = arrived.lazy.map(\.sent).max() {
+            window.receive(roundTrip: max(.zero, now - first))
+            feedbackRoundTrip = max(.zero, now - last)
+        }
         throughput.receive(results)
         queueing.receive(arrived, now: now)
         recentArrivals.receive(arrived, queueing: queueing)
@@ -44,8 +46,7 @@ extension BandwidthEstimator {
         let isLimited = limitedRegion.startTime != nil
         let before = delayBased.estimate
         let result = delayBased.receive(
-            arrived, acknowledged: carried, probe: probe,
-            isApplicationLimited: isLimited,
+            arrived, acknowledged: carried, probe: probe, isApplicationLimited: isLimited,
             hasQueue: hasQueue(now: now), now: now)
         lowerToArrivals(now: now)
         if let estimate = result.estimate {
