@@ -53,7 +53,11 @@ let package = Package(
         .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
         .systemLibrary(
             name: "CXCB", pkgConfig: "xcb",
-            providers: [.apt(["libxcb1-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev", "libxcb-randr0-dev"])]),
+            providers: [
+                .apt([
+                    "libxcb1-dev", "libxcb-damage0-dev", "libxcb-randr0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev",
+                ])
+            ]),
 
         // Counts the allocations of whoever links it: for benchmarks alone.
         .target(name: "CAllocations"),

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/ipc.h>
 #include <sys/shm.h>
+#include <xcb/damage.h>
 #include <xcb/randr.h>
 #include <xcb/shm.h>
 #include <xcb/xcb.h>
@@ -17,6 +18,10 @@ static inline const xcb_query_extension_reply_t *cxcb_shm_extension(xcb_connecti
 
 static inline const xcb_query_extension_reply_t *cxcb_xfixes_extension(xcb_connection_t *connection) {
     return xcb_get_extension_data(connection, &xcb_xfixes_id);
+}
+
+static inline const xcb_query_extension_reply_t *cxcb_damage_extension(xcb_connection_t *connection) {
+    return xcb_get_extension_data(connection, &xcb_damage_id);
 }
 
 static inline const xcb_query_extension_reply_t *cxcb_randr_extension(xcb_connection_t *connection) {

@@ -72,6 +72,11 @@ final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable
         }
     }
 
+    /// What comes of going through all sinks, beginning with `initial`.
+    func reduce<Result>(_ initial: Result, _ next: (Result, Sink) -> Result) -> Result {
+        state.withLock { $0.entries }.reduce(initial) { next($0, $1.sink) }
+    }
+
     private func announce() {
         let isMine = state.withLock { state in
             defer { state.isTelling = true }

@@ -21,6 +21,8 @@ final class Collector: VideoSink {
     var frames: [VideoFrame] { state.withLock { $0.frames } }
     var ends: [(any Error)?] { state.withLock { $0.ends } }
 
+    func forgetFrames() { state.withLock { $0.frames = [] } }
+
     func receive(_ frame: VideoFrame) {
         state.withLock { state in
             state.frames.append(frame)

@@ -45,7 +45,7 @@ struct DisplaySourceTests {
         #expect(Set(judged) == [0x204080, 0xF0A010])
         let (source, sink) = try capture(.screen, of: display)
         #expect(source.captureFormat == CaptureFormat(size: PixelSize(width: 640, height: 480), framesPerSecond: 50))
-        #expect(sink.wait { $0.frames.count >= 3 })
+        #expect(sink.wait { !$0.frames.isEmpty })
         source.stop()
         let frame = try #require(sink.frames.last)
         #expect(frame.buffer.format == .bgra)
@@ -70,15 +70,11 @@ struct DisplaySourceTests {
         let (source, sink) = try capture(
             .region(PixelRectangle(x: 0, y: 0, size: .init(width: 320, height: 200))), of: display)
         defer { source.stop() }
-        var isEqual = false
-        for _ in 0..<50 where !isEqual {
-            let judged = try display.judgedPixels()
-            let count = sink.frames.count
-            guard sink.wait(until: { $0.frames.count >= min(count + 2, 4) }), let frame = sink.frames.last else {
-                break
-            }
+        // What is judged may be drawn over before it is captured: it is judged again until both are the same.
+        let isEqual = sink.wait { sink in
+            guard let frame = sink.frames.last, let judged = try? display.judgedPixels() else { return false }
             let expected = (0..<200).flatMap { judged[$0 * 640..<$0 * 640 + 320] }
-            isEqual = Set(expected).count > 1 && pixels(frame.buffer) == expected
+            return Set(expected).count > 1 && pixels(frame.buffer) == expected
         }
         #expect(isEqual)
     }
@@ -117,9 +113,9 @@ struct DisplaySourceTests {
         let frame = try #require(sink.frames.last)
         #expect(!isDrawn(frame, 0..<280, 0..<480))
         for (x, y) in [("0", "0"), ("639", "479"), ("639", "0"), ("0", "479")] {
+            let before = sink.frames.last?.timestamp ?? .zero
             try display.run("xdotool", "mousemove", x, y)
-            let count = sink.frames.last?.timestamp ?? .zero
-            #expect(sink.wait { ($0.frames.last?.timestamp ?? .zero) > count + .milliseconds(60) })
+            #expect(sink.wait { ($0.frames.last?.timestamp ?? .zero) > before })
         }
         #expect(sink.ends.isEmpty)
     }
@@ -186,8 +182,8 @@ struct DisplaySourceTests {
         let (whole, wholeSink) = try capture(.screen, of: display)
         let region = PixelRectangle(x: 300, y: 200, size: PixelSize(width: 100, height: 100))
         let (part, partSink) = try capture(.region(region), of: display)
-        #expect(wholeSink.wait { $0.frames.count >= 2 })
-        #expect(partSink.wait { $0.frames.count >= 2 })
+        #expect(wholeSink.wait { !$0.frames.isEmpty })
+        #expect(partSink.wait { !$0.frames.isEmpty })
         try display.run(
             "xrandr", "--newmode", "small", "1", "322", "322", "322", "322", "241", "241", "241", "241")
         try display.run("xrandr", "--addmode", "screen", "small")
@@ -208,7 +204,7 @@ struct DisplaySourceTests {
         let display = try VirtualDisplay()
         let (source, sink) = try capture(.screen, of: display)
         let observer = CaptureObserver()
-        #expect(sink.wait { $0.frames.count >= 2 })
+        #expect(sink.wait { !$0.frames.isEmpty })
         source.add(observer: observer)
         display.kill()
         #expect(observer.wait(for: 1))
@@ -226,7 +222,7 @@ struct DisplaySourceTests {
     func hanging() throws {
         let display = try VirtualDisplay()
         let (source, sink) = try capture(.screen, of: display)
-        #expect(sink.wait { $0.frames.count >= 2 })
+        #expect(sink.wait { !$0.frames.isEmpty })
         display.suspend(true)
         defer { display.suspend(false) }
         let begin = monotonicNow()
@@ -239,7 +235,7 @@ struct DisplaySourceTests {
     func restart() throws {
         let display = try VirtualDisplay()
         let (source, sink) = try capture(.screen, of: display)
-        #expect(sink.wait { $0.frames.count >= 2 })
+        #expect(sink.wait { !$0.frames.isEmpty })
         source.stop()
         let newest = try #require(sink.frames.last).timestamp
         try source.start()
@@ -279,9 +275,11 @@ struct DisplaySourceTests {
         }
         let display = try VirtualDisplay()
         let (source, sink) = try capture(.screen, of: display)
-        #expect(sink.wait { $0.frames.count >= 2 })
+        #expect(sink.wait { !$0.frames.isEmpty })
         #expect(try ours() == 1)
         source.stop()
+        // A frame keeps the memory that it is in.
+        sink.forgetFrames()
         // The server lets go of it when it reads our request, which nobody waits for.
         let deadline = monotonicNow() + .seconds(10)
         while try ours() > 0, monotonicNow() < deadline { usleep(10_000) }

@@ -63,7 +63,7 @@ struct StatisticsSinkTests {
         let (source, sink) = (CustomVideoSource(), VideoStatisticsSink())
         source.add(sink)
         #expect(sink.statistics.frames == 0 && sink.statistics.size == nil)
-        for index in 0..<20 { source.capture(grey(at: index * 100, damage: index % 4 == 0 ? [] : nil)) }
+        for index in 0..<20 { source.capture(grey(at: index * 100, damage: index % 4 == 1 ? [] : nil)) }
         source.capture(grey(32, 32, at: 2900))
         source.capture(grey(32, 32, at: 2950, outputSize: PixelSize(width: 8, height: 8)))
         var statistics = sink.statistics

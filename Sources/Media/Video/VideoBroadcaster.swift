@@ -11,7 +11,7 @@ public final class VideoBroadcaster: Sendable {
 
     private struct State {
         var framesRefused = 0
-        /// Whether what the last frame changed was kept from the sinks.
+        /// Whether what the last frame changed was kept from a sink, or the sink did not see the frame before.
         var damageIsUnknown = false
     }
 
@@ -46,8 +46,18 @@ public final class VideoBroadcaster: Sendable {
     /// Whether anybody takes frames.
     public var hasSinks: Bool { !sinks.isEmpty }
 
-    /// Gives `sink` every frame from now on; a sink that is already there is not added again.
-    public func add(_ sink: any VideoSink) { sinks.add(sink) }
+    /// The most that one of the sinks has a use for now.
+    public var demand: FrameDemand {
+        let demand = sinks.reduce(.nothing) { max($0, $1.demand) }
+        return demand > .nothing && state.withLock { $0.damageIsUnknown } ? .picture : demand
+    }
+
+    /// Gives `sink` every frame from now on; a sink that is already there is not added again. The first frame that it gets
+    /// is all new to it, whatever the source says.
+    public func add(_ sink: any VideoSink) {
+        state.withLock { $0.damageIsUnknown = true }
+        sinks.add(sink)
+    }
 
     /// Gives `sink` no further frame; one that it is taking on another thread at this moment is its last.
     public func remove(_ sink: any VideoSink) { sinks.remove(sink) }

@@ -96,6 +96,15 @@ public struct PixelRectangle: Hashable, Sendable {
         guard left < right, top < bottom else { return nil }
         return PixelRectangle(x: left, y: top, size: PixelSize(width: right - left, height: bottom - top))
     }
+
+    /// The least rectangle that has both in it.
+    public func union(_ other: PixelRectangle) -> PixelRectangle {
+        let left = min(x, other.x)
+        let top = min(y, other.y)
+        let right = max(x.end(size.width), other.x.end(other.size.width))
+        let bottom = max(y.end(size.height), other.y.end(other.size.height))
+        return PixelRectangle(x: left, y: top, size: PixelSize(width: right - left, height: bottom - top))
+    }
 }
 
 extension Int {

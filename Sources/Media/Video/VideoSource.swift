@@ -9,9 +9,27 @@ public protocol VideoSink: AnyObject, Sendable {
     /// The source holds its frames back, or gives them again: told when the sink is added to one that is muted, and at
     /// each change.
     func muteDidChange(_ isMuted: Bool)
+    /// What a frame given now would be of use for. A source that can wait asks before it makes one, and asks again later
+    /// where nobody has a use for it; other sources give their frames all the same.
+    var demand: FrameDemand { get }
+}
+
+/// What frames a sink has a use for at a moment.
+public enum FrameDemand: Int, Sendable, Comparable {
+    /// None: it would be replaced by a newer one before anybody looks at it.
+    case nothing
+    /// One that shows something new.
+    case changes
+    /// One that shows the picture, new or not: it has not seen it yet.
+    case picture
+
+    /// The less that is of use, the smaller.
+    public static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 }
 
 extension VideoSink {
+    /// Every change is of use.
+    public var demand: FrameDemand { .changes }
     /// Nothing is done about an end.
     public func sourceDidEnd(error: (any Error)?) {}
     /// Nothing is done about a hint.

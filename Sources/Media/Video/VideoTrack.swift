@@ -129,6 +129,7 @@ public final class VideoTrack: VideoSource {
         func sourceDidEnd(error: (any Error)?) { track?.broadcaster.end(error: error) }
         func contentHintDidChange(_ hint: ContentHint) { track?.sourceHintDidChange(hint) }
         func muteDidChange(_ isMuted: Bool) { track?.setSourceMuted(isMuted) }
+        var demand: FrameDemand { track?.demand ?? .nothing }
     }
 
     private struct WeakTrack {
@@ -139,6 +140,8 @@ public final class VideoTrack: VideoSource {
         guard state.withLock({ $0.ownHint == nil }) else { return }
         broadcaster.contentHint = hint
     }
+
+    private var demand: FrameDemand { isMuted ? .nothing : broadcaster.demand }
 
     private func receive(_ frame: VideoFrame) {
         guard !isMuted else {

@@ -99,14 +99,21 @@ final class XConnection: Sendable {
     }
 
     /// The types of the events that came since the last call.
-    func drainEvents() -> Set<UInt8> {
+    func drainEvents() throws(CaptureError) -> Set<UInt8> {
         var types: Set<UInt8> = []
         while let event = xcb_poll_for_event(handle) {
             // The highest bit says that another client sent it.
             types.insert(event.pointee.response_type & 0x7F)
             free(event)
         }
+        guard xcb_connection_has_error(handle) == 0 else { throw lost() }
         return types
+    }
+
+    /// Returns once the server has sent something, or `deadline` has passed; false where `signal` was raised.
+    func waitForInput(until deadline: Duration, signal: StopSignal) -> Bool {
+        xcb_flush(handle)
+        return signal.wait(readable: xcb_get_file_descriptor(handle), until: deadline) != .stopped
     }
 
     private func wait(until deadline: Duration?, signal: StopSignal?) -> StopSignal.Wakening {

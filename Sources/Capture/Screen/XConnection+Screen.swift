@@ -48,6 +48,14 @@ extension XConnection {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Whether the server has XFixes, which has to be asked before it is used; false where `signal` was raised.
+    func queryXFixes(signal: StopSignal?) throws(CaptureError) -> Bool {
+        guard let xfixes = cxcb_xfixes_extension(handle), xfixes.pointee.present != 0 else { return false }
+        let cookie = xcb_xfixes_query_version(handle, 4, 0)
+        return try reply(
+            "XFixesQueryVersion", cookie.sequence, as: xcb_xfixes_query_version_reply_t.self, signal: signal) != nil
+    }
+
     /// Asks to be told when the screen's size or the monitors change: which types of event say so.
     func watchGeometry() -> Set<UInt8> {
         var mask = XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue

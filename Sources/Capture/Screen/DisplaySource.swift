@@ -3,7 +3,8 @@ public import Media
 
 /// Gives what an X screen shows: all of it, one output, or a region, with the mouse pointer.
 ///
-/// A frame comes with each tick, stamped with when the server gave the picture. A screen or output that changes its
+/// A frame comes at once when something changes, but not more often than the rate allows, and says what changed; it is
+/// stamped with when the server gave the picture. A screen at rest gives none. A screen or output that changes its
 /// size is followed, frames then have the new size; a region that no longer lies on the screen ends the source.
 /// Widths and heights are even: an odd last column or row is left out.
 public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
@@ -60,18 +61,44 @@ public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
             broadcaster.start()
             var failure: CaptureError?
             do throws(CaptureError) {
-                let schedule = TickSchedule(start: monotonicNow(), framesPerSecond: rate)
-                var grabber = try ScreenGrabber(connection: connection, wanted: area, signal: signal)
-                var tick = 0
-                while signal.wait(until: schedule.deadline(tick)), let frame = try grabber?.grab(signal: signal) {
-                    broadcaster.send(frame)
-                    tick = schedule.tick(after: tick, now: monotonicNow())
-                }
+                try Self.capture(area, connection, rate, to: broadcaster, until: signal)
             } catch {
                 failure = error
             }
             signal.finish()
             broadcaster.end(error: failure)
+        }
+    }
+
+    /// Gives frames until the signal is raised.
+    private static func capture(
+        _ area: Area, _ connection: XConnection, _ rate: Double, to broadcaster: VideoBroadcaster,
+        until signal: StopSignal
+    ) throws(CaptureError) {
+        guard var grabber = try ScreenGrabber(connection: connection, wanted: area, signal: signal) else { return }
+        var cadence = ScreenCadence(framesPerSecond: rate, now: monotonicNow())
+        while !signal.isRaised {
+            let demand = broadcaster.demand
+            let hasChange = try grabber.hasChange() || demand == .picture
+            let deadline = cadence.deadline(hasChange: hasChange)
+            if monotonicNow() < deadline {
+                // What has been noticed already is not told again.
+                guard grabber.wait(until: deadline, signal: signal) else { return }
+                continue
+            }
+            guard demand > .nothing else {
+                cadence.skip(now: monotonicNow())
+                continue
+            }
+            var isFrame = false
+            switch try grabber.look(evenIfOld: demand == .picture, signal: signal) {
+            case .stopped: return
+            case .nothingNew: break
+            case .frame(let frame):
+                isFrame = true
+                broadcaster.send(frame)
+            }
+            cadence.didLook(isFrame: isFrame, pointerMoved: grabber.pointerMoved, now: monotonicNow())
         }
     }
 

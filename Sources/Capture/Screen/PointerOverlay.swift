@@ -1,0 +1,113 @@
+import CXCB
+import CYUV
+import Media
+
+/// Draws the mouse pointer over pictures, as the X server does not put it into those that it gives.
+///
+/// The pointer's place is asked for each time, its shape only where XFixes said that it changed.
+struct PointerOverlay {
+    private struct Shape {
+        let size: PixelSize
+        let hotspot: (x: Int, y: Int)
+        /// Blue, green, red, alpha; the colours are multiplied by alpha already.
+        let pixels: [UInt32]
+    }
+
+    private let connection: XConnection
+    private let changeEvent: UInt8
+    private var shape: Shape?
+    private var isOutdated = true
+    /// Its hot spot on the screen; nil where the pointer is on another screen.
+    private var place: (x: Int, y: Int)?
+
+    /// Where the pointer is asked for, before the answer is waited for.
+    struct Question {
+        fileprivate let cookie: xcb_query_pointer_cookie_t
+    }
+
+    /// Nil where the server has no XFixes: the pointer is then left out.
+    init?(connection: XConnection, signal: StopSignal?) throws(CaptureError) {
+        guard let xfixes = cxcb_xfixes_extension(connection.handle), try connection.queryXFixes(signal: signal) else {
+            return nil
+        }
+        xcb_xfixes_select_cursor_input(
+            connection.handle, connection.root, XCB_XFIXES_CURSOR_NOTIFY_MASK_DISPLAY_CURSOR.rawValue)
+        self.connection = connection
+        changeEvent = xfixes.pointee.first_event &+ UInt8(XCB_XFIXES_CURSOR_NOTIFY)
+    }
+
+    /// Whether it has another shape than it was drawn with.
+    var isPending: Bool { isOutdated }
+
+    /// Takes note of what events came.
+    mutating func take(events: Set<UInt8>) {
+        if events.contains(changeEvent) { isOutdated = true }
+    }
+
+    /// Asks where the pointer is.
+    func ask() -> Question {
+        Question(cookie: xcb_query_pointer(connection.handle, connection.root))
+    }
+
+    /// Gives up on an answer.
+    func withdraw(_ question: Question) {
+        xcb_discard_reply(connection.handle, question.cookie.sequence)
+    }
+
+    /// Takes the answer: whether the pointer is to be drawn in another way than before. Nil where `signal` was raised.
+    mutating func answer(to question: Question, signal: StopSignal?) throws(CaptureError) -> Bool? {
+        guard
+            let answer = try connection.reply(
+                "QueryPointer", question.cookie.sequence, as: xcb_query_pointer_reply_t.self, signal: signal)
+        else { return nil }
+        let before = place
+        place = answer.value.same_screen != 0 ? (Int(answer.value.root_x), Int(answer.value.root_y)) : nil
+        guard isOutdated else { return place?.x != before?.x || place?.y != before?.y }
+        guard try fetch(signal: signal) else { return nil }
+        isOutdated = false
+        return true
+    }
+
+    /// The part of `area` that the pointer covers, in pixels of the area; nil where it covers none.
+    func rectangle(in area: PixelRectangle) -> PixelRectangle? {
+        guard let place, let shape else { return nil }
+        let corner = (x: place.x - shape.hotspot.x - area.x, y: place.y - shape.hotspot.y - area.y)
+        return PixelRectangle(x: corner.x, y: corner.y, size: shape.size)
+            .intersection(PixelRectangle(x: 0, y: 0, size: area.size))
+    }
+
+    /// Draws the pointer into a BGRA picture that shows `area` of the screen.
+    func draw(into picture: ScreenPicture, area: PixelRectangle) {
+        guard let place, let shape, let visible = rectangle(in: area) else { return }
+        let left = visible.x - (place.x - shape.hotspot.x - area.x)
+        let top = visible.y - (place.y - shape.hotspot.y - area.y)
+        let target = picture.memory.baseAddress?.advanced(by: visible.y * picture.stride + visible.x * 4)
+            .assumingMemoryBound(to: UInt8.self)
+        shape.pixels.withUnsafeBytes { bytes in
+            let source = bytes.baseAddress?.advanced(by: (top * shape.size.width + left) * 4)
+                .assumingMemoryBound(to: UInt8.self)
+            _ = ARGBBlend(
+                source, Int32(shape.size.width * 4), target, Int32(picture.stride), target, Int32(picture.stride),
+                Int32(visible.size.width), Int32(visible.size.height))
+        }
+    }
+
+    /// Asks for the shape; false where `signal` was raised.
+    private mutating func fetch(signal: StopSignal?) throws(CaptureError) -> Bool {
+        let cookie = xcb_xfixes_get_cursor_image(connection.handle)
+        guard
+            let reply = try connection.reply(
+                "XFixesGetCursorImage", cookie.sequence, as: xcb_xfixes_get_cursor_image_reply_t.self, signal: signal)
+        else { return false }
+        let size = PixelSize(width: Int(reply.value.width), height: Int(reply.value.height))
+        let pixels = UnsafeBufferPointer(
+            start: xcb_xfixes_get_cursor_image_cursor_image(reply.pointer),
+            count: Int(xcb_xfixes_get_cursor_image_cursor_image_length(reply.pointer)))
+        let isUsable = size.area > 0 && pixels.count >= size.area
+        shape =
+            isUsable
+            ? Shape(size: size, hotspot: (x: Int(reply.value.xhot), y: Int(reply.value.yhot)), pixels: Array(pixels))
+            : nil
+        return true
+    }
+}

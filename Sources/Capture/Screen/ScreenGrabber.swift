@@ -1,0 +1,153 @@
+import CXCB
+import Media
+
+/// Takes pictures of a part of a screen, and keeps up with what happens to it. Lives on one thread.
+///
+///     events ─▶ changed? ─▶ what did? where is the pointer? ─▶ the parts that did ─▶ a picture of them and the last one
+///
+/// A picture costs what changed: only that is read from the server. Where much did, or it isn't known what, all is.
+struct ScreenGrabber {
+    /// What a look at the screen found.
+    enum Outcome {
+        case frame(VideoFrame)
+        /// Nothing that the last frame does not show.
+        case nothingNew
+        /// The signal was raised.
+        case stopped
+    }
+
+    /// Of the area, what may be read part by part; more is read in one piece.
+    private static let largestShare = 0.6
+    /// More parts are read as one.
+    private static let mostParts = 32
+
+    private let connection: XConnection
+    private let wanted: DisplaySource.Area
+    private let geometryEvents: Set<UInt8>
+    private let damage: ScreenDamage?
+    private var area: PixelRectangle
+    private var pointer: PointerOverlay?
+    /// Where the newest picture shows the pointer.
+    private var drawnPointer: PixelRectangle?
+    private var pictures: ScreenPictures
+    private var reader: ScreenReader
+    private var geometryIsOutdated = false
+    /// The newest picture, or what changed since, isn't known to be right.
+    private var isUnknown = true
+    /// Whether the last look found the pointer elsewhere, or of another shape.
+    private(set) var pointerMoved = false
+
+    /// Nil where `signal` was raised.
+    init?(connection: XConnection, wanted: DisplaySource.Area, signal: StopSignal?) throws(CaptureError) {
+        self.connection = connection
+        self.wanted = wanted
+        // Watch first, look then: no change falls between.
+        geometryEvents = connection.watchGeometry()
+        damage = try ScreenDamage(connection: connection, signal: signal)
+        guard let area = try wanted.rectangle(on: connection, signal: signal) else { return nil }
+        self.area = area
+        reader = ScreenReader(connection: connection)
+        pictures = ScreenPictures(connection: connection, size: area.size)
+        pointer = try PointerOverlay(connection: connection, signal: signal)
+    }
+
+    /// Whether there is something to be seen that no frame has shown. Takes note of the events that came.
+    mutating func hasChange() throws(CaptureError) -> Bool {
+        let events = try connection.drainEvents()
+        damage?.take(events: events)
+        pointer?.take(events: events)
+        if !events.isDisjoint(with: geometryEvents) { geometryIsOutdated = true }
+        return isUnknown || geometryIsOutdated || damage?.isPending ?? true || pointer?.isPending ?? false
+    }
+
+    /// Returns once the server has something to say, `deadline` has passed, or the signal is raised: false then.
+    func wait(until deadline: Duration, signal: StopSignal) -> Bool {
+        connection.waitForInput(until: deadline, signal: signal)
+    }
+
+    /// Looks at the screen. With `evenIfOld` the last picture is given again where there is nothing new.
+    mutating func look(evenIfOld: Bool, signal: StopSignal?) throws(CaptureError) -> Outcome {
+        if geometryIsOutdated {
+            guard try locate(signal: signal) else { return .stopped }
+        }
+        do throws(CaptureError) {
+            return try picture(evenIfOld: evenIfOld, signal: signal)
+        } catch {
+            // The screen may have shrunk since the events were read; where it has, what is asked for has changed.
+            guard case .requestRefused = error else { throw error }
+            let before = area
+            guard try locate(signal: signal) else { return .stopped }
+            guard area != before else { throw error }
+            return try picture(evenIfOld: evenIfOld, signal: signal)
+        }
+    }
+
+    /// Finds the wanted part anew; false where `signal` was raised.
+    private mutating func locate(signal: StopSignal?) throws(CaptureError) -> Bool {
+        geometryIsOutdated = false
+        guard let area = try wanted.rectangle(on: connection, signal: signal) else { return false }
+        if area != self.area { isUnknown = true }
+        if area.size != self.area.size {
+            pictures.reset(to: area.size)
+            reader.reset()
+        }
+        self.area = area
+        return true
+    }
+
+    private mutating func picture(evenIfOld: Bool, signal: StopSignal?) throws(CaptureError) -> Outcome {
+        let question = (damage.flatMap { $0.isPending ? $0.ask() : nil }, pointer?.ask())
+        // Until all is read, what was told of changes is not in any picture.
+        let wasUnknown = isUnknown || damage == nil
+        isUnknown = true
+        var changed: [PixelRectangle] = []
+        if let asked = question.0 {
+            guard let parts = try damage?.answer(to: asked, signal: signal) else { return .stopped }
+            changed = parts.compactMap { $0.intersection(area)?.moved(by: (-area.x, -area.y)) }
+        }
+        pointerMoved = false
+        if let asked = question.1 {
+            guard let isNew = try pointer?.answer(to: asked, signal: signal) else { return .stopped }
+            pointerMoved = isNew
+        }
+        let pointerPlace = pointer?.rectangle(in: area)
+        // What lies under the pointer is in no picture: it is read again before the pointer is drawn anew.
+        let drawsPointer =
+            pointerMoved && (pointerPlace != nil || drawnPointer != nil)
+            || changed.contains { part in drawnPointer.map { part.intersection($0) != nil } ?? false }
+        guard wasUnknown || drawsPointer || !changed.isEmpty else {
+            isUnknown = false
+            guard evenIfOld, let newest = pictures.newest else { return .nothingNew }
+            return .frame(VideoFrame(buffer: newest, timestamp: monotonicNow(), damage: []))
+        }
+        if drawsPointer, let drawnPointer { changed.append(drawnPointer) }
+        let parts = wasUnknown ? nil : gathered(changed)
+        let picture = try pictures.begin(parts: parts)
+        guard try reader.read(parts, of: area, into: picture, signal: signal) else { return .stopped }
+        let timestamp = monotonicNow()
+        if parts == nil || drawsPointer {
+            pointer?.draw(into: picture, area: area)
+            drawnPointer = pointerPlace
+        }
+        isUnknown = false
+        guard signal?.isRaised != true else { return .stopped }
+        guard !wasUnknown else { return .frame(VideoFrame(buffer: picture, timestamp: timestamp)) }
+        var shown = parts ?? [PixelRectangle(x: 0, y: 0, size: area.size)]
+        if drawsPointer, let pointerPlace { shown.append(pointerPlace) }
+        return .frame(VideoFrame(buffer: picture, timestamp: timestamp, damage: shown))
+    }
+
+    /// The parts to read; nil for the whole area.
+    private func gathered(_ parts: [PixelRectangle]) -> [PixelRectangle]? {
+        guard let first = parts.first else { return [] }
+        let gathered = parts.count <= Self.mostParts ? parts : [parts.reduce(first) { $0.union($1) }]
+        let pixels = gathered.reduce(0) { $0 + $1.size.area }
+        return Double(pixels) <= Double(area.size.area) * Self.largestShare ? gathered : nil
+    }
+}
+
+extension PixelRectangle {
+    fileprivate func moved(by offset: (x: Int, y: Int)) -> PixelRectangle {
+        PixelRectangle(x: x + offset.x, y: y + offset.y, size: size)
+    }
+}

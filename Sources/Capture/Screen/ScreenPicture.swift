@@ -1,0 +1,121 @@
+import CYUV
+import Foundation
+import Media
+
+/// A picture of a screen, in memory that the X server writes itself where it can.
+final class ScreenPicture: VideoFrameBuffer, @unchecked Sendable {
+    // Sendable: written only by `ScreenPictures`, while it holds the one reference.
+    let size: PixelSize
+    let format = PixelFormat.bgra
+    /// Where the server puts whole rows of it; nil where the memory is not shared.
+    let segment: SharedSegment?
+    let memory: UnsafeMutableRawBufferPointer
+
+    var stride: Int { size.width * 4 }
+
+    init(size: PixelSize, segment: SharedSegment?) {
+        self.size = size
+        self.segment = segment
+        memory = segment?.memory ?? .allocate(byteCount: size.area * 4, alignment: 64)
+    }
+
+    deinit {
+        if segment == nil { memory.deallocate() }
+    }
+
+    func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
+        try body(PlaneSet(planes: [UnsafeRawBufferPointer(memory)], strides: [stride]))
+    }
+
+    /// Copies a part from where its rows lie `stride` bytes apart.
+    func write(_ part: PixelRectangle, from source: UnsafeRawPointer, stride sourceStride: Int) {
+        let target = memory.baseAddress?.advanced(by: part.y * stride + part.x * 4)
+        CopyPlane(
+            source.assumingMemoryBound(to: UInt8.self), Int32(sourceStride),
+            target?.assumingMemoryBound(to: UInt8.self), Int32(stride), Int32(part.size.width * 4),
+            Int32(part.size.height))
+    }
+}
+
+/// The newest picture of a screen, and memory for the next ones.
+///
+/// A picture that somebody still looks at is left alone: the next is made in memory that is free, of what changed and of
+/// a copy of what that memory has missed. Where only a line changed, a line is copied.
+struct ScreenPictures {
+    private struct Slot {
+        var picture: ScreenPicture
+        /// What changed since the picture was written; nil is everything.
+        var missed: [PixelRectangle]?
+
+        mutating func miss(_ parts: [PixelRectangle]?) {
+            guard let parts, let before = missed, before.count + parts.count <= longestList else {
+                missed = nil
+                return
+            }
+            missed = before + parts
+        }
+    }
+
+    /// How many are kept: one that is encoded, one that waits for that, and two for who looks on.
+    private static let capacity = 4
+    /// More parts than this are taken for everything.
+    private static let longestList = 64
+
+    private let connection: XConnection
+    private var size: PixelSize
+    /// False once the server was found to share no memory with us, for instance over a network.
+    private var sharesMemory = true
+    /// The newest is the last.
+    private var slots: [Slot] = []
+
+    init(connection: XConnection, size: PixelSize) {
+        self.connection = connection
+        self.size = size
+    }
+
+    /// The newest picture.
+    var newest: ScreenPicture? { slots.last?.picture }
+
+    /// Forgets all pictures; the next ones have this size.
+    mutating func reset(to size: PixelSize) {
+        self.size = size
+        slots = []
+    }
+
+    /// The picture to be written next: in all but `parts` what the newest is, where there are parts and a newest.
+    mutating func begin(parts: [PixelRectangle]?) throws(CaptureError) -> ScreenPicture {
+        let free = freeSlot()
+        let previous = newest
+        if let free {
+            slots.append(slots.remove(at: free))
+        } else {
+            if slots.count >= Self.capacity { slots.removeFirst() }
+            slots.append(Slot(picture: try makePicture(), missed: nil))
+        }
+        let slot = slots[slots.count - 1]
+        if parts != nil, let previous, previous !== slot.picture {
+            let missed = slot.missed ?? [PixelRectangle(x: 0, y: 0, size: size)]
+            for part in missed {
+                guard let start = previous.memory.baseAddress else { continue }
+                slot.picture.write(
+                    part, from: start + part.y * previous.stride + part.x * 4, stride: previous.stride)
+            }
+        }
+        slots[slots.count - 1].missed = []
+        for index in slots.indices.dropLast() { slots[index].miss(parts) }
+        return slot.picture
+    }
+
+    private mutating func makePicture() throws(CaptureError) -> ScreenPicture {
+        guard sharesMemory else { return ScreenPicture(size: size, segment: nil) }
+        let segment = try SharedSegment(connection: connection, byteCount: size.area * 4)
+        sharesMemory = segment != nil
+        return ScreenPicture(size: size, segment: segment)
+    }
+
+    /// The newest where nobody holds it, or else the one of the free ones that was written last.
+    private mutating func freeSlot() -> Int? {
+        for index in slots.indices.reversed() where isKnownUniquelyReferenced(&slots[index].picture) { return index }
+        return nil
+    }
+}

@@ -1,0 +1,105 @@
+import CXCB
+import Media
+
+/// Reads pixels from the X server: whole rows to where they belong, by the server itself where memory is shared with it, and
+/// other parts by way of memory of its own.
+struct ScreenReader {
+    private let connection: XConnection
+    /// What parts are read into, on their way to a picture.
+    private var scratch: SharedSegment?
+
+    private struct Request {
+        let part: PixelRectangle
+        let sequence: UInt32
+        /// Where the server puts it: nil where it is put in place.
+        let source: UnsafeMutableRawPointer?
+    }
+
+    init(connection: XConnection) {
+        self.connection = connection
+    }
+
+    /// Lets go of memory, for pictures of another size follow.
+    mutating func reset() {
+        scratch = nil
+    }
+
+    /// Reads parts of `area`, in its own pixels, into a picture of it; all of it where `parts` is nil. False where `signal`
+    /// was raised.
+    mutating func read(
+        _ parts: [PixelRectangle]?, of area: PixelRectangle, into picture: ScreenPicture, signal: StopSignal?
+    ) throws(CaptureError) -> Bool {
+        let parts = parts ?? [PixelRectangle(x: 0, y: 0, size: area.size)]
+        guard let segment = picture.segment else {
+            return try readWithoutSharing(parts, of: area, into: picture, signal: signal)
+        }
+        if scratch == nil, parts.contains(where: { $0.size.width != area.size.width }) {
+            scratch = try SharedSegment(connection: connection, byteCount: area.size.area * 4)
+        }
+        var offset = 0
+        var requests: [Request] = []
+        for part in parts {
+            let isWholeRows = part.size.width == area.size.width
+            let (target, position) = isWholeRows ? (segment, part.y * picture.stride) : (scratch, offset)
+            guard let target, position + part.size.area * 4 <= target.memory.count else {
+                return try readWithoutSharing(parts, of: area, into: picture, signal: signal)
+            }
+            let cookie = xcb_shm_get_image(
+                connection.handle, connection.root, Int16(clamping: area.x + part.x), Int16(clamping: area.y + part.y),
+                UInt16(clamping: part.size.width), UInt16(clamping: part.size.height), .max,
+                UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), target.identifier, UInt32(position))
+            let source = isWholeRows ? nil : target.memory.baseAddress?.advanced(by: position)
+            requests.append(Request(part: part, sequence: cookie.sequence, source: source))
+            if !isWholeRows { offset += part.size.area * 4 }
+        }
+        return try collect(requests, signal: signal) { (request) throws(CaptureError) in
+            guard
+                try connection.reply(
+                    "ShmGetImage", request.sequence, as: xcb_shm_get_image_reply_t.self, signal: signal) != nil
+            else { return false }
+            if let source = request.source {
+                picture.write(request.part, from: source, stride: request.part.size.width * 4)
+            }
+            return true
+        }
+    }
+
+    private func readWithoutSharing(
+        _ parts: [PixelRectangle], of area: PixelRectangle, into picture: ScreenPicture, signal: StopSignal?
+    ) throws(CaptureError) -> Bool {
+        let requests = parts.map { part in
+            let cookie = xcb_get_image(
+                connection.handle, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), connection.root,
+                Int16(clamping: area.x + part.x), Int16(clamping: area.y + part.y),
+                UInt16(clamping: part.size.width), UInt16(clamping: part.size.height), .max)
+            return Request(part: part, sequence: cookie.sequence, source: nil)
+        }
+        return try collect(requests, signal: signal) { (request) throws(CaptureError) in
+            guard
+                let reply = try connection.reply(
+                    "GetImage", request.sequence, as: xcb_get_image_reply_t.self, signal: signal)
+            else { return false }
+            let length = Int(xcb_get_image_data_length(reply.pointer))
+            guard length >= request.part.size.area * 4, let bytes = xcb_get_image_data(reply.pointer) else {
+                throw .requestRefused(request: "GetImage (too little data)", code: 0)
+            }
+            picture.write(request.part, from: bytes, stride: request.part.size.width * 4)
+            return true
+        }
+    }
+
+    /// Takes each answer; where one fails, or the signal is raised, those after it are given up.
+    private func collect(
+        _ requests: [Request], signal: StopSignal?, take: (Request) throws(CaptureError) -> Bool
+    ) throws(CaptureError) -> Bool {
+        var taken = 0
+        defer {
+            for request in requests.dropFirst(taken) { xcb_discard_reply(connection.handle, request.sequence) }
+        }
+        for request in requests {
+            taken += 1
+            guard try take(request) else { return false }
+        }
+        return true
+    }
+}

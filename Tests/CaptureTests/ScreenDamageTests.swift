@@ -1,0 +1,185 @@
+import Foundation
+import Media
+import Testing
+
+@testable import Capture
+
+@Suite("What a screen says of its changes", .serialized, .timeLimit(.minutes(2)))
+struct ScreenDamageTests {
+    /// Keeps a picture that is only ever changed where frames say that they changed.
+    private final class Shadow {
+        private(set) var pixels: [UInt32] = []
+        private var size = PixelSize(width: 0, height: 0)
+        private(set) var changedPixels = 0
+        private(set) var wholeFrames = 0
+
+        func take(_ frame: VideoFrame) {
+            let whole = [PixelRectangle(x: 0, y: 0, size: frame.size)]
+            if frame.damage == nil { wholeFrames += 1 }
+            if size != frame.size {
+                size = frame.size
+                pixels = Array(repeating: 0, count: size.area)
+            }
+            frame.buffer.withPlanes { planes in
+                for part in frame.damage ?? whole {
+                    changedPixels += part.size.area
+                    for y in part.y..<part.y + part.size.height {
+                        for x in part.x..<part.x + part.size.width {
+                            let start = y * planes.strides[0] + 4 * x
+                            let plane = planes.planes[0]
+                            pixels[y * size.width + x] =
+                                UInt32(plane[start + 2]) << 16 | UInt32(plane[start + 1]) << 8 | UInt32(plane[start])
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(
+        "what frames call changed is all that changed, and little where little did",
+        .enabled(if: VirtualDisplay.isAvailable && VirtualDisplay.path(of: "xterm") != nil, "needs Xvfb and xterm"),
+        arguments: [[], ["-extension", "MIT-SHM"]])
+    func shadow(arguments: [String]) throws {
+        let display = try VirtualDisplay(arguments: arguments)
+        try display.run("xsetroot", "-solid", "#204080", "-cursor_name", "left_ptr")
+        try display.run("xdotool", "mousemove", "600", "440")
+        let source = try DisplaySource(area: .screen, display: display.name, framesPerSecond: 100)
+        let sink = Collector()
+        source.add(sink)
+        try source.start()
+        #expect(sink.wait { !$0.frames.isEmpty })
+        // Letters here and there, and a part that scrolls; the pointer crosses it meanwhile.
+        let script = """
+            for i in $(seq 60); do printf '\\033[%d;%dHx%d' $((i % 20 + 1)) $((i * 7 % 50 + 1)) $i; sleep 0.01; done
+            for i in $(seq 40); do echo line $i; sleep 0.01; done; printf done; exec sleep 60
+            """
+        let xterm = try display.start("xterm", ["-geometry", "60x20+20+30", "-e", "sh", "-c", script])
+        defer {
+            kill(xterm.processIdentifier, SIGKILL)
+            xterm.waitUntilExit()
+        }
+        for step in 0..<40 { try display.run("xdotool", "mousemove", "\(step * 15)", "\(40 + step * 5)") }
+        // Away from it all, so that the judge, who sees no pointer, can be agreed with.
+        try display.run("xdotool", "mousemove", "639", "479")
+        let expected = { (try? display.judgedPixels()) ?? [] }
+        func differing(_ pixels: [UInt32], _ judged: [UInt32]) -> Bool {
+            guard pixels.count == judged.count else { return true }
+            return zip(pixels, judged).enumerated().contains {
+                $0.element.0 != $0.element.1 && ($0.offset % 640 < 600 || $0.offset / 640 < 440)
+            }
+        }
+        var isEqual = false
+        let deadline = monotonicNow() + .seconds(20)
+        while !isEqual, monotonicNow() < deadline {
+            usleep(200_000)
+            let shadow = Shadow()
+            for frame in sink.frames { shadow.take(frame) }
+            isEqual = !differing(shadow.pixels, expected()) && sink.frames.count > 40
+            guard isEqual else { continue }
+            #expect(shadow.wholeFrames == 1)
+            // Frame for frame the whole screen would be a hundred times the screen.
+            #expect(shadow.changedPixels < sink.frames.count * 640 * 480 / 4)
+        }
+        #expect(isEqual)
+        // Each frame is a picture of its own: none was drawn into while somebody held it.
+        let again = Shadow()
+        for frame in sink.frames { again.take(frame) }
+        #expect(!differing(again.pixels, expected()))
+        source.stop()
+    }
+
+    @Test(
+        "a screen at rest gives its picture once, and again to who comes later; nobody's use, no frame",
+        .enabled(if: VirtualDisplay.isAvailable, "needs Xvfb"))
+    func rest() throws {
+        let display = try VirtualDisplay()
+        try display.run("xsetroot", "-solid", "#204080")
+        let source = try DisplaySource(area: .screen, display: display.name, framesPerSecond: 50)
+        let (first, second) = (Collector(), Collector())
+        source.add(first)
+        try source.start()
+        #expect(first.wait { !$0.frames.isEmpty })
+        usleep(300_000)
+        #expect(first.frames.count <= 2)
+        let before = first.frames.count
+        source.add(second)
+        #expect(second.wait { !$0.frames.isEmpty })
+        #expect(second.frames.first?.damage == nil)
+        #expect(second.frames.first?.buffer.colour(10, 10) == 0x204080)
+        #expect(first.frames.count <= before + 1)
+        source.stop()
+    }
+
+    @Test(
+        "a sink that has no use for frames is given none, and then what changed meanwhile",
+        .enabled(if: VirtualDisplay.isAvailable, "needs Xvfb"))
+    func noUse() throws {
+        let display = try VirtualDisplay()
+        try display.run("xsetroot", "-solid", "#204080")
+        let source = try DisplaySource(area: .screen, display: display.name, framesPerSecond: 50)
+        let track = VideoTrack(id: "screen", source: source)
+        let sink = Collector()
+        track.add(sink)
+        try source.start()
+        #expect(sink.wait { !$0.frames.isEmpty })
+        track.isMuted = true
+        try display.run("xsetroot", "-solid", "#00ff00")
+        usleep(200_000)
+        #expect(sink.frames.last?.buffer.colour(10, 10) == 0x204080)
+        #expect(track.framesMuted == 0)
+        track.isMuted = false
+        #expect(sink.wait { $0.frames.last?.buffer.colour(10, 10) == 0x00FF00 })
+        source.stop()
+    }
+}
+
+@Suite("ScreenCadence")
+struct ScreenCadenceTests {
+    private let interval = Duration.seconds(1) / 30.0
+
+    @Test("the first change after a rest is looked at at once, the next ones at the rate")
+    func rate() {
+        var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
+        var now = Duration.seconds(10)
+        #expect(cadence.deadline(hasChange: true) <= now)
+        cadence.didLook(isFrame: true, pointerMoved: false, now: now)
+        #expect(cadence.deadline(hasChange: true) == now + interval)
+        // Late by a little each time: the rate is kept all the same.
+        var looks = 0
+        let begin = now
+        while now < begin + .seconds(10) {
+            now = cadence.deadline(hasChange: true) + .milliseconds(looks % 7)
+            cadence.didLook(isFrame: true, pointerMoved: false, now: now)
+            looks += 1
+        }
+        #expect((299...301).contains(looks))
+    }
+
+    @Test("what gives no frame leaves the next change free to be looked at")
+    func noFrame() {
+        var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
+        cadence.didLook(isFrame: true, pointerMoved: false, now: .seconds(5))
+        cadence.didLook(isFrame: false, pointerMoved: false, now: .seconds(6))
+        #expect(cadence.deadline(hasChange: true) <= .seconds(6))
+    }
+
+    @Test("the pointer is asked for at the rate while it moves, and less often at rest")
+    func pointer() {
+        var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
+        cadence.didLook(isFrame: true, pointerMoved: true, now: .seconds(5))
+        #expect(cadence.deadline(hasChange: false) == .seconds(5) + interval)
+        cadence.didLook(isFrame: false, pointerMoved: false, now: .seconds(6))
+        #expect(cadence.deadline(hasChange: false) == .seconds(6) + ScreenCadence.restInterval)
+        cadence.didLook(isFrame: true, pointerMoved: true, now: .seconds(7))
+        #expect(cadence.deadline(hasChange: false) == .seconds(7) + interval)
+    }
+
+    @Test("a frame that nobody wants is asked about again at the next tick")
+    func skip() {
+        var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
+        cadence.skip(now: .seconds(3))
+        #expect(cadence.deadline(hasChange: true) == .seconds(3) + interval)
+        #expect(cadence.deadline(hasChange: false) > .seconds(3))
+    }
+}
