@@ -20,6 +20,8 @@ public struct EncodedVideoFrame: Sendable {
     public let quantizer: Int
     /// What the pictures are: content type `screenshare` is signalled for text and detail.
     public let contentHint: ContentHint
+    /// The quantizer index of what is coarsest in the picture that it makes, 0 to 127; where nobody said, its own.
+    var coarsestQuantizer: Int
     /// Whether parts of the picture are blurred or coarse still, and encoding it again makes them sharper.
     var isUnfinished = false
 
@@ -37,6 +39,7 @@ public struct EncodedVideoFrame: Sendable {
         self.temporalLayer = temporalLayer
         self.isReference = isReference
         self.quantizer = quantizer
+        coarsestQuantizer = quantizer
         self.contentHint = contentHint
     }
 }

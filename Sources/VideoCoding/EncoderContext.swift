@@ -4,9 +4,13 @@ internal import Media
 /// The owner of one libvpx encoder handle: the one place where libvpx's codes become errors.
 final class EncoderContext {
     private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
+    /// Macroblocks in a row, and rows of them.
+    private let (columns, rows): (Int, Int)
 
     init(_ configuration: VP8Encoder.Configuration) throws(VideoCodingError) {
         try configuration.validate()
+        columns = (configuration.size.width + 15) / 16
+        rows = (configuration.size.height + 15) / 16
         var config = try configuration.makeLibraryConfiguration()
         context = .allocate(capacity: 1)
         context.initialize(to: vpx_codec_ctx_t())
@@ -36,10 +40,17 @@ final class EncoderContext {
         try check("setting the \(name) to \(value)", cvpx_control_int(context, Int32(control.rawValue), value))
     }
 
-    func setActiveMap(_ map: inout [UInt8], columns: Int, rows: Int) throws(VideoCodingError) {
-        let code = map.withUnsafeMutableBufferPointer { cells in
+    /// Has these macroblocks alone coded; nil is all.
+    func setActiveMap(_ map: MacroblockMap?) throws(VideoCodingError) {
+        guard let map else {
+            // libvpx wants to know the size all the same.
+            var all = vpx_active_map_t(active_map: nil, rows: UInt32(rows), cols: UInt32(columns))
+            return try check("lifting the active map", cvpx_set_active_map(context, &all))
+        }
+        var cells = map.cells
+        let code = cells.withUnsafeMutableBufferPointer { cells in
             var active = vpx_active_map_t(
-                active_map: cells.baseAddress, rows: UInt32(rows), cols: UInt32(columns))
+                active_map: cells.baseAddress, rows: UInt32(map.rows), cols: UInt32(map.columns))
             return cvpx_set_active_map(context, &active)
         }
         try check("setting the active map", code)

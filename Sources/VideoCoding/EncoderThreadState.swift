@@ -89,7 +89,7 @@ struct EncoderThreadState {
         }
         let replaced = slot
         if replaced != nil { statistics.framesDropped += 1 }
-        slot = frame
+        slot = replaced.map { frame.following(missed: $0) } ?? frame
         cadence.frameArrived(timestamp: frame.timestamp, isChange: frame.damage?.isEmpty != true, now: now)
         return replaced
     }
@@ -234,7 +234,8 @@ extension EncoderThreadState {
             // What follows a blurred key frame pays for what that left out: it says as little of what comes as a key frame.
             let isKeyFrame = frame.isKeyFrame || cadence.isUnfinished
             cadence.encoded(
-                isKeyFrame: frame.isKeyFrame, quantizer: frame.quantizer, isUnfinished: frame.isUnfinished, now: begin)
+                isKeyFrame: frame.isKeyFrame, quantizer: frame.coarsestQuantizer, isUnfinished: frame.isUnfinished,
+                now: begin)
             let sample = QualityGovernor.Sample(
                 quantizer: frame.quantizer, byteCount: frame.data.count, effort: end - begin,
                 isKeyFrame: isKeyFrame, isChange: isChange, wait: cadence.currentWait)

@@ -21,8 +21,6 @@ struct FrameCadence {
     static let idleInterval = Duration.seconds(1)
     /// How long after a change the picture is sharpened at the full rate, if it does not become fine before.
     static let refinementTime = Duration.seconds(2)
-    /// The quantizer index (0 to 127) at which nothing more is to be gained.
-    static let fineQuantizer = 15
     /// How long after a failure the same picture is tried again. A new frame is tried when it comes.
     static let failurePause = Duration.seconds(1)
 
@@ -159,7 +157,8 @@ struct FrameCadence {
         if dropsInARow > 0 { return dropsInARow == 1 ? lastEncodedAt : lastEncodedAt + interval }
         let isCoarse =
             isUnfinished
-            || quantizer > Self.fineQuantizer && lastEncodedAt < lastChangeAt + Self.refinementTime + refinementWait
+            || quantizer > CodedQuality.fineQuantizer
+                && lastEncodedAt < lastChangeAt + Self.refinementTime + refinementWait
         // One interval and a half: a source at its full rate comes before its picture is repeated.
         guard isCoarse else { return lastEncodedAt + Self.idleInterval }
         // A frame that waits for its time is what sharpens next.
@@ -183,7 +182,7 @@ struct FrameCadence {
         if let due = nextDue { nextDue = due + interval } else { nextDue = frame.timestamp + interval / 2 }
     }
 
-    /// The picture is encoded. `isUnfinished` says that it becomes sharper part by part, until it is said no more.
+    /// The picture is encoded; what is coarsest in it now is of this quantizer index. `isUnfinished` says that it becomes sharper part by part, until it is said no more.
     mutating func encoded(isKeyFrame: Bool, quantizer: Int, isUnfinished: Bool = false, now: Duration) {
         pictureTaken(now: now)
         if isKeyFrame {

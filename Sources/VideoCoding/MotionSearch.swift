@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Media
 
 /// How far libvpx looks for where things moved to: its cpu-used, chosen picture by picture.
@@ -48,38 +47,5 @@ struct MotionSearch {
 
     private static func megapixels(_ change: Double, of size: PixelSize) -> Double {
         max(change * Double(size.area) / 1_000_000, 0.001)
-    }
-
-    /// Of the macroblocks of two I420 pictures, the share in which their luma differs: 0 to 1, and 0 where nothing
-    /// of the size was before.
-    static func change(
-        from one: (any VideoFrameBuffer)?, to other: any VideoFrameBuffer
-    ) throws(VideoCodingError) -> Double {
-        guard let one, one.size == other.size else { return 0 }
-        let size = one.size
-        return try one.withPlanePointers { (first) throws(VideoCodingError) -> Double in
-            try other.withPlanePointers { (second) throws(VideoCodingError) -> Double in
-                changedMacroblocks(first.first, second.first, size: size)
-            }
-        }
-    }
-
-    private static func changedMacroblocks(_ one: PlanePointer, _ other: PlanePointer, size: PixelSize) -> Double {
-        let columns = (size.width + 15) / 16
-        var count = 0
-        var isChanged = [Bool](repeating: false, count: columns)
-        for row in 0..<size.height {
-            if row.isMultiple(of: 16) { for column in 0..<columns { isChanged[column] = false } }
-            let (left, right) = (one.first + row * Int(one.stride), other.first + row * Int(other.stride))
-            guard memcmp(left, right, size.width) != 0 else { continue }
-            for column in 0..<columns where !isChanged[column] {
-                let x = column * 16
-                if memcmp(left + x, right + x, min(16, size.width - x)) != 0 {
-                    isChanged[column] = true
-                    count += 1
-                }
-            }
-        }
-        return Double(count) / Double(columns * ((size.height + 15) / 16))
     }
 }

@@ -24,14 +24,12 @@ struct PictureSharpening {
 
     /// What the next frame is to code.
     struct Part {
-        /// 1 for each macroblock that is coded.
-        var map: [UInt8]
+        /// The macroblocks that are coded.
+        var map: MacroblockMap
         /// 0 to 63.
         let quantizer: Int
     }
 
-    private let columns: Int
-    private let rows: Int
     private var pass = 0
     /// How many passes each macroblock has behind it.
     private var levels: [Int]
@@ -39,32 +37,34 @@ struct PictureSharpening {
     /// proportional to it.
     private var distances: [Double]
     /// What the viewer is being shown.
-    private var shown: any VideoFrameBuffer
+    private let shown: StandingPicture
     private var bitsPerDistance = 5.0
     private var current: Part?
 
     /// `picture` is to be shown, and `blurred` went out for it.
     init(of picture: any VideoFrameBuffer, blurred: any VideoFrameBuffer) throws(VideoCodingError) {
-        columns = (picture.size.width + 15) / 16
-        rows = (picture.size.height + 15) / 16
-        levels = Array(repeating: 0, count: columns * rows)
+        shown = try StandingPicture(size: picture.size)
+        var all = MacroblockMap(size: picture.size)
+        try shown.update(from: picture, parts: nil, changed: &all)
+        levels = Array(repeating: 0, count: all.cells.count)
         // Where nothing was blurred the coarse key frame shows all the same.
         distances = try Self.distances(picture, blurred).map { max($0, Self.leastDistance) }
-        shown = picture
     }
 
     /// What to code of this picture now; nil where it is as fine as can be, or where the whole of it is to be coded since
-    /// too much of it changed.
-    mutating func next(_ picture: any VideoFrameBuffer, bitsPerSecond: Int) throws(VideoCodingError) -> Part? {
+    /// too much of it changed. `changed` has all that differs from the picture before; nil is that nobody knows.
+    mutating func next(
+        _ picture: any VideoFrameBuffer, changed: MacroblockMap? = nil, bitsPerSecond: Int
+    ) throws(VideoCodingError) -> Part? {
         guard picture.size == shown.size else { return nil }
-        var map = [UInt8](repeating: 0, count: levels.count)
-        let changeBits = try noteChanges(in: picture, map: &map)
+        var map = MacroblockMap(size: picture.size)
+        let changeBits = changed?.isEmpty == true ? 0 : try noteChanges(in: picture, map: &map)
         let room = Double(bitsPerSecond) * (Self.share / .seconds(1))
         let most = pass == 0 ? Double(bitsPerSecond) * (Self.largestChange / .seconds(1)) : room / 2
         guard changeBits <= most else { return nil }
         // However much changes, what is blurred becomes sharp.
         let left = max(room - changeBits, room / 4)
-        while !take(left, map: &map), !map.contains(1) {
+        while !take(left, map: &map), map.isEmpty {
             pass += 1
             guard pass < Self.passes.count else { return nil }
         }
@@ -76,7 +76,7 @@ struct PictureSharpening {
     mutating func took(byteCount: Int) {
         guard let current else { return }
         var distance = 0.0
-        for index in levels.indices where current.map[index] == 1 {
+        for index in levels.indices where current.map.cells[index] == 1 {
             distance += distances[index]
             levels[index] = pass + 1
         }
@@ -87,13 +87,12 @@ struct PictureSharpening {
 
     /// Marks what shows something new, and gives what that will take.
     private mutating func noteChanges(
-        in picture: any VideoFrameBuffer, map: inout [UInt8]
+        in picture: any VideoFrameBuffer, map: inout MacroblockMap
     ) throws(VideoCodingError) -> Double {
         let changes = try Self.distances(picture, shown)
-        shown = picture
+        try shown.update(from: picture, parts: nil, changed: &map)
         var bits = 0.0
-        for (index, change) in changes.enumerated() where change > 0 {
-            map[index] = 1
+        for (index, change) in changes.enumerated() where map.cells[index] == 1 {
             levels[index] = 0
             distances[index] = max(distances[index], change)
             bits += distances[index] * bitsPerDistance
@@ -102,12 +101,12 @@ struct PictureSharpening {
     }
 
     /// Marks what this pass has still to do, as much as there are bits for; false where there is nothing.
-    private mutating func take(_ bits: Double, map: inout [UInt8]) -> Bool {
+    private mutating func take(_ bits: Double, map: inout MacroblockMap) -> Bool {
         var left = bits
         var takesAny = false
-        for index in levels.indices where levels[index] <= pass && map[index] == 0 {
+        for index in levels.indices where levels[index] <= pass && map.cells[index] == 0 {
             guard left > 0 else { break }
-            map[index] = 1
+            map.insert(index)
             left -= distances[index] * bitsPerDistance
             takesAny = true
         }

@@ -24,17 +24,21 @@ public final class VP8Encoder {
     /// The index before the first frame of the base layer, which is 0.
     private var baseLayerIndex = UInt8.max
     private var keyFrameIsDue = true
-    private var hasActiveMap = false
-    private var activeMap: [UInt8] = []
+    /// What libvpx was last told to code; nil is all.
+    private var activeMap: MacroblockMap?
+    private var quality: CodedQuality
     /// What libvpx was last told.
     private var applied: Configuration
     private var sharpening: PictureSharpening?
+    /// Where more of the picture is to be coded, all is: libvpx has little to gain from being told what not to look at.
+    private static let largestShare = 0.5
     private lazy var converter = VideoConverter()
 
     /// Makes the encoder.
     public init(configuration: Configuration) throws(VideoCodingError) {
         context = try EncoderContext(configuration)
         pattern = TemporalPattern(layerCount: configuration.temporalLayers)
+        quality = CodedQuality(of: MacroblockMap(size: configuration.size))
         self.configuration = configuration
         applied = configuration
     }
@@ -56,7 +60,8 @@ public final class VP8Encoder {
             }
         } else {
             context = try EncoderContext(new)
-            hasActiveMap = false
+            activeMap = nil
+            quality = CodedQuality(of: MacroblockMap(size: new.size))
             keyFrameIsDue = true
         }
         applied = new
@@ -69,26 +74,27 @@ public final class VP8Encoder {
     /// Encodes a picture, which has to be I420 of the configured size.
     ///
     /// The first picture is a key frame, and after it those for which `asKeyFrame` asks, and one where the size
-    /// changed: none else. `activeRegions`, in pixels of the picture, says where it may differ from the one before;
-    /// what lies outside is not looked at and keeps its quality as it is. `nil` is everywhere. Key frames ignore it.
-    /// `wait` is how long it was held to pay for what was made before.
+    /// changed: none else. `changed` says where it differs from the one before: that is coded, and what was coded more
+    /// coarsely before than it would be now; all else is not looked at and stays as it is. Where nothing changed, it is what
+    /// isn't fine yet that is coded, and where all is, next to nothing. `nil` is everywhere. Key frames, and streams of
+    /// several temporal layers, code everything. `wait` is how long the picture was held to pay for what was made before.
     public func encode(
         _ picture: any VideoFrameBuffer, timestamp: Duration, rotation: VideoRotation = .upright,
-        asKeyFrame: Bool = false, activeRegions: [PixelRectangle]? = nil, wait: Duration = .zero
+        asKeyFrame: Bool = false, changed: MacroblockMap? = nil, wait: Duration = .zero
     ) throws(VideoCodingError) -> Outcome {
         guard picture.format == .i420, picture.size == configuration.size else {
             throw .unexpectedPicture(size: picture.size, format: picture.format, expected: configuration.size)
         }
         let wantsKeyFrame = asKeyFrame || keyFrameIsDue
-        if wantsKeyFrame || activeRegions != nil { sharpening = nil }
-        if let part = try sharpening?.next(picture, bitsPerSecond: configuration.bitsPerSecond) {
+        if wantsKeyFrame { sharpening = nil }
+        if let part = try sharpening?.next(picture, changed: changed, bitsPerSecond: configuration.bitsPerSecond) {
             try use(quantizers: part.quantizer...part.quantizer, speed: PictureSharpening.speed)
-            activeMap = part.map
-            try applyActiveMap()
+            try setActiveMap(part.map)
         } else {
             sharpening = nil
             try use(quantizers: configuration.minimumQuantizer...configuration.maximumQuantizer)
-            try setActiveMap(wantsKeyFrame ? nil : activeRegions)
+            let isWhole = wantsKeyFrame || configuration.temporalLayers > 1
+            try setActiveMap(isWhole ? nil : changed.map { quality.worthCoding($0) })
         }
         let step = pattern.next(isKeyFrame: wantsKeyFrame)
         if configuration.temporalLayers > 1 {
@@ -98,6 +104,8 @@ public final class VP8Encoder {
         guard var packet = try context.encode(picture, time: time, flags: step.flags) else { return .dropped }
         if packet.isKeyFrame { packet = try limited(packet, of: picture, time: time, flags: step.flags) }
         sharpening?.took(byteCount: packet.data.count)
+        let quantizer = try context.lastQuantizer()
+        quality.didCode(packet.isKeyFrame ? nil : activeMap, quantizer: quantizer)
         pattern.advance()
         keyFrameIsDue = false
         if step.layer == 0 { baseLayerIndex &+= 1 }
@@ -107,38 +115,18 @@ public final class VP8Encoder {
             temporalLayer: TemporalLayer(
                 id: step.layer, isSync: step.isSync, baseLayerIndex: baseLayerIndex,
                 count: configuration.temporalLayers),
-            isReference: step.isReference, quantizer: try context.lastQuantizer(),
-            contentHint: configuration.hint)
+            isReference: step.isReference, quantizer: quantizer, contentHint: configuration.hint)
+        frame.coarsestQuantizer = quality.coarsest
         frame.isUnfinished = sharpening != nil
         return .encoded(frame)
     }
 
-    private func setActiveMap(_ regions: [PixelRectangle]?) throws(VideoCodingError) {
-        guard regions != nil || hasActiveMap else { return }
-        let columns = (configuration.size.width + 15) / 16
-        let rows = (configuration.size.height + 15) / 16
-        activeMap.removeAll(keepingCapacity: true)
-        activeMap.append(contentsOf: repeatElement(regions == nil ? 1 : 0, count: columns * rows))
-        for region in regions ?? [] {
-            // Clipped to the picture: a region may stick out.
-            let left = max(region.x, 0) / 16
-            let top = max(region.y, 0) / 16
-            let right = min(columns, (region.x.addingClamped(region.size.width) + 15) / 16)
-            let bottom = min(rows, (region.y.addingClamped(region.size.height) + 15) / 16)
-            guard left < right, top < bottom else { continue }
-            for row in top..<bottom {
-                for column in left..<right { activeMap[row * columns + column] = 1 }
-            }
-        }
-        try applyActiveMap()
-        hasActiveMap = regions != nil
-    }
-
-    private func applyActiveMap() throws(VideoCodingError) {
-        let columns = (configuration.size.width + 15) / 16
-        let rows = (configuration.size.height + 15) / 16
-        try context.setActiveMap(&activeMap, columns: columns, rows: rows)
-        hasActiveMap = true
+    /// Has libvpx code these macroblocks alone from the next frame on; nil is all.
+    private func setActiveMap(_ map: MacroblockMap?) throws(VideoCodingError) {
+        let map = map.flatMap { $0.share < Self.largestShare ? $0 : nil }
+        guard map != activeMap else { return }
+        try context.setActiveMap(map)
+        activeMap = map
     }
 }
 
@@ -211,13 +199,5 @@ extension VP8Encoder {
         guard wanted != applied else { return }
         try context.apply(wanted)
         applied = wanted
-    }
-}
-
-extension Int {
-    /// The sum, kept well inside the type's range.
-    fileprivate func addingClamped(_ other: Int) -> Int {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? Int.max / 2 : Swift.min(sum, Int.max / 2)
     }
 }

@@ -198,22 +198,13 @@ public final class VideoEncoderThread: VideoSink {
     }
 }
 
-/// The thread's own side: the encoder, the converter and the last picture, which nobody else touches.
+/// The thread's own side: the encoder and the last picture, which nobody else touches.
 private struct EncoderThreadWorker {
     let monitor: Monitor<EncoderThreadState>
     let onFrame: @Sendable (EncodedVideoFrame) -> Void
     let onEvent: @Sendable (VideoEncoderThread.Event) -> Void
-    private let converter = VideoConverter()
-    private var encoder: VP8Encoder?
+    private var encoder = FrameEncoder()
     private var timestamps = TimestampLine()
-    /// The frame last encoded, kept so that it can be encoded again, at another size too.
-    private var source: VideoFrame?
-    private var picture: (any VideoFrameBuffer)?
-    /// The turn that is done to `picture` already.
-    private var pictureRotation = VideoRotation.upright
-    private var search = MotionSearch()
-    /// Of the picture, the share that differs from what was encoded before.
-    private var change = 1.0
 
     private enum Work {
         case encode(VideoFrame?, asKeyFrame: Bool, EncodingOrder)
@@ -275,16 +266,14 @@ private struct EncoderThreadWorker {
         let isNew = frame != nil
         do throws(VideoCodingError) {
             let begin = monotonicNow()
-            try prepare(frame, asKeyFrame: asKeyFrame, order: order)
-            guard let encoder, let picture, let source else { throw .emptyPicture }
+            try encoder.take(frame, order: order)
+            guard let source = encoder.source else { throw .emptyPicture }
             let converted = monotonicNow()
             let timestamp =
                 isNew ? timestamps.next(timestamp: source.timestamp, now: begin) : timestamps.again(now: begin)
-            let outcome = try encoder.encode(
-                picture, timestamp: timestamp, rotation: order.settings.turnsPictures ? .upright : source.rotation,
-                asKeyFrame: asKeyFrame, wait: order.wait)
+            let outcome = try encoder.encode(timestamp: timestamp, asKeyFrame: asKeyFrame, order: order)
             let end = monotonicNow()
-            search.took(end - converted, speed: encoder.configuration.speed, change: change, of: picture.size)
+            encoder.took(end - converted)
             let isWanted = monitor.update { state in
                 state.statistics.totalConversionTime += converted - begin
                 state.statistics.totalEncodeTime += end - converted
@@ -309,49 +298,6 @@ private struct EncoderThreadWorker {
                 if state.isCurrent(order) { state.cadence.failed(now: now) }
             }
             onEvent(.failed(error))
-        }
-    }
-
-    /// Brings picture and encoder to what the settings say.
-    private mutating func prepare(
-        _ frame: VideoFrame?, asKeyFrame: Bool, order: EncodingOrder
-    ) throws(VideoCodingError) {
-        guard let source = frame ?? source else { throw .emptyPicture }
-        let settings = order.settings
-        let size = order.sizes(for: source).now
-        let rotation = settings.turnsPictures ? source.rotation : .upright
-        if frame != nil || picture?.size != size || pictureRotation != rotation {
-            pictureRotation = rotation
-            // Kept before anything can fail, so that it can be tried again; and the pool gets its memory back.
-            self.source = source
-            let before = picture
-            picture = nil
-            let new = try converter.convert(source.buffer, to: size, rotation: rotation)
-            picture = new
-            // A key frame finds nothing in what was before.
-            change = asKeyFrame ? 0 : try MotionSearch.change(from: before, to: new)
-        } else {
-            change = 0
-        }
-        var configuration =
-            encoder?.configuration ?? VP8Encoder.Configuration(size: size, bitsPerSecond: settings.bitsPerSecond)
-        configuration.size = size
-        configuration.bitsPerSecond = settings.bitsPerSecond
-        configuration.framesPerSecond = order.framesPerSecond
-        configuration.hint = order.hint
-        configuration.temporalLayers = settings.temporalLayers
-        configuration.speed =
-            order.searchInterval.map {
-                search.speed(change: change, of: size, interval: $0, fastest: settings.speed)
-            } ?? settings.speed
-        configuration.maximumQuantizer = order.maximumQuantizer
-        if let encoder {
-            try encoder.reconfigure(configuration)
-        } else {
-            // libvpx's threads wait for each other by spinning: where the cores are busy with something else, two are far
-            // slower than one. One keeps 30 frames a second up to 1920×1080; beyond, two are needed.
-            configuration.threads = configuration.size.area > 1920 * 1088 ? 2 : 1
-            encoder = try VP8Encoder(configuration: configuration)
         }
     }
 }

@@ -40,16 +40,15 @@ struct EncodedShare {
     /// Whether its source tells that nothing changes, but with the picture of this number.
     var isStill = false
     var changesAt = 0
-    let encoder: VP8Encoder
+    var encoder = FrameEncoder()
     let converter = VideoConverter()
     /// Decodes what was made, where it is looked at.
     var decoder: VP8Decoder?
     /// The picture that was encoded last, and what the viewer has of it.
     var shown: any VideoFrameBuffer
     var seen: (any VideoFrameBuffer)?
-    /// What the encoder was given last.
-    var encoded: (any VideoFrameBuffer)?
-    var search = MotionSearch()
+    /// The frame that it was shown in, until that is taken up.
+    var waiting: VideoFrame?
     var timestamps = TimestampLine()
     var lastTimestamp = Duration.zero
     var seconds: [Second] = []
@@ -75,7 +74,6 @@ struct EncodedShare {
         state = EncoderThreadState(settings: .init(bitsPerSecond: bitsPerSecond, hint: hint), now: .zero)
         self.picture = picture
         self.size = size
-        encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: bitsPerSecond, hint: hint))
         decoder = looks ? try VP8Decoder() : nil
         shown = picture(0)
     }
@@ -137,7 +135,7 @@ struct EncodedShare {
                 case .encodeNew(let asKeyFrame):
                     guard let waiting = state.slot else { break }
                     state.slot = nil
-                    shown = waiting.buffer
+                    (shown, self.waiting) = (waiting.buffer, waiting)
                     lastTimestamp = timestamps.next(timestamp: waiting.timestamp, now: now)
                     try encode(asKeyFrame: asKeyFrame, isNew: true, now: now)
                 case .encodeAgain(let asKeyFrame):
@@ -153,22 +151,10 @@ struct EncodedShare {
         defer { changes += before == (state.governor.framesPerSecond, state.governor.sizeSteps) ? 0 : 1 }
         state.begin(new: isNew, now: now)
         let order = state.order(isNew: isNew)
+        try encoder.take(waiting, order: order)
+        waiting = nil
         let sizes = order.sizes(for: VideoFrame(buffer: shown, timestamp: now))
-        var configuration = encoder.configuration
-        configuration.size = sizes.now
-        configuration.bitsPerSecond = order.settings.bitsPerSecond
-        configuration.framesPerSecond = order.framesPerSecond
-        configuration.hint = order.hint
-        configuration.maximumQuantizer = order.maximumQuantizer
-        let picture = try converter.convert(shown, to: sizes.now)
-        let change = asKeyFrame ? 0 : try MotionSearch.change(from: encoded, to: picture)
-        encoded = picture
-        configuration.speed =
-            order.searchInterval.map {
-                search.speed(change: change, of: sizes.now, interval: $0, fastest: order.settings.speed)
-            } ?? order.settings.speed
-        try encoder.reconfigure(configuration)
-        let outcome = try encoder.encode(picture, timestamp: lastTimestamp, asKeyFrame: asKeyFrame, wait: order.wait)
+        let outcome = try encoder.encode(timestamp: lastTimestamp, asKeyFrame: asKeyFrame, order: order)
         if case .encoded(let frame) = outcome {
             if let decoder { seen = try decoder.decode(frame.data) }
             let transfer = Duration.seconds(1) * (frame.data.count * 8) / order.settings.bitsPerSecond

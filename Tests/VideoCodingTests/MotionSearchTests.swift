@@ -34,20 +34,4 @@ import Testing
         #expect(speed() == -4)
         #expect((0..<200).contains { _ in speed() == -3 })
     }
-
-    @Test("a macroblock has changed where one of its rows has, at the picture's ragged edges too")
-    func change() throws {
-        let size = PixelSize(width: 40, height: 24)
-        func picture(_ marks: [(Int, Int)]) -> PixelBuffer {
-            PixelBuffer(size: size, format: .i420) { planes, strides in
-                for plane in planes.indices { planes[plane].initializeMemory(as: UInt8.self, repeating: 128) }
-                for (x, y) in marks { planes[0][y * strides[0] + x] = 7 }
-            }
-        }
-        let plain = picture([])
-        #expect(try MotionSearch.change(from: plain, to: picture([])) == 0)
-        #expect(try MotionSearch.change(from: plain, to: picture([(39, 23), (33, 20)])) == 1.0 / 6)
-        #expect(try MotionSearch.change(from: plain, to: picture([(0, 0), (15, 15), (16, 0), (0, 16)])) == 3.0 / 6)
-        #expect(try MotionSearch.change(from: nil, to: plain) == 0)
-    }
 }

@@ -166,8 +166,8 @@ struct VP8Tests {
         }
     }
 
-    @Test("outside of the active regions nothing changes")
-    func activeRegions() throws {
+    @Test("outside of what is said to have changed nothing changes")
+    func changedRegions() throws {
         let encoder = try makeEncoder { $0.bitsPerSecond = 3_000_000 }
         let decoder = try VP8Decoder()
         let (before, after) = (TextPicture(size: size, seed: 3), TextPicture(size: size, seed: 4))
@@ -181,8 +181,10 @@ struct VP8Tests {
             PixelRectangle(x: -50, y: -50, size: PixelSize(width: 20, height: 20)),
             PixelRectangle(x: 500, y: 20, size: PixelSize(width: Int.max, height: Int.max)),
         ]
+        var changed = MacroblockMap(size: size)
+        for region in regions { changed.insert(region) }
         for index in 20..<40 {
-            let outcome = try encoder.encode(after.i420, timestamp: .seconds(index) / 30, activeRegions: regions)
+            let outcome = try encoder.encode(after.i420, timestamp: .seconds(index) / 30, changed: changed)
             if case .encoded(let frame) = outcome { last = try decoder.decode(frame.data) }
         }
         let picture = try #require(last)

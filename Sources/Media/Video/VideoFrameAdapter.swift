@@ -63,14 +63,24 @@ struct DamageLedger: Sendable {
     }
 
     private func sum(_ damage: [PixelRectangle]?) -> [PixelRectangle]? {
-        guard let missed, let damage else { return nil }
-        if missed.isEmpty { return damage }
-        let both = missed + damage
-        return both.count <= Self.capacity ? both : nil
+        Self.sum(missed, damage)
+    }
+
+    /// The damage of two frames after each other.
+    static func sum(_ first: [PixelRectangle]?, _ second: [PixelRectangle]?) -> [PixelRectangle]? {
+        guard let first, let second else { return nil }
+        if first.isEmpty { return second }
+        let both = first + second
+        return both.count <= capacity ? both : nil
     }
 }
 
 extension VideoFrame {
+    /// This frame as one sees it who did not see `missed`, the frame before it: what changed in either has changed.
+    public func following(missed: VideoFrame) -> VideoFrame {
+        withDamage(missed.size == size ? DamageLedger.sum(missed.damage, damage) : nil)
+    }
+
     /// The same frame with other damage.
     func withDamage(_ damage: [PixelRectangle]?) -> VideoFrame {
         VideoFrame(

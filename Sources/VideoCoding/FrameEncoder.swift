@@ -1,0 +1,101 @@
+internal import Media
+
+/// From a source's frame to what is sent of it: size, turn, what changed, and how libvpx is to go about it.
+///
+///     frame ─▶ scaled and turned, where that is asked for ─▶ standing picture ─▶ what changed is encoded
+///
+/// It decides nothing about time: what and when is its owner's (``FrameCadence``, ``EncodingOrder``).
+struct FrameEncoder {
+    private let converter = VideoConverter()
+    private var encoder: VP8Encoder?
+    /// The frame last taken, kept so that it can be encoded again, at another size too.
+    private(set) var source: VideoFrame?
+    private var picture: StandingPicture?
+    /// The turn that is done to `picture` already.
+    private var turn = VideoRotation.upright
+    /// Where the picture differs from what was encoded last.
+    private var changed = MacroblockMap(size: PixelSize(width: 0, height: 0))
+    /// Of the picture, the part of what is encoded that differs from what was before.
+    private var share = 0.0
+    private var search = MotionSearch()
+
+    /// The frame is what is encoded from now on, as the order says; nil is the one before.
+    mutating func take(_ frame: VideoFrame?, order: EncodingOrder) throws(VideoCodingError) {
+        guard let source = frame ?? source else { throw .emptyPicture }
+        let size = order.sizes(for: source).now
+        let rotation = order.settings.turnsPictures ? source.rotation : .upright
+        let standing = picture.flatMap { $0.size == size && turn == rotation ? $0 : nil }
+        guard frame != nil || standing == nil else { return }
+        // Kept before anything can fail, so that it can be tried again; what was begun and failed is made anew.
+        self.source = source
+        picture = nil
+        turn = rotation
+        let current: StandingPicture
+        if let standing {
+            current = standing
+        } else {
+            current = try StandingPicture(size: size)
+            changed = MacroblockMap(size: size)
+        }
+        if source.size == size, rotation == .upright {
+            try current.update(from: source.buffer, parts: source.damage, changed: &changed)
+        } else {
+            // Which pixels a change reaches when it is scaled is found by looking.
+            let isOld = standing != nil && source.damage?.isEmpty == true
+            if !isOld {
+                let converted = try converter.convert(source.buffer, to: size, rotation: rotation)
+                try current.update(from: converted, parts: nil, changed: &changed)
+            }
+        }
+        picture = current
+    }
+
+    /// Encodes what was taken.
+    mutating func encode(
+        timestamp: Duration, asKeyFrame: Bool, order: EncodingOrder
+    ) throws(VideoCodingError) -> VP8Encoder.Outcome {
+        guard let picture, let source else { throw .emptyPicture }
+        // A key frame finds nothing in what was before.
+        share = asKeyFrame ? 0 : changed.share
+        let outcome = try prepare(order, size: picture.size).encode(
+            picture, timestamp: timestamp, rotation: order.settings.turnsPictures ? .upright : source.rotation,
+            asKeyFrame: asKeyFrame, changed: changed, wait: order.wait)
+        if case .encoded = outcome { changed.removeAll() }
+        return outcome
+    }
+
+    /// What was encoded last took this machine so long.
+    mutating func took(_ effort: Duration) {
+        guard let encoder, let picture else { return }
+        search.took(effort, speed: encoder.configuration.speed, change: share, of: picture.size)
+    }
+
+    /// Brings the encoder to what the order says.
+    private mutating func prepare(
+        _ order: EncodingOrder, size: PixelSize
+    ) throws(VideoCodingError) -> VP8Encoder {
+        let settings = order.settings
+        var configuration =
+            encoder?.configuration ?? VP8Encoder.Configuration(size: size, bitsPerSecond: settings.bitsPerSecond)
+        configuration.size = size
+        configuration.bitsPerSecond = settings.bitsPerSecond
+        configuration.framesPerSecond = order.framesPerSecond
+        configuration.hint = order.hint
+        configuration.temporalLayers = settings.temporalLayers
+        configuration.speed =
+            order.searchInterval.map {
+                search.speed(change: share, of: size, interval: $0, fastest: settings.speed)
+            } ?? settings.speed
+        configuration.maximumQuantizer = order.maximumQuantizer
+        if let encoder {
+            try encoder.reconfigure(configuration)
+            return encoder
+        }
+        // libvpx's threads wait for each other by spinning: where the cores are busy with something else, two are far
+        // slower than one. One keeps 30 frames a second up to 1920×1080; beyond, two are needed.
+        configuration.threads = configuration.size.area > 1920 * 1088 ? 2 : 1
+        let new = try VP8Encoder(configuration: configuration)
+        encoder = new
+        return new
+    }
+}
