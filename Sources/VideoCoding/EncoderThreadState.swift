@@ -78,6 +78,12 @@ struct EncoderThreadState {
         return slot
     }
 
+    /// What a frame is of use for now.
+    func demand(now: Duration) -> FrameDemand {
+        if isStopping || hasEnded || cadence.isPaused { return .nothing }
+        return slot != nil && cadence.keepsWaiting(now: now) ? .nothing : .changes
+    }
+
     /// Puts the frame into the slot and gives back the one that it replaced.
     mutating func receive(_ frame: VideoFrame, now: Duration) -> VideoFrame? {
         statistics.framesReceived += 1

@@ -21,6 +21,10 @@ struct FrameCadence {
     static let idleInterval = Duration.seconds(1)
     /// How long after a change the picture is sharpened at the full rate, if it does not become fine before.
     static let refinementTime = Duration.seconds(2)
+    /// How old a frame becomes that waits for nobody knows how long, before a newer one takes its place.
+    static let renewal = Duration.milliseconds(100)
+    /// How long before a frame is taken up a newer one is of use.
+    static let lead = Duration.milliseconds(50)
     /// How long after a failure the same picture is tried again. A new frame is tried when it comes.
     static let failurePause = Duration.seconds(1)
 
@@ -40,7 +44,8 @@ struct FrameCadence {
     private var notBefore: Duration?
 
     /// `firstReadyAt` is of the first of the frames that waited in the same place.
-    private var waiting: (timestamp: Duration, readyAt: Duration, firstReadyAt: Duration, isChange: Bool)?
+    private var waiting:
+        (timestamp: Duration, arrivedAt: Duration, readyAt: Duration, firstReadyAt: Duration, isChange: Bool)?
     private var hasPicture = false
     private var keyFrameIsWanted = true
     private var againAtOnce = false
@@ -80,7 +85,7 @@ struct FrameCadence {
             }
         }
         let firstReadyAt = waiting.map { $0.isChange ? $0.firstReadyAt : readyAt } ?? readyAt
-        waiting = (timestamp, readyAt, firstReadyAt, isChange || (waiting?.isChange ?? false))
+        waiting = (timestamp, now, readyAt, firstReadyAt, isChange || (waiting?.isChange ?? false))
         lastTimestamp = timestamp
     }
 
@@ -98,6 +103,14 @@ struct FrameCadence {
     mutating func queueDidFill(_ isFull: Bool, now: Duration) {
         if isQueueFull, !isFull { notBefore = max(notBefore ?? now, now) }
         isQueueFull = isFull
+    }
+
+    /// Whether the frame that waits will not be taken up soon, as far as is known: a newer one that comes shortly before is
+    /// better. Where nobody knows when that is, it is renewed now and then.
+    func keepsWaiting(now: Duration) -> Bool {
+        guard let waiting else { return false }
+        if isQueueFull { return now < waiting.arrivedAt + Self.renewal }
+        return max(waiting.readyAt, notBefore ?? .zero) > now + Self.lead
     }
 
     /// The picture is to be encoded with other settings: do so soon, even if the source rests.

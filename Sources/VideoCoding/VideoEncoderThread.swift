@@ -83,6 +83,12 @@ public final class VideoEncoderThread: VideoSink {
         withExtendedLifetime(replaced) {}
     }
 
+    /// What a frame given now would be of use for: nothing, while the one that waits is not taken up for long still.
+    public var demand: FrameDemand {
+        let now = monotonicNow()
+        return monitor.read { $0.demand(now: now) }
+    }
+
     /// Takes a frame when the one before it has been taken up, so that none is replaced: for a source that can wait, such
     /// as a pipe. Where that takes longer than `patience`, the encoder being paused, the older frame is replaced.
     public func receiveInTurn(_ frame: VideoFrame, patience: Duration) {

@@ -293,4 +293,28 @@ struct TimestampTests {
         cadence.frameArrived(timestamp: .seconds(5), isChange: false, now: .seconds(10))
         #expect(cadence.action(now: .seconds(10)) == .encodeNew(asKeyFrame: true))
     }
+
+    @Test(
+        "a frame that is taken up soon may be replaced, one that waits long stays, and is renewed shortly before its turn"
+    )
+    func demand() {
+        var cadence = FrameCadence(framesPerSecond: 1, keyFrameInterval: .zero)
+        #expect(!cadence.keepsWaiting(now: .zero))
+        cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
+        #expect(!cadence.keepsWaiting(now: .zero))
+        cadence.begin(new: true)
+        cadence.encoded(isKeyFrame: true, quantizer: 4, now: .zero)
+        // Due half an interval after the one before.
+        cadence.frameArrived(timestamp: .milliseconds(100), isChange: true, now: .milliseconds(100))
+        #expect(cadence.keepsWaiting(now: .milliseconds(101)))
+        #expect(!cadence.keepsWaiting(now: .milliseconds(500) - FrameCadence.lead))
+        cadence.hold(until: .seconds(3))
+        #expect(cadence.keepsWaiting(now: .milliseconds(500)))
+        #expect(!cadence.keepsWaiting(now: .seconds(3) - FrameCadence.lead))
+        cadence.queueDidFill(true, now: .seconds(3))
+        #expect(!cadence.keepsWaiting(now: .seconds(3)))
+        cadence.frameArrived(timestamp: .seconds(3), isChange: true, now: .seconds(3))
+        #expect(cadence.keepsWaiting(now: .seconds(3) + .milliseconds(50)))
+        #expect(!cadence.keepsWaiting(now: .seconds(3) + FrameCadence.renewal))
+    }
 }

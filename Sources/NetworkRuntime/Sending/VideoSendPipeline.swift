@@ -245,6 +245,8 @@ private final class Inlet: VideoSink {
 
     private var isOpen: Bool { !isClosed.load(ordering: .acquiring) }
 
+    var demand: FrameDemand { isOpen ? encoder.demand : .nothing }
+
     func receive(_ frame: VideoFrame) {
         guard isOpen else { return }
         if sourceCanWait {
