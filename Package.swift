@@ -110,8 +110,10 @@ let package = Package(
         .executableTarget(
             name: "rtcbench",
             dependencies: [
-                "CAllocations", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport", "WireFormat",
+                "CAllocations", "CVPX", "CXCB", "Media", "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP",
+                "SDP", "SecureTransport", "VideoCoding", "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: settings),
 
         // What the README shows, and a program for each of the systems whose ways these are.

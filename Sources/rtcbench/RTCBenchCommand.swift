@@ -1,11 +1,11 @@
 internal import ArgumentParser
 
 @main
-struct RTCBenchCommand: ParsableCommand {
+struct RTCBenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rtcbench",
         abstract: "Measure what sending costs, beside what it can't cost less than.",
         discussion:
             "Build with -c release. Figures of one run are compared with each other; machines differ and drift.",
-        subcommands: [NetworkCommand.self, PacketsCommand.self])
+        subcommands: [EncodeCommand.self, LatencyCommand.self, NetworkCommand.self, PacketsCommand.self])
 }

@@ -1,0 +1,140 @@
+internal import Foundation
+internal import Synchronization
+
+/// A program that the benchmark started: its pipes, its processor time, and its end.
+final class ChildProcess: Sendable {
+    let pid: pid_t
+    /// What the program reads, and what it writes.
+    private let input: Int32
+    private let output: Int32
+    private let hasInput = Mutex(true)
+    private let status = Mutex<Int32?>(nil)
+    /// Where the program's standard error goes.
+    let log: String
+
+    /// Every program under way, so that an interrupted benchmark leaves none behind.
+    static let running = Mutex<Set<pid_t>>([])
+
+    /// Starts a program on the processors named, which its threads inherit; on those of this process where nil.
+    init(_ arguments: [String], environment: [String: String], log: String, processors: [Int]?) throws {
+        self.log = log
+        var toChild: [Int32] = [0, 0]
+        var fromChild: [Int32] = [0, 0]
+        guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else {
+            throw BenchmarkFailure("no pipe: \(String(cString: strerror(errno)))")
+        }
+        for descriptor in toChild + fromChild { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        defer {
+            close(toChild[0])
+            close(fromChild[1])
+        }
+        (input, output) = (toChild[1], fromChild[0])
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, toChild[0], STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, fromChild[1], STDOUT_FILENO)
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        // A group of its own: Ctrl-C comes to the benchmark alone, which ends what it started in order.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawnattr_setpgroup(&attributes, 0)
+        // Signals that are ignored here would be ignored there.
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        for signal in [SIGINT, SIGTERM, SIGPIPE] { sigaddset(&defaults, signal) }
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        posix_spawnattr_setsigmask(&attributes, &blocked)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+        var child: pid_t = 0
+        let command = (processors.map { Processors.command(keepingTo: $0) } ?? []) + arguments
+        let argv = command.map { strdup($0) } + [nil]
+        let envp = environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for pointer in argv + envp { free(pointer) } }
+        let code = posix_spawnp(&child, command[0], &actions, &attributes, argv, envp)
+        guard code == 0 else {
+            close(input)
+            close(output)
+            throw BenchmarkFailure("can't start \(command[0]): \(String(cString: strerror(code)))")
+        }
+        pid = child
+        _ = Self.running.withLock { $0.insert(child) }
+    }
+
+    deinit {
+        end(within: .zero)
+        if hasInput.withLock({ $0 }) { close(input) }
+        close(output)
+    }
+
+    // MARK: Pipes
+
+    /// All that the program writes until it closes its output, or the first line of it.
+    func read(lineOnly: Bool = false, within patience: Duration) async throws -> String {
+        var text: [UInt8] = []
+        let end = ContinuousClock.now + patience
+        while ContinuousClock.now < end {
+            var entry = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            guard poll(&entry, 1, 0) > 0 else {
+                try await Task.sleep(for: .milliseconds(5))
+                continue
+            }
+            var bytes = [UInt8](repeating: 0, count: lineOnly ? 1 : 65536)
+            let count = Foundation.read(output, &bytes, bytes.count)
+            if count <= 0 || lineOnly && bytes[0] == 0x0A { return String(decoding: text, as: UTF8.self) }
+            text += bytes[..<count]
+        }
+        throw BenchmarkFailure("it did not write what was waited for within \(patience.components.seconds) s")
+    }
+
+    /// Gives the program this to read, and nothing more.
+    func write(_ text: String) {
+        guard
+            hasInput.withLock({
+                let had = $0; $0 = false; return had
+            })
+        else { return }
+        let bytes = Array(text.utf8)
+        _ = Foundation.write(input, bytes, bytes.count)
+        close(input)
+    }
+
+    /// The end of what the program said on standard error.
+    var lastWords: String {
+        let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").suffix(4).joined(separator: "\n")
+    }
+
+    // MARK: End
+
+    var isRunning: Bool {
+        status.withLock { status in
+            guard status == nil else { return false }
+            var code: Int32 = 0
+            guard waitpid(pid, &code, WNOHANG) == pid else { return true }
+            status = code
+            _ = Self.running.withLock { $0.remove(pid) }
+            return false
+        }
+    }
+
+    /// Asks the program to end, and sees to it where it does not.
+    func end(within patience: Duration = .seconds(3)) {
+        guard isRunning else { return }
+        kill(pid, SIGTERM)
+        let end = ContinuousClock.now + patience
+        while isRunning, ContinuousClock.now < end { usleep(10_000) }
+        guard isRunning else { return }
+        kill(pid, SIGKILL)
+        while isRunning { usleep(1000) }
+    }
+
+    /// Ends every program that is still under way, at once: for a benchmark that is interrupted itself.
+    static func endAll() {
+        for pid in running.withLock({ $0 }) { kill(pid, SIGKILL) }
+    }
+}

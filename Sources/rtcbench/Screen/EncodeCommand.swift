@@ -1,0 +1,81 @@
+internal import ArgumentParser
+internal import Foundation
+
+/// What sending a screen costs, and how well it comes over.
+struct EncodeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "encode",
+        abstract: "Send a real X11 screen, beside GStreamer, and see what it costs and how it looks.",
+        discussion: """
+            Each run starts an X server (Xvfb) with a content that is drawn there by the X protocol, and a sender as a \
+            process of its own: rtcshare send, or GStreamer's ximagesrc, vp8enc and webrtcbin. They take turns, with the \
+            same content of the same seed and at the same bitrate cap. A viewer, the same for all, receives and decodes.
+
+            CPU is user and system time of the sender's whole process, with its threads and children, over the \
+            measured seconds; that of the X server, which captures and draws, is told beside it. Bitrate is UDP payload \
+            that came. SSIM is of luma (libyuv's), of some pictures during the window with what the screen showed then, \
+            which a number drawn in the picture's corner tells; and of the newest one once the content has rested for a \
+            second. Figures are the medians of the rounds; ratios are of each round's pair, and their median.
+
+            Contents: static, typing, scrolling, switch, video, motion.
+            """)
+
+    @Option(help: ArgumentHelp("Contents, separated by commas.", valueName: "…"))
+    var contents = ScreenContent.allCases.map(\.rawValue).joined(separator: ",")
+
+    @OptionGroup var options: ScreenOptions
+
+    func validate() throws {
+        let _: [ScreenContent] = try ScreenOptions.choose(contents, option: "--contents")
+    }
+
+    func run() async throws {
+        let report = try await ScreenBenchmark(
+            options: options, contents: ScreenOptions.choose(contents, option: "--contents"), jitter: 0
+        ).run()
+        print(report.heading + "\n\n" + report.encodeTable + "\n\n" + report.latencyTable)
+        try report.write(options)
+    }
+}
+
+/// How long a change on the screen takes to the viewer.
+struct LatencyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "latency",
+        abstract: "Time changes on a real X11 screen until a viewer has decoded them, beside GStreamer.",
+        discussion: """
+            Runs are those of rtcbench encode, with changes at irregular instants, by the seed, so that no sender's \
+            frames can be in step with them. A change is timed from when the X server has confirmed that it is \
+            drawn until the viewer has decoded the first picture that shows it or a later one: a number in the picture's \
+            corner tells. Percentiles are of each round's changes; the table has their medians over the rounds.
+            """)
+
+    @Option(help: ArgumentHelp("Contents, separated by commas.", valueName: "…"))
+    var contents = "typing,scrolling,video,motion"
+
+    @OptionGroup var options: ScreenOptions
+
+    func validate() throws {
+        let _: [ScreenContent] = try ScreenOptions.choose(contents, option: "--contents")
+    }
+
+    func run() async throws {
+        let report = try await ScreenBenchmark(
+            options: options, contents: ScreenOptions.choose(contents, option: "--contents"), jitter: 0.8
+        ).run()
+        print(report.heading + "\n\n" + report.latencyTable)
+        try report.write(options)
+    }
+}
+
+extension ScreenReport {
+    /// Writes the files that were asked for, and fails where nothing could be measured.
+    fileprivate func write(_ options: ScreenOptions) throws {
+        if let json = options.json { try self.json().write(to: URL(fileURLWithPath: json)) }
+        if let svg = options.svg { try Data(chart.svg.utf8).write(to: URL(fileURLWithPath: svg)) }
+        guard failures.isEmpty else {
+            ScreenBenchmark.say("\(failures.count) runs came to nothing.")
+            throw ExitCode(1)
+        }
+    }
+}

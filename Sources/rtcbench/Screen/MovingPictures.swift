@@ -1,0 +1,97 @@
+internal import Foundation
+internal import Media
+internal import NetworkSimulation
+
+/// Pictures that follow each other in a ring: colours that flow, things that fly across, and a grain over all.
+struct MovingPictures {
+    let size: PixelSize
+    /// Rows from the top, 0x00RRGGBB.
+    let pictures: [[UInt32]]
+
+    /// No picture at all.
+    static let none = MovingPictures(size: PixelSize(width: 0, height: 0), pictures: [])
+
+    private init(size: PixelSize, pictures: [[UInt32]]) {
+        self.size = size
+        self.pictures = pictures
+    }
+
+    /// The ring that a content needs on a screen of this size.
+    init(for content: ScreenContent, screen: PixelSize, seed: UInt64) {
+        switch content {
+        case .video: self.init(size: PixelSize(width: 640, height: 360), count: 30, seed: seed)
+        case .motion: self.init(size: screen, count: 16, seed: seed)
+        default: self = .none
+        }
+    }
+
+    private init(size: PixelSize, count: Int, seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let grain = (0..<4096).map { _ in Int(random.next() % 13) - 6 }
+        let things = (0..<12).map { _ in Thing(random: &random, size: size) }
+        self.size = size
+        pictures = (0..<count).map { index in
+            Self.picture(size: size, phase: Double(index) / Double(count), grain: grain, things: things)
+        }
+    }
+
+    /// A disc that runs a whole number of times around the picture in one ring, so that the ring closes.
+    fileprivate struct Thing {
+        let x: Double
+        let y: Double
+        let turns: Double
+        let radius: Int
+        let colour: UInt32
+
+        init(random: inout SeededGenerator, size: PixelSize) {
+            x = random.fraction() * Double(size.width)
+            y = random.fraction() * Double(size.height)
+            turns = random.chance(0.5) ? 1 : -1
+            radius = size.height / 24 + Int(random.next() % UInt64(size.height / 12 + 1))
+            colour = UInt32(truncatingIfNeeded: random.next()) & 0xFFFFFF
+        }
+    }
+
+    private static func picture(size: PixelSize, phase: Double, grain: [Int], things: [Thing]) -> [UInt32] {
+        let turn = 2 * Double.pi * phase
+        let columns = (0..<size.width).map { sin(Double($0) / 90 + turn) }
+        let diagonals = (0..<size.width + size.height).map { sin(Double($0) / 140 - turn) }
+        // The grain moves too: what stands still costs an encoder nothing.
+        let shift = Int(phase * 4096) * 7
+        var pixels = [UInt32](repeating: 0, count: size.area)
+        pixels.withUnsafeMutableBufferPointer { pixels in
+            for y in 0..<size.height {
+                let row = sin(Double(y) / 70 + turn)
+                for x in 0..<size.width {
+                    let noise = grain[(x &* 31 &+ y &* 57 &+ shift) & 4095]
+                    let red = 128 + Int(50 * columns[x] + 40 * row) + noise
+                    let green = 120 + Int(60 * diagonals[x + y]) + noise
+                    let blue = 130 + Int(45 * row - 45 * columns[x]) + noise
+                    pixels[y * size.width + x] = UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
+                }
+            }
+            for thing in things { thing.draw(into: pixels, size: size, phase: phase) }
+        }
+        return pixels
+    }
+}
+
+extension MovingPictures.Thing {
+    fileprivate func draw(into pixels: UnsafeMutableBufferPointer<UInt32>, size: PixelSize, phase: Double) {
+        let angle = 2 * Double.pi * phase * turns
+        let centreX = Int(x + cos(angle) * Double(size.width) / 6)
+        let centreY = Int(y + sin(angle) * Double(size.height) / 6)
+        // Beyond the edges there may be nothing left of it.
+        let rows = (centreY - radius..<centreY + radius).clamped(to: 0..<size.height)
+        let columns = (centreX - radius..<centreX + radius).clamped(to: 0..<size.width)
+        for row in rows {
+            for column in columns {
+                let (dx, dy) = (column - centreX, row - centreY)
+                guard dx * dx + dy * dy < radius * radius else { continue }
+                // Stripes that go with the disc: something for motion search to find.
+                let isDark = (dx + dy) & 15 < 5
+                pixels[row * size.width + column] = isDark ? colour >> 1 & 0x7F7F7F : colour
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import Foundation
+
+/// The processors that programs may run on, by util-linux's `taskset`.
+enum Processors {
+    /// Those of this process, by their numbers.
+    static var ofThisProcess: [Int] {
+        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Cpus_allowed_list:") }),
+            let list = line.split(separator: ":").last
+        else { return [] }
+        // Ranges and single numbers: 0-3,6.
+        return list.split(separator: ",").flatMap { part -> [Int] in
+            let ends = part.split(separator: "-").compactMap { Int($0.trimmingCharacters(in: .whitespaces)) }
+            guard let first = ends.first, let last = ends.last, first <= last else { return [] }
+            return Array(first...last)
+        }
+    }
+
+    /// What to put before a command.
+    static func command(keepingTo processors: [Int]) -> [String] { ["taskset", "-c", list(processors)] }
+
+    /// Keeps every thread of this process to these, and whatever they start later. False where that can't be done.
+    static func keepThisProcess(to processors: [Int]) -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["taskset", "-a", "-p", "-c", list(processors), "\(getpid())"]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+
+    private static func list(_ processors: [Int]) -> String { processors.map(String.init).joined(separator: ",") }
+}
+
+/// The time that a program has used of processors, all its threads and children together.
+enum ProcessorTime {
+    /// In seconds, from the kernel's own count, to the nanosecond.
+    static func seconds(of pid: pid_t) -> Double {
+        children(of: pid).reduce(own(pid) + ofReaped(pid)) { $0 + seconds(of: $1) }
+    }
+
+    private static func own(_ pid: pid_t) -> Double {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// The time of children that have ended.
+    private static func ofReaped(_ pid: pid_t) -> Double {
+        let fields = statistics(of: pid)
+        guard fields.count > 14, let user = Double(fields[13]), let system = Double(fields[14]) else { return 0 }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    private static func children(of pid: pid_t) -> [pid_t] {
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+        return threads.flatMap { thread in
+            let text = try? String(contentsOfFile: "/proc/\(pid)/task/\(thread)/children", encoding: .utf8)
+            return (text ?? "").split(separator: " ").compactMap { pid_t($0) }
+        }
+    }
+
+    /// The fields of `/proc/PID/stat` from the third on: the second, the name, may hold anything (proc(5)).
+    private static func statistics(of pid: pid_t) -> [Substring] {
+        guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
+            let end = text.lastIndex(of: ")")
+        else { return [] }
+        return text[text.index(after: end)...].split(separator: " ")
+    }
+}

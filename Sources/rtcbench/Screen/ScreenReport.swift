@@ -1,0 +1,162 @@
+internal import Foundation
+
+/// What a run of the command found, for people and for programs.
+struct ScreenReport: Codable {
+    /// The figures of one peer with one content: medians of the rounds.
+    struct Summary: Codable {
+        let size: String
+        let content: ScreenContent
+        let peer: ScreenPeer
+        let rounds: Int
+        let senderProcessor: Double?
+        let serverProcessor: Double?
+        let bitrate: Double?
+        let frameRate: Double?
+        let similarity: Double?
+        let leastSimilarity: Double?
+        let restSimilarity: Double?
+        let latency50: Double?
+        let latency95: Double?
+        let latency99: Double?
+        let firstPicture: Double?
+        /// Changes that no picture ever showed, all rounds together.
+        let unseenChanges: Int
+        /// Of figures of the same round, ours over this peer's, the median; nil of our own.
+        let processorRatio: Double?
+        let latency50Ratio: Double?
+        let latency95Ratio: Double?
+    }
+
+    let machine: MachineDescription
+    let settings: ScreenRun.Settings
+    let peers: [String: String]
+    /// Where senders ran, in words.
+    let placement: String
+    var results: [ScreenResult] = []
+    /// Runs that came to nothing, and why.
+    var failures: [String] = []
+
+    /// One for each size, content and peer, in the order in which they were measured.
+    var summaries: [Summary] {
+        var keys: [[String]] = []
+        for result in results {
+            let key = [result.size, result.content.rawValue, result.peer.rawValue]
+            if !keys.contains(key) { keys.append(key) }
+        }
+        let grouped = Dictionary(grouping: results) { [$0.size, $0.content.rawValue, $0.peer.rawValue] }
+        return keys.sorted(by: Self.precedes).compactMap { grouped[$0].map(summary) }
+    }
+
+    /// By size and content; rounds may have begun with another peer.
+    private static func precedes(_ one: [String], _ other: [String]) -> Bool {
+        func rank(_ key: [String]) -> [Int] {
+            [
+                -(key[0].split(separator: "x").first.flatMap { Int($0) } ?? 0),
+                ScreenContent.allCases.firstIndex { $0.rawValue == key[1] } ?? 0,
+                ScreenPeer.allCases.firstIndex { $0.rawValue == key[2] } ?? 0,
+            ]
+        }
+        return rank(one).lexicographicallyPrecedes(rank(other))
+    }
+
+    private func summary(_ results: [ScreenResult]) -> Summary {
+        func middle(_ figure: (ScreenResult) -> Double?) -> Double? { results.compactMap(figure).median }
+        let first = results[0]
+        /// Ours over this peer's, of each round that has both.
+        func ratio(_ figure: (ScreenResult) -> Double?) -> Double? {
+            guard first.peer != .ours else { return nil }
+            return results.compactMap { result in
+                let own = self.results.first {
+                    $0.peer == .ours && ($0.size, $0.content, $0.round) == (result.size, result.content, result.round)
+                }
+                guard let own, let ours = figure(own), let theirs = figure(result), theirs > 0 else { return nil }
+                return ours / theirs
+            }.median
+        }
+        return Summary(
+            size: first.size, content: first.content, peer: first.peer, rounds: results.count,
+            senderProcessor: middle(\.senderProcessor), serverProcessor: middle(\.serverProcessor),
+            bitrate: middle(\.bitrate), frameRate: middle(\.frameRate), similarity: middle(\.similarity),
+            leastSimilarity: middle(\.leastSimilarity), restSimilarity: middle(\.restSimilarity),
+            latency50: middle { $0.latencies.rank(0.5) }, latency95: middle { $0.latencies.rank(0.95) },
+            latency99: middle { $0.latencies.rank(0.99) }, firstPicture: middle(\.firstPicture),
+            unseenChanges: results.map(\.unseenChanges).reduce(0, +), processorRatio: ratio(\.senderProcessor),
+            latency50Ratio: ratio { $0.latencies.rank(0.5) }, latency95Ratio: ratio { $0.latencies.rank(0.95) })
+    }
+
+    // MARK: Output
+
+    /// What stands above the table.
+    var heading: String {
+        ([
+            "\(machine)", placement,
+            "At most \(settings.bitrate) kbit/s; \(settings.seconds) s measured after \(settings.warmUp) s; seed "
+                + "\(settings.seed).",
+        ] + peers.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }).joined(separator: "\n")
+    }
+
+    /// The figures of sending.
+    var encodeTable: String {
+        Table(
+            titles: [
+                "size", "content", "sender", "CPU ms/s", "ours/its", "Xvfb ms/s", "kbit/s", "pictures/s", "SSIM",
+                "least", "at rest",
+            ],
+            rows: summaries.map {
+                [
+                    $0.size, $0.content.rawValue, $0.peer.name, $0.senderProcessor.text(1), $0.processorRatio.text(3),
+                    $0.serverProcessor.text(1), $0.bitrate.text(0), $0.frameRate.text(1), $0.similarity.text(4),
+                    $0.leastSimilarity.text(4), $0.restSimilarity.text(4),
+                ]
+            }
+        ).description
+    }
+
+    /// The figures of delay.
+    var latencyTable: String {
+        Table(
+            titles: [
+                "size", "content", "sender", "50 % ms", "95 % ms", "99 % ms", "ours/its 50 %", "95 %", "never seen",
+                "first picture ms",
+            ],
+            rows: summaries.filter { $0.content.interval != nil }.map {
+                [
+                    $0.size, $0.content.rawValue, $0.peer.name, $0.latency50.text(1), $0.latency95.text(1),
+                    $0.latency99.text(1), $0.latency50Ratio.text(2), $0.latency95Ratio.text(2), "\($0.unseenChanges)",
+                    $0.firstPicture.text(0),
+                ]
+            }
+        ).description
+    }
+
+    func json() throws -> Data {
+        struct Whole: Encodable {
+            let report: ScreenReport
+            let summaries: [Summary]
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        return try encoder.encode(Whole(report: self, summaries: summaries))
+    }
+}
+
+/// Columns in line.
+struct Table: CustomStringConvertible {
+    let titles: [String]
+    let rows: [[String]]
+
+    var description: String {
+        let widths = titles.indices.map { column in ([titles] + rows).map { $0[column].count }.max() ?? 0 }
+        return ([titles] + rows).map { row in
+            row.enumerated().map { column, text in
+                let space = String(repeating: " ", count: widths[column] - text.count)
+                return column < 3 ? text + space : space + text
+            }.joined(separator: "  ")
+        }.joined(separator: "\n")
+    }
+}
+
+extension Double? {
+    /// With so many decimals; a dash for nothing.
+    func text(_ decimals: Int) -> String { map { String(format: "%.\(decimals)f", $0) } ?? "–" }
+}

@@ -1,0 +1,195 @@
+internal import Foundation
+internal import Media
+internal import NetworkRuntime
+internal import VideoCoding
+internal import WireFormat
+
+/// One sender, one content, one window of time.
+struct ScreenRun {
+    /// What all runs have in common.
+    struct Settings: Codable, Sendable {
+        var seconds: Double
+        var warmUp: Double
+        var bitrate: Int
+        var seed: UInt64
+        /// How far changes stray from a regular beat, as a share of their interval.
+        var jitter: Double
+        /// Pictures that are compared with what they should show.
+        var samples: Int
+    }
+
+    let settings: Settings
+    let screen: VirtualScreen
+    let commands: PeerCommands
+    let folder: TemporaryFolder
+    /// The processors that senders run on; those of the benchmark where nil.
+    let processors: [Int]?
+    /// Where a picture of each is kept, the newest at the end of the window.
+    var pictures: String?
+
+    func run(_ content: ScreenContent, _ peer: ScreenPeer, round: Int, moving: Moving) async throws -> ScreenResult {
+        let display = screen.display
+        var script = makeScript(content, moving)
+        try display.draw(script.next(), pictures: moving.upload)
+        let viewer = try await ScreenViewer()
+        var environment = ProcessInfo.processInfo.environment
+        environment["DISPLAY"] = screen.name
+        environment["XDG_STATE_HOME"] = folder.path
+        let sender = try ChildProcess(
+            commands.command(for: peer), environment: environment, log: folder.file("\(peer.rawValue).log"),
+            processors: processors)
+        do {
+            let result = try await measure(
+                content, peer, round: round, moving: moving, script: script, sender: sender, viewer: viewer)
+            sender.end()
+            await viewer.close()
+            return result
+        } catch {
+            sender.end()
+            await viewer.close()
+            throw BenchmarkFailure("\(peer.name), \(content.rawValue): \(error)\n\(sender.lastWords)")
+        }
+    }
+
+    /// Moving pictures, here and in the X server.
+    struct Moving: Sendable {
+        let pictures: MovingPictures
+        let upload: ContentDisplay.Upload?
+    }
+
+    private func makeScript(_ content: ScreenContent, _ moving: Moving) -> ContentScript {
+        ContentScript(
+            content, size: screen.display.size, font: screen.display.font, pictures: moving.pictures,
+            seed: settings.seed)
+    }
+
+    private func measure(
+        _ content: ScreenContent, _ peer: ScreenPeer, round: Int, moving: Moving, script: ContentScript,
+        sender: ChildProcess, viewer: ScreenViewer
+    ) async throws -> ScreenResult {
+        let offer = try await sender.read(within: .seconds(20))
+        guard offer.hasPrefix("v=0") else { throw BenchmarkFailure("it made no offer") }
+        let answered = MonotonicClock.now
+        sender.write(try await viewer.answer(offer))
+        try await waitForPicture(viewer, sender)
+        var result = ScreenResult(
+            size: "\(screen.display.size)", content: content, peer: peer, round: round)
+        result.firstPicture = viewer.seen.first.map { ($0.decoded - answered).milliseconds } ?? 0
+        let player = ContentPlayer(
+            script: script, schedule: TickSchedule(content, jitter: settings.jitter, seed: settings.seed),
+            display: screen.display, pictures: moving.upload)
+        let drawn: [Instant]
+        let window: (start: Instant, end: Instant)
+        do {
+            try await Task.sleep(for: .seconds(settings.warmUp))
+            window = try await watch(sender: sender, viewer: viewer, into: &result)
+            drawn = try player.stop()
+        } catch {
+            _ = try? player.stop()
+            throw error
+        }
+        try await Task.sleep(for: .seconds(1))
+        if let ending = viewer.ending { throw BenchmarkFailure("the connection ended: \(ending)") }
+        guard sender.isRunning else { throw BenchmarkFailure("the sender ended by itself") }
+        let newest = viewer.newest
+        sender.end()
+        let seen = viewer.seen
+        result.changeRate = Double(drawn.count { window.start <= $0 && $0 < window.end }) / settings.seconds
+        result.addLatencies(of: drawn, seen: seen, from: window.start, to: window.end)
+        let counted = seen.filter { window.start <= $0.decoded && $0.decoded < window.end }
+        result.frameRate = Double(counted.count) / settings.seconds
+        result.keyFrames = counted.count { $0.isKeyFrame }
+        try compare(
+            viewer.samples, newest: newest, lastTick: drawn.count - 1, script: makeScript(content, moving), moving,
+            into: &result)
+        if let pictures, let newest {
+            let name = "\(pictures)/\(result.size)-\(content.rawValue)-\(peer.rawValue)-\(round).png"
+            try PNGWriter.write(newest.picture, to: name)
+        }
+        return result
+    }
+
+    private func waitForPicture(_ viewer: ScreenViewer, _ sender: ChildProcess) async throws {
+        let end = ContinuousClock.now + .seconds(20)
+        while viewer.newest == nil {
+            if let ending = viewer.ending { throw BenchmarkFailure("there is no connection: \(ending)") }
+            guard sender.isRunning else { throw BenchmarkFailure("the sender ended before it sent a picture") }
+            guard ContinuousClock.now < end else { throw BenchmarkFailure("no picture came within 20 s") }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    /// The window itself: what was used and what came from its first moment to its last.
+    private func watch(
+        sender: ChildProcess, viewer: ScreenViewer, into result: inout ScreenResult
+    ) async throws -> (start: Instant, end: Instant) {
+        let before = await viewer.counts
+        let processorBefore = processorTimes(sender)
+        let pictures = viewer.seen.count
+        let start = MonotonicClock.now
+        let part = settings.seconds / Double(settings.samples + 1)
+        for _ in 0..<settings.samples {
+            try await Task.sleep(for: .seconds(part))
+            viewer.keepNext()
+        }
+        let rest = start.advanced(by: .seconds(settings.seconds)) - MonotonicClock.now
+        if rest > .zero { try await Task.sleep(for: rest) }
+        let end = MonotonicClock.now
+        let processorAfter = processorTimes(sender)
+        let after = await viewer.counts
+        let seconds = (end - start).seconds
+        result.senderProcessor = (processorAfter.sender - processorBefore.sender) * 1000 / seconds
+        result.serverProcessor = (processorAfter.server - processorBefore.server) * 1000 / seconds
+        result.bitrate = Double(after.bytes - before.bytes) / 125 / seconds
+        result.packetsLost = Int(after.packetsLost - before.packetsLost)
+        let decoded = viewer.seen.count - pictures
+        if decoded > 0 { result.decoding = (after.decodeSeconds - before.decodeSeconds) * 1000 / Double(decoded) }
+        return (start, end)
+    }
+
+    private func processorTimes(_ sender: ChildProcess) -> (sender: Double, server: Double) {
+        (ProcessorTime.seconds(of: sender.pid), ProcessorTime.seconds(of: screen.server.pid))
+    }
+
+    // MARK: Similarity
+
+    /// Draws the content anew, and compares what came with it.
+    private func compare(
+        _ samples: [ScreenViewer.Sample], newest: ScreenViewer.Sample?, lastTick: Int, script: ContentScript,
+        _ moving: Moving, into result: inout ScreenResult
+    ) throws {
+        var script = script
+        var canvas = ScreenCanvas(size: screen.display.size, font: screen.display.font, pictures: moving.pictures)
+        let converter = VideoConverter()
+        let atTicks = Dictionary(grouping: samples) { $0.seen.tick ?? -1 }
+        var similarities: [Double] = []
+        for tick in 0...lastTick {
+            canvas.draw(script.next())
+            for sample in atTicks[tick, default: []] {
+                similarities.append(try similarity(sample.picture, canvas, converter))
+            }
+        }
+        guard try screen.display.screen() == canvas.pixels else {
+            throw BenchmarkFailure("the screen does not show what was drawn: is another program drawing on it?")
+        }
+        if let newest, newest.seen.tick == lastTick {
+            result.restSimilarity = try similarity(newest.picture, canvas, converter)
+            // Where nothing changes nothing comes: what the viewer has is what is compared.
+            if similarities.isEmpty, result.content == .still { similarities = [result.restSimilarity ?? 0] }
+        }
+        result.similarity =
+            similarities.isEmpty ? nil : similarities.reduce(0, +) / Double(similarities.count)
+        result.leastSimilarity = similarities.min()
+    }
+
+    private func similarity(
+        _ picture: PixelBuffer, _ canvas: ScreenCanvas, _ converter: VideoConverter
+    ) throws -> Double {
+        let expected = try converter.convert(canvas.picture, to: canvas.size)
+        guard picture.size == canvas.size else {
+            // A sender that sent a smaller picture is judged by what its viewer sees.
+            return try StructuralSimilarity.luma(converter.convert(picture, to: canvas.size), expected)
+        }
+        return try StructuralSimilarity.luma(picture, expected)
+    }
+}
