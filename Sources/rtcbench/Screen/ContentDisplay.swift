@@ -7,6 +7,8 @@ internal import Media
 final class ContentDisplay: Sendable {
     let size: PixelSize
     let font: FixedFont
+    /// The X server's maker and release.
+    let server: String
     // XCB locks within each of its functions, and the pointer lives as long as this object, which owns it.
     private nonisolated(unsafe) let connection: OpaquePointer
     private let root: xcb_window_t
@@ -23,9 +25,12 @@ final class ContentDisplay: Sendable {
 
     init(display: String) throws {
         guard let connection = xcb_connect(display, nil), xcb_connection_has_error(connection) == 0,
-            let screen = xcb_setup_roots_iterator(xcb_get_setup(connection)).data
+            let setup = xcb_get_setup(connection), let screen = xcb_setup_roots_iterator(setup).data
         else { throw BenchmarkFailure("the X server \(display) can't be drawn on: it did not take the connection") }
         self.connection = connection
+        let vendor = UnsafeRawBufferPointer(
+            start: xcb_setup_vendor(setup), count: Int(xcb_setup_vendor_length(setup)))
+        server = "\(String(decoding: vendor, as: UTF8.self)) release \(setup.pointee.release_number)"
         root = screen.pointee.root
         size = PixelSize(width: Int(screen.pointee.width_in_pixels), height: Int(screen.pointee.height_in_pixels))
         window = xcb_generate_id(connection)

@@ -13,9 +13,9 @@ struct EncodeCommand: AsyncParsableCommand {
 
             CPU is user and system time of the sender's whole process, with its threads and children, over the \
             measured seconds; that of the X server, which captures and draws, is told beside it. Bitrate is UDP payload \
-            that came. SSIM is of luma (libyuv's), of some pictures during the window with what the screen showed then, \
-            which a number drawn in the picture's corner tells; and of the newest one once the content has rested for a \
-            second. Figures are the medians of the rounds; ratios are of each round's pair, and their median.
+            that came. SSIM is of luma (libyuv's): three times a second, of the picture that the viewer shows, with what the \
+            screen showed when that picture was taken, which a number drawn in its corner tells; and of the newest \
+            picture with the screen once the content has rested for a second. Figures are the medians of the rounds; ratios are of each round's pair, and their median.
 
             Contents: static, typing, scrolling, switch, video, motion.
             """)

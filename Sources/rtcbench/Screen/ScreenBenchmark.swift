@@ -18,20 +18,22 @@ struct ScreenBenchmark {
         let folder = try TemporaryFolder()
         let interruption = Interruption(folder)
         defer { interruption.cancel() }
-        let peers = try usablePeers(commands)
+        let (peers, leftOut) = try usablePeers(commands)
         let processors = options.pin ? Placement.separate() : nil
         let settings = ScreenRun.Settings(
             seconds: options.seconds, warmUp: options.warmUp, bitrate: options.maxBitrate, seed: options.seed,
-            jitter: jitter, samples: 6)
+            jitter: jitter, samples: Int(options.seconds * 3))
         var report = ScreenReport(
             machine: MachineDescription(), settings: settings,
             peers: Dictionary(uniqueKeysWithValues: peers.map { ($0.rawValue, commands.description(of: $0)) }),
             placement: Placement.description(processors))
+        report.leftOut = leftOut
         if let pictures = options.pictures {
             try FileManager.default.createDirectory(atPath: pictures, withIntermediateDirectories: true)
         }
         for size in try options.screenSizes() {
             let screen = try await VirtualScreen(size: size, folder: folder)
+            report.server = screen.display.server
             let run = ScreenRun(
                 settings: settings, screen: screen, commands: commands, folder: folder, processors: processors,
                 pictures: options.pictures)
@@ -69,13 +71,16 @@ struct ScreenBenchmark {
             pictures: pictures, upload: pictures.pictures.isEmpty ? nil : try display.upload(pictures))
     }
 
-    private func usablePeers(_ commands: PeerCommands) throws -> [ScreenPeer] {
-        try options.chosenPeers().filter { peer in
+    /// Who can be measured here, and what is to be said of the others.
+    private func usablePeers(_ commands: PeerCommands) throws -> (peers: [ScreenPeer], leftOut: [String]) {
+        var leftOut: [String] = []
+        let peers = try options.chosenPeers().filter { peer in
             guard let obstacle = commands.obstacle(peer) else { return true }
             if peer == .ours { throw BenchmarkFailure(obstacle) }
-            Self.say("\(peer.name) is left out: \(obstacle)")
+            leftOut.append("\(peer.name) is left out: \(obstacle)")
             return false
         }
+        return (peers, leftOut)
     }
 
     static func say(_ text: String) {

@@ -18,6 +18,7 @@ struct ScreenReport: Codable {
         let latency50: Double?
         let latency95: Double?
         let latency99: Double?
+        let connecting: Double?
         let firstPicture: Double?
         /// Changes that no picture ever showed, all rounds together.
         let unseenChanges: Int
@@ -33,6 +34,10 @@ struct ScreenReport: Codable {
     /// Where senders ran, in words.
     let placement: String
     var results: [ScreenResult] = []
+    /// The X server, by its maker and release.
+    var server = ""
+    /// Peers that are not measured, and why.
+    var leftOut: [String] = []
     /// Runs that came to nothing, and why.
     var failures: [String] = []
 
@@ -79,7 +84,8 @@ struct ScreenReport: Codable {
             bitrate: middle(\.bitrate), frameRate: middle(\.frameRate), similarity: middle(\.similarity),
             leastSimilarity: middle(\.leastSimilarity), restSimilarity: middle(\.restSimilarity),
             latency50: middle { $0.latencies.rank(0.5) }, latency95: middle { $0.latencies.rank(0.95) },
-            latency99: middle { $0.latencies.rank(0.99) }, firstPicture: middle(\.firstPicture),
+            latency99: middle { $0.latencies.rank(0.99) }, connecting: middle(\.connecting),
+            firstPicture: middle(\.firstPicture),
             unseenChanges: results.map(\.unseenChanges).reduce(0, +), processorRatio: ratio(\.senderProcessor),
             latency50Ratio: ratio { $0.latencies.rank(0.5) }, latency95Ratio: ratio { $0.latencies.rank(0.95) })
     }
@@ -89,10 +95,10 @@ struct ScreenReport: Codable {
     /// What stands above the table.
     var heading: String {
         ([
-            "\(machine)", placement,
+            "\(machine); \(server)", placement,
             "At most \(settings.bitrate) kbit/s; \(settings.seconds) s measured after \(settings.warmUp) s; seed "
                 + "\(settings.seed).",
-        ] + peers.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }).joined(separator: "\n")
+        ] + peers.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" } + leftOut).joined(separator: "\n")
     }
 
     /// The figures of sending.
@@ -105,11 +111,22 @@ struct ScreenReport: Codable {
             rows: summaries.map {
                 [
                     $0.size, $0.content.rawValue, $0.peer.name, $0.senderProcessor.text(1), $0.processorRatio.text(3),
-                    $0.serverProcessor.text(1), $0.bitrate.text(0), $0.frameRate.text(1), $0.similarity.text(4),
+                    $0.serverProcessor.text(1), $0.bitrate.text(0) + (exceedsCap($0) ? "!" : ""), $0.frameRate.text(1),
+                    $0.similarity.text(4),
                     $0.leastSimilarity.text(4), $0.restSimilarity.text(4),
                 ]
             }
-        ).description
+        ).description + note
+    }
+
+    /// Whether a peer sent clearly more than it was to.
+    private func exceedsCap(_ summary: Summary) -> Bool {
+        (summary.bitrate ?? 0) > 1.15 * Double(settings.bitrate)
+    }
+
+    /// What has to be known to read the table.
+    private var note: String {
+        summaries.contains(where: exceedsCap) ? "\n! is over the cap of \(settings.bitrate) kbit/s." : ""
     }
 
     /// The figures of delay.
@@ -117,13 +134,14 @@ struct ScreenReport: Codable {
         Table(
             titles: [
                 "size", "content", "sender", "50 % ms", "95 % ms", "99 % ms", "ours/its 50 %", "95 %", "never seen",
-                "first picture ms",
+                "connected ms", "first picture ms",
             ],
-            rows: summaries.filter { $0.content.interval != nil }.map {
+            rows: summaries.map {
                 [
                     $0.size, $0.content.rawValue, $0.peer.name, $0.latency50.text(1), $0.latency95.text(1),
-                    $0.latency99.text(1), $0.latency50Ratio.text(2), $0.latency95Ratio.text(2), "\($0.unseenChanges)",
-                    $0.firstPicture.text(0),
+                    $0.latency99.text(1), $0.latency50Ratio.text(2), $0.latency95Ratio.text(2),
+                    $0.content.interval == nil ? "–" : "\($0.unseenChanges)",
+                    $0.connecting.text(0), $0.firstPicture.text(0),
                 ]
             }
         ).description

@@ -28,7 +28,8 @@ struct ScreenResult: Codable, Sendable {
     /// From each change to the first decoded picture that shows it, in milliseconds; and changes that none ever showed.
     var latencies: [Double] = []
     var unseenChanges = 0
-    /// From the answer to the first decoded picture, in milliseconds.
+    /// From the answer until the connection stands, and from then to the first decoded picture, in milliseconds.
+    var connecting = 0.0
     var firstPicture = 0.0
     /// The viewer's decoder, milliseconds a picture.
     var decoding = 0.0

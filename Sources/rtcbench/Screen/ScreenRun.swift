@@ -14,7 +14,7 @@ struct ScreenRun {
         var seed: UInt64
         /// How far changes stray from a regular beat, as a share of their interval.
         var jitter: Double
-        /// Pictures that are compared with what they should show.
+        /// How often what the viewer shows is compared with what it should show.
         var samples: Int
     }
 
@@ -31,7 +31,7 @@ struct ScreenRun {
         let display = screen.display
         var script = makeScript(content, moving)
         try display.draw(script.next(), pictures: moving.upload)
-        let viewer = try await ScreenViewer()
+        let viewer = try await ScreenViewer(of: display.size)
         var environment = ProcessInfo.processInfo.environment
         environment["DISPLAY"] = screen.name
         environment["XDG_STATE_HOME"] = folder.path
@@ -74,7 +74,10 @@ struct ScreenRun {
         try await waitForPicture(viewer, sender)
         var result = ScreenResult(
             size: "\(screen.display.size)", content: content, peer: peer, round: round)
-        result.firstPicture = viewer.seen.first.map { ($0.decoded - answered).milliseconds } ?? 0
+        if let connected = viewer.connected, let first = viewer.seen.first {
+            result.connecting = (connected - answered).milliseconds
+            result.firstPicture = (first.decoded - connected).milliseconds
+        }
         let player = ContentPlayer(
             script: script, schedule: TickSchedule(content, jitter: settings.jitter, seed: settings.seed),
             display: screen.display, pictures: moving.upload)
@@ -130,7 +133,7 @@ struct ScreenRun {
         let part = settings.seconds / Double(settings.samples + 1)
         for _ in 0..<settings.samples {
             try await Task.sleep(for: .seconds(part))
-            viewer.keepNext()
+            viewer.keepShown()
         }
         let rest = start.advanced(by: .seconds(settings.seconds)) - MonotonicClock.now
         if rest > .zero { try await Task.sleep(for: rest) }
@@ -172,11 +175,7 @@ struct ScreenRun {
         guard try screen.display.screen() == canvas.pixels else {
             throw BenchmarkFailure("the screen does not show what was drawn: is another program drawing on it?")
         }
-        if let newest, newest.seen.tick == lastTick {
-            result.restSimilarity = try similarity(newest.picture, canvas, converter)
-            // Where nothing changes nothing comes: what the viewer has is what is compared.
-            if similarities.isEmpty, result.content == .still { similarities = [result.restSimilarity ?? 0] }
-        }
+        result.restSimilarity = try newest.map { try similarity($0.picture, canvas, converter) }
         result.similarity =
             similarities.isEmpty ? nil : similarities.reduce(0, +) / Double(similarities.count)
         result.leastSimilarity = similarities.min()

@@ -38,8 +38,9 @@ final class ScreenViewer: Sendable {
     private let pipeline: VideoReceivePipeline
     private let record: Record
 
-    init() async throws {
-        let record = Record()
+    /// A viewer of a screen of this size.
+    init(of screen: PixelSize) async throws {
+        let record = Record(screen: screen)
         connection = try await Connection(as: .answerer, identity: try LocalIdentity(media: []))
         let connection = connection
         pipeline = try VideoReceivePipeline { picture, frame in
@@ -56,6 +57,7 @@ final class ScreenViewer: Sendable {
                 case .frame(let frame, let receiver):
                     record.setReceiver(receiver)
                     pipeline.decode(frame)
+                case .connected: record.connect()
                 case .failed(let reason): record.end("\(reason)")
                 case .closedByPeer: record.end("the sender said goodbye")
                 default: continue
@@ -69,13 +71,15 @@ final class ScreenViewer: Sendable {
         try await connection.answer(offer: SessionDescription.parse(offer)).description
     }
 
-    /// Has the next picture kept that is decoded.
-    func keepNext() { record.keepNext() }
+    /// Keeps the picture that is shown now.
+    func keepShown() { record.keepShown() }
 
     /// What was decoded, what was kept of it, and the newest picture.
     var seen: [Seen] { record.seen }
     var samples: [Sample] { record.samples }
     var newest: Sample? { record.newest }
+    /// When the connection stood; nil before.
+    var connected: Instant? { record.connected }
     /// Why nothing more comes; nil while it may.
     var ending: String? { record.ending }
 
@@ -108,33 +112,37 @@ private final class Record: Sendable {
         var seen: [ScreenViewer.Seen] = []
         var samples: [ScreenViewer.Sample] = []
         var newest: ScreenViewer.Sample?
-        var keepsNext = false
+        var connected: Instant?
         var receiver: Int?
         var ending: String?
     }
 
     private let state = Mutex(State())
+    private let screen: PixelSize
+
+    init(screen: PixelSize) { self.screen = screen }
 
     func add(_ picture: PixelBuffer, _ frame: AssembledFrame) {
         let now = MonotonicClock.now
         let seen = ScreenViewer.Seen(
-            arrival: frame.completion, decoded: now, tick: TickCode.read(picture), isKeyFrame: frame.isKeyFrame)
+            arrival: frame.completion, decoded: now, tick: TickCode.read(picture, of: screen),
+            isKeyFrame: frame.isKeyFrame)
         let sample = ScreenViewer.Sample(seen: seen, picture: picture)
         state.withLock { state in
             state.seen.append(seen)
             state.newest = sample
-            if state.keepsNext { state.samples.append(sample) }
-            state.keepsNext = false
         }
     }
 
-    func keepNext() { state.withLock { $0.keepsNext = true } }
+    func keepShown() { state.withLock { state in state.samples += state.newest.map { [$0] } ?? [] } }
     func setReceiver(_ index: Int) { state.withLock { $0.receiver = index } }
+    func connect() { state.withLock { $0.connected = $0.connected ?? MonotonicClock.now } }
     func end(_ reason: String) { state.withLock { $0.ending = $0.ending ?? reason } }
 
     var seen: [ScreenViewer.Seen] { state.withLock { $0.seen } }
     var samples: [ScreenViewer.Sample] { state.withLock { $0.samples } }
     var newest: ScreenViewer.Sample? { state.withLock { $0.newest } }
+    var connected: Instant? { state.withLock { $0.connected } }
     var receiver: Int? { state.withLock { $0.receiver } }
     var ending: String? { state.withLock { $0.ending } }
 }

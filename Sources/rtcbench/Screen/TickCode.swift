@@ -31,21 +31,28 @@ enum TickCode {
         return (number & 1 == 1) == squares[16] ? Int(number) : nil
     }
 
-    /// Reads a picture's number; nil where the picture has none, or none that can be.
-    static func read(_ picture: any VideoFrameBuffer) -> Int? {
-        guard picture.format == .i420, picture.size.width >= size.width, picture.size.height >= size.height else {
-            return nil
-        }
+    /// Reads the number of a picture of a screen of this size, which may have been made smaller; nil where the picture has
+    /// none, or none that can be.
+    static func read(_ picture: any VideoFrameBuffer, of screen: PixelSize) -> Int? {
+        let scale = Double(picture.size.width) / Double(max(1, screen.width))
+        let square = scale * Double(side)
+        guard picture.format == .i420, square >= 4, square * Double(bitCount) <= Double(picture.size.width),
+            square <= Double(picture.size.height)
+        else { return nil }
         return picture.withPlanes { set in
             let (luma, stride) = (set.planes[0], set.strides[0])
+            // The middle alone: at the edges the codec's filter mixes neighbours.
+            let rows = Int(square / 4)..<max(Int(square / 4) + 1, Int(square * 3 / 4))
             return tick(
-                of: (0..<bitCount).map { square in
-                    // The middle alone: at the edges the codec's filter mixes neighbours.
+                of: (0..<bitCount).map { index in
+                    let start = Double(index) * square
+                    let columns =
+                        Int(start + square / 4)..<max(Int(start + square / 4) + 1, Int(start + square * 3 / 4))
                     var sum = 0
-                    for y in 4..<12 {
-                        for x in 4..<12 { sum += Int(luma[y * stride + square * side + x]) }
+                    for y in rows {
+                        for x in columns { sum += Int(luma[y * stride + x]) }
                     }
-                    return sum > 64 * 126
+                    return sum > rows.count * columns.count * 126
                 })
         }
     }
