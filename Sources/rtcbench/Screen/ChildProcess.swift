@@ -133,8 +133,17 @@ final class ChildProcess: Sendable {
         while isRunning { usleep(1000) }
     }
 
-    /// Ends every program that is still under way, at once: for a benchmark that is interrupted itself.
+    /// Ends every program that is still under way: for a benchmark that is interrupted itself. An X server that is not
+    /// asked leaves its socket and its lock.
     static func endAll() {
-        for pid in running.withLock({ $0 }) { kill(pid, SIGKILL) }
+        let pids = running.withLock { $0 }
+        for pid in pids { kill(pid, SIGTERM) }
+        let end = ContinuousClock.now + .seconds(1)
+        for pid in pids {
+            while waitpid(pid, nil, WNOHANG) == 0 {
+                if ContinuousClock.now > end { kill(pid, SIGKILL) }
+                usleep(5000)
+            }
+        }
     }
 }

@@ -17,7 +17,10 @@ struct ScreenBenchmark {
         let commands = options.commands
         let folder = try TemporaryFolder()
         let interruption = Interruption(folder)
-        defer { interruption.cancel() }
+        defer {
+            interruption.cancel()
+            folder.remove()
+        }
         let (peers, leftOut) = try usablePeers(commands)
         let processors = options.pin ? Placement.separate() : nil
         let settings = ScreenRun.Settings(

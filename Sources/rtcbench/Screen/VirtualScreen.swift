@@ -23,7 +23,7 @@ struct VirtualScreen {
     }
 }
 
-/// A folder that only this user reads, and that goes with the benchmark.
+/// A folder that only this user reads, until it is removed.
 final class TemporaryFolder: Sendable {
     let path: String
 
@@ -34,8 +34,6 @@ final class TemporaryFolder: Sendable {
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
-
-    deinit { remove() }
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
     func remove() { try? FileManager.default.removeItem(atPath: path) }
