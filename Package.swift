@@ -110,7 +110,7 @@ let package = Package(
         .executableTarget(
             name: "rtcbench",
             dependencies: [
-                "CAllocations", "CVPX", "CXCB", "Media", "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP",
+                "CAllocations", "CXCB", "Media", "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP",
                 "SDP", "SecureTransport", "VideoCoding", "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

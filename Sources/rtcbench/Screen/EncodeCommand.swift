@@ -34,6 +34,8 @@ struct EncodeCommand: AsyncParsableCommand {
             options: options, contents: ScreenOptions.choose(contents, option: "--contents"), jitter: 0
         ).run()
         print(report.heading + "\n\n" + report.encodeTable + "\n\n" + report.latencyTable)
+        let bars = ScreenBar.all(report.summaries)
+        if !bars.isEmpty { print("\n" + ScreenBar.table(bars)) }
         try report.write(options)
     }
 }

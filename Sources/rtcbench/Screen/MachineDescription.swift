@@ -1,5 +1,5 @@
-internal import CVPX
 internal import Foundation
+internal import VideoCoding
 
 /// What the figures were measured on.
 struct MachineDescription: Codable, CustomStringConvertible {
@@ -19,7 +19,7 @@ struct MachineDescription: Codable, CustomStringConvertible {
         var name = utsname()
         uname(&name)
         kernel = withUnsafeBytes(of: name.release) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        libraries = ["libvpx": String(cString: vpx_codec_version_str())]
+        libraries = ["libvpx": CodecLibrary.version]
         #if DEBUG
             isOptimized = false
         #else

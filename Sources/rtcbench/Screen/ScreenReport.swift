@@ -9,6 +9,8 @@ struct ScreenReport: Codable {
         let peer: ScreenPeer
         let rounds: Int
         let senderProcessor: Double?
+        /// Processor time of the sender over pictures decoded, in milliseconds: for senders that leave pictures out.
+        let processorPerPicture: Double?
         let serverProcessor: Double?
         let bitrate: Double?
         let frameRate: Double?
@@ -80,7 +82,9 @@ struct ScreenReport: Codable {
         }
         return Summary(
             size: first.size, content: first.content, peer: first.peer, rounds: results.count,
-            senderProcessor: middle(\.senderProcessor), serverProcessor: middle(\.serverProcessor),
+            senderProcessor: middle(\.senderProcessor),
+            processorPerPicture: middle { $0.frameRate > 0 ? $0.senderProcessor / $0.frameRate : nil },
+            serverProcessor: middle(\.serverProcessor),
             bitrate: middle(\.bitrate), frameRate: middle(\.frameRate), similarity: middle(\.similarity),
             leastSimilarity: middle(\.leastSimilarity), restSimilarity: middle(\.restSimilarity),
             latency50: middle { $0.latencies.rank(0.5) }, latency95: middle { $0.latencies.rank(0.95) },
@@ -105,12 +109,14 @@ struct ScreenReport: Codable {
     var encodeTable: String {
         Table(
             titles: [
-                "size", "content", "sender", "CPU ms/s", "ours/its", "Xvfb ms/s", "kbit/s", "pictures/s", "SSIM",
+                "size", "content", "sender", "CPU ms/s", "ours/its", "ms/picture", "Xvfb ms/s", "kbit/s", "pictures/s",
+                "SSIM",
                 "least", "at rest",
             ],
             rows: summaries.map {
                 [
                     $0.size, $0.content.rawValue, $0.peer.name, $0.senderProcessor.text(1), $0.processorRatio.text(3),
+                    $0.processorPerPicture.text(1),
                     $0.serverProcessor.text(1), $0.bitrate.text(0) + (exceedsCap($0) ? "!" : ""), $0.frameRate.text(1),
                     $0.similarity.text(4),
                     $0.leastSimilarity.text(4), $0.restSimilarity.text(4),
@@ -151,10 +157,11 @@ struct ScreenReport: Codable {
         struct Whole: Encodable {
             let report: ScreenReport
             let summaries: [Summary]
+            let bars: [ScreenBar]
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        return try encoder.encode(Whole(report: self, summaries: summaries))
+        return try encoder.encode(Whole(report: self, summaries: summaries, bars: ScreenBar.all(summaries)))
     }
 }
 

@@ -99,6 +99,10 @@ struct ScreenRun {
         let seen = viewer.seen
         result.changeRate = Double(drawn.count { window.start <= $0 && $0 < window.end }) / settings.seconds
         result.addLatencies(of: drawn, seen: seen, from: window.start, to: window.end)
+        guard result.unreadablePictures * 2 <= seen.count else {
+            throw BenchmarkFailure(
+                "\(result.unreadablePictures) of \(seen.count) pictures do not show their number: they are too damaged")
+        }
         let counted = seen.filter { window.start <= $0.decoded && $0.decoded < window.end }
         result.frameRate = Double(counted.count) / settings.seconds
         result.keyFrames = counted.count { $0.isKeyFrame }

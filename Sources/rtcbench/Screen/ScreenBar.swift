@@ -1,0 +1,81 @@
+internal import Foundation
+
+/// Something that is asked of our sender on a screen of 1920 by 1080, beside GStreamer in the same rounds.
+struct ScreenBar: Codable {
+    let content: ScreenContent
+    let name: String
+    /// What is asked, and what was found; nil where the run does not show it.
+    let asked: String
+    let found: String?
+    let passes: Bool?
+
+    static let size = "1920x1080"
+    /// The most that a change may take to the decoded picture, in milliseconds.
+    static let longestLatency = 45.0
+    /// The most that a screen at rest may take of a core, in milliseconds a second.
+    static let mostAtRest = 10.0
+    /// The most of GStreamer's processor time.
+    static let shares: [ScreenContent: Double] = [.typing: 0.125, .scrolling: 0.5, .motion: 0.5]
+
+    private init(_ content: ScreenContent, _ name: String, asked: String, _ found: Double?, atMost limit: Double?) {
+        self.content = content
+        self.name = name
+        self.asked = asked
+        self.found = found.map { String(format: "%.3f", $0) }
+        passes = found.flatMap { found in limit.map { found <= $0 } }
+    }
+
+    /// Every bar that these figures can be held to.
+    static func all(_ summaries: [ScreenReport.Summary]) -> [ScreenBar] {
+        ScreenContent.allCases.flatMap { content -> [ScreenBar] in
+            func summary(_ peer: ScreenPeer) -> ScreenReport.Summary? {
+                summaries.first { ($0.size, $0.content, $0.peer) == (size, content, peer) }
+            }
+            guard let ours = summary(.ours) else { return [] }
+            return bars(content, ours: ours, theirs: summary(.gstreamer))
+        }
+    }
+
+    private static func bars(
+        _ content: ScreenContent, ours: ScreenReport.Summary, theirs: ScreenReport.Summary?
+    ) -> [ScreenBar] {
+        var bars: [ScreenBar] = []
+        if content == .still {
+            bars.append(
+                ScreenBar(
+                    content, "CPU, ms a second", asked: "≤ \(mostAtRest)", ours.senderProcessor, atMost: mostAtRest))
+        }
+        if let share = shares[content] {
+            bars.append(
+                ScreenBar(
+                    content, "CPU, of GStreamer's", asked: "≤ \(share)", theirs?.processorRatio, atMost: share))
+        }
+        let unlikeness = theirs?.similarity.map { 1 - $0 }
+        bars.append(
+            ScreenBar(
+                content, "1 − SSIM", asked: "≤ " + unlikeness.text(4), ours.similarity.map { 1 - $0 },
+                atMost: unlikeness))
+        guard content.interval != nil else { return bars }
+        for (name, own, their) in [
+            ("latency, 50 %, ms", ours.latency50, theirs?.latency50),
+            ("latency, 95 %, ms", ours.latency95, theirs?.latency95),
+        ] {
+            let limit = min(longestLatency, their ?? longestLatency)
+            bars.append(ScreenBar(content, name, asked: String(format: "≤ %.1f", limit), own, atMost: limit))
+        }
+        return bars
+    }
+
+    /// All of them in a table.
+    static func table(_ bars: [ScreenBar]) -> String {
+        Table(
+            titles: ["content", "at \(size)", "asked", "found", ""],
+            rows: bars.map {
+                [
+                    $0.content.rawValue, $0.name, $0.asked, $0.found ?? "–",
+                    $0.passes.map { $0 ? "pass" : "FAIL" } ?? "",
+                ]
+            }
+        ).description
+    }
+}
