@@ -26,6 +26,14 @@ static inline vpx_codec_err_t cvpx_set_active_map(vpx_codec_ctx_t *context, vpx_
     return vpx_codec_control_(context, VP8E_SET_ACTIVEMAP, map);
 }
 
+static inline vpx_codec_err_t cvpx_reference(
+    vpx_codec_ctx_t *context, int control, vpx_ref_frame_type_t type, vpx_image_t image) {
+    vpx_ref_frame_t frame;
+    frame.frame_type = type;
+    frame.img = image;
+    return vpx_codec_control_(context, control, &frame);
+}
+
 static inline void cvpx_set_plane(vpx_image_t *image, int plane, const unsigned char *first, int stride) {
     // The encoder only reads its input; the structure is shared with the decoder, which writes.
     image->planes[plane] = (unsigned char *)first;

@@ -18,18 +18,22 @@ public final class VP8Encoder {
 
     /// What it makes now.
     public private(set) var configuration: Configuration
-    private var context: EncoderContext
+    private(set) var context: EncoderContext
     private var pattern: TemporalPattern
     private var clock = PresentationClock()
     /// The index before the first frame of the base layer, which is 0.
-    private var baseLayerIndex = UInt8.max
-    private var keyFrameIsDue = true
+    var baseLayerIndex = UInt8.max
+    private(set) var keyFrameIsDue = true
     /// What libvpx was last told to code; nil is all.
     private var activeMap: MacroblockMap?
-    private var quality: CodedQuality
+    var quality: CodedQuality
     /// What libvpx was last told.
     private var applied: Configuration
-    private var sharpening: PictureSharpening?
+    private(set) var sharpening: PictureSharpening?
+    /// What libvpx's last frame became beside the last picture: in its memory it is one with that, and changes with it.
+    private(set) var lastUpdates: ReferenceUpdates?
+    /// The picture that scrolls change, kept for the next.
+    var scrolledReference: ReferencePicture?
     /// Where more of the picture is to be coded, all is: libvpx has little to gain from being told what not to look at.
     private static let largestShare = 0.5
     private lazy var converter = VideoConverter()
@@ -67,6 +71,7 @@ public final class VP8Encoder {
         applied = new
         if new.temporalLayers != configuration.temporalLayers {
             pattern = TemporalPattern(layerCount: new.temporalLayers)
+            lastUpdates = nil
         }
         configuration = new
     }
@@ -106,6 +111,8 @@ public final class VP8Encoder {
         sharpening?.took(byteCount: packet.data.count)
         let quantizer = try context.lastQuantizer()
         quality.didCode(packet.isKeyFrame ? nil : activeMap, quantizer: quantizer)
+        // With layers a frame may leave the last picture as it was.
+        lastUpdates = configuration.temporalLayers == 1 ? ReferenceUpdates(frame: packet.data) : nil
         pattern.advance()
         keyFrameIsDue = false
         if step.layer == 0 { baseLayerIndex &+= 1 }

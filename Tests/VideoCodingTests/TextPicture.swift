@@ -7,6 +7,11 @@ struct TextPicture {
     let size: PixelSize
     private(set) var luma: [UInt8]
 
+    init(size: PixelSize, luma: [UInt8]) {
+        self.size = size
+        self.luma = luma
+    }
+
     init(size: PixelSize, seed: UInt64 = 1) {
         self.size = size
         luma = [UInt8](repeating: 235, count: size.area)

@@ -1,0 +1,62 @@
+/// Writes the decisions of a VP8 frame (RFC 6386 §7), each with the probability that it is false.
+struct BooleanEncoder {
+    private(set) var bytes: [UInt8]
+    /// What is decided so far, above the window of eight bits that `range` divides.
+    private var low: UInt64 = 0
+    private var range: UInt32 = 255
+    /// Bits of `low` above the window.
+    private var pending = 0
+
+    /// `bytes` are what stands before, and their memory is used on.
+    init(after bytes: consuming [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// One decision; `probability` is that of false, in 256ths, 1 to 255.
+    @inline(__always)
+    mutating func write(_ bit: Bool, _ probability: UInt8) {
+        let split = 1 + ((range &- 1) &* UInt32(probability)) >> 8
+        if bit {
+            low &+= UInt64(split)
+            range &-= split
+        } else {
+            range = split
+        }
+        let shift = range.leadingZeroBitCount &- 24
+        range <<= UInt32(shift)
+        low <<= UInt64(shift)
+        pending &+= shift
+        if pending >= 8 { emit() }
+    }
+
+    /// A number of `count` bits, the highest first, each as likely as not.
+    mutating func writeLiteral(_ value: Int, bits count: Int) {
+        for bit in (0..<count).reversed() { write(value >> bit & 1 == 1, 128) }
+    }
+
+    /// Writes what is left. Two bytes of zeros follow: decoders look ahead.
+    consuming func finish() -> [UInt8] {
+        for _ in 0..<4 {
+            low <<= UInt64(8 - pending)
+            pending = 8
+            emit()
+        }
+        return bytes
+    }
+
+    private mutating func emit() {
+        pending &-= 8
+        let value = low >> UInt64(pending &+ 8)
+        low &= (1 << UInt64(pending &+ 8)) &- 1
+        if value > 0xFF {
+            // The sum ran over: what was written is one more.
+            var index = bytes.count - 1
+            while bytes[index] == 0xFF {
+                bytes[index] = 0
+                index -= 1
+            }
+            bytes[index] += 1
+        }
+        bytes.append(UInt8(truncatingIfNeeded: value))
+    }
+}

@@ -1,0 +1,76 @@
+/// How a frame says the one vector that it has, which goes up or down (RFC 6386 §17.2).
+///
+/// Every decision that such a vector takes comes out the same each time, so that the frame's header sets its probability
+/// to as good as certain. That also makes it independent of what the probabilities were before.
+struct MotionVectorCode {
+    /// Probabilities of a component, up-down first: is it long, its sign, a short one's tree, a long one's bits.
+    private enum Slot {
+        static let isLong = 0
+        static let sign = 1
+        static let shortTree = 2
+        static let longBits = 9
+        static let count = 19
+    }
+
+    private struct Decision {
+        let slot: Int
+        let bit: Bool
+
+        /// Probabilities that a header sets have seven bits.
+        var literal: Int { bit ? 0 : 127 }
+        var probability: UInt8 { bit ? 1 : 254 }
+    }
+
+    private static let bitCount = 10
+    /// Decisions of the way up or down, and of the way sideways, which is none.
+    private let components: [[Decision]]
+
+    /// RFC 6386 §17.2: how likely a header leaves each probability as it is.
+    private static let updateProbabilities: [[UInt8]] = [
+        [237, 246, 253, 253, 254, 254, 254, 254, 254, 254, 254, 254, 254, 254, 250, 250, 252, 254, 254],
+        [231, 243, 245, 253, 254, 254, 254, 254, 254, 254, 254, 254, 254, 254, 251, 251, 254, 254, 254],
+    ]
+
+    /// `rows` whole pixels, up to ``Scroll/largestDistance``.
+    init(rows: Int) {
+        components = [Self.decisions(rows * 4), Self.decisions(0)]
+    }
+
+    private static func decisions(_ value: Int) -> [Decision] {
+        let magnitude = abs(value)
+        var result = [Decision(slot: Slot.isLong, bit: magnitude >= 8)]
+        if magnitude < 8 {
+            // A tree of seven nodes, in the order in which they are met.
+            result.append(Decision(slot: Slot.shortTree, bit: magnitude & 4 != 0))
+            let half = magnitude & 4 == 0 ? 1 : 4
+            result.append(Decision(slot: Slot.shortTree + half, bit: magnitude & 2 != 0))
+            let quarter = half + (magnitude & 2 == 0 ? 1 : 2)
+            result.append(Decision(slot: Slot.shortTree + quarter, bit: magnitude & 1 != 0))
+        } else {
+            // Three low bits, then from the highest down; the fourth goes last, and without saying where nothing above is.
+            var order = [0, 1, 2] + (4..<bitCount).reversed()
+            if magnitude > 15 { order.append(3) }
+            result += order.map { Decision(slot: Slot.longBits + $0, bit: magnitude >> $0 & 1 == 1) }
+        }
+        if magnitude > 0 { result.append(Decision(slot: Slot.sign, bit: value < 0)) }
+        return result
+    }
+
+    /// The part of the header that sets the probabilities of vectors.
+    func writeProbabilities(to encoder: inout BooleanEncoder) {
+        for (decisions, updates) in zip(components, Self.updateProbabilities) {
+            for (slot, update) in updates.enumerated() {
+                let decision = decisions.first { $0.slot == slot }
+                encoder.write(decision != nil, update)
+                if let decision { encoder.writeLiteral(decision.literal, bits: 7) }
+            }
+        }
+    }
+
+    /// The vector, as the difference to none.
+    func write(to encoder: inout BooleanEncoder) {
+        for decisions in components {
+            for decision in decisions { encoder.write(decision.bit, decision.probability) }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+internal import Glibc
+internal import Media
+
+/// What a picture shows in 64 bits for each piece of a row as wide as a macroblock, before a change and after it.
+///
+/// Pieces that are equal have equal numbers; others differ, for all that can happen by chance. Only what changed is looked
+/// at again. Used from one thread at a time.
+final class PictureSignature {
+    /// A table of pieces, of luma and of both planes of chroma together; those of a column follow each other.
+    struct Table {
+        let luma: UnsafeMutablePointer<UInt64>
+        let chroma: UnsafeMutablePointer<UInt64>
+    }
+
+    let size: PixelSize
+    /// Columns and rows of macroblocks.
+    let columns: Int
+    let rows: Int
+    /// Of the picture that was committed last.
+    let before: Table
+    /// Of the same with what changed since.
+    let now: Table
+    /// 1 for each macroblock that was looked at since.
+    private(set) var pending: [UInt8]
+    private let memory: UnsafeMutablePointer<UInt64>
+
+    /// Nothing is known yet: the first picture has to be looked at as a whole, and committed.
+    init(size: PixelSize) {
+        self.size = size
+        columns = (size.width + 15) / 16
+        rows = (size.height + 15) / 16
+        let count = columns * rows
+        memory = .allocate(capacity: count * 48)
+        memory.initialize(repeating: 0, count: count * 48)
+        before = Table(luma: memory, chroma: memory + count * 16)
+        now = Table(luma: memory + count * 24, chroma: memory + count * 40)
+        pending = Array(repeating: 0, count: count)
+    }
+
+    deinit {
+        memory.deallocate()
+    }
+
+    /// Looks at the macroblocks of an I420 picture that may have changed: 1 in a map of all, row by row; nil is all.
+    func update(_ picture: any VideoFrameBuffer, changed: [UInt8]? = nil) throws(VideoCodingError) {
+        guard picture.format == .i420, picture.size == size, changed.map({ $0.count == pending.count }) ?? true else {
+            throw .unexpectedPicture(size: picture.size, format: picture.format, expected: size)
+        }
+        try picture.withPlanePointers { (planes) throws(VideoCodingError) in
+            update(planes, changed: changed)
+        }
+    }
+
+    /// The same of planes that are as large as the picture.
+    func update(_ planes: PlanePointers, changed: [UInt8]?) {
+        for row in 0..<rows {
+            for column in 0..<columns {
+                let index = row * columns + column
+                if let changed, changed[index] == 0 { continue }
+                pending[index] = 1
+                if column * 16 + 16 <= size.width {
+                    sign(planes, column, row)
+                } else {
+                    signPart(planes, column, row)
+                }
+            }
+        }
+    }
+
+    /// What is now is what was before, to the next picture.
+    func commit() {
+        for row in 0..<rows {
+            for column in 0..<columns where pending[row * columns + column] != 0 {
+                pending[row * columns + column] = 0
+                let first = (column * rows + row) * 8
+                (before.luma + first * 2).update(from: now.luma + first * 2, count: 16)
+                (before.chroma + first).update(from: now.chroma + first, count: 8)
+            }
+        }
+    }
+
+    /// Whether a macroblock shows something else than before.
+    func differs(column: Int, row: Int) -> Bool {
+        let first = (column * rows + row) * 8
+        return memcmp(before.luma + first * 2, now.luma + first * 2, 128) != 0
+            || memcmp(before.chroma + first, now.chroma + first, 64) != 0
+    }
+
+    private func sign(_ planes: PlanePointers, _ column: Int, _ row: Int) {
+        let first = (column * rows + row) * 8
+        let lines = min(16, size.height - row * 16)
+        var target = now.luma + first * 2
+        var stride = Int(planes.first.stride)
+        var source = planes.first.first + row * 16 * stride + column * 16
+        for _ in 0..<lines {
+            target.pointee = Self.mix(Self.load(source), Self.load(source + 8))
+            target += 1
+            source += stride
+        }
+        target = now.chroma + first
+        stride = Int(planes.second.stride)
+        let otherStride = Int(planes.third.stride)
+        source = planes.second.first + row * 8 * stride + column * 8
+        var other = planes.third.first + row * 8 * otherStride + column * 8
+        for _ in 0..<(lines + 1) / 2 {
+            target.pointee = Self.mix(Self.load(source), Self.load(other))
+            target += 1
+            source += stride
+            other += otherStride
+        }
+    }
+
+    /// The last column's, of which the picture has a part.
+    private func signPart(_ planes: PlanePointers, _ column: Int, _ row: Int) {
+        let first = (column * rows + row) * 8
+        let lines = min(16, size.height - row * 16)
+        let count = size.width - column * 16
+        for line in 0..<lines {
+            let source = planes.first.first + (row * 16 + line) * Int(planes.first.stride) + column * 16
+            now.luma[first * 2 + line] =
+                Self.mix(Self.load(source, count: min(count, 8)), Self.load(source + 8, count: count - 8))
+        }
+        for line in 0..<(lines + 1) / 2 {
+            let source = planes.second.first + (row * 8 + line) * Int(planes.second.stride) + column * 8
+            let other = planes.third.first + (row * 8 + line) * Int(planes.third.stride) + column * 8
+            now.chroma[first + line] =
+                Self.mix(Self.load(source, count: (count + 1) / 2), Self.load(other, count: (count + 1) / 2))
+        }
+    }
+
+    @inline(__always)
+    private static func load(_ source: UnsafePointer<UInt8>) -> UInt64 {
+        UnsafeRawPointer(source).loadUnaligned(as: UInt64.self)
+    }
+
+    /// Fewer bytes than eight: what is left of a picture's last column.
+    private static func load(_ source: UnsafePointer<UInt8>, count: Int) -> UInt64 {
+        var value: UInt64 = 0
+        for index in 0..<max(min(count, 8), 0) { value = value << 8 | UInt64(source[index]) }
+        return value
+    }
+
+    /// Both halves of a product, in which each bit of both sides has a part.
+    @inline(__always)
+    private static func mix(_ one: UInt64, _ other: UInt64) -> UInt64 {
+        let product = (one ^ 0xA076_1D64_78BD_642F).multipliedFullWidth(by: other ^ 0xE703_7ED1_A0B4_28DB)
+        return product.high ^ product.low
+    }
+}

@@ -1,0 +1,104 @@
+/// Which of the pictures that later frames may build on a frame has become, beside the last one (RFC 6386 §9.7).
+struct ReferenceUpdates: Equatable {
+    var golden: Bool
+    var alternate: Bool
+
+    /// What a key frame becomes.
+    static let all = ReferenceUpdates(golden: true, alternate: true)
+
+    init(golden: Bool, alternate: Bool) {
+        self.golden = golden
+        self.alternate = alternate
+    }
+
+    /// Reads the header of a frame; nil where it ends early.
+    init?(frame: [UInt8]) {
+        guard frame.count > 4 else { return nil }
+        guard frame[0] & 1 == 1 else {
+            self = .all
+            return
+        }
+        var decoder = BooleanDecoder(frame, from: 3)
+        if decoder.readFlag() { Self.skipSegmentation(&decoder) }
+        // The loop filter's type, level and sharpness.
+        decoder.skip(bits: 1 + 6 + 3)
+        if decoder.readFlag(), decoder.readFlag() {
+            for _ in 0..<8 { decoder.skipOptional(bits: 6 + 1) }
+        }
+        // Partitions and quantizer.
+        decoder.skip(bits: 2 + 7)
+        for _ in 0..<5 { decoder.skipOptional(bits: 4 + 1) }
+        golden = decoder.readFlag()
+        alternate = decoder.readFlag()
+        guard decoder.isWithinData else { return nil }
+    }
+
+    /// RFC 6386 §9.3.
+    private static func skipSegmentation(_ decoder: inout BooleanDecoder) {
+        let (updatesMap, updatesData) = (decoder.readFlag(), decoder.readFlag())
+        if updatesData {
+            decoder.skip(bits: 1)
+            for bits in [7, 6] {
+                for _ in 0..<4 { decoder.skipOptional(bits: bits + 1) }
+            }
+        }
+        if updatesMap {
+            for _ in 0..<3 { decoder.skipOptional(bits: 8) }
+        }
+    }
+}
+
+/// Reads the decisions of a VP8 frame (RFC 6386 §7).
+struct BooleanDecoder {
+    private let bytes: [UInt8]
+    private var position: Int
+    private var value: UInt32
+    private var range: UInt32 = 255
+    private var shifts = 0
+
+    /// From that byte on; what is beyond the last is zero.
+    init(_ bytes: [UInt8], from start: Int) {
+        self.bytes = bytes
+        position = start
+        value = 0
+        for _ in 0..<2 { value = value << 8 | nextByte() }
+    }
+
+    /// Whether nothing was read that is not there.
+    var isWithinData: Bool { position <= bytes.count }
+
+    /// A decision whose probability to be false is so many 256ths.
+    mutating func read(_ probability: UInt8) -> Bool {
+        let split = 1 + ((range - 1) * UInt32(probability)) >> 8
+        let bit = value >= split << 8
+        range = bit ? range - split : split
+        if bit { value -= split << 8 }
+        while range < 128 {
+            value <<= 1
+            range <<= 1
+            shifts += 1
+            if shifts == 8 {
+                shifts = 0
+                value |= nextByte()
+            }
+        }
+        return bit
+    }
+
+    /// A decision that is as likely as not.
+    mutating func readFlag() -> Bool { read(128) }
+
+    mutating func skip(bits count: Int) {
+        for _ in 0..<count { _ = readFlag() }
+    }
+
+    /// A flag, and so many bits where it is set.
+    mutating func skipOptional(bits count: Int) {
+        if readFlag() { skip(bits: count) }
+    }
+
+    private mutating func nextByte() -> UInt32 {
+        defer { position += 1 }
+        return position < bytes.count ? UInt32(bytes[position]) : 0
+    }
+}

@@ -1,0 +1,257 @@
+internal import Glibc
+internal import Media
+
+/// Finds that a part of a picture moved up or down, by the signatures of its rows.
+///
+/// Rows that stand once only in their column of the picture before vote for how far they moved; how much of the picture a
+/// distance with many votes explains is then counted, macroblock by macroblock. Blank parts, which fit anywhere, have no
+/// vote. Used from one thread at a time.
+struct ScrollSearch {
+    /// What a scroll has to explain: of fewer macroblocks the frame of its own is not worth it,
+    static let leastMacroblocks = 32
+    /// nor where most of what changed is something else.
+    static let leastShare = 0.2
+    /// How many columns of macroblocks vote.
+    private static let votingColumns = 20
+    /// Distances that are looked at more closely.
+    private static let candidateCount = 3
+    /// Rows that vote together: one alone stands in a column more than once too often.
+    private static let windowRows = 4
+
+    /// What moved, and what is still to be encoded after it.
+    struct Finding: Equatable {
+        var scroll: Scroll
+        /// 1 for each macroblock that changed and that the scroll does not show as it is.
+        var remaining: [UInt8]
+    }
+
+    private var finding: Finding?
+    private var changed: [UInt8] = []
+    private var votes = [Int32](repeating: 0, count: 2 * Scroll.largestDistance + 1)
+    private var index = RowIndex()
+
+    /// What moved between the picture before and the one now; nil where nothing worth it did.
+    mutating func find(in signature: PictureSignature) -> Finding? {
+        let changedCount = noteChanges(signature)
+        guard changedCount >= Self.leastMacroblocks else { return nil }
+        vote(signature)
+        var best = (rows: 0, count: 0)
+        for rows in candidates() {
+            let count = explained(by: rows, signature)
+            if count > best.count || count == best.count && abs(rows) < abs(best.rows) { best = (rows, count) }
+        }
+        guard best.count >= Self.leastMacroblocks, Double(best.count) >= Double(changedCount) * Self.leastShare else {
+            return nil
+        }
+        describe(best.rows, signature)
+        return finding
+    }
+
+    /// Marks what changed, and counts it.
+    private mutating func noteChanges(_ signature: PictureSignature) -> Int {
+        let total = signature.columns * signature.rows
+        if changed.count != total { changed = Array(repeating: 0, count: total) }
+        var count = 0
+        for row in 0..<signature.rows {
+            for column in 0..<signature.columns {
+                let index = row * signature.columns + column
+                let differs = signature.pending[index] != 0 && signature.differs(column: column, row: row)
+                changed[index] = differs ? 1 : 0
+                count += differs ? 1 : 0
+            }
+        }
+        return count
+    }
+
+    private mutating func vote(_ signature: PictureSignature) {
+        for place in votes.indices { votes[place] = 0 }
+        let (columns, rows) = (signature.columns, signature.rows)
+        let count = (0..<columns).count { column in (0..<rows).contains { changed[$0 * columns + column] != 0 } }
+        let step = max((count + Self.votingColumns - 1) / Self.votingColumns, 1)
+        var place = 0
+        for column in 0..<columns where (0..<rows).contains(where: { changed[$0 * columns + column] != 0 }) {
+            if place.isMultiple(of: step) { vote(signature, column: column) }
+            place += 1
+        }
+    }
+
+    private mutating func vote(_ signature: PictureSignature, column: Int) {
+        let (columns, rows) = (signature.columns, signature.rows)
+        let before = signature.before.luma + column * rows * 16
+        let now = signature.now.luma + column * rows * 16
+        let end = signature.size.height - Self.windowRows + 1
+        guard end > 0 else { return }
+        index.fill(end) { Self.window(before + $0) }
+        for row in 0..<rows where changed[row * columns + column] != 0 {
+            for y in row * 16..<max(min(row * 16 + 16, end), row * 16) {
+                let key = Self.window(now + y)
+                guard now[y] != before[y], let found = index.row(of: key) else { continue }
+                let place = found - y + Scroll.largestDistance
+                if votes.indices.contains(place) { votes[place] += 1 }
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func window(_ piece: UnsafePointer<UInt64>) -> UInt64 {
+        // Odd factors, so that the order of rows counts.
+        (piece[0] &* 0x9E37_79B9_7F4A_7C15 &+ piece[1]) &* 0xC2B2_AE3D_27D4_EB4F
+            &+ (piece[2] &* 0x1656_67B1_9E37_79F9 &+ piece[3])
+    }
+
+    /// The distances with the most votes, the best first.
+    private func candidates() -> [Int] {
+        var result: [Int] = []
+        for _ in 0..<Self.candidateCount {
+            var best: Int?
+            for place in votes.indices where votes[place] >= Int32(Self.windowRows * 2) {
+                let rows = place - Scroll.largestDistance
+                guard rows != 0, !result.contains(rows) else { continue }
+                if let other = best, votes[place] <= votes[other + Scroll.largestDistance] { continue }
+                best = rows
+            }
+            guard let best else { break }
+            result.append(best)
+        }
+        return result
+    }
+
+    /// How many of the macroblocks that changed a distance explains.
+    private func explained(by distance: Int, _ signature: PictureSignature) -> Int {
+        let reachable = Scroll(size: signature.size, rows: distance, moved: []).reachableRows
+        var count = 0
+        for row in reachable {
+            for column in 0..<signature.columns where changed[row * signature.columns + column] != 0 {
+                if signature.lumaFits(column: column, row: row, distance: distance) { count += 1 }
+            }
+        }
+        return count
+    }
+
+    private mutating func describe(_ distance: Int, _ signature: PictureSignature) {
+        var new = finding ?? Finding(scroll: Scroll(size: signature.size, rows: distance, moved: []), remaining: [])
+        finding = nil
+        if new.scroll.size != signature.size {
+            new.scroll = Scroll(size: signature.size, rows: distance, moved: [])
+        }
+        new.scroll.rows = distance
+        new.scroll.moved.removeAll(keepingCapacity: true)
+        new.scroll.moved.append(contentsOf: repeatElement(0, count: changed.count))
+        new.remaining.removeAll(keepingCapacity: true)
+        new.remaining.append(contentsOf: changed)
+        let columns = signature.columns
+        let reachable = new.scroll.reachableRows
+        // The part of the picture in which something moved.
+        var (left, right, top, bottom) = (columns, 0, signature.rows, 0)
+        for row in reachable {
+            for column in 0..<columns where changed[row * columns + column] != 0 {
+                guard signature.lumaFits(column: column, row: row, distance: distance) else { continue }
+                let index = row * columns + column
+                new.scroll.moved[index] = 1
+                if signature.chromaFits(column: column, row: row, distance: distance) { new.remaining[index] = 0 }
+                (left, right) = (min(left, column), max(right, column + 1))
+                (top, bottom) = (min(top, row), max(bottom, row + 1))
+            }
+        }
+        // In it and at its edges others go along: what is mostly the same then, and what is the same either way. That is
+        // said in fewer bits, and what coding left in it stays with the text beside it.
+        for row in max(top - 1, reachable.lowerBound)..<min(bottom + 1, reachable.upperBound) {
+            for column in max(left - 1, 0)..<min(right + 1, columns) where new.scroll.moved[row * columns + column] == 0
+            {
+                let index = row * columns + column
+                if changed[index] != 0 {
+                    guard signature.gainsLines(column: column, row: row, distance: distance) else { continue }
+                } else {
+                    let follows =
+                        row > top && new.scroll.moved[index - columns] != 0
+                        || column > left && new.scroll.moved[index - 1] != 0
+                    guard follows, row < bottom, column < right,
+                        signature.lumaFits(column: column, row: row, distance: distance),
+                        signature.chromaFits(column: column, row: row, distance: distance)
+                    else { continue }
+                }
+                new.scroll.moved[index] = 1
+            }
+        }
+        finding = new
+    }
+}
+
+extension PictureSignature {
+    /// Whether a macroblock's luma is what was that many rows below, as far as it is shown.
+    fileprivate func lumaFits(column: Int, row: Int, distance: Int) -> Bool {
+        let lines = min(16, size.height - row * 16)
+        guard row * 16 + distance >= 0, row * 16 + distance + lines <= size.height else { return false }
+        let first = (column * rows + row) * 16
+        return memcmp(now.luma + first, before.luma + first + distance, lines * 8) == 0
+    }
+
+    /// Whether half or more of its lines are, and more than are at its place.
+    fileprivate func gainsLines(column: Int, row: Int, distance: Int) -> Bool {
+        let first = (column * rows + row) * 16
+        var (there, here) = (0, 0)
+        for line in 0..<min(16, size.height - row * 16) {
+            let y = row * 16 + line + distance
+            if now.luma[first + line] == before.luma[first + line] { here += 1 }
+            if y >= 0, y < size.height, now.luma[first + line] == before.luma[first + line + distance] { there += 1 }
+        }
+        return there >= 8 && there > here
+    }
+
+    /// Whether its chroma is too. Half a row away that can be said of one colour alone: what is interpolated is new.
+    fileprivate func chromaFits(column: Int, row: Int, distance: Int) -> Bool {
+        let height = (size.height + 1) / 2
+        let lines = min(8, height - row * 8)
+        let first = (column * rows + row) * 8
+        let source = row * 8 + distance >> 1
+        if distance.isMultiple(of: 2) {
+            guard source >= 0, source + lines <= height else { return false }
+            return memcmp(now.chroma + first, before.chroma + first + distance / 2, lines * 8) == 0
+        }
+        let piece = now.chroma[first]
+        let pieces = before.chroma + column * rows * 8
+        // Two lines above and three below are in what is interpolated.
+        for y in source - 2..<source + lines + 3 where pieces[min(max(y, 0), height - 1)] != piece { return false }
+        for line in 0..<lines where now.chroma[first + line] != piece { return false }
+        return true
+    }
+}
+
+/// Where in a column each of its windows stands that stands there once.
+private struct RowIndex {
+    private var keys: [UInt64] = []
+    private var rows: [Int32] = []
+    private static let free: Int32 = -1
+    private static let repeated: Int32 = -2
+
+    mutating func fill(_ count: Int, _ key: (Int) -> UInt64) {
+        var capacity = max(keys.count, 64)
+        while capacity < count * 2 { capacity *= 2 }
+        if capacity != keys.count {
+            keys = Array(repeating: 0, count: capacity)
+            rows = Array(repeating: Self.free, count: capacity)
+        } else {
+            for slot in rows.indices { rows[slot] = Self.free }
+        }
+        for row in 0..<count {
+            let key = key(row)
+            let slot = self.slot(of: key)
+            rows[slot] = rows[slot] == Self.free ? Int32(row) : Self.repeated
+            keys[slot] = key
+        }
+    }
+
+    /// The row of a window that stands there once.
+    func row(of key: UInt64) -> Int? {
+        let row = rows[slot(of: key)]
+        return row >= 0 ? Int(row) : nil
+    }
+
+    /// Where the key is, or would be.
+    private func slot(of key: UInt64) -> Int {
+        let mask = keys.count - 1
+        var slot = Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
+        while rows[slot] != Self.free, keys[slot] != key { slot = (slot + 1) & mask }
+        return slot
+    }
+}

@@ -1,0 +1,379 @@
+import CVPX
+import Media
+import TestSupport
+import Testing
+
+@testable import VideoCoding
+
+/// A generator that gives the same numbers everywhere.
+struct SeededNumbers: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) {
+        state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+    }
+
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state &* 0x2545_F491_4F6C_DD1D
+    }
+}
+
+extension VP8Encoder {
+    /// What its next frame builds on, as far as it is shown, plane after plane.
+    func lastFrame() throws -> [[UInt8]] {
+        let size = configuration.size
+        let reference = ReferencePicture(size: size)
+        try context.copyLastFrame(to: reference)
+        var planes: [[UInt8]] = []
+        reference.withPlanes { plane, stride in
+            let extent = PixelFormat.i420.planeExtent(planes.count, of: size)
+            planes.append(
+                (0..<extent.rows).flatMap { row in
+                    UnsafeBufferPointer(start: plane + row * stride, count: extent.rowBytes)
+                })
+        }
+        return planes
+    }
+}
+
+extension PixelBuffer {
+    /// Plane after plane, without what lies between rows.
+    var pixels: [[UInt8]] {
+        withPlanes { set in
+            set.planes.indices.map { plane in
+                let extent = format.planeExtent(plane, of: size)
+                return (0..<extent.rows).flatMap { row in
+                    Array(set.planes[plane][row * set.strides[plane]..<row * set.strides[plane] + extent.rowBytes])
+                }
+            }
+        }
+    }
+}
+
+/// Pictures with text, colour and noise that change at random.
+struct ChangingPicture {
+    let size: PixelSize
+    private var planes: [[UInt8]]
+
+    init(size: PixelSize, seed: UInt64) {
+        self.size = size
+        planes = [TextPicture(size: size, seed: seed).luma]
+        var numbers = SeededNumbers(seed)
+        for plane in 1...2 {
+            let extent = PixelFormat.i420.planeExtent(plane, of: size)
+            planes.append((0..<extent.rows * extent.rowBytes).map { _ in UInt8.random(in: 60...200, using: &numbers) })
+        }
+    }
+
+    /// Other colours in a rectangle somewhere.
+    mutating func change(_ numbers: inout SeededNumbers) {
+        for plane in 0..<3 {
+            let extent = PixelFormat.i420.planeExtent(plane, of: size)
+            let left = Int.random(in: 0..<extent.rowBytes, using: &numbers)
+            let top = Int.random(in: 0..<extent.rows, using: &numbers)
+            let value = UInt8.random(in: 20...230, using: &numbers)
+            for row in top..<min(top + 20, extent.rows) {
+                for column in left..<min(left + 30, extent.rowBytes) {
+                    planes[plane][row * extent.rowBytes + column] = value &+ UInt8((row ^ column) & 15)
+                }
+            }
+        }
+    }
+
+    var i420: PixelBuffer {
+        PixelBuffer(size: size, format: .i420) { targets, strides in
+            for plane in 0..<3 {
+                let extent = PixelFormat.i420.planeExtent(plane, of: size)
+                for row in 0..<extent.rows {
+                    let source = planes[plane][row * extent.rowBytes..<(row + 1) * extent.rowBytes]
+                    for (column, value) in source.enumerated() {
+                        targets[plane][row * strides[plane] + column] = value
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension Scroll {
+    /// One that can be said, of a part somewhere, with holes or without.
+    static func random(size: PixelSize, using numbers: inout SeededNumbers) -> Scroll? {
+        let distance = Int.random(in: 1...min(255, size.height), using: &numbers)
+        let rows = Bool.random(using: &numbers) ? distance : -distance
+        var scroll = Scroll(size: size, rows: rows, moved: [])
+        let (columns, count) = scroll.extent
+        scroll.moved = Array(repeating: 0, count: columns * count)
+        let reachable = scroll.reachableRows
+        guard !reachable.isEmpty else { return nil }
+        let (left, other) = (Int.random(in: 0..<columns, using: &numbers), Int.random(in: 0..<columns, using: &numbers))
+        let top = Int.random(in: reachable, using: &numbers)
+        let bottom = Int.random(in: reachable, using: &numbers)
+        let holes = Int.random(in: 0...3, using: &numbers)
+        for row in min(top, bottom)...max(top, bottom) {
+            for column in min(left, other)...max(left, other) {
+                guard holes < 3 || Int.random(in: 0..<3, using: &numbers) > 0 else { continue }
+                scroll.moved[row * columns + column] = 1
+            }
+        }
+        return scroll.isExpressible ? scroll : nil
+    }
+}
+
+@Suite("ScrollFrame")
+struct ScrollFrameTests {
+    @Test(
+        "the encoder goes on from exactly what a decoder shows, whatever scrolls, changes and key frames follow each other",
+        arguments: [(320, 240, 1), (322, 242, 1), (97, 315, 1), (16, 640, 1), (200, 17, 1), (641, 363, 2)])
+    func exactness(width: Int, height: Int, threads: Int) throws {
+        let size = PixelSize(width: width, height: height)
+        var numbers = SeededNumbers(UInt64(width * 1000 + height))
+        var configuration = VP8Encoder.Configuration(size: size, bitsPerSecond: 1_000_000)
+        configuration.threads = threads
+        let encoder = try VP8Encoder(configuration: configuration)
+        let decoder = try VP8Decoder()
+        var picture = ChangingPicture(size: size, seed: 3)
+        var shown: [[UInt8]] = []
+        var scrolls = 0
+        for index in 0..<160 {
+            var frame: EncodedVideoFrame?
+            if index > 0, Int.random(in: 0..<5, using: &numbers) < 3 {
+                let scroll = Scroll.random(size: size, using: &numbers)
+                frame = try scroll.flatMap { try encoder.encodeScroll($0, timestamp: .seconds(index) / 30) }
+                if frame != nil { scrolls += 1 }
+            }
+            if frame == nil {
+                picture.change(&numbers)
+                if Int.random(in: 0..<4, using: &numbers) == 0 {
+                    configuration.speed = -Int.random(in: 1...12, using: &numbers)
+                    configuration.bitsPerSecond = Int.random(in: 200_000...3_000_000, using: &numbers)
+                    try encoder.reconfigure(configuration)
+                }
+                let part = PixelRectangle(
+                    x: Int.random(in: 0..<width, using: &numbers), y: Int.random(in: 0..<height, using: &numbers),
+                    size: PixelSize(width: 100, height: 80))
+                let outcome = try encoder.encode(
+                    picture.i420, timestamp: .seconds(index) / 30,
+                    asKeyFrame: Int.random(in: 0..<12, using: &numbers) == 0,
+                    activeRegions: Bool.random(using: &numbers) ? [part] : nil)
+                if case .encoded(let encoded) = outcome { frame = encoded }
+            }
+            if let frame {
+                shown = try #require(try decoder.decode(frame.data)).pixels
+                #expect(decoder.lastQuantizer == frame.quantizer)
+            }
+            // Where the rate control left a picture out it stays as it was.
+            try #require(try encoder.lastFrame() == shown, "frame \(index)")
+        }
+        #expect(scrolls > 40, "\(scrolls)")
+    }
+
+    @Test("a scroll after a frame that became the golden one goes on exactly too")
+    func golden() throws {
+        let size = PixelSize(width: 320, height: 240)
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 800_000))
+        let decoder = try VP8Decoder()
+        var text = TextPicture(size: size)
+        var scroll = Scroll(size: size, rows: 37, moved: Array(repeating: 0, count: size.macroblocks))
+        for index in 20..<220 { scroll.moved[index] = 1 }
+        var scrolls = 0
+        for index in 0..<150 {
+            text.draw(0x5A_1234_55AA, x: index * 8 % 320, y: index / 40 * 16 + 100)
+            let time = Duration.seconds(index) / 30
+            // What follows finds the same again in the golden frame.
+            let picture = encoder.lastUpdates?.golden == true ? text.scrolled(by: 37) : text
+            guard case .encoded(let frame) = try encoder.encode(picture.i420, timestamp: time) else { continue }
+            let decoded = try #require(try decoder.decode(frame.data))
+            try #require(try encoder.lastFrame() == decoded.pixels, "frame \(index)")
+            guard encoder.lastUpdates?.golden == true else { continue }
+            let scrolled = try #require(try encoder.encodeScroll(scroll, timestamp: time + .milliseconds(1)))
+            let shown = try #require(try decoder.decode(scrolled.data))
+            try #require(try encoder.lastFrame() == shown.pixels, "frame \(index)")
+            #expect(ReferenceUpdates(frame: scrolled.data) == encoder.lastUpdates)
+            scrolls += 1
+        }
+        #expect(scrolls > 2)
+    }
+
+    @Test("a scroll is refused where the next picture can't build on it, or no vector says it")
+    func refusals() throws {
+        let size = PixelSize(width: 640, height: 640)
+        var configuration = VP8Encoder.Configuration(size: size, bitsPerSecond: 1_000_000)
+        let encoder = try VP8Encoder(configuration: configuration)
+        func scroll(_ rows: Int, row: Int = 20, size: PixelSize = size) -> Scroll {
+            var scroll = Scroll(size: size, rows: rows, moved: [])
+            scroll.moved = Array(repeating: 0, count: size.macroblocks)
+            if row * 40 < scroll.moved.count { scroll.moved[row * 40] = 1 }
+            return scroll
+        }
+        func isTaken(_ scroll: Scroll) throws -> Bool { try encoder.encodeScroll(scroll, timestamp: .zero) != nil }
+        let text = TextPicture(size: size)
+        #expect(try !isTaken(scroll(10)))
+        _ = try encoder.encode([text.i420])
+        #expect(try isTaken(scroll(10)))
+        // Too far, from above, from below, from the last rows, and nothing.
+        for (rows, row) in [(256, 20), (-256, 20), (-1, 0), (1, 39), (-20, 1), (255, 30), (0, 20), (10, 400)] {
+            #expect(try !isTaken(scroll(rows, row: row)), "\(rows) \(row)")
+        }
+        for (rows, row) in [(255, 20), (-255, 20), (16, 38), (-16, 1)] {
+            #expect(try isTaken(scroll(rows, row: row)), "\(rows) \(row)")
+        }
+        #expect(try !isTaken(scroll(10, size: PixelSize(width: 640, height: 624))))
+        var short = scroll(10)
+        short.moved.removeLast()
+        #expect(try !isTaken(short))
+        // A new size needs a key frame, and layers have their own order.
+        configuration.size = PixelSize(width: 640, height: 624)
+        try encoder.reconfigure(configuration)
+        #expect(try !isTaken(scroll(10, size: configuration.size)))
+        configuration.temporalLayers = 2
+        try encoder.reconfigure(configuration)
+        _ = try encoder.encode([TextPicture(size: configuration.size).i420])
+        #expect(try !isTaken(scroll(10, size: configuration.size)))
+    }
+
+    @Test("while a blurred key frame becomes sharp a scroll is refused")
+    func sharpening() throws {
+        let size = PixelSize(width: 640, height: 480)
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 100_000, hint: .text))
+        let first = try #require(try encoder.encode([TextPicture(size: size).i420])[0])
+        #expect(first.isUnfinished)
+        let scroll = Scroll(size: size, rows: 0, moved: Array(repeating: 1, count: size.macroblocks))
+        var (up, reachable) = (scroll, scroll)
+        up.rows = 16
+        reachable.rows = 16
+        reachable.moved.replaceSubrange((size.macroblocks - 40)..., with: repeatElement(0, count: 40))
+        #expect(!up.isExpressible && reachable.isExpressible)
+        #expect(try encoder.encodeScroll(reachable, timestamp: .seconds(1)) == nil)
+    }
+
+    @Test("scroll frames take their place in the base layer, and are no key frames")
+    func place() throws {
+        let size = PixelSize(width: 320, height: 240)
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 500_000))
+        let first = try #require(try encoder.encode([TextPicture(size: size).i420])[0])
+        var scroll = Scroll(size: size, rows: 5, moved: Array(repeating: 0, count: size.macroblocks))
+        for index in 0..<200 { scroll.moved[index] = 1 }
+        let frame = try #require(try encoder.encodeScroll(scroll, timestamp: .seconds(1), rotation: .half))
+        let next = try #require(try encoder.encode([TextPicture(size: size).i420], from: 40)[0])
+        #expect(!frame.isKeyFrame && frame.isReference && frame.size == size && frame.rotation == .half)
+        #expect(frame.timestamp == .seconds(1) && frame.quantizer == first.quantizer)
+        #expect([first, frame, next].map(\.temporalLayer.baseLayerIndex) == [0, 1, 2])
+        #expect(frame.data.count < 200)
+    }
+
+    @Test("a page that scrolls takes less than half of the bytes, and is no less sharp", arguments: [23, 40])
+    func savings(rows: Int) throws {
+        let size = PixelSize(width: 1280, height: 720)
+        let page = TextPage(width: 1280, height: 720 + 24 * rows)
+        func run(scrolls: Bool) throws -> (byteCount: Int, similarity: Double) {
+            var configuration = VP8Encoder.Configuration(size: size, bitsPerSecond: 2_500_000)
+            configuration.hint = .text
+            let encoder = try VP8Encoder(configuration: configuration)
+            let decoder = try VP8Decoder()
+            let signature = PictureSignature(size: size)
+            var search = ScrollSearch()
+            let first = page.shown(size, from: 0).i420
+            for frame in try encoder.encode(Array(repeating: first, count: 24)) {
+                if let frame { _ = try decoder.decode(frame.data) }
+            }
+            try signature.update(first)
+            signature.commit()
+            var (byteCount, similarity) = (0, 0.0)
+            for index in 1...24 {
+                let picture = page.shown(size, from: index * rows).i420
+                let time = Duration.seconds(24 + index) / 30
+                var shown: PixelBuffer?
+                var rest: [PixelRectangle]?
+                try signature.update(picture)
+                if scrolls {
+                    let found = search.find(in: signature)
+                    let finding = try #require(found)
+                    #expect(finding.scroll.rows == rows)
+                    let frame = try #require(try encoder.encodeScroll(finding.scroll, timestamp: time))
+                    byteCount += frame.data.count
+                    shown = try decoder.decode(frame.data)
+                    rest = finding.remaining.indices.filter { finding.remaining[$0] == 1 }.map {
+                        PixelRectangle(x: $0 % 80 * 16, y: $0 / 80 * 16, size: PixelSize(width: 16, height: 16))
+                    }
+                }
+                signature.commit()
+                let outcome = try encoder.encode(picture, timestamp: time + .milliseconds(1), activeRegions: rest)
+                if case .encoded(let frame) = outcome {
+                    byteCount += frame.data.count
+                    shown = try decoder.decode(frame.data)
+                }
+                similarity += try StructuralSimilarity.luma(try #require(shown), picture)
+            }
+            return (byteCount, similarity / 24)
+        }
+        let (with, without) = (try run(scrolls: true), try run(scrolls: false))
+        #expect(with.byteCount * 2 < without.byteCount, "\(with) \(without)")
+        #expect(with.similarity >= without.similarity, "\(with) \(without)")
+    }
+}
+
+@Suite("ReferenceUpdates")
+struct ReferenceUpdatesTests {
+    @Test("what a frame becomes beside the last picture is read from its header", arguments: [1, 2, 3])
+    func layers(count: Int) throws {
+        let size = PixelSize(width: 320, height: 240)
+        let encoder = try VP8Encoder(
+            configuration: .init(size: size, bitsPerSecond: 500_000, temporalLayers: count))
+        var text = TextPicture(size: size)
+        let pictures = (0..<90).map { index in
+            text.draw(0x5A_1234_55AA, x: index * 8 % 320, y: index / 40 * 16 + 100)
+            return text.i420
+        }
+        let frames = try encoder.encode(pictures).compactMap { $0 }
+        let updates = try frames.map { try #require(ReferenceUpdates(frame: $0.data)) }
+        #expect(updates[0] == .all && frames[0].isKeyFrame)
+        switch count {
+        case 1:
+            // Now and then libvpx has a picture stay.
+            #expect(updates.dropFirst().contains { $0.golden } && updates.contains { !$0.golden })
+        case 2: #expect(updates.dropFirst().allSatisfy { $0 == ReferenceUpdates(golden: false, alternate: false) })
+        default:
+            for (frame, updates) in zip(frames, updates).dropFirst() {
+                #expect(updates.golden == (frame.temporalLayer.id == 1) && !updates.alternate)
+            }
+        }
+    }
+
+    @Test("a header that ends early is none")
+    func truncation() {
+        let frame = ScrollFrame.data(
+            Scroll(size: PixelSize(width: 16, height: 16), rows: 1, moved: [0]), quantizer: 20,
+            updates: ReferenceUpdates(golden: true, alternate: false))
+        #expect(ReferenceUpdates(frame: frame) == ReferenceUpdates(golden: true, alternate: false))
+        for count in 0..<5 { #expect(ReferenceUpdates(frame: Array(frame[..<count])) == nil) }
+    }
+}
+
+@Suite("BooleanEncoder")
+struct BooleanEncoderTests {
+    @Test("what was decided is read again, with likely and unlikely decisions, and sums that run over many bytes")
+    func roundTrip() {
+        for seed in 1...40 as ClosedRange<UInt64> {
+            var numbers = SeededNumbers(seed)
+            var decisions: [(Bool, UInt8)] = []
+            for _ in 0..<2000 {
+                // Runs of one kind bring long rows of ones, into which a sum carries.
+                let probability: UInt8 = seed % 4 == 0 ? 128 : .random(in: 1...255, using: &numbers)
+                let bit = seed % 3 == 0 ? true : UInt8.random(in: 0...255, using: &numbers) >= probability
+                decisions.append((bit, probability))
+            }
+            var encoder = BooleanEncoder(after: [9, 9, 9])
+            for (bit, probability) in decisions { encoder.write(bit, probability) }
+            encoder.writeLiteral(0b1011, bits: 4)
+            let bytes = encoder.finish()
+            #expect(bytes[..<3] == [9, 9, 9])
+            var decoder = BooleanDecoder(bytes, from: 3)
+            #expect(decisions.allSatisfy { decoder.read($0.1) == $0.0 })
+            #expect((0..<4).map { _ in decoder.readFlag() } == [true, false, true, true])
+            #expect(decoder.isWithinData)
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import Media
+import Testing
+
+@testable import VideoCoding
+
+/// A page of text that is longer than the picture, of which a part is shown.
+struct TextPage {
+    private let text: TextPicture
+
+    init(width: Int, height: Int, seed: UInt64 = 11) {
+        text = TextPicture(size: PixelSize(width: width, height: height), seed: seed)
+    }
+
+    /// What a picture shows whose parts each show the page from another row on.
+    func shown(_ size: PixelSize, from row: Int, windows: [(PixelRectangle, row: Int)] = []) -> TextPicture {
+        var picture = TextPicture(size: size)
+        picture.fill(PixelRectangle(x: 0, y: 0, size: size)) { text.luma[($1 + row) * text.size.width + $0] }
+        for (place, row) in windows {
+            picture.fill(place) { text.luma[($1 + row) * text.size.width + $0] }
+        }
+        return picture
+    }
+}
+
+extension TextPicture {
+    /// Other luma in a rectangle, by column and row.
+    mutating func fill(_ place: PixelRectangle, _ value: (_ x: Int, _ y: Int) -> UInt8) {
+        var changed = luma
+        for y in place.y..<min(place.y + place.size.height, size.height) {
+            for x in place.x..<min(place.x + place.size.width, size.width) { changed[y * size.width + x] = value(x, y) }
+        }
+        self = TextPicture(size: size, luma: changed)
+    }
+}
+
+@Suite("ScrollSearch")
+struct ScrollSearchTests {
+    private static let size = PixelSize(width: 400, height: 360)
+    private static let page = TextPage(width: 640, height: 1000)
+
+    private func find(
+        _ before: PixelBuffer, _ now: PixelBuffer, changed: [UInt8]? = nil
+    ) throws -> ScrollSearch.Finding? {
+        var search = ScrollSearch()
+        let signature = PictureSignature(size: before.size)
+        try signature.update(before)
+        signature.commit()
+        try signature.update(now, changed: changed)
+        let finding = search.find(in: signature)
+        if let finding { try check(finding, before, now) }
+        return finding
+    }
+
+    /// What a finding says has to hold, pixel by pixel.
+    private func check(_ finding: ScrollSearch.Finding, _ before: PixelBuffer, _ now: PixelBuffer) throws {
+        let (size, scroll) = (before.size, finding.scroll)
+        #expect(scroll.isExpressible)
+        let (old, new) = (before.pixels, now.pixels)
+        let columns = scroll.extent.columns
+        for index in scroll.moved.indices where finding.remaining[index] == 0 {
+            let rows = scroll.moved[index] != 0 ? scroll.rows : 0
+            var isRight = true
+            for y in index / columns * 16..<min(index / columns * 16 + 16, size.height) {
+                for x in index % columns * 16..<min(index % columns * 16 + 16, size.width) {
+                    if new[0][y * size.width + x] != old[0][(y + rows) * size.width + x] { isRight = false }
+                    guard rows.isMultiple(of: 2) else { continue }
+                    let width = (size.width + 1) / 2
+                    for plane in 1...2
+                    where new[plane][y / 2 * width + x / 2] != old[plane][(y / 2 + rows / 2) * width + x / 2] {
+                        isRight = false
+                    }
+                }
+            }
+            try #require(isRight, "macroblock \(index) of \(columns) a row")
+        }
+    }
+
+    @Test(
+        "text that moved is found whatever the distance, up and down, on pictures of any size",
+        arguments: [1, 2, 5, 16, 17, 40, 100, 255], [(400, 360), (333, 351)])
+    func distances(rows: Int, size: (width: Int, height: Int)) throws {
+        let size = PixelSize(width: size.width, height: size.height)
+        let (one, other) = (Self.page.shown(size, from: 10).i420, Self.page.shown(size, from: 10 + rows).i420)
+        for (before, now, expected) in [(one, other, rows), (other, one, -rows)] {
+            let finding = try #require(try find(before, now))
+            #expect(finding.scroll.rows == expected)
+            // What is left is what came into sight, and lines of macroblocks that are partly new.
+            let exposed = (rows + 15) / 16 + 2
+            let left = finding.remaining.count { $0 == 1 }
+            #expect(left <= exposed * finding.scroll.extent.columns, "\(left)")
+            // In the middle there is no other vector than the one.
+            #expect(finding.scroll.moved.count { $0 == 1 } > 0)
+        }
+    }
+
+    @Test("farther than a vector reaches nothing is found")
+    func tooFar() throws {
+        let (before, now) = (Self.page.shown(Self.size, from: 0), Self.page.shown(Self.size, from: 256))
+        #expect(try find(before.i420, now.i420) == nil)
+    }
+
+    @Test("a column of text in a blank page moves alone")
+    func blank() throws {
+        let place = PixelRectangle(x: 112, y: 48, size: PixelSize(width: 96, height: 240))
+        func picture(_ row: Int) -> TextPicture {
+            var picture = Self.page.shown(Self.size, from: 0, windows: [(place, row)])
+            picture.fill(PixelRectangle(x: 0, y: 0, size: PixelSize(width: 112, height: 360))) { _, _ in 235 }
+            picture.fill(PixelRectangle(x: 208, y: 0, size: PixelSize(width: 192, height: 360))) { _, _ in 235 }
+            return picture
+        }
+        let finding = try #require(try find(picture(3).i420, picture(26).i420))
+        #expect(finding.scroll.rows == 23)
+        let columns = finding.scroll.extent.columns
+        let inside = finding.scroll.moved.indices.filter { finding.remaining[$0] == 1 }
+        #expect(inside.allSatisfy { (7..<13).contains($0 % columns) && (3..<18).contains($0 / columns) })
+    }
+
+    @Test("a blank page that becomes dark, and one that gets a picture, did not move")
+    func flat() throws {
+        var (light, dark) = (TextPicture(size: Self.size), TextPicture(size: Self.size))
+        let all = PixelRectangle(x: 0, y: 0, size: Self.size)
+        light.fill(all) { _, _ in 235 }
+        dark.fill(all) { _, _ in 30 }
+        #expect(try find(light.i420, dark.i420) == nil)
+        #expect(try find(light.i420, Self.page.shown(Self.size, from: 0).i420) == nil)
+        #expect(try find(Self.page.shown(Self.size, from: 0).i420, light.i420) == nil)
+    }
+
+    @Test("noise, another page and no change did not move")
+    func nothing() throws {
+        var numbers = SeededNumbers(5)
+        let noise = (0..<2).map { _ in
+            var picture = TextPicture(size: Self.size)
+            picture.fill(PixelRectangle(x: 0, y: 0, size: Self.size)) { _, _ in .random(in: 0...255, using: &numbers) }
+            return picture.i420
+        }
+        #expect(try find(noise[0], noise[1]) == nil)
+        #expect(try find(noise[0], noise[0]) == nil)
+        let other = TextPage(width: 400, height: 360, seed: 12).shown(Self.size, from: 0)
+        #expect(try find(Self.page.shown(Self.size, from: 0).i420, other.i420) == nil)
+    }
+
+    @Test("of two windows that move differently the larger one is found, and the other one is left")
+    func twoWindows() throws {
+        let left = PixelRectangle(x: 5, y: 20, size: PixelSize(width: 230, height: 300))
+        let right = PixelRectangle(x: 250, y: 20, size: PixelSize(width: 140, height: 300))
+        let before = Self.page.shown(Self.size, from: 0, windows: [(left, 100), (right, 200)])
+        let now = Self.page.shown(Self.size, from: 0, windows: [(left, 137), (right, 179)])
+        let finding = try #require(try find(before.i420, now.i420))
+        #expect(finding.scroll.rows == 37)
+        let columns = finding.scroll.extent.columns
+        #expect(finding.scroll.moved.indices.allSatisfy { finding.scroll.moved[$0] == 0 || $0 % columns < 16 })
+        #expect(finding.remaining[10 * columns + 20] == 1)
+    }
+
+    @Test("a small window that moves is not worth a frame of its own")
+    func small() throws {
+        let place = PixelRectangle(x: 64, y: 64, size: PixelSize(width: 80, height: 80))
+        let before = Self.page.shown(Self.size, from: 0, windows: [(place, 100)])
+        let now = Self.page.shown(Self.size, from: 0, windows: [(place, 120)])
+        #expect(try find(before.i420, now.i420) == nil)
+    }
+
+    @Test("colours are left to be encoded where they moved by half a row, and not where by whole ones")
+    func colours() throws {
+        func picture(_ row: Int) -> PixelBuffer {
+            let text = Self.page.shown(Self.size, from: row)
+            return PixelBuffer(size: Self.size, format: .i420) { planes, strides in
+                for y in 0..<Self.size.height {
+                    for x in 0..<Self.size.width {
+                        planes[0][y * strides[0] + x] = text.luma[y * Self.size.width + x]
+                        planes[1][y / 2 * strides[1] + x / 2] = x < 200 ? 128 : UInt8((y + row) / 2 * 37 & 127)
+                        planes[2][y / 2 * strides[2] + x / 2] = 120
+                    }
+                }
+            }
+        }
+        for rows in [20, 21] {
+            let finding = try #require(try find(picture(0), picture(rows)))
+            #expect(finding.scroll.rows == rows)
+            let columns = finding.scroll.extent.columns
+            #expect(finding.scroll.moved[8 * columns + 4] == 1 && finding.remaining[8 * columns + 4] == 0)
+            #expect(finding.scroll.moved[8 * columns + 20] == 1)
+            #expect(finding.remaining[8 * columns + 20] == (rows == 20 ? 0 : 1))
+        }
+    }
+
+    @Test("what is looked at again is what the map says, and the next picture is compared with what was committed")
+    func maps() throws {
+        let signature = PictureSignature(size: Self.size)
+        var search = ScrollSearch()
+        try signature.update(Self.page.shown(Self.size, from: 0).i420)
+        signature.commit()
+        let place = PixelRectangle(x: 160, y: 96, size: PixelSize(width: 160, height: 240))
+        let columns = 25
+        var map = [UInt8](repeating: 0, count: columns * 23)
+        for row in 6..<21 { for column in 10..<20 { map[row * columns + column] = 1 } }
+        for step in 1...5 {
+            let windows = [(place, row: step * 30)]
+            let picture = Self.page.shown(Self.size, from: 0, windows: windows).i420
+            try signature.update(picture, changed: map)
+            let found = search.find(in: signature)
+            let finding = try #require(found)
+            #expect(finding.scroll.rows == 30)
+            #expect(finding.scroll.moved.indices.allSatisfy { finding.scroll.moved[$0] == 0 || map[$0] == 1 })
+            // Not committed yet: the same again.
+            let again = search.find(in: signature)
+            #expect(again?.scroll == finding.scroll)
+            signature.commit()
+            let nothing = search.find(in: signature)
+            #expect(nothing == nil)
+        }
+        #expect(throws: VideoCodingError.self) {
+            try signature.update(Self.page.shown(Self.size, from: 0).i420, changed: [1])
+        }
+    }
+}
