@@ -15,10 +15,15 @@ enum Peers {
     }()
 
     /// The program that forwards UDP as a worse network would, which the build puts beside the test bundle.
-    static var networkRelay: URL? {
+    static var networkRelay: URL? { built("NetworkRelay") }
+
+    /// The benchmarks, which the build puts there too.
+    static var rtcbench: URL? { built("rtcbench") }
+
+    private static func built(_ program: String) -> URL? {
         let bundles = [CommandLine.arguments.first.map(URL.init(fileURLWithPath:)), Bundle.main.executableURL]
-        let beside = bundles.compactMap { $0?.deletingLastPathComponent().appendingPathComponent("NetworkRelay") }
-        let built = repository.appendingPathComponent(".build/debug/NetworkRelay")
+        let beside = bundles.compactMap { $0?.deletingLastPathComponent().appendingPathComponent(program) }
+        let built = repository.appendingPathComponent(".build/debug/\(program)")
         return (beside + [built]).first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
