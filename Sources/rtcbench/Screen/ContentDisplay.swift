@@ -73,8 +73,13 @@ final class ContentDisplay: Sendable {
     // MARK: Drawing
 
     /// Sends requests, and returns once the server has done them.
+    ///
+    /// They show as one, as those of a program do that draws into a buffer of its own first: a picture that was captured
+    /// between two of them would be neither what the tick before shows nor what this one does.
     func draw(_ operations: [ScreenOperation], pictures: Upload?) throws {
+        xcb_grab_server(connection)
         for operation in operations { draw(operation, pictures) }
+        xcb_ungrab_server(connection)
         try confirm()
     }
 

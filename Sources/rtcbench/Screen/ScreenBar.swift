@@ -17,11 +17,13 @@ struct ScreenBar: Codable {
     /// The most of GStreamer's processor time.
     static let shares: [ScreenContent: Double] = [.typing: 0.125, .scrolling: 0.5, .motion: 0.5]
 
-    private init(_ content: ScreenContent, _ name: String, asked: String, _ found: Double?, atMost limit: Double?) {
+    private init(
+        _ content: ScreenContent, _ name: String, asked limit: Double?, decimals: Int, _ found: Double?
+    ) {
         self.content = content
         self.name = name
-        self.asked = asked
-        self.found = found.map { String(format: "%.3f", $0) }
+        asked = "≤ " + limit.text(decimals)
+        self.found = found.map { Optional($0).text(decimals) }
         passes = found.flatMap { found in limit.map { found <= $0 } }
     }
 
@@ -41,27 +43,24 @@ struct ScreenBar: Codable {
     ) -> [ScreenBar] {
         var bars: [ScreenBar] = []
         if content == .still {
-            bars.append(
-                ScreenBar(
-                    content, "CPU, ms a second", asked: "≤ \(mostAtRest)", ours.senderProcessor, atMost: mostAtRest))
+            bars.append(ScreenBar(content, "CPU, ms a second", asked: mostAtRest, decimals: 1, ours.senderProcessor))
         }
         if let share = shares[content] {
             bars.append(
-                ScreenBar(
-                    content, "CPU, of GStreamer's", asked: "≤ \(share)", theirs?.processorRatio, atMost: share))
+                ScreenBar(content, "CPU, of GStreamer's", asked: share, decimals: 3, theirs?.processorRatio))
         }
-        let unlikeness = theirs?.similarity.map { 1 - $0 }
         bars.append(
             ScreenBar(
-                content, "1 − SSIM", asked: "≤ " + unlikeness.text(4), ours.similarity.map { 1 - $0 },
-                atMost: unlikeness))
+                content, "1 − SSIM", asked: theirs?.similarity.map { 1 - $0 }, decimals: 4,
+                ours.similarity.map { 1 - $0 }))
         guard content.interval != nil else { return bars }
         for (name, own, their) in [
             ("latency, 50 %, ms", ours.latency50, theirs?.latency50),
             ("latency, 95 %, ms", ours.latency95, theirs?.latency95),
         ] {
-            let limit = min(longestLatency, their ?? longestLatency)
-            bars.append(ScreenBar(content, name, asked: String(format: "≤ %.1f", limit), own, atMost: limit))
+            bars.append(
+                ScreenBar(
+                    content, name, asked: min(longestLatency, their ?? longestLatency), decimals: 1, own))
         }
         return bars
     }
