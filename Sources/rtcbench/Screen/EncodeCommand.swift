@@ -7,8 +7,8 @@ struct EncodeCommand: AsyncParsableCommand {
         commandName: "encode",
         abstract: "Send a real X11 screen, beside GStreamer, and see what it costs and how it looks.",
         discussion: """
-            Each run starts an X server (Xvfb) with a content that is drawn there by the X protocol, and a sender as a \
-            process of its own: rtcshare send, or GStreamer's ximagesrc, vp8enc and webrtcbin. They take turns, with the \
+            A content is drawn by the X protocol in an X server of the benchmark's own (Xvfb), and each run starts a \
+            sender as a process of its own: rtcshare send, or GStreamer's ximagesrc, vp8enc and webrtcbin. They take turns, with the \
             same content of the same seed and at the same bitrate cap. A viewer, the same for all, receives and decodes.
 
             CPU is user and system time of the sender's whole process, with its threads and children, over the \
