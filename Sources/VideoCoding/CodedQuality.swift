@@ -24,6 +24,17 @@ struct CodedQuality {
         return map
     }
 
+    /// What changed, and so much of what is coarse at most.
+    func withCoarse(_ changed: MacroblockMap, atMost count: Int) -> MacroblockMap {
+        guard coarsest > Self.fineQuantizer, count > 0 else { return changed }
+        var map = changed
+        for (index, level) in levels.enumerated() where level > Self.fineQuantizer {
+            map.insert(index)
+            guard map.count < changed.count + count else { break }
+        }
+        return map
+    }
+
     /// These macroblocks were coded at this quantizer index; nil is all of them.
     mutating func didCode(_ map: MacroblockMap?, quantizer: Int) {
         lastQuantizer = quantizer

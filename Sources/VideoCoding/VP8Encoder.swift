@@ -32,11 +32,19 @@ public final class VP8Encoder {
     private(set) var sharpening: PictureSharpening?
     /// What libvpx's last frame became beside the last picture: in its memory it is one with that, and changes with it.
     private(set) var lastUpdates: ReferenceUpdates?
-    /// The picture that scrolls change, kept for the next.
-    var scrolledReference: ReferencePicture?
+    private(set) var probabilities = CoefficientProbabilities()
+    private var reference: (picture: ReferencePicture, state: ReferenceState)?
+    lazy var patchWriter = PatchWriter()
+    /// What a macroblock of a patch takes, about.
+    var patchBytes = 50.0
     /// Where more of the picture is to be coded, all is: libvpx has little to gain from being told what not to look at.
     private static let largestShare = 0.5
     private lazy var converter = VideoConverter()
+
+    /// How the picture that frames of our own change stands to the one that libvpx builds on.
+    private enum ReferenceState {
+        case outdated, equal, newer
+    }
 
     /// Makes the encoder.
     public init(configuration: Configuration) throws(VideoCodingError) {
@@ -65,6 +73,7 @@ public final class VP8Encoder {
         } else {
             context = try EncoderContext(new)
             activeMap = nil
+            reference = nil
             quality = CodedQuality(of: MacroblockMap(size: new.size))
             keyFrameIsDue = true
         }
@@ -92,6 +101,11 @@ public final class VP8Encoder {
         }
         let wantsKeyFrame = asKeyFrame || keyFrameIsDue
         if wantsKeyFrame { sharpening = nil }
+        if !wantsKeyFrame, let changed,
+            let frame = try encodePatch(of: picture, changed: changed, timestamp: timestamp, rotation: rotation)
+        {
+            return .encoded(frame)
+        }
         if let part = try sharpening?.next(picture, changed: changed, bitsPerSecond: configuration.bitsPerSecond) {
             try use(quantizers: part.quantizer...part.quantizer, speed: PictureSharpening.speed)
             try setActiveMap(part.map)
@@ -106,13 +120,17 @@ public final class VP8Encoder {
             try context.control("temporal layer", VP8E_SET_TEMPORAL_LAYER_ID, Int32(step.layer))
         }
         let time = clock.next(timestamp: timestamp, framesPerSecond: configuration.framesPerSecond, wait: wait)
+        if let reference, reference.state == .newer { try context.setLastFrame(to: reference.picture) }
+        reference?.state = .outdated
         guard var packet = try context.encode(picture, time: time, flags: step.flags) else { return .dropped }
         if packet.isKeyFrame { packet = try limited(packet, of: picture, time: time, flags: step.flags) }
         sharpening?.took(byteCount: packet.data.count)
         let quantizer = try context.lastQuantizer()
         quality.didCode(packet.isKeyFrame ? nil : activeMap, quantizer: quantizer)
         // With layers a frame may leave the last picture as it was.
-        lastUpdates = configuration.temporalLayers == 1 ? ReferenceUpdates(frame: packet.data) : nil
+        let header = configuration.temporalLayers == 1 ? FrameHeader(frame: packet.data) : nil
+        lastUpdates = header?.updates
+        if let header { probabilities.follow(header) }
         pattern.advance()
         keyFrameIsDue = false
         if step.layer == 0 { baseLayerIndex &+= 1 }
@@ -126,6 +144,21 @@ public final class VP8Encoder {
         frame.coarsestQuantizer = quality.coarsest
         frame.isUnfinished = sharpening != nil
         return .encoded(frame)
+    }
+
+    /// Gives the picture that the next frame builds on to a frame that is not libvpx's. What `change` gives is what became of
+    /// it; nil where the picture stayed as it was.
+    func changeReference<Result>(
+        _ change: (ReferencePicture) throws(VideoCodingError) -> Result?
+    ) throws(VideoCodingError) -> Result? {
+        let picture = reference?.picture ?? ReferencePicture(size: configuration.size)
+        if reference?.state ?? .outdated == .outdated {
+            try context.copyLastFrame(to: picture)
+            reference = (picture, .equal)
+        }
+        let result = try change(picture)
+        if result != nil { reference?.state = .newer }
+        return result
     }
 
     /// Has libvpx code these macroblocks alone from the next frame on; nil is all.

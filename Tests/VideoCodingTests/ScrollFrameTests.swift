@@ -25,15 +25,16 @@ extension VP8Encoder {
     /// What its next frame builds on, as far as it is shown, plane after plane.
     func lastFrame() throws -> [[UInt8]] {
         let size = configuration.size
-        let reference = ReferencePicture(size: size)
-        try context.copyLastFrame(to: reference)
         var planes: [[UInt8]] = []
-        reference.withPlanes { plane, stride in
-            let extent = PixelFormat.i420.planeExtent(planes.count, of: size)
-            planes.append(
-                (0..<extent.rows).flatMap { row in
-                    UnsafeBufferPointer(start: plane + row * stride, count: extent.rowBytes)
-                })
+        _ = try changeReference { reference -> Void? in
+            reference.withPlanes { plane, stride in
+                let extent = PixelFormat.i420.planeExtent(planes.count, of: size)
+                planes.append(
+                    (0..<extent.rows).flatMap { row in
+                        UnsafeBufferPointer(start: plane + row * stride, count: extent.rowBytes)
+                    })
+            }
+            return nil
         }
         return planes
     }
@@ -154,10 +155,12 @@ struct ScrollFrameTests {
                 let part = PixelRectangle(
                     x: Int.random(in: 0..<width, using: &numbers), y: Int.random(in: 0..<height, using: &numbers),
                     size: PixelSize(width: 100, height: 80))
+                var changed = MacroblockMap(size: PixelSize(width: width, height: height))
+                changed.insert(part)
                 let outcome = try encoder.encode(
                     picture.i420, timestamp: .seconds(index) / 30,
                     asKeyFrame: Int.random(in: 0..<12, using: &numbers) == 0,
-                    activeRegions: Bool.random(using: &numbers) ? [part] : nil)
+                    changed: Bool.random(using: &numbers) ? changed : nil)
                 if case .encoded(let encoded) = outcome { frame = encoded }
             }
             if let frame {
@@ -191,7 +194,7 @@ struct ScrollFrameTests {
             let scrolled = try #require(try encoder.encodeScroll(scroll, timestamp: time + .milliseconds(1)))
             let shown = try #require(try decoder.decode(scrolled.data))
             try #require(try encoder.lastFrame() == shown.pixels, "frame \(index)")
-            #expect(ReferenceUpdates(frame: scrolled.data) == encoder.lastUpdates)
+            #expect(FrameHeader(frame: scrolled.data)?.updates == encoder.lastUpdates)
             scrolls += 1
         }
         #expect(scrolls > 2)
@@ -286,7 +289,7 @@ struct ScrollFrameTests {
                 let picture = page.shown(size, from: index * rows).i420
                 let time = Duration.seconds(24 + index) / 30
                 var shown: PixelBuffer?
-                var rest: [PixelRectangle]?
+                var rest: MacroblockMap?
                 try signature.update(picture)
                 if scrolls {
                     let found = search.find(in: signature)
@@ -295,12 +298,14 @@ struct ScrollFrameTests {
                     let frame = try #require(try encoder.encodeScroll(finding.scroll, timestamp: time))
                     byteCount += frame.data.count
                     shown = try decoder.decode(frame.data)
-                    rest = finding.remaining.indices.filter { finding.remaining[$0] == 1 }.map {
-                        PixelRectangle(x: $0 % 80 * 16, y: $0 / 80 * 16, size: PixelSize(width: 16, height: 16))
+                    var remaining = MacroblockMap(size: picture.size)
+                    for index in finding.remaining.indices where finding.remaining[index] == 1 {
+                        remaining.insert(index)
                     }
+                    rest = remaining
                 }
                 signature.commit()
-                let outcome = try encoder.encode(picture, timestamp: time + .milliseconds(1), activeRegions: rest)
+                let outcome = try encoder.encode(picture, timestamp: time + .milliseconds(1), changed: rest)
                 if case .encoded(let frame) = outcome {
                     byteCount += frame.data.count
                     shown = try decoder.decode(frame.data)
@@ -315,8 +320,8 @@ struct ScrollFrameTests {
     }
 }
 
-@Suite("ReferenceUpdates")
-struct ReferenceUpdatesTests {
+@Suite("FrameHeader")
+struct FrameHeaderTests {
     @Test("what a frame becomes beside the last picture is read from its header", arguments: [1, 2, 3])
     func layers(count: Int) throws {
         let size = PixelSize(width: 320, height: 240)
@@ -328,7 +333,7 @@ struct ReferenceUpdatesTests {
             return text.i420
         }
         let frames = try encoder.encode(pictures).compactMap { $0 }
-        let updates = try frames.map { try #require(ReferenceUpdates(frame: $0.data)) }
+        let updates = try frames.map { try #require(FrameHeader(frame: $0.data)).updates }
         #expect(updates[0] == .all && frames[0].isKeyFrame)
         switch count {
         case 1:
@@ -347,8 +352,8 @@ struct ReferenceUpdatesTests {
         let frame = ScrollFrame.data(
             Scroll(size: PixelSize(width: 16, height: 16), rows: 1, moved: [0]), quantizer: 20,
             updates: ReferenceUpdates(golden: true, alternate: false))
-        #expect(ReferenceUpdates(frame: frame) == ReferenceUpdates(golden: true, alternate: false))
-        for count in 0..<5 { #expect(ReferenceUpdates(frame: Array(frame[..<count])) == nil) }
+        #expect(FrameHeader(frame: frame)?.updates == ReferenceUpdates(golden: true, alternate: false))
+        for count in 0..<5 { #expect(FrameHeader(frame: Array(frame[..<count])) == nil) }
     }
 }
 

@@ -31,6 +31,13 @@ struct MotionVectorCode {
         [231, 243, 245, 253, 254, 254, 254, 254, 254, 254, 254, 254, 254, 254, 251, 251, 254, 254, 254],
     ]
 
+    /// The part of a header that leaves all probabilities of vectors as they are.
+    static func writeNoProbabilities(to encoder: inout BooleanEncoder) {
+        for updates in updateProbabilities {
+            for update in updates { encoder.write(false, update) }
+        }
+    }
+
     /// `rows` whole pixels, up to ``Scroll/largestDistance``.
     init(rows: Int) {
         components = [Self.decisions(rows * 4), Self.decisions(0)]

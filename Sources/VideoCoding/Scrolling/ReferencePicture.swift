@@ -49,6 +49,9 @@ final class ReferencePicture {
         for plane in planes.dropFirst() { body(plane, columns * 8) }
     }
 
+    /// Its samples: luma, and the two planes of chroma, whose rows are half as long.
+    var samples: (planes: [UnsafeMutablePointer<UInt8>], stride: Int) { (planes, columns * 16) }
+
     /// Moves what the scroll moves, which has to be expressible.
     func apply(_ scroll: Scroll) {
         let reachable = scroll.reachableRows

@@ -10,42 +10,6 @@ struct ReferenceUpdates: Equatable {
         self.golden = golden
         self.alternate = alternate
     }
-
-    /// Reads the header of a frame; nil where it ends early.
-    init?(frame: [UInt8]) {
-        guard frame.count > 4 else { return nil }
-        guard frame[0] & 1 == 1 else {
-            self = .all
-            return
-        }
-        var decoder = BooleanDecoder(frame, from: 3)
-        if decoder.readFlag() { Self.skipSegmentation(&decoder) }
-        // The loop filter's type, level and sharpness.
-        decoder.skip(bits: 1 + 6 + 3)
-        if decoder.readFlag(), decoder.readFlag() {
-            for _ in 0..<8 { decoder.skipOptional(bits: 6 + 1) }
-        }
-        // Partitions and quantizer.
-        decoder.skip(bits: 2 + 7)
-        for _ in 0..<5 { decoder.skipOptional(bits: 4 + 1) }
-        golden = decoder.readFlag()
-        alternate = decoder.readFlag()
-        guard decoder.isWithinData else { return nil }
-    }
-
-    /// RFC 6386 §9.3.
-    private static func skipSegmentation(_ decoder: inout BooleanDecoder) {
-        let (updatesMap, updatesData) = (decoder.readFlag(), decoder.readFlag())
-        if updatesData {
-            decoder.skip(bits: 1)
-            for bits in [7, 6] {
-                for _ in 0..<4 { decoder.skipOptional(bits: bits + 1) }
-            }
-        }
-        if updatesMap {
-            for _ in 0..<3 { decoder.skipOptional(bits: 8) }
-        }
-    }
 }
 
 /// Reads the decisions of a VP8 frame (RFC 6386 §7).
@@ -87,6 +51,11 @@ struct BooleanDecoder {
 
     /// A decision that is as likely as not.
     mutating func readFlag() -> Bool { read(128) }
+
+    /// A number of `count` bits, the highest first.
+    mutating func readLiteral(bits count: Int) -> Int {
+        (0..<count).reduce(0) { value, _ in value << 1 | (readFlag() ? 1 : 0) }
+    }
 
     mutating func skip(bits count: Int) {
         for _ in 0..<count { _ = readFlag() }

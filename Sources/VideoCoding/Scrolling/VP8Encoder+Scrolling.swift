@@ -13,23 +13,9 @@ extension VP8Encoder {
         guard configuration.temporalLayers == 1, !keyFrameIsDue, sharpening == nil, let lastUpdates,
             scroll.size == configuration.size, scroll.isExpressible
         else { return nil }
-        let reference: ReferencePicture
-        if let kept = scrolledReference, kept.matches(scroll.size) {
-            reference = kept
-        } else {
-            reference = ReferencePicture(size: scroll.size)
-            scrolledReference = reference
-        }
-        try context.copyLastFrame(to: reference)
-        reference.apply(scroll)
         let quantizer = try context.lastQuantizer()
         let data = ScrollFrame.data(scroll, quantizer: quantizer, updates: lastUpdates)
-        try context.setLastFrame(to: reference)
-        // libvpx learns nothing of this frame: the next one's time is counted from the one before.
-        baseLayerIndex &+= 1
-        return EncodedVideoFrame(
-            data: data, isKeyFrame: false, size: configuration.size, timestamp: timestamp, rotation: rotation,
-            temporalLayer: TemporalLayer(baseLayerIndex: baseLayerIndex), quantizer: quantizer,
-            contentHint: configuration.hint)
+        try changeReference { $0.apply(scroll) as Void? }
+        return makeFrame(data, quantizer: quantizer, timestamp: timestamp, rotation: rotation)
     }
 }

@@ -1,0 +1,125 @@
+import Media
+import TestSupport
+import Testing
+
+@testable import VideoCoding
+
+@Suite("Patches")
+struct PatchTests {
+    /// How different two pictures' planes are at most.
+    private func largestError(_ one: [[UInt8]], _ other: [[UInt8]]) -> Int {
+        zip(one, other).reduce(0) { largest, planes in
+            zip(planes.0, planes.1).reduce(largest) { max($0, abs(Int($1.0) - Int($1.1))) }
+        }
+    }
+
+    @Test(
+        "libvpx decodes exactly what the encoder goes on from, whoever of the two made a frame",
+        arguments: [(320, 240, 1), (64, 48, 2), (333, 201, 3), (17, 33, 4), (1280, 32, 5)])
+    func exact(width: Int, height: Int, seed: UInt64) throws {
+        let size = PixelSize(width: width, height: height)
+        var numbers = SeededNumbers(seed)
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 20_000_000))
+        let decoder = try VP8Decoder()
+        let standing = try StandingPicture(size: size)
+        var picture = ChangingPicture(size: size, seed: seed)
+        var changed = MacroblockMap(size: size)
+        var patches = 0
+        for index in 0..<120 {
+            let asKeyFrame = index % 50 == 49
+            if index % 40 == 39 { picture = ChangingPicture(size: size, seed: seed + UInt64(index)) }
+            if index % 10 != 9 { picture.change(&numbers) }
+            try standing.update(from: picture.i420, parts: nil, changed: &changed)
+            let outcome = try encoder.encode(
+                standing, timestamp: .seconds(index) / 30, asKeyFrame: asKeyFrame, changed: changed)
+            guard case .encoded(let frame) = outcome else { continue }
+            changed.removeAll()
+            if !frame.isKeyFrame, frame.quantizer == VP8Encoder.patchQuantizer.index { patches += 1 }
+            let seen = try #require(try decoder.decode(frame.data))
+            #expect(seen.pixels == (try encoder.lastFrame()), "frame \(index)")
+            if let scroll = Scroll.random(size: size, using: &numbers), index % 7 == 6,
+                let moved = try encoder.encodeScroll(scroll, timestamp: .seconds(index) / 30 + .milliseconds(1))
+            {
+                let seen = try #require(try decoder.decode(moved.data))
+                #expect(seen.pixels == (try encoder.lastFrame()), "scroll after \(index)")
+                // Whatever it shows now, the picture is another.
+                changed.insertAll()
+            }
+        }
+        #expect(patches > 30, "\(patches)")
+    }
+
+    @Test("a letter is fine at once, a small frame, and nothing else changes")
+    func letter() throws {
+        let size = PixelSize(width: 640, height: 360)
+        var text = TextPicture(size: size, seed: 7)
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 5_000_000))
+        let decoder = try VP8Decoder()
+        let standing = try StandingPicture(size: size)
+        var changed = MacroblockMap(size: size)
+        var seen: PixelBuffer?
+        for index in 0..<60 {
+            try standing.update(from: text.i420, parts: nil, changed: &changed)
+            guard
+                case .encoded(let frame) = try encoder.encode(
+                    standing, timestamp: .seconds(index) / 30, changed: changed)
+            else { continue }
+            changed.removeAll()
+            seen = try decoder.decode(frame.data)
+        }
+        let before = try #require(seen).pixels
+        for step in 0..<20 {
+            for row in 0..<12 { text.draw(row.isMultiple(of: 2) ? .max : 0, x: 100 + step * 8, y: 100 + row) }
+            try standing.update(from: text.i420, parts: nil, changed: &changed)
+            #expect((1...4).contains(changed.count))
+            guard
+                case .encoded(let frame) = try encoder.encode(standing, timestamp: .seconds(3 + step), changed: changed)
+            else {
+                Issue.record("dropped")
+                return
+            }
+            changed.removeAll()
+            #expect(frame.data.count < 700, "\(frame.data.count)")
+            #expect(frame.coarsestQuantizer <= CodedQuality.fineQuantizer)
+            seen = try decoder.decode(frame.data)
+        }
+        let after = try #require(seen)
+        #expect(largestError(after.pixels, text.i420.pixels) < 24)
+        // Far from the letters all is as it was.
+        let rows = 200 * size.width
+        #expect(after.pixels[0].suffix(from: rows) == before[0].suffix(from: rows))
+        #expect(try StructuralSimilarity.luma(after, text.i420) > 0.99)
+        // Nothing new: some bytes that say so.
+        guard case .encoded(let frame) = try encoder.encode(standing, timestamp: .seconds(40), changed: changed) else {
+            Issue.record("dropped")
+            return
+        }
+        #expect(frame.data.count < 100, "\(frame.data.count)")
+        #expect(try decoder.decode(frame.data)?.pixels == after.pixels)
+    }
+
+    @Test("a transform and its inverse give back what they were given, to a sample, where nothing is quantized")
+    func transforms() {
+        var numbers = SeededNumbers(5)
+        for _ in 0..<200 {
+            let before = (0..<16).map { _ in UInt8.random(in: 0...255, using: &numbers) }
+            let now = (0..<16).map { _ in UInt8.random(in: 0...255, using: &numbers) }
+            let differences = zip(now, before).map { Int16($0) - Int16($1) }
+            var coefficients = [Int16](repeating: 0, count: 16)
+            BlockTransform.forward(differences, stride: 4, to: &coefficients)
+            var samples = before
+            BlockTransform.addInverse(coefficients, to: &samples, stride: 4)
+            #expect(zip(samples, now).allSatisfy { abs(Int($0) - Int($1)) <= 1 })
+        }
+        for _ in 0..<200 {
+            let first = (0..<16).map { _ in Int16.random(in: -2040...2040, using: &numbers) }
+            var blocks = [Int16](repeating: 0, count: 256)
+            for index in 0..<16 { blocks[index * 16] = first[index] }
+            var second = [Int16](repeating: 0, count: 16)
+            BlockTransform.forwardWalsh(blocks, to: &second)
+            var result = [Int16](repeating: 0, count: 256)
+            BlockTransform.inverseWalsh(second, to: &result)
+            #expect((0..<16).allSatisfy { abs(result[$0 * 16] - first[$0]) <= 2 })
+        }
+    }
+}
