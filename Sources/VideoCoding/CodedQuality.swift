@@ -11,8 +11,13 @@ struct CodedQuality {
     /// The coarsest of all.
     private(set) var coarsest = 127
 
-    init(of map: MacroblockMap) {
-        levels = Array(repeating: 127, count: map.cells.count)
+    /// No macroblock.
+    private let none: MacroblockMap
+
+    /// Of a picture in which `none` are none of its macroblocks; all are as coarse as can be.
+    init(of none: MacroblockMap) {
+        self.none = none
+        levels = Array(repeating: 127, count: none.cells.count)
     }
 
     /// What to code of a picture in which `changed` differs from the one before: that, and what was left coarse.
@@ -24,14 +29,11 @@ struct CodedQuality {
         return map
     }
 
-    /// What changed, and so much of what is coarse at most.
-    func withCoarse(_ changed: MacroblockMap, atMost count: Int) -> MacroblockMap {
-        guard coarsest > Self.fineQuantizer, count > 0 else { return changed }
-        var map = changed
-        for (index, level) in levels.enumerated() where level > Self.fineQuantizer {
-            map.insert(index)
-            guard map.count < changed.count + count else { break }
-        }
+    /// What was coded more coarsely than this.
+    func coarser(than quantizer: Int) -> MacroblockMap {
+        var map = none
+        guard coarsest > quantizer else { return map }
+        for (index, level) in levels.enumerated() where level > quantizer { map.insert(index) }
         return map
     }
 

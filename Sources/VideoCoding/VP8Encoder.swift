@@ -35,8 +35,6 @@ public final class VP8Encoder {
     private(set) var probabilities = CoefficientProbabilities()
     private var reference: (picture: ReferencePicture, state: ReferenceState)?
     lazy var patchWriter = PatchWriter()
-    /// What a macroblock of a patch takes, about.
-    var patchBytes = 50.0
     /// Where more of the picture is to be coded, all is: libvpx has little to gain from being told what not to look at.
     private static let largestShare = 0.5
     private lazy var converter = VideoConverter()

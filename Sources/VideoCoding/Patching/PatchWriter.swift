@@ -6,16 +6,16 @@ internal import Media
 /// microseconds for each macroblock that differs. Each is coded as its difference to what stood there, which is what
 /// letters, cursors and buttons are; for what moves or is new, libvpx finds more.
 final class PatchWriter {
-    /// More macroblocks than this are not for it.
-    static let mostMacroblocks = 400
+    /// More macroblocks with something to code are not for it.
+    static let mostMacroblocks = 1000
 
     private struct Entry {
         let column: Int
         let row: Int
-        let hasCoefficients: Bool
     }
 
     private let memory: UnsafeMutablePointer<Int16>
+    /// The macroblocks that have coefficients, in the order of the frame, which is that of their memory.
     private var entries: [Entry] = []
     /// For each column of macroblocks, in which row was the last with coefficients, and which of its blocks had some: luma's
     /// four columns, two of each chroma plane, and the first coefficients of luma (RFC 6386 §13.3).
@@ -32,36 +32,39 @@ final class PatchWriter {
         memory.deallocate()
     }
 
-    /// The frame that makes of `reference` what `picture` shows in the macroblocks of `map`; the reference then is what a
-    /// decoder has. Nil, with the reference as it was, where that takes more than `limit` bytes.
+    /// What a patch is made of.
+    struct Order {
+        /// What has to be in it.
+        let changed: MacroblockMap
+        /// What is put into it, too, while it is shorter than `room` bytes.
+        let coarse: MacroblockMap
+        let quantizer: Quantizer
+        let room: Int
+        /// The most that it may take, in bytes.
+        let limit: Int
+    }
+
+    /// The frame that makes of `reference` what `picture` shows, and where it does; the reference then is what a decoder
+    /// has. Nil, with the reference as it was, where that takes too much.
     func write(
-        _ picture: any VideoFrameBuffer, over reference: ReferencePicture, in map: MacroblockMap, quantizer: Quantizer,
-        probabilities: CoefficientProbabilities, updates: ReferenceUpdates, limit: Int
-    ) throws(VideoCodingError) -> [UInt8]? {
-        guard map.count <= Self.mostMacroblocks else { return nil }
+        _ order: Order, of picture: any VideoFrameBuffer, over reference: ReferencePicture,
+        probabilities: CoefficientProbabilities, updates: ReferenceUpdates
+    ) throws(VideoCodingError) -> (data: [UInt8], coded: MacroblockMap)? {
         let samples = reference.samples
-        try picture.withPlanePointers { (planes) throws(VideoCodingError) in
+        let coded = try picture.withPlanePointers { (planes) throws(VideoCodingError) in
             let lent = MacroblockResidue.Planes(
                 first: [planes.first.first, planes.second.first, planes.third.first],
                 strides: [Int(planes.first.stride), Int(planes.second.stride), Int(planes.third.stride)],
                 size: picture.size)
-            entries.removeAll(keepingCapacity: true)
-            for index in map.cells.indices where map.cells[index] == 1 {
-                let (column, row) = (index % map.columns, index / map.columns)
-                let hasCoefficients = residue(entries.count).take(
-                    lent, minus: samples, column: column, row: row, quantizer: quantizer)
-                entries.append(Entry(column: column, row: row, hasCoefficients: hasCoefficients))
-            }
+            return writeCoefficients(order, of: lent, minus: samples, probabilities)
         }
-        guard let coefficients = writeCoefficients(columns: map.columns, probabilities, limit: limit) else {
-            return nil
-        }
-        for (index, entry) in entries.enumerated() where entry.hasCoefficients {
-            residue(index).add(to: samples, column: entry.column, row: entry.row, quantizer: quantizer)
+        guard let coded else { return nil }
+        for (index, entry) in entries.enumerated() {
+            residue(index).add(to: samples, column: entry.column, row: entry.row, quantizer: order.quantizer)
         }
         var encoder = InterFrameWriter.begin()
-        writeModes(map, quantizer: quantizer, updates: updates, to: &encoder)
-        return InterFrameWriter.finish(encoder, coefficients: coefficients)
+        writeModes(coded.map, quantizer: order.quantizer, updates: updates, to: &encoder)
+        return (InterFrameWriter.finish(encoder, coefficients: coded.coefficients), coded.map)
     }
 
     private func residue(_ index: Int) -> MacroblockResidue {
@@ -71,45 +74,59 @@ final class PatchWriter {
     private func writeModes(
         _ map: MacroblockMap, quantizer: Quantizer, updates: ReferenceUpdates, to encoder: inout BooleanEncoder
     ) {
-        let coded = entries.count { $0.hasCoefficients }
-        let share = coded * 256 / max(map.cells.count, 1)
+        let share = entries.count * 256 / max(map.cells.count, 1)
         let skipProbability = UInt8(min(max(share, 1), 255))
         InterFrameWriter.writeHeader(
             quantizer: quantizer.index, updates: updates, skipProbability: skipProbability, to: &encoder)
         MotionVectorCode.writeNoProbabilities(to: &encoder)
-        var next = entries.lazy.filter(\.hasCoefficients).makeIterator()
-        var entry = next.next()
+        var next = 0
         for row in 0..<map.rows {
             for column in 0..<map.columns {
-                let isCoded = entry.map { $0.column == column && $0.row == row } ?? false
-                if isCoded { entry = next.next() }
+                let isCoded = next < entries.count && entries[next].column == column && entries[next].row == row
+                if isCoded { next += 1 }
                 encoder.write(!isCoded, skipProbability)
                 encoder.write(true, InterFrameWriter.surelyTrue)
                 encoder.write(false, InterFrameWriter.surelyFalse)
-                encoder.write(
-                    false,
-                    ScrollFrame.isZero[(row > 0 ? 2 : 0) + (column > 0 ? 2 : 0) + (row > 0 && column > 0 ? 1 : 0)])
+                // Nothing around has a vector: above and left count two each, between them one.
+                let weight = (row > 0 ? 2 : 0) + (column > 0 ? 2 : 0) + (row > 0 && column > 0 ? 1 : 0)
+                encoder.write(false, ScrollFrame.isZero[weight])
             }
         }
     }
 
-    /// The partition of coefficients; nil where it becomes longer than `limit`.
+    /// The partition of coefficients, and the macroblocks that are now as the picture has them; nil where it becomes too
+    /// long. What has coefficients is left in `entries`.
     private func writeCoefficients(
-        columns: Int, _ probabilities: CoefficientProbabilities, limit: Int
-    ) -> [UInt8]? {
-        if above.count != columns { above = Array(repeating: (-2, BlockFlags()), count: columns) }
+        _ order: Order, of picture: MacroblockResidue.Planes,
+        minus reference: (planes: [UnsafeMutablePointer<UInt8>], stride: Int), _ probabilities: CoefficientProbabilities
+    ) -> (coefficients: [UInt8], map: MacroblockMap)? {
+        var map = order.changed
+        entries.removeAll(keepingCapacity: true)
+        if above.count != map.columns { above = Array(repeating: (-2, BlockFlags()), count: map.columns) }
         for index in above.indices { above[index].row = -2 }
         var writer = CoefficientWriter(probabilities: probabilities)
         var left = (column: -2, row: -2, blocks: BlockFlags())
-        for (index, entry) in entries.enumerated() where entry.hasCoefficients {
-            var top = above[entry.column].row == entry.row - 1 ? above[entry.column].blocks : BlockFlags()
-            var side = left.row == entry.row && left.column == entry.column - 1 ? left.blocks : BlockFlags()
-            writeMacroblock(residue(index).coefficients, above: &top, left: &side, to: &writer)
-            above[entry.column] = (entry.row, top)
-            left = (entry.column, entry.row, side)
-            guard writer.byteCount <= limit else { return nil }
+        for index in map.cells.indices {
+            if order.changed.cells[index] == 0 {
+                guard order.coarse.cells[index] == 1, writer.byteCount < order.room,
+                    entries.count + order.changed.count < Self.mostMacroblocks
+                else { continue }
+                map.insert(index)
+            }
+            guard entries.count < Self.mostMacroblocks, writer.byteCount <= order.limit else { return nil }
+            let (column, row) = (index % map.columns, index / map.columns)
+            let residue = residue(entries.count)
+            guard residue.take(picture, minus: reference, column: column, row: row, quantizer: order.quantizer) else {
+                continue
+            }
+            entries.append(Entry(column: column, row: row))
+            var top = above[column].row == row - 1 ? above[column].blocks : BlockFlags()
+            var side = left.row == row && left.column == column - 1 ? left.blocks : BlockFlags()
+            writeMacroblock(residue.coefficients, above: &top, left: &side, to: &writer)
+            above[column] = (row, top)
+            left = (column, row, side)
         }
-        return writer.finish()
+        return (writer.finish(), map)
     }
 
     private func writeMacroblock(

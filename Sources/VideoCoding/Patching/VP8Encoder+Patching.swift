@@ -1,38 +1,37 @@
 internal import Media
 
 extension VP8Encoder {
-    /// The quantizer index of a patch: as fine as is of use.
-    static let patchQuantizer = Quantizer(index: 8)
+    /// The quantizer indices of patches: what rests becomes readable, then fine, then as fine as is of use; what changes is
+    /// that at once.
+    static let patchQuantizers = [60, 24, 8].map { Quantizer(index: $0) }
+    /// What changed beyond this is for libvpx to code: it finds what moved.
+    static let largestPatch = 400
     /// What a patch may take, in time at the bitrate: what takes more is for libvpx to code, more coarsely.
     static let longestPatch = Duration.milliseconds(50)
 
-    /// Encodes a picture of which little is to be coded, as fine as need be; nil where it is for libvpx.
+    /// Encodes a picture of which little changed; nil where it is for libvpx.
     ///
-    /// Where little changed, that is coded, with as much of what is coarse as there is room for; where nothing did, what
-    /// is coarse, part by part; and where nothing is, a frame that says so.
+    /// What changed is coded, with as much of what is coarse as there is room for; where nothing did, what is coarse, part
+    /// by part; and where nothing is, a frame that says so.
     func encodePatch(
         of picture: any VideoFrameBuffer, changed: MacroblockMap, timestamp: Duration, rotation: VideoRotation
     ) throws(VideoCodingError) -> EncodedVideoFrame? {
         guard configuration.temporalLayers == 1, !keyFrameIsDue, sharpening == nil, let lastUpdates,
-            changed.count <= PatchWriter.mostMacroblocks
+            changed.count <= Self.largestPatch
         else { return nil }
-        let limit = Int(Double(configuration.bitsPerSecond) / 8 * (Self.longestPatch / .seconds(1)))
-        let room = min(Int(Double(limit) / 2 / patchBytes), PatchWriter.mostMacroblocks - changed.count)
-        let map = quality.withCoarse(changed, atMost: max(room, changed.isEmpty ? 1 : 0))
-        let data = try changeReference { (reference) throws(VideoCodingError) in
+        let finest = Self.patchQuantizers[Self.patchQuantizers.count - 1]
+        let pass = Self.patchQuantizers.first { changed.isEmpty && quality.coarsest > $0.index } ?? finest
+        let bytes = Int(Double(configuration.bitsPerSecond) / 8 * (Self.longestPatch / .seconds(1)))
+        let order = PatchWriter.Order(
+            changed: changed, coarse: quality.coarser(than: pass.index), quantizer: pass, room: bytes,
+            limit: bytes * 3 / 2)
+        let patch = try changeReference { (reference) throws(VideoCodingError) in
             try patchWriter.write(
-                picture, over: reference, in: map, quantizer: Self.patchQuantizer, probabilities: probabilities,
-                updates: lastUpdates, limit: limit)
+                order, of: picture, over: reference, probabilities: probabilities, updates: lastUpdates)
         }
-        guard let data else {
-            // Of what is coarse, less is tried the next time.
-            patchBytes *= 2
-            return nil
-        }
-        let seen = Double(data.count) / Double(max(map.count, 1))
-        patchBytes = min(max((patchBytes * 3 + seen) / 4, 4), 1000)
-        quality.didCode(map, quantizer: Self.patchQuantizer.index)
-        return makeFrame(data, quantizer: Self.patchQuantizer.index, timestamp: timestamp, rotation: rotation)
+        guard let patch else { return nil }
+        quality.didCode(patch.coded, quantizer: pass.index)
+        return makeFrame(patch.data, quantizer: pass.index, timestamp: timestamp, rotation: rotation)
     }
 
     /// A frame that is not libvpx's, which learns nothing of it: the time of its next one is counted from the one before.
