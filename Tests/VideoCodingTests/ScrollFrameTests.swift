@@ -235,6 +235,12 @@ struct ScrollFrameTests {
         try encoder.reconfigure(configuration)
         _ = try encoder.encode([TextPicture(size: configuration.size).i420])
         #expect(try !isTaken(scroll(10, size: configuration.size)))
+        // What was made with layers does not say what is in libvpx's memory.
+        configuration.temporalLayers = 1
+        try encoder.reconfigure(configuration)
+        #expect(try !isTaken(scroll(10, size: configuration.size)))
+        _ = try encoder.encode([TextPicture(size: configuration.size).i420], from: 2)
+        #expect(try isTaken(scroll(10, size: configuration.size)))
     }
 
     @Test("while a blurred key frame becomes sharp a scroll is refused")

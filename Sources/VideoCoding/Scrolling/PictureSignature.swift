@@ -4,7 +4,7 @@ internal import Media
 /// What a picture shows in 64 bits for each piece of a row as wide as a macroblock, before a change and after it.
 ///
 /// Pieces that are equal have equal numbers; others differ, for all that can happen by chance. Only what changed is looked
-/// at again. Used from one thread at a time.
+/// at again. To be committed is what was encoded: what moved is said of that. Used from one thread at a time.
 final class PictureSignature {
     /// A table of pieces, of luma and of both planes of chroma together; those of a column follow each other.
     struct Table {
@@ -17,11 +17,13 @@ final class PictureSignature {
     let columns: Int
     let rows: Int
     /// Of the picture that was committed last.
-    let before: Table
+    private(set) var before: Table
     /// Of the same with what changed since.
-    let now: Table
-    /// 1 for each macroblock that was looked at since.
-    private(set) var pending: [UInt8]
+    private(set) var now: Table
+    /// 1 for each macroblock that was looked at since, row by row.
+    let pending: UnsafeMutablePointer<UInt8>
+    /// 1 for each that ``now`` tells of the picture before the last.
+    private let outdated: UnsafeMutablePointer<UInt8>
     private let memory: UnsafeMutablePointer<UInt64>
 
     /// Nothing is known yet: the first picture has to be looked at as a whole, and committed.
@@ -34,16 +36,19 @@ final class PictureSignature {
         memory.initialize(repeating: 0, count: count * 48)
         before = Table(luma: memory, chroma: memory + count * 16)
         now = Table(luma: memory + count * 24, chroma: memory + count * 40)
-        pending = Array(repeating: 0, count: count)
+        pending = .allocate(capacity: count * 2)
+        pending.initialize(repeating: 0, count: count * 2)
+        outdated = pending + count
     }
 
     deinit {
         memory.deallocate()
+        pending.deallocate()
     }
 
     /// Looks at the macroblocks of an I420 picture that may have changed: 1 in a map of all, row by row; nil is all.
     func update(_ picture: any VideoFrameBuffer, changed: [UInt8]? = nil) throws(VideoCodingError) {
-        guard picture.format == .i420, picture.size == size, changed.map({ $0.count == pending.count }) ?? true else {
+        guard picture.format == .i420, picture.size == size, changed.map({ $0.count == columns * rows }) ?? true else {
             throw .unexpectedPicture(size: picture.size, format: picture.format, expected: size)
         }
         try picture.withPlanePointers { (planes) throws(VideoCodingError) in
@@ -53,29 +58,34 @@ final class PictureSignature {
 
     /// The same of planes that are as large as the picture.
     func update(_ planes: PlanePointers, changed: [UInt8]?) {
+        let (before, now) = (before, now)
         for row in 0..<rows {
             for column in 0..<columns {
                 let index = row * columns + column
-                if let changed, changed[index] == 0 { continue }
-                pending[index] = 1
-                if column * 16 + 16 <= size.width {
-                    sign(planes, column, row)
-                } else {
-                    signPart(planes, column, row)
+                if changed.map({ $0[index] != 0 }) ?? true {
+                    pending[index] = 1
+                    if column * 16 + 16 <= size.width {
+                        sign(planes, column, row, in: now)
+                    } else {
+                        signPart(planes, column, row, in: now)
+                    }
+                } else if outdated[index] != 0 {
+                    let first = (column * rows + row) * 8
+                    (now.luma + first * 2).update(from: before.luma + first * 2, count: 16)
+                    (now.chroma + first).update(from: before.chroma + first, count: 8)
                 }
+                outdated[index] = 0
             }
         }
     }
 
     /// What is now is what was before, to the next picture.
     func commit() {
-        for row in 0..<rows {
-            for column in 0..<columns where pending[row * columns + column] != 0 {
-                pending[row * columns + column] = 0
-                let first = (column * rows + row) * 8
-                (before.luma + first * 2).update(from: now.luma + first * 2, count: 16)
-                (before.chroma + first).update(from: now.chroma + first, count: 8)
-            }
+        // The tables change places. What is not looked at again next time is made equal then.
+        swap(&before, &now)
+        for index in 0..<columns * rows where pending[index] != 0 {
+            outdated[index] = 1
+            pending[index] = 0
         }
     }
 
@@ -86,7 +96,7 @@ final class PictureSignature {
             || memcmp(before.chroma + first, now.chroma + first, 64) != 0
     }
 
-    private func sign(_ planes: PlanePointers, _ column: Int, _ row: Int) {
+    private func sign(_ planes: PlanePointers, _ column: Int, _ row: Int, in now: Table) {
         let first = (column * rows + row) * 8
         let lines = min(16, size.height - row * 16)
         var target = now.luma + first * 2
@@ -111,7 +121,7 @@ final class PictureSignature {
     }
 
     /// The last column's, of which the picture has a part.
-    private func signPart(_ planes: PlanePointers, _ column: Int, _ row: Int) {
+    private func signPart(_ planes: PlanePointers, _ column: Int, _ row: Int, in now: Table) {
         let first = (column * rows + row) * 8
         let lines = min(16, size.height - row * 16)
         let count = size.width - column * 16

@@ -103,17 +103,24 @@ final class ReferencePicture {
             let taps = (row(-2), row(-1), row(0), row(1), row(2), row(3))
             forEachSpan(moved, inRow: y / 8) { first, end in
                 let target = plane + y * stride
-                for x in first * 8..<end * 8 {
-                    let outer = UInt16(taps.0[x]) &+ UInt16(taps.5[x])
-                    let middle = UInt16(taps.1[x]) &+ UInt16(taps.4[x])
-                    let inner = UInt16(taps.2[x]) &+ UInt16(taps.3[x])
+                for x in Swift.stride(from: first * 8, to: end * 8, by: 8) {
+                    let outer = Self.load(taps.0 + x) &+ Self.load(taps.5 + x)
+                    let middle = Self.load(taps.1 + x) &+ Self.load(taps.4 + x)
+                    let inner = Self.load(taps.2 + x) &+ Self.load(taps.3 + x)
                     // 3, -16, 77, 77, -16, 3 of 128; the sums stay within 16 bits, and below zero is zero.
                     let sum = inner &* 77 &+ outer &* 3 &+ 64
                     let less = middle &* 16
-                    target[x] = UInt8(truncatingIfNeeded: min((max(sum, less) &- less) >> 7, 255))
+                    let value = pointwiseMin((pointwiseMax(sum, less) &- less) &>> 7, SIMD8(repeating: 255))
+                    UnsafeMutableRawPointer(target + x).storeBytes(
+                        of: SIMD8<UInt8>(truncatingIfNeeded: value), as: SIMD8<UInt8>.self)
                 }
             }
         }
+    }
+
+    @inline(__always)
+    private static func load(_ pixels: UnsafePointer<UInt8>) -> SIMD8<UInt16> {
+        SIMD8(truncatingIfNeeded: UnsafeRawPointer(pixels).loadUnaligned(as: SIMD8<UInt8>.self))
     }
 
     /// The runs of moved macroblocks of a row.

@@ -36,7 +36,7 @@ struct ScrollSearch {
         guard changedCount >= Self.leastMacroblocks else { return nil }
         vote(signature)
         var best = (rows: 0, count: 0)
-        for rows in candidates() {
+        for rows in candidates() where best.count * 2 < changedCount {
             let count = explained(by: rows, signature)
             if count > best.count || count == best.count && abs(rows) < abs(best.rows) { best = (rows, count) }
         }
@@ -183,7 +183,8 @@ extension PictureSignature {
         let lines = min(16, size.height - row * 16)
         guard row * 16 + distance >= 0, row * 16 + distance + lines <= size.height else { return false }
         let first = (column * rows + row) * 16
-        return memcmp(now.luma + first, before.luma + first + distance, lines * 8) == 0
+        return now.luma[first] == before.luma[first + distance]
+            && memcmp(now.luma + first, before.luma + first + distance, lines * 8) == 0
     }
 
     /// Whether half or more of its lines are, and more than are at its place.
