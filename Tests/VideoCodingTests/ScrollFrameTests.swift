@@ -300,10 +300,12 @@ struct ScrollFrameTests {
                 if scrolls {
                     let found = search.find(in: signature)
                     let finding = try #require(found)
-                    #expect(finding.scroll.rows == rows)
-                    let frame = try #require(try encoder.encodeScroll(finding.scroll, timestamp: time))
-                    byteCount += frame.data.count
-                    shown = try decoder.decode(frame.data)
+                    #expect(finding.rows == rows)
+                    for scroll in finding.scrolls {
+                        let frame = try #require(try encoder.encodeScroll(scroll, timestamp: time))
+                        byteCount += frame.data.count
+                        shown = try decoder.decode(frame.data)
+                    }
                     var remaining = MacroblockMap(size: picture.size)
                     for index in finding.remaining.indices where finding.remaining[index] == 1 {
                         remaining.insert(index)

@@ -33,10 +33,16 @@ extension TextPicture {
     }
 }
 
+extension ScrollSearch.Finding {
+    var rows: Int { scrolls.reduce(0) { $0 + $1.rows } }
+    var moved: [UInt8] { scrolls.last?.moved ?? [] }
+    var columns: Int { scrolls[0].extent.columns }
+}
+
 @Suite("ScrollSearch")
 struct ScrollSearchTests {
     private static let size = PixelSize(width: 400, height: 360)
-    private static let page = TextPage(width: 640, height: 1000)
+    private static let page = TextPage(width: 640, height: 1300)
 
     private func find(
         _ before: PixelBuffer, _ now: PixelBuffer, changed: [UInt8]? = nil
@@ -53,25 +59,34 @@ struct ScrollSearchTests {
 
     /// What a finding says has to hold, pixel by pixel.
     private func check(_ finding: ScrollSearch.Finding, _ before: PixelBuffer, _ now: PixelBuffer) throws {
-        let (size, scroll) = (before.size, finding.scroll)
-        #expect(scroll.isExpressible)
-        let (old, new) = (before.pixels, now.pixels)
-        let columns = scroll.extent.columns
-        for index in scroll.moved.indices where finding.remaining[index] == 0 {
-            let rows = scroll.moved[index] != 0 ? scroll.rows : 0
-            var isRight = true
-            for y in index / columns * 16..<min(index / columns * 16 + 16, size.height) {
-                for x in index % columns * 16..<min(index % columns * 16 + 16, size.width) {
-                    if new[0][y * size.width + x] != old[0][(y + rows) * size.width + x] { isRight = false }
-                    guard rows.isMultiple(of: 2) else { continue }
-                    let width = (size.width + 1) / 2
-                    for plane in 1...2
-                    where new[plane][y / 2 * width + x / 2] != old[plane][(y / 2 + rows / 2) * width + x / 2] {
-                        isRight = false
+        let size = before.size
+        let columns = (size.width + 15) / 16
+        var shown = before.pixels
+        for scroll in finding.scrolls {
+            #expect(scroll.isExpressible)
+            let source = shown
+            for plane in 0..<3 where plane == 0 || scroll.rows.isMultiple(of: 2) {
+                let (block, rows) = plane == 0 ? (16, scroll.rows) : (8, scroll.rows / 2)
+                let extent = PixelFormat.i420.planeExtent(plane, of: size)
+                for index in scroll.moved.indices where scroll.moved[index] != 0 {
+                    for y in index / columns * block..<min(index / columns * block + block, extent.rows) {
+                        for x in index % columns * block..<min(index % columns * block + block, extent.rowBytes) {
+                            // What is below the last row is not shown.
+                            let from = min(y + rows, extent.rows - 1)
+                            shown[plane][y * extent.rowBytes + x] = source[plane][from * extent.rowBytes + x]
+                        }
                     }
                 }
             }
-            try #require(isRight, "macroblock \(index) of \(columns) a row")
+        }
+        let wanted = now.pixels
+        for plane in 0..<3 where plane == 0 || finding.rows.isMultiple(of: 2) {
+            let block = plane == 0 ? 16 : 8
+            let extent = PixelFormat.i420.planeExtent(plane, of: size)
+            for place in shown[plane].indices where shown[plane][place] != wanted[plane][place] {
+                let index = place / extent.rowBytes / block * columns + place % extent.rowBytes / block
+                try #require(finding.remaining[index] == 1, "macroblock \(index) of \(columns) a row, plane \(plane)")
+            }
         }
     }
 
@@ -83,20 +98,36 @@ struct ScrollSearchTests {
         let (one, other) = (Self.page.shown(size, from: 10).i420, Self.page.shown(size, from: 10 + rows).i420)
         for (before, now, expected) in [(one, other, rows), (other, one, -rows)] {
             let finding = try #require(try find(before, now))
-            #expect(finding.scroll.rows == expected)
+            #expect(finding.rows == expected)
             // What is left is what came into sight, and lines of macroblocks that are partly new.
             let exposed = (rows + 15) / 16 + 2
             let left = finding.remaining.count { $0 == 1 }
-            #expect(left <= exposed * finding.scroll.extent.columns, "\(left)")
+            #expect(left <= exposed * finding.columns, "\(left)")
             // In the middle there is no other vector than the one.
-            #expect(finding.scroll.moved.count { $0 == 1 } > 0)
+            #expect(finding.moved.count { $0 == 1 } > 0)
         }
     }
 
-    @Test("farther than a vector reaches nothing is found")
-    func tooFar() throws {
-        let (before, now) = (Self.page.shown(Self.size, from: 0), Self.page.shown(Self.size, from: 256))
-        #expect(try find(before.i420, now.i420) == nil)
+    @Test(
+        "what moved farther than a vector reaches moves in two, and still farther nothing is found",
+        arguments: [256, 271, 300, 495, 496, 560])
+    func far(rows: Int) throws {
+        let size = PixelSize(width: 333, height: 700)
+        let window = PixelRectangle(x: 40, y: 33, size: PixelSize(width: 280, height: 660))
+        func picture(_ row: Int) -> PixelBuffer {
+            var picture = Self.page.shown(size, from: 0, windows: [(window, row)])
+            // Blank before and after: on the way something would stay here.
+            picture.fill(PixelRectangle(x: 96, y: 300, size: PixelSize(width: 64, height: 80))) { _, _ in 235 }
+            return picture.i420
+        }
+        for (before, now, expected) in [(picture(0), picture(rows), rows), (picture(rows), picture(0), -rows)] {
+            let finding = try find(before, now)
+            guard rows <= ScrollSearch.largestDistance else {
+                #expect(finding == nil)
+                continue
+            }
+            #expect(finding?.rows == expected && finding?.scrolls.count == 2)
+        }
     }
 
     @Test("a column of text in a blank page moves alone")
@@ -109,9 +140,9 @@ struct ScrollSearchTests {
             return picture
         }
         let finding = try #require(try find(picture(3).i420, picture(26).i420))
-        #expect(finding.scroll.rows == 23)
-        let columns = finding.scroll.extent.columns
-        let inside = finding.scroll.moved.indices.filter { finding.remaining[$0] == 1 }
+        #expect(finding.rows == 23)
+        let columns = finding.columns
+        let inside = finding.moved.indices.filter { finding.remaining[$0] == 1 }
         #expect(inside.allSatisfy { (7..<13).contains($0 % columns) && (3..<18).contains($0 / columns) })
     }
 
@@ -147,9 +178,9 @@ struct ScrollSearchTests {
         let before = Self.page.shown(Self.size, from: 0, windows: [(left, 100), (right, 200)])
         let now = Self.page.shown(Self.size, from: 0, windows: [(left, 137), (right, 179)])
         let finding = try #require(try find(before.i420, now.i420))
-        #expect(finding.scroll.rows == 37)
-        let columns = finding.scroll.extent.columns
-        #expect(finding.scroll.moved.indices.allSatisfy { finding.scroll.moved[$0] == 0 || $0 % columns < 16 })
+        #expect(finding.rows == 37)
+        let columns = finding.columns
+        #expect(finding.moved.indices.allSatisfy { finding.moved[$0] == 0 || $0 % columns < 16 })
         #expect(finding.remaining[10 * columns + 20] == 1)
     }
 
@@ -177,10 +208,10 @@ struct ScrollSearchTests {
         }
         for rows in [20, 21] {
             let finding = try #require(try find(picture(0), picture(rows)))
-            #expect(finding.scroll.rows == rows)
-            let columns = finding.scroll.extent.columns
-            #expect(finding.scroll.moved[8 * columns + 4] == 1 && finding.remaining[8 * columns + 4] == 0)
-            #expect(finding.scroll.moved[8 * columns + 20] == 1)
+            #expect(finding.rows == rows)
+            let columns = finding.columns
+            #expect(finding.moved[8 * columns + 4] == 1 && finding.remaining[8 * columns + 4] == 0)
+            #expect(finding.moved[8 * columns + 20] == 1)
             #expect(finding.remaining[8 * columns + 20] == (rows == 20 ? 0 : 1))
         }
     }
@@ -201,11 +232,11 @@ struct ScrollSearchTests {
             try signature.update(picture, changed: map)
             let found = search.find(in: signature)
             let finding = try #require(found)
-            #expect(finding.scroll.rows == 30)
-            #expect(finding.scroll.moved.indices.allSatisfy { finding.scroll.moved[$0] == 0 || map[$0] == 1 })
+            #expect(finding.rows == 30)
+            #expect(finding.moved.indices.allSatisfy { finding.moved[$0] == 0 || map[$0] == 1 })
             // Not committed yet: the same again.
             let again = search.find(in: signature)
-            #expect(again?.scroll == finding.scroll)
+            #expect(again == finding)
             signature.commit()
             let nothing = search.find(in: signature)
             #expect(nothing == nil)

@@ -17,17 +17,23 @@ struct ScrollSearch {
     private static let candidateCount = 3
     /// Rows that vote together: one alone stands in a column more than once too often.
     private static let windowRows = 4
+    /// Where something moved farther than a vector reaches, how far the second of two scrolls takes it: whole macroblocks,
+    /// so that each has one other as its place between.
+    fileprivate static let secondRows = 240
+    /// The farthest that is found.
+    static let largestDistance = Scroll.largestDistance + secondRows
 
     /// What moved, and what is still to be encoded after it.
     struct Finding: Equatable {
-        var scroll: Scroll
-        /// 1 for each macroblock that changed and that the scroll does not show as it is.
+        /// One, or two where it moved far, the second of what the first shows.
+        var scrolls: [Scroll]
+        /// 1 for each macroblock that changed and that they don't show as it is.
         var remaining: [UInt8]
     }
 
     private var finding: Finding?
     private var changed: [UInt8] = []
-    private var votes = [Int32](repeating: 0, count: 2 * Scroll.largestDistance + 1)
+    private var votes = [Int32](repeating: 0, count: 2 * Self.largestDistance + 1)
     private var index = RowIndex()
 
     /// What moved between the picture before and the one now; nil where nothing worth it did.
@@ -86,7 +92,7 @@ struct ScrollSearch {
             for y in row * 16..<max(min(row * 16 + 16, end), row * 16) {
                 let key = Self.window(now + y)
                 guard now[y] != before[y], let found = index.row(of: key) else { continue }
-                let place = found - y + Scroll.largestDistance
+                let place = found - y + Self.largestDistance
                 if votes.indices.contains(place) { votes[place] += 1 }
             }
         }
@@ -105,9 +111,9 @@ struct ScrollSearch {
         for _ in 0..<Self.candidateCount {
             var best: Int?
             for place in votes.indices where votes[place] >= Int32(Self.windowRows * 2) {
-                let rows = place - Scroll.largestDistance
+                let rows = place - Self.largestDistance
                 guard rows != 0, !result.contains(rows) else { continue }
-                if let other = best, votes[place] <= votes[other + Scroll.largestDistance] { continue }
+                if let other = best, votes[place] <= votes[other + Self.largestDistance] { continue }
                 best = rows
             }
             guard let best else { break }
@@ -129,26 +135,24 @@ struct ScrollSearch {
     }
 
     private mutating func describe(_ distance: Int, _ signature: PictureSignature) {
-        var new = finding ?? Finding(scroll: Scroll(size: signature.size, rows: distance, moved: []), remaining: [])
+        // The arrays of the finding before, unless somebody holds it.
+        var moved = finding?.scrolls.last?.moved ?? []
+        var remaining = finding?.remaining ?? []
         finding = nil
-        if new.scroll.size != signature.size {
-            new.scroll = Scroll(size: signature.size, rows: distance, moved: [])
-        }
-        new.scroll.rows = distance
-        new.scroll.moved.removeAll(keepingCapacity: true)
-        new.scroll.moved.append(contentsOf: repeatElement(0, count: changed.count))
-        new.remaining.removeAll(keepingCapacity: true)
-        new.remaining.append(contentsOf: changed)
+        moved.removeAll(keepingCapacity: true)
+        moved.append(contentsOf: repeatElement(0, count: changed.count))
+        remaining.removeAll(keepingCapacity: true)
+        remaining.append(contentsOf: changed)
         let columns = signature.columns
-        let reachable = new.scroll.reachableRows
+        let reachable = Scroll(size: signature.size, rows: distance, moved: []).reachableRows
         // The part of the picture in which something moved.
         var (left, right, top, bottom) = (columns, 0, signature.rows, 0)
         for row in reachable {
             for column in 0..<columns where changed[row * columns + column] != 0 {
                 guard signature.lumaFits(column: column, row: row, distance: distance) else { continue }
                 let index = row * columns + column
-                new.scroll.moved[index] = 1
-                if signature.chromaFits(column: column, row: row, distance: distance) { new.remaining[index] = 0 }
+                moved[index] = 1
+                if signature.chromaFits(column: column, row: row, distance: distance) { remaining[index] = 0 }
                 (left, right) = (min(left, column), max(right, column + 1))
                 (top, bottom) = (min(top, row), max(bottom, row + 1))
             }
@@ -156,24 +160,42 @@ struct ScrollSearch {
         // In it and at its edges others go along: what is mostly the same then, and what is the same either way. That is
         // said in fewer bits, and what coding left in it stays with the text beside it.
         for row in max(top - 1, reachable.lowerBound)..<min(bottom + 1, reachable.upperBound) {
-            for column in max(left - 1, 0)..<min(right + 1, columns) where new.scroll.moved[row * columns + column] == 0
-            {
+            for column in max(left - 1, 0)..<min(right + 1, columns) where moved[row * columns + column] == 0 {
                 let index = row * columns + column
                 if changed[index] != 0 {
                     guard signature.gainsLines(column: column, row: row, distance: distance) else { continue }
                 } else {
                     let follows =
-                        row > top && new.scroll.moved[index - columns] != 0
-                        || column > left && new.scroll.moved[index - 1] != 0
+                        row > top && moved[index - columns] != 0
+                        || column > left && moved[index - 1] != 0
                     guard follows, row < bottom, column < right,
                         signature.lumaFits(column: column, row: row, distance: distance),
                         signature.chromaFits(column: column, row: row, distance: distance)
                     else { continue }
                 }
-                new.scroll.moved[index] = 1
+                moved[index] = 1
             }
         }
-        finding = new
+        finding = Finding(scrolls: [Scroll(size: signature.size, rows: distance, moved: moved)], remaining: remaining)
+        if abs(distance) > Scroll.largestDistance { finding?.split(columns: columns) }
+    }
+}
+
+extension ScrollSearch.Finding {
+    /// Has two scrolls do what one does that is farther than a vector reaches.
+    fileprivate mutating func split(columns: Int) {
+        let rows = scrolls[0].rows > 0 ? ScrollSearch.secondRows : -ScrollSearch.secondRows
+        var first = scrolls[0]
+        first.rows -= rows
+        scrolls[0].rows = rows
+        let offset = rows / 16 * columns
+        for index in first.moved.indices { first.moved[index] = 0 }
+        for index in first.moved.indices where scrolls[0].moved[index] != 0 { first.moved[index + offset] = 1 }
+        // What was on the way, and nothing came to after it.
+        for index in first.moved.indices where first.moved[index] != 0 && scrolls[0].moved[index] == 0 {
+            remaining[index] = 1
+        }
+        scrolls.insert(first, at: 0)
     }
 }
 
