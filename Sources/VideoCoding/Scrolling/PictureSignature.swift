@@ -20,8 +20,8 @@ final class PictureSignature {
     private(set) var before: Table
     /// Of the same with what changed since.
     private(set) var now: Table
-    /// 1 for each macroblock that was looked at since, row by row.
-    let pending: UnsafeMutablePointer<UInt8>
+    /// For each macroblock, row by row: 1 where it was looked at since, 2 where it shows something else than before.
+    private let pending: UnsafeMutablePointer<UInt8>
     /// 1 for each that ``now`` tells of the picture before the last.
     private let outdated: UnsafeMutablePointer<UInt8>
     private let memory: UnsafeMutablePointer<UInt64>
@@ -63,12 +63,10 @@ final class PictureSignature {
             for column in 0..<columns {
                 let index = row * columns + column
                 if changed.map({ $0[index] != 0 }) ?? true {
-                    pending[index] = 1
-                    if column * 16 + 16 <= size.width {
-                        sign(planes, column, row, in: now)
-                    } else {
-                        signPart(planes, column, row, in: now)
-                    }
+                    let differs =
+                        column * 16 + 16 <= size.width
+                        ? sign(planes, column, row, before, now) : signPart(planes, column, row, before, now)
+                    pending[index] = differs ? 2 : 1
                 } else if outdated[index] != 0 {
                     let first = (column * rows + row) * 8
                     (now.luma + first * 2).update(from: before.luma + first * 2, count: 16)
@@ -89,39 +87,45 @@ final class PictureSignature {
         }
     }
 
-    /// Whether a macroblock shows something else than before.
-    func differs(column: Int, row: Int) -> Bool {
-        let first = (column * rows + row) * 8
-        return memcmp(before.luma + first * 2, now.luma + first * 2, 128) != 0
-            || memcmp(before.chroma + first, now.chroma + first, 64) != 0
-    }
+    /// Whether a macroblock shows something else than before, by its place row by row.
+    @inline(__always)
+    func differs(_ index: Int) -> Bool { pending[index] == 2 }
 
-    private func sign(_ planes: PlanePointers, _ column: Int, _ row: Int, in now: Table) {
+    /// Whether it shows something else.
+    private func sign(
+        _ planes: PlanePointers, _ column: Int, _ row: Int, _ before: Table, _ now: Table
+    ) -> Bool {
         let first = (column * rows + row) * 8
         let lines = min(16, size.height - row * 16)
-        var target = now.luma + first * 2
+        var difference: UInt64 = 0
+        var (target, old) = (now.luma + first * 2, before.luma + first * 2)
         var stride = Int(planes.first.stride)
         var source = planes.first.first + row * 16 * stride + column * 16
-        for _ in 0..<lines {
-            target.pointee = Self.mix(Self.load(source), Self.load(source + 8))
-            target += 1
+        for line in 0..<lines {
+            let value = Self.mix(Self.load(source), Self.load(source + 8))
+            difference |= value ^ old[line]
+            target[line] = value
             source += stride
         }
-        target = now.chroma + first
+        (target, old) = (now.chroma + first, before.chroma + first)
         stride = Int(planes.second.stride)
         let otherStride = Int(planes.third.stride)
         source = planes.second.first + row * 8 * stride + column * 8
         var other = planes.third.first + row * 8 * otherStride + column * 8
-        for _ in 0..<(lines + 1) / 2 {
-            target.pointee = Self.mix(Self.load(source), Self.load(other))
-            target += 1
+        for line in 0..<(lines + 1) / 2 {
+            let value = Self.mix(Self.load(source), Self.load(other))
+            difference |= value ^ old[line]
+            target[line] = value
             source += stride
             other += otherStride
         }
+        return difference != 0
     }
 
     /// The last column's, of which the picture has a part.
-    private func signPart(_ planes: PlanePointers, _ column: Int, _ row: Int, in now: Table) {
+    private func signPart(
+        _ planes: PlanePointers, _ column: Int, _ row: Int, _ before: Table, _ now: Table
+    ) -> Bool {
         let first = (column * rows + row) * 8
         let lines = min(16, size.height - row * 16)
         let count = size.width - column * 16
@@ -136,6 +140,8 @@ final class PictureSignature {
             now.chroma[first + line] =
                 Self.mix(Self.load(source, count: (count + 1) / 2), Self.load(other, count: (count + 1) / 2))
         }
+        return memcmp(before.luma + first * 2, now.luma + first * 2, 128) != 0
+            || memcmp(before.chroma + first, now.chroma + first, 64) != 0
     }
 
     @inline(__always)

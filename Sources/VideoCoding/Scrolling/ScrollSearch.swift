@@ -12,7 +12,7 @@ struct ScrollSearch {
     /// nor where most of what changed is something else.
     static let leastShare = 0.2
     /// How many columns of macroblocks vote.
-    private static let votingColumns = 20
+    private static let votingColumns = 16
     /// Distances that are looked at more closely.
     private static let candidateCount = 3
     /// Rows that vote together: one alone stands in a column more than once too often.
@@ -32,7 +32,10 @@ struct ScrollSearch {
     }
 
     private var finding: Finding?
+    /// 1 for each macroblock that shows something else than before.
     private var changed: [UInt8] = []
+    /// 1 for each of these whose luma is what a distance says.
+    private var fitting: [UInt8] = []
     private var votes = [Int32](repeating: 0, count: 2 * Self.largestDistance + 1)
     private var index = RowIndex()
 
@@ -42,13 +45,16 @@ struct ScrollSearch {
         guard changedCount >= Self.leastMacroblocks else { return nil }
         vote(signature)
         var best = (rows: 0, count: 0)
+        var last = 0
         for rows in candidates() where best.count * 2 < changedCount {
             let count = explained(by: rows, signature)
+            last = rows
             if count > best.count || count == best.count && abs(rows) < abs(best.rows) { best = (rows, count) }
         }
         guard best.count >= Self.leastMacroblocks, Double(best.count) >= Double(changedCount) * Self.leastShare else {
             return nil
         }
+        if last != best.rows { _ = explained(by: best.rows, signature) }
         describe(best.rows, signature)
         return finding
     }
@@ -56,15 +62,15 @@ struct ScrollSearch {
     /// Marks what changed, and counts it.
     private mutating func noteChanges(_ signature: PictureSignature) -> Int {
         let total = signature.columns * signature.rows
-        if changed.count != total { changed = Array(repeating: 0, count: total) }
+        if changed.count != total {
+            changed = Array(repeating: 0, count: total)
+            fitting = changed
+        }
         var count = 0
-        for row in 0..<signature.rows {
-            for column in 0..<signature.columns {
-                let index = row * signature.columns + column
-                let differs = signature.pending[index] != 0 && signature.differs(column: column, row: row)
-                changed[index] = differs ? 1 : 0
-                count += differs ? 1 : 0
-            }
+        for index in 0..<total {
+            let differs = signature.differs(index)
+            changed[index] = differs ? 1 : 0
+            count += differs ? 1 : 0
         }
         return count
     }
@@ -122,13 +128,18 @@ struct ScrollSearch {
         return result
     }
 
-    /// How many of the macroblocks that changed a distance explains.
-    private func explained(by distance: Int, _ signature: PictureSignature) -> Int {
+    /// Marks which of the macroblocks that changed a distance explains, and counts them.
+    private mutating func explained(by distance: Int, _ signature: PictureSignature) -> Int {
         let reachable = Scroll(size: signature.size, rows: distance, moved: []).reachableRows
         var count = 0
-        for row in reachable {
-            for column in 0..<signature.columns where changed[row * signature.columns + column] != 0 {
-                if signature.lumaFits(column: column, row: row, distance: distance) { count += 1 }
+        for row in 0..<signature.rows {
+            for column in 0..<signature.columns {
+                let index = row * signature.columns + column
+                let fits =
+                    changed[index] != 0 && reachable.contains(row)
+                    && signature.lumaFits(column: column, row: row, distance: distance)
+                fitting[index] = fits ? 1 : 0
+                count += fits ? 1 : 0
             }
         }
         return count
@@ -148,8 +159,7 @@ struct ScrollSearch {
         // The part of the picture in which something moved.
         var (left, right, top, bottom) = (columns, 0, signature.rows, 0)
         for row in reachable {
-            for column in 0..<columns where changed[row * columns + column] != 0 {
-                guard signature.lumaFits(column: column, row: row, distance: distance) else { continue }
+            for column in 0..<columns where fitting[row * columns + column] != 0 {
                 let index = row * columns + column
                 moved[index] = 1
                 if signature.chromaFits(column: column, row: row, distance: distance) { remaining[index] = 0 }
