@@ -37,6 +37,20 @@ struct CodedQuality {
         return map
     }
 
+    /// What moved is as coarse as it was where it came from: as the coarser of two, where it lay between.
+    mutating func move(_ scroll: Scroll) {
+        let (columns, rows) = scroll.extent
+        let before = levels
+        for index in levels.indices where scroll.moved[index] != 0 {
+            let y = index / columns * 16 + scroll.rows
+            let first = min(max(y >> 4, 0), rows - 1)
+            let last = min((y + 15) >> 4, rows - 1)
+            let column = index % columns
+            levels[index] = max(before[first * columns + column], before[max(last, first) * columns + column])
+        }
+        coarsest = Int(levels.max() ?? 0)
+    }
+
     /// These macroblocks were coded at this quantizer index; nil is all of them.
     mutating func didCode(_ map: MacroblockMap?, quantizer: Int) {
         lastQuantizer = quantizer

@@ -201,6 +201,14 @@ extension EncoderThreadState {
     /// How long a key frame that is asked for waits at most for the bits of the one before.
     private static let longestKeyFrameInterval = Duration.seconds(3)
 
+    /// Notes a frame that goes before the one of its picture.
+    mutating func countLeading(_ frame: EncodedVideoFrame, now: Duration) {
+        budget.spend(byteCount: frame.data.count, now: now)
+        statistics.framesEncoded += 1
+        statistics.bytesEncoded += frame.data.count
+        statistics.qpSum += frame.quantizer
+    }
+
     /// Notes what became of a picture, which was begun and ended at these times.
     mutating func count(
         _ outcome: VP8Encoder.Outcome, isRepetition: Bool, fullSize: PixelSize, begin: Duration, end: Duration

@@ -18,6 +18,8 @@ struct FrameEncoder {
     /// Of the picture, the part of what is encoded that differs from what was before.
     private var share = 0.0
     private var search = MotionSearch()
+    private var signature: PictureSignature?
+    private var scrolls = ScrollSearch()
 
     /// The frame is what is encoded from now on, as the order says; nil is the one before.
     mutating func take(_ frame: VideoFrame?, order: EncodingOrder) throws(VideoCodingError) {
@@ -50,18 +52,53 @@ struct FrameEncoder {
         picture = current
     }
 
-    /// Encodes what was taken.
+    /// Encodes what was taken. `leading` are frames that go before the one of the outcome: what moved.
     mutating func encode(
         timestamp: Duration, asKeyFrame: Bool, order: EncodingOrder
-    ) throws(VideoCodingError) -> VP8Encoder.Outcome {
+    ) throws(VideoCodingError) -> (leading: [EncodedVideoFrame], outcome: VP8Encoder.Outcome) {
         guard let picture, let source else { throw .emptyPicture }
+        let rotation = order.settings.turnsPictures ? VideoRotation.upright : source.rotation
+        let moved = order.hint == .motion ? nil : try findScrolls(in: picture)
+        if !asKeyFrame, let moved {
+            share = 0
+            let encoder = try prepare(order, size: picture.size)
+            let encoded = try encoder.encode(
+                picture, after: moved.scrolls, changed: moved.rest, timestamp: timestamp, rotation: rotation,
+                wait: order.wait)
+            if let encoded {
+                changed = moved.rest
+                note(encoded.outcome)
+                return encoded
+            }
+        }
         // A key frame finds nothing in what was before.
         share = asKeyFrame ? 0 : changed.share
         let outcome = try prepare(order, size: picture.size).encode(
-            picture, timestamp: timestamp, rotation: order.settings.turnsPictures ? .upright : source.rotation,
-            asKeyFrame: asKeyFrame, changed: changed, wait: order.wait)
-        if case .encoded = outcome { changed.removeAll() }
-        return outcome
+            picture, timestamp: timestamp, rotation: rotation, asKeyFrame: asKeyFrame, changed: changed,
+            wait: order.wait)
+        note(outcome)
+        return ([], outcome)
+    }
+
+    /// What moved since the picture that was encoded last, and what did not and changed; nil where nothing did.
+    private mutating func findScrolls(
+        in picture: StandingPicture
+    ) throws(VideoCodingError) -> (scrolls: [Scroll], rest: MacroblockMap)? {
+        guard let known = signature, known.size == picture.size else {
+            signature = PictureSignature(size: picture.size)
+            try signature?.update(picture)
+            return nil
+        }
+        guard !changed.isEmpty else { return nil }
+        try known.update(picture, changed: changed.cells)
+        guard changed.count >= ScrollSearch.leastMacroblocks, let finding = scrolls.find(in: known) else { return nil }
+        return (finding.scrolls, MacroblockMap(size: picture.size, cells: finding.remaining))
+    }
+
+    private mutating func note(_ outcome: VP8Encoder.Outcome) {
+        guard case .encoded = outcome else { return }
+        changed.removeAll()
+        signature?.commit()
     }
 
     /// What was encoded last took this machine so long.

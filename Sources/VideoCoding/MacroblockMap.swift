@@ -18,6 +18,12 @@ public struct MacroblockMap: Sendable, Hashable {
         cells = Array(repeating: 0, count: columns * rows)
     }
 
+    /// Those that are not 0 in `cells`, of which there is one for each.
+    init(size: PixelSize, cells: [UInt8]) {
+        self.init(size: size)
+        for index in self.cells.indices where cells[index] != 0 { insert(index) }
+    }
+
     /// Whether none is in it.
     public var isEmpty: Bool { count == 0 }
 

@@ -277,7 +277,7 @@ private struct EncoderThreadWorker {
             let converted = monotonicNow()
             let timestamp =
                 isNew ? timestamps.next(timestamp: source.timestamp, now: begin) : timestamps.again(now: begin)
-            let outcome = try encoder.encode(timestamp: timestamp, asKeyFrame: asKeyFrame, order: order)
+            let (leading, outcome) = try encoder.encode(timestamp: timestamp, asKeyFrame: asKeyFrame, order: order)
             let end = monotonicNow()
             encoder.took(end - converted)
             let isWanted = monitor.update { state in
@@ -289,12 +289,14 @@ private struct EncoderThreadWorker {
                     if isNew { state.statistics.framesDropped += 1 }
                     return false
                 }
+                for frame in leading { state.countLeading(frame, now: begin) }
                 state.count(
                     outcome, isRepetition: !isNew, fullSize: order.sizes(for: source).full, begin: begin, end: end)
                 state.isDelivering = true
                 return true
             }
             guard isWanted else { return }
+            for frame in leading { onFrame(frame) }
             if case .encoded(let frame) = outcome { onFrame(frame) }
             monitor.update { $0.isDelivering = false }
         } catch {

@@ -154,7 +154,12 @@ struct EncodedShare {
         try encoder.take(waiting, order: order)
         waiting = nil
         let sizes = order.sizes(for: VideoFrame(buffer: shown, timestamp: now))
-        let outcome = try encoder.encode(timestamp: lastTimestamp, asKeyFrame: asKeyFrame, order: order)
+        let (leading, outcome) = try encoder.encode(timestamp: lastTimestamp, asKeyFrame: asKeyFrame, order: order)
+        for frame in leading {
+            if let decoder { seen = try decoder.decode(frame.data) }
+            state.countLeading(frame, now: now)
+            seconds[seconds.count - 1].bits += frame.data.count * 8
+        }
         if case .encoded(let frame) = outcome {
             if let decoder { seen = try decoder.decode(frame.data) }
             let transfer = Duration.seconds(1) * (frame.data.count * 8) / order.settings.bitsPerSecond

@@ -46,6 +46,54 @@ enum InterFrameWriter {
         encoder.writeLiteral(0, bits: 2)
     }
 
+    /// Of a mode, by how much of what is around has no vector, or the same one (RFC 6386 §16.3): above and left count two
+    /// each, between them one.
+    private static let isZero: [UInt8] = [7, 14, 135, 60, 159, 234]
+    private static let isNearest: [UInt8] = [1, 18, 64, 56, 134, 188]
+    /// Nothing around has another vector, nor is any macroblock split.
+    private static let isNear: UInt8 = 1
+    private static let isNew: UInt8 = 143
+
+    /// The probabilities of vectors, and the modes of all macroblocks (RFC 6386 §16.3): those of `coded` have coefficients;
+    /// vectors are zero or that of the scroll, so that the nearest is that one wherever it is around.
+    static func writeModes(
+        _ coded: MacroblockMap, moved scroll: Scroll?, skipProbability: UInt8, to encoder: inout BooleanEncoder
+    ) {
+        let vector = MotionVectorCode(rows: scroll?.rows ?? 0)
+        if scroll == nil {
+            MotionVectorCode.writeNoProbabilities(to: &encoder)
+        } else {
+            vector.writeProbabilities(to: &encoder)
+        }
+        let columns = coded.columns
+        for row in 0..<coded.rows {
+            for column in 0..<columns {
+                let index = row * columns + column
+                // How much weight is around, and how much of it moved. What is outside has none.
+                var (weight, movedWeight) = (0, 0)
+                func look(_ neighbour: Int, _ share: Int) {
+                    weight += share
+                    if let scroll, scroll.moved[neighbour] != 0 { movedWeight += share }
+                }
+                if row > 0 { look(index - columns, 2) }
+                if column > 0 { look(index - 1, 2) }
+                if row > 0, column > 0 { look(index - columns - 1, 1) }
+                encoder.write(coded.cells[index] == 0, skipProbability)
+                encoder.write(true, surelyTrue)
+                encoder.write(false, surelyFalse)
+                let moves = scroll.map { $0.moved[index] != 0 } ?? false
+                encoder.write(moves, isZero[weight - movedWeight])
+                guard moves else { continue }
+                // What comes from inside of the picture is never clamped.
+                encoder.write(movedWeight == 0, isNearest[movedWeight])
+                guard movedWeight == 0 else { continue }
+                encoder.write(true, isNear)
+                encoder.write(false, isNew)
+                vector.write(to: &encoder)
+            }
+        }
+    }
+
     /// The frame.
     static func finish(_ encoder: consuming BooleanEncoder, coefficients: [UInt8]) -> [UInt8] {
         var bytes = encoder.finish()

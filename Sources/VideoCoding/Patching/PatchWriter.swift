@@ -34,6 +34,8 @@ final class PatchWriter {
 
     /// What a patch is made of.
     struct Order {
+        /// What moved, in the reference already.
+        let scroll: Scroll?
         /// What has to be in it.
         let changed: MacroblockMap
         /// What is put into it, too, while it is shorter than `room` bytes.
@@ -62,36 +64,19 @@ final class PatchWriter {
         for (index, entry) in entries.enumerated() {
             residue(index).add(to: samples, column: entry.column, row: entry.row, quantizer: order.quantizer)
         }
+        var withCoefficients = MacroblockMap(size: picture.size)
+        for entry in entries { withCoefficients.insert(entry.row * withCoefficients.columns + entry.column) }
+        let skipProbability = UInt8(min(max(Int(withCoefficients.share * 256), 1), 255))
         var encoder = InterFrameWriter.begin()
-        writeModes(coded.map, quantizer: order.quantizer, updates: updates, to: &encoder)
+        InterFrameWriter.writeHeader(
+            quantizer: order.quantizer.index, updates: updates, skipProbability: skipProbability, to: &encoder)
+        InterFrameWriter.writeModes(
+            withCoefficients, moved: order.scroll, skipProbability: skipProbability, to: &encoder)
         return (InterFrameWriter.finish(encoder, coefficients: coded.coefficients), coded.map)
     }
 
     private func residue(_ index: Int) -> MacroblockResidue {
         MacroblockResidue(coefficients: memory + index * MacroblockResidue.coefficientCount)
-    }
-
-    private func writeModes(
-        _ map: MacroblockMap, quantizer: Quantizer, updates: ReferenceUpdates, to encoder: inout BooleanEncoder
-    ) {
-        let share = entries.count * 256 / max(map.cells.count, 1)
-        let skipProbability = UInt8(min(max(share, 1), 255))
-        InterFrameWriter.writeHeader(
-            quantizer: quantizer.index, updates: updates, skipProbability: skipProbability, to: &encoder)
-        MotionVectorCode.writeNoProbabilities(to: &encoder)
-        var next = 0
-        for row in 0..<map.rows {
-            for column in 0..<map.columns {
-                let isCoded = next < entries.count && entries[next].column == column && entries[next].row == row
-                if isCoded { next += 1 }
-                encoder.write(!isCoded, skipProbability)
-                encoder.write(true, InterFrameWriter.surelyTrue)
-                encoder.write(false, InterFrameWriter.surelyFalse)
-                // Nothing around has a vector: above and left count two each, between them one.
-                let weight = (row > 0 ? 2 : 0) + (column > 0 ? 2 : 0) + (row > 0 && column > 0 ? 1 : 0)
-                encoder.write(false, ScrollFrame.isZero[weight])
-            }
-        }
     }
 
     /// The partition of coefficients, and the macroblocks that are now as the picture has them; nil where it becomes too

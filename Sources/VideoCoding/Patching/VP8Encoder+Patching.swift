@@ -6,32 +6,65 @@ extension VP8Encoder {
     static let patchQuantizers = [60, 24, 8].map { Quantizer(index: $0) }
     /// What changed beyond this is for libvpx to code: it finds what moved.
     static let largestPatch = 400
+    /// However low the bitrate is: a letter.
+    static let smallestShare = 600
     /// What a patch may take, in time at the bitrate: what takes more is for libvpx to code, more coarsely.
     static let longestPatch = Duration.milliseconds(50)
 
+    /// A frame of our own, and which macroblocks are as fine as its quantizer index says by it.
+    struct Patch {
+        let data: [UInt8]
+        let coded: MacroblockMap
+        let quantizer: Int
+    }
+
+    /// Whether frames can be sent that are not libvpx's: not before its first, nor where a key frame is due, with several
+    /// temporal layers, or while a blurred key frame becomes sharp.
+    var canPatch: Bool {
+        configuration.temporalLayers == 1 && !keyFrameIsDue && sharpening == nil && lastUpdates != nil
+    }
+
     /// Encodes a picture of which little changed; nil where it is for libvpx.
     ///
-    /// What changed is coded, with as much of what is coarse as there is room for; where nothing did, what is coarse, part
-    /// by part; and where nothing is, a frame that says so.
+    /// What changed is coded, as fine as the bitrate allows, with as much of what is coarse as there is room for; where
+    /// nothing did, what is coarse, part by part; and where nothing is, a frame that says so.
     func encodePatch(
         of picture: any VideoFrameBuffer, changed: MacroblockMap, timestamp: Duration, rotation: VideoRotation
     ) throws(VideoCodingError) -> EncodedVideoFrame? {
-        guard configuration.temporalLayers == 1, !keyFrameIsDue, sharpening == nil, let lastUpdates,
-            changed.count <= Self.largestPatch
-        else { return nil }
-        let finest = Self.patchQuantizers[Self.patchQuantizers.count - 1]
-        let pass = Self.patchQuantizers.first { changed.isEmpty && quality.coarsest > $0.index } ?? finest
-        let bytes = Int(Double(configuration.bitsPerSecond) / 8 * (Self.longestPatch / .seconds(1)))
-        let order = PatchWriter.Order(
-            changed: changed, coarse: quality.coarser(than: pass.index), quantizer: pass, room: bytes,
-            limit: bytes * 3 / 2)
+        guard canPatch, changed.count <= Self.largestPatch else { return nil }
         let patch = try changeReference { (reference) throws(VideoCodingError) in
-            try patchWriter.write(
-                order, of: picture, over: reference, probabilities: probabilities, updates: lastUpdates)
+            try writePatch(of: picture, over: reference, moved: nil, changed: changed)
         }
         guard let patch else { return nil }
-        quality.didCode(patch.coded, quantizer: pass.index)
-        return makeFrame(patch.data, quantizer: pass.index, timestamp: timestamp, rotation: rotation)
+        quality.didCode(patch.coded, quantizer: patch.quantizer)
+        return makeFrame(patch.data, quantizer: patch.quantizer, timestamp: timestamp, rotation: rotation)
+    }
+
+    /// The finest patch that the bitrate allows; nil where it is too large at the coarsest, with the reference as it was.
+    func writePatch(
+        of picture: any VideoFrameBuffer, over reference: ReferencePicture, moved scroll: Scroll?,
+        changed: MacroblockMap
+    ) throws(VideoCodingError) -> Patch? {
+        guard let lastUpdates else { return nil }
+        let bytesPerSecond = Double(configuration.bitsPerSecond) / 8
+        let share = max(Int(bytesPerSecond / configuration.framesPerSecond), Self.smallestShare)
+        let most = Int(bytesPerSecond * (Self.longestPatch / .seconds(1)))
+        let quantizers = Self.patchQuantizers
+        // What rests is made readable before it is made finer.
+        let tried =
+            changed.isEmpty
+            ? quantizers.first { quality.coarsest > $0.index }.map { [$0] } ?? quantizers.suffix(1)
+            : quantizers.reversed()
+        for quantizer in tried {
+            let isLast = quantizer.index == tried.last?.index
+            let order = PatchWriter.Order(
+                scroll: scroll, changed: changed, coarse: quality.coarser(than: quantizer.index),
+                quantizer: quantizer, room: changed.isEmpty ? most : share, limit: isLast ? most * 3 / 2 : share)
+            let patch = try patchWriter.write(
+                order, of: picture, over: reference, probabilities: probabilities, updates: lastUpdates)
+            if let patch { return Patch(data: patch.data, coded: patch.coded, quantizer: quantizer.index) }
+        }
+        return nil
     }
 
     /// A frame that is not libvpx's, which learns nothing of it: the time of its next one is counted from the one before.

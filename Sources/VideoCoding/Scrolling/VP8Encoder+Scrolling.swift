@@ -1,21 +1,60 @@
 internal import Media
 
 extension VP8Encoder {
-    /// Encodes that a part of the picture moved, and nothing else; nil where it can't: then the next picture says it all.
+    /// By how much frames of one picture are apart: RTP tells frames by their times (RFC 7741 §4.1).
+    static let leadingInterval = Duration.milliseconds(1)
+
+    /// Encodes a picture of which parts moved: these are said by vectors, and `changed`, which is what they don't explain, is
+    /// coded with them where that is little, or else by libvpx in a frame that follows.
     ///
-    /// What the viewer sees is what was sent before, with that part moved; what the picture shows beyond is for the
-    /// frame that follows, of whose macroblocks only these need to be active. It can't where nothing was sent yet, nor
-    /// where a key frame is due, with several temporal layers, while a blurred key frame becomes sharp, or with a scroll
-    /// that no vector says.
+    /// `leading` are the frames that go before the one of the outcome, in order. Where frames of our own can't be sent (see
+    /// ``canPatch``) there are none, and nothing comes of it: nil.
+    func encode(
+        _ picture: any VideoFrameBuffer, after scrolls: [Scroll], changed: MacroblockMap, timestamp: Duration,
+        rotation: VideoRotation, wait: Duration
+    ) throws(VideoCodingError) -> (leading: [EncodedVideoFrame], outcome: Outcome)? {
+        guard canPatch, let lastUpdates, let last = scrolls.last,
+            scrolls.allSatisfy({ $0.size == picture.size && $0.isExpressible })
+        else {
+            return nil
+        }
+        var (leading, time) = ([EncodedVideoFrame](), timestamp)
+        for scroll in scrolls.dropLast() {
+            guard let frame = try encodeScroll(scroll, timestamp: time, rotation: rotation) else { return nil }
+            leading.append(frame)
+            time += Self.leadingInterval
+        }
+        var patch: Patch?
+        try changeReference { (reference) throws(VideoCodingError) -> Void? in
+            reference.apply(last)
+            quality.move(last)
+            guard changed.count <= PatchWriter.mostMacroblocks else { return () }
+            patch = try writePatch(of: picture, over: reference, moved: last, changed: changed)
+            return ()
+        }
+        if let patch {
+            quality.didCode(patch.coded, quantizer: patch.quantizer)
+            let frame = makeFrame(patch.data, quantizer: patch.quantizer, timestamp: time, rotation: rotation)
+            return (leading, .encoded(frame))
+        }
+        // The reference has moved: the viewer is told so first.
+        let quantizer = try context.lastQuantizer()
+        let data = ScrollFrame.data(last, quantizer: quantizer, updates: lastUpdates)
+        leading.append(makeFrame(data, quantizer: quantizer, timestamp: time, rotation: rotation))
+        time += Self.leadingInterval
+        let outcome = try encode(picture, timestamp: time, rotation: rotation, changed: changed, wait: wait)
+        return (leading, outcome)
+    }
+
+    /// Encodes that a part of the picture moved, and nothing else; nil where it can't: see ``canPatch``.
     func encodeScroll(
         _ scroll: Scroll, timestamp: Duration, rotation: VideoRotation = .upright
     ) throws(VideoCodingError) -> EncodedVideoFrame? {
-        guard configuration.temporalLayers == 1, !keyFrameIsDue, sharpening == nil, let lastUpdates,
-            scroll.size == configuration.size, scroll.isExpressible
-        else { return nil }
+        guard canPatch, let lastUpdates, scroll.size == configuration.size, scroll.isExpressible else { return nil }
         let quantizer = try context.lastQuantizer()
         let data = ScrollFrame.data(scroll, quantizer: quantizer, updates: lastUpdates)
         try changeReference { $0.apply(scroll) as Void? }
+        quality.move(scroll)
         return makeFrame(data, quantizer: quantizer, timestamp: timestamp, rotation: rotation)
     }
 }
