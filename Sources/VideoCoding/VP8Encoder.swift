@@ -35,6 +35,8 @@ public final class VP8Encoder {
     private(set) var probabilities = CoefficientProbabilities()
     private var reference: (picture: ReferencePicture, state: ReferenceState)?
     lazy var patchWriter = PatchWriter()
+    /// Whether what came last was a scroll.
+    var followsScroll = false
     /// Where more of the picture is to be coded, all is: libvpx has little to gain from being told what not to look at.
     private static let largestShare = 0.5
     private lazy var converter = VideoConverter()
@@ -120,7 +122,9 @@ public final class VP8Encoder {
         let time = clock.next(timestamp: timestamp, framesPerSecond: configuration.framesPerSecond, wait: wait)
         if let reference, reference.state == .newer { try context.setLastFrame(to: reference.picture) }
         reference?.state = .outdated
-        guard var packet = try context.encode(picture, time: time, flags: step.flags) else { return .dropped }
+        let flags = step.flags | (followsScroll ? Self.onlyLastPicture : 0)
+        guard var packet = try context.encode(picture, time: time, flags: flags) else { return .dropped }
+        followsScroll = false
         if packet.isKeyFrame { packet = try limited(packet, of: picture, time: time, flags: step.flags) }
         sharpening?.took(byteCount: packet.data.count)
         let quantizer = try context.lastQuantizer()

@@ -3,7 +3,8 @@ internal import Media
 extension VP8Encoder {
     /// The quantizer indices of patches: what rests becomes readable, then fine, then as fine as is of use; what changes is
     /// that at once.
-    static let patchQuantizers = [60, 24, 8].map { Quantizer(index: $0) }
+    static let patchQuantizers = [Quantizer(index: 60), Quantizer(index: 24), finestPatch]
+    private static let finestPatch = Quantizer(index: 8)
     /// What changed beyond this is for libvpx to code: it finds what moved.
     static let largestPatch = 400
     /// However low the bitrate is: a letter.
@@ -49,17 +50,15 @@ extension VP8Encoder {
         let bytesPerSecond = Double(configuration.bitsPerSecond) / 8
         let share = max(Int(bytesPerSecond / configuration.framesPerSecond), Self.smallestShare)
         let most = Int(bytesPerSecond * (Self.longestPatch / .seconds(1)))
+        // What rests is made readable before it is made finer; what changed is coded fine or by libvpx, which finds better
+        // ways to be coarse.
         let quantizers = Self.patchQuantizers
-        // What rests is made readable before it is made finer.
-        let tried =
-            changed.isEmpty
-            ? quantizers.first { quality.coarsest > $0.index }.map { [$0] } ?? quantizers.suffix(1)
-            : quantizers.reversed()
-        for quantizer in tried {
-            let isLast = quantizer.index == tried.last?.index
+        let resting = quantizers.first { quality.coarsest > $0.index } ?? Self.finestPatch
+        for quantizer in changed.isEmpty ? [resting] : quantizers.dropFirst().reversed() {
             let order = PatchWriter.Order(
                 scroll: scroll, changed: changed, coarse: quality.coarser(than: quantizer.index),
-                quantizer: quantizer, room: changed.isEmpty ? most : share, limit: isLast ? most * 3 / 2 : share)
+                quantizer: quantizer, room: changed.isEmpty ? most : share,
+                limit: changed.isEmpty ? most * 2 : share * 3 / 2)
             let patch = try patchWriter.write(
                 order, of: picture, over: reference, probabilities: probabilities, updates: lastUpdates)
             if let patch { return Patch(data: patch.data, coded: patch.coded, quantizer: quantizer.index) }

@@ -1,6 +1,10 @@
+internal import CVPX
 internal import Media
 
 extension VP8Encoder {
+    /// libvpx's flags for what follows a scroll. Pictures of before it hold nothing that is in its place still, and libvpx,
+    /// in as much time, finds better ways to say what is new where it does not look there.
+    static let onlyLastPicture = Int(VP8_EFLAG_NO_REF_GF | VP8_EFLAG_NO_REF_ARF)
     /// By how much frames of one picture are apart: RTP tells frames by their times (RFC 7741 §4.1).
     static let leadingInterval = Duration.milliseconds(1)
 
@@ -42,6 +46,7 @@ extension VP8Encoder {
         let data = ScrollFrame.data(last, quantizer: quantizer, updates: lastUpdates)
         leading.append(makeFrame(data, quantizer: quantizer, timestamp: time, rotation: rotation))
         time += Self.leadingInterval
+        followsScroll = true
         let outcome = try encode(picture, timestamp: time, rotation: rotation, changed: changed, wait: wait)
         return (leading, outcome)
     }
@@ -55,6 +60,7 @@ extension VP8Encoder {
         let data = ScrollFrame.data(scroll, quantizer: quantizer, updates: lastUpdates)
         try changeReference { $0.apply(scroll) as Void? }
         quality.move(scroll)
+        followsScroll = true
         return makeFrame(data, quantizer: quantizer, timestamp: timestamp, rotation: rotation)
     }
 }
