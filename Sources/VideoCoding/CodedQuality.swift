@@ -2,8 +2,11 @@
 struct CodedQuality {
     /// The quantizer index (0 to 127) at which nothing more is to be gained.
     static let fineQuantizer = 15
-    /// A picture that shows something new has no bits to spare for what would hardly become finer by them.
-    static let leastGain = 4
+
+    /// What would become finer by less is not worth its bits.
+    private static let leastGain = 4
+    /// What smeared colours are as bad as: they are coded again, after what is blurred, by the first pass over what rests.
+    private static let smearedQuantizer: UInt8 = 61
 
     /// The quantizer index of each macroblock.
     private var levels: [UInt8]
@@ -20,12 +23,17 @@ struct CodedQuality {
         levels = Array(repeating: 127, count: none.cells.count)
     }
 
-    /// What to code of a picture in which `changed` differs from the one before: that, and what was left coarse.
-    func worthCoding(_ changed: MacroblockMap) -> MacroblockMap {
-        let limit = changed.isEmpty ? Self.fineQuantizer : max(lastQuantizer + Self.leastGain, Self.fineQuantizer)
+    /// What changed, and some of what a frame like the last would make finer: so little that the frame is hardly larger, so
+    /// that all has its turn where something always changes.
+    func withSomeCoarse(_ changed: MacroblockMap) -> MacroblockMap {
+        let limit = max(lastQuantizer + Self.leastGain, Self.fineQuantizer)
         guard coarsest > limit else { return changed }
         var map = changed
-        for (index, level) in levels.enumerated() where level > limit { map.insert(index) }
+        let most = changed.count + max(levels.count / 40, 1)
+        for (index, level) in levels.enumerated() where level > limit {
+            map.insert(index)
+            guard map.count < most else { break }
+        }
         return map
     }
 
@@ -35,6 +43,14 @@ struct CodedQuality {
         guard coarsest > quantizer else { return map }
         for (index, level) in levels.enumerated() where level > quantizer { map.insert(index) }
         return map
+    }
+
+    /// The colours of these macroblocks have smeared: once there is room for it they are coded again.
+    mutating func smear(_ macroblocks: [UInt8]) {
+        for index in levels.indices where macroblocks[index] != 0 {
+            levels[index] = max(levels[index], Self.smearedQuantizer)
+        }
+        coarsest = Int(levels.max() ?? 0)
     }
 
     /// What moved is as coarse as it was where it came from: as the coarser of two, where it lay between.

@@ -15,9 +15,6 @@ struct FrameEncoder {
     private var turn = VideoRotation.upright
     /// Where the picture differs from what was encoded last.
     private var changed = MacroblockMap(size: PixelSize(width: 0, height: 0))
-    /// Of the picture, the part of what is encoded that differs from what was before.
-    private var share = 0.0
-    private var search = MotionSearch()
     private var signature: PictureSignature?
     private var scrolls = ScrollSearch()
 
@@ -60,19 +57,15 @@ struct FrameEncoder {
         let rotation = order.settings.turnsPictures ? VideoRotation.upright : source.rotation
         let moved = order.hint == .motion ? nil : try findScrolls(in: picture)
         if !asKeyFrame, let moved {
-            share = 0
             let encoder = try prepare(order, size: picture.size)
             let encoded = try encoder.encode(
-                picture, after: moved.scrolls, changed: moved.rest, timestamp: timestamp, rotation: rotation,
-                wait: order.wait)
+                picture, after: moved, timestamp: timestamp, rotation: rotation, wait: order.wait)
             if let encoded {
-                changed = moved.rest
+                changed = MacroblockMap(size: picture.size, cells: moved.remaining)
                 note(encoded.outcome)
                 return encoded
             }
         }
-        // A key frame finds nothing in what was before.
-        share = asKeyFrame ? 0 : changed.share
         let outcome = try prepare(order, size: picture.size).encode(
             picture, timestamp: timestamp, rotation: rotation, asKeyFrame: asKeyFrame, changed: changed,
             wait: order.wait)
@@ -80,10 +73,8 @@ struct FrameEncoder {
         return ([], outcome)
     }
 
-    /// What moved since the picture that was encoded last, and what did not and changed; nil where nothing did.
-    private mutating func findScrolls(
-        in picture: StandingPicture
-    ) throws(VideoCodingError) -> (scrolls: [Scroll], rest: MacroblockMap)? {
+    /// What moved since the picture that was encoded last; nil where nothing did.
+    private mutating func findScrolls(in picture: StandingPicture) throws(VideoCodingError) -> ScrollSearch.Finding? {
         guard let known = signature, known.size == picture.size else {
             signature = PictureSignature(size: picture.size)
             try signature?.update(picture)
@@ -91,20 +82,13 @@ struct FrameEncoder {
         }
         guard !changed.isEmpty else { return nil }
         try known.update(picture, changed: changed.cells)
-        guard changed.count >= ScrollSearch.leastMacroblocks, let finding = scrolls.find(in: known) else { return nil }
-        return (finding.scrolls, MacroblockMap(size: picture.size, cells: finding.remaining))
+        return changed.count >= ScrollSearch.leastMacroblocks ? scrolls.find(in: known) : nil
     }
 
     private mutating func note(_ outcome: VP8Encoder.Outcome) {
         guard case .encoded = outcome else { return }
         changed.removeAll()
         signature?.commit()
-    }
-
-    /// What was encoded last took this machine so long.
-    mutating func took(_ effort: Duration) {
-        guard let encoder, let picture else { return }
-        search.took(effort, speed: encoder.configuration.speed, change: share, of: picture.size)
     }
 
     /// Brings the encoder to what the order says.
@@ -119,10 +103,7 @@ struct FrameEncoder {
         configuration.framesPerSecond = order.framesPerSecond
         configuration.hint = order.hint
         configuration.temporalLayers = settings.temporalLayers
-        configuration.speed =
-            order.searchInterval.map {
-                search.speed(change: share, of: size, interval: $0, fastest: settings.speed)
-            } ?? settings.speed
+        configuration.speed = settings.speed
         configuration.maximumQuantizer = order.maximumQuantizer
         if let encoder {
             try encoder.reconfigure(configuration)

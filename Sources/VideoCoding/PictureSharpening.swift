@@ -22,6 +22,11 @@ struct PictureSharpening {
     /// What changes may take meanwhile before the picture is readable; more are sent as any other picture.
     static let largestChange = Duration.milliseconds(500)
 
+    /// Where more of the picture than this changes with part after part, a film for instance, what costs time for each is
+    /// given up after so many: what is blurred still becomes sharp with the frames of the film.
+    static let restlessShare = 0.05
+    static let mostRestlessParts = 10
+
     /// What the next frame is to code.
     struct Part {
         /// The macroblocks that are coded.
@@ -40,6 +45,7 @@ struct PictureSharpening {
     private let shown: StandingPicture
     private var bitsPerDistance = 5.0
     private var current: Part?
+    private var restlessParts = 0
 
     /// `picture` is to be shown, and `blurred` went out for it.
     init(of picture: any VideoFrameBuffer, blurred: any VideoFrameBuffer) throws(VideoCodingError) {
@@ -57,6 +63,8 @@ struct PictureSharpening {
         _ picture: any VideoFrameBuffer, changed: MacroblockMap? = nil, bitsPerSecond: Int
     ) throws(VideoCodingError) -> Part? {
         guard picture.size == shown.size else { return nil }
+        if let changed, changed.share > Self.restlessShare { restlessParts += 1 }
+        guard restlessParts < Self.mostRestlessParts else { return nil }
         var map = MacroblockMap(size: picture.size)
         let changeBits = changed?.isEmpty == true ? 0 : try noteChanges(in: picture, map: &map)
         let room = Double(bitsPerSecond) * (Self.share / .seconds(1))

@@ -88,10 +88,10 @@ public final class VP8Encoder {
     /// Encodes a picture, which has to be I420 of the configured size.
     ///
     /// The first picture is a key frame, and after it those for which `asKeyFrame` asks, and one where the size
-    /// changed: none else. `changed` says where it differs from the one before: that is coded, and what was coded more
-    /// coarsely before than it would be now; all else is not looked at and stays as it is. Where nothing changed, it is what
-    /// isn't fine yet that is coded, and where all is, next to nothing. `nil` is everywhere. Key frames, and streams of
-    /// several temporal layers, code everything. `wait` is how long the picture was held to pay for what was made before.
+    /// changed: none else. `changed` says where it differs from the one before: that is coded; all else is not looked at and
+    /// stays as it is. Where little or nothing changed, what is coarse still is made finer, and where all is fine, next to
+    /// nothing is coded. `nil` is everywhere. Key frames, and streams of several temporal layers, code everything. `wait`
+    /// is how long the picture was held to pay for what was made before.
     public func encode(
         _ picture: any VideoFrameBuffer, timestamp: Duration, rotation: VideoRotation = .upright,
         asKeyFrame: Bool = false, changed: MacroblockMap? = nil, wait: Duration = .zero
@@ -113,7 +113,7 @@ public final class VP8Encoder {
             sharpening = nil
             try use(quantizers: configuration.minimumQuantizer...configuration.maximumQuantizer)
             let isWhole = wantsKeyFrame || configuration.temporalLayers > 1
-            try setActiveMap(isWhole ? nil : changed.map { quality.worthCoding($0) })
+            try setActiveMap(isWhole || changed?.isEmpty == true ? nil : changed.map { quality.withSomeCoarse($0) })
         }
         let step = pattern.next(isKeyFrame: wantsKeyFrame)
         if configuration.temporalLayers > 1 {

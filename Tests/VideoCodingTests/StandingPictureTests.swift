@@ -125,31 +125,51 @@ struct CodedQualityTests {
         return map
     }
 
-    @Test("what rests is coded until all is fine, and then no more")
-    func rest() {
+    @Test("what is coarse is what was coded more coarsely, until that is coded again")
+    func coarse() {
         var quality = CodedQuality(of: map([]))
-        #expect(quality.worthCoding(map([])) == map([0, 1, 2, 3]))
+        #expect(quality.coarsest == 127 && quality.coarser(than: 60) == map([0, 1, 2, 3]))
         quality.didCode(nil, quantizer: 60)
-        #expect(quality.worthCoding(map([])) == map([0, 1, 2, 3]))
+        #expect(quality.coarser(than: 60).isEmpty && quality.coarser(than: 59) == map([0, 1, 2, 3]))
         quality.didCode(map([0, 1]), quantizer: 10)
         #expect(quality.coarsest == 60)
-        #expect(quality.worthCoding(map([])) == map([2, 3]))
+        #expect(quality.coarser(than: 15) == map([2, 3]))
         quality.didCode(map([2, 3]), quantizer: CodedQuality.fineQuantizer)
         #expect(quality.coarsest == CodedQuality.fineQuantizer)
-        #expect(quality.worthCoding(map([])).isEmpty)
         quality.didCode(map([]), quantizer: 100)
         #expect(quality.coarsest == CodedQuality.fineQuantizer)
     }
 
-    @Test("with a change goes what would become finer by it, and nothing else")
-    func change() {
-        var quality = CodedQuality(of: map([]))
-        quality.didCode(nil, quantizer: 60)
-        quality.didCode(map([0]), quantizer: 58)
-        #expect(quality.worthCoding(map([0])) == map([0]))
-        quality.didCode(map([0]), quantizer: 40)
-        #expect(quality.worthCoding(map([0])) == map([0, 1, 2, 3]))
-        quality.didCode(map([0, 1, 2, 3]), quantizer: 4)
-        #expect(quality.worthCoding(map([2])) == map([2]))
+    @Test("with what changes all the time goes some of what is coarse, until all has had its turn")
+    func turns() {
+        let size = PixelSize(width: 16 * 80, height: 16)
+        var quality = CodedQuality(of: MacroblockMap(size: size))
+        var film = MacroblockMap(size: size)
+        film.insert(70)
+        quality.didCode(nil, quantizer: 100)
+        quality.didCode(film, quantizer: 40)
+        for turn in 1...50 {
+            let map = quality.withSomeCoarse(film)
+            #expect(map.cells[70] == 1 && map.count <= 3)
+            quality.didCode(map, quantizer: 40)
+            guard quality.coarsest == 40 else { continue }
+            #expect(turn >= 39)
+            break
+        }
+        #expect(quality.coarsest == 40 && quality.withSomeCoarse(film) == film)
+    }
+
+    @Test("what moved is as coarse as where it came from, and smeared colours are coarse")
+    func moved() {
+        let size = PixelSize(width: 16, height: 64)
+        var quality = CodedQuality(of: MacroblockMap(size: size))
+        var first = MacroblockMap(size: size)
+        quality.didCode(nil, quantizer: 4)
+        first.insert(3)
+        quality.didCode(first, quantizer: 50)
+        quality.move(Scroll(size: size, rows: 40, moved: [1, 0, 0, 0]))
+        #expect(quality.coarser(than: 10).cells == [1, 0, 0, 1] && quality.coarsest == 50)
+        quality.smear([0, 1, 0, 0])
+        #expect(quality.coarser(than: 55).cells == [0, 1, 0, 0])
     }
 }

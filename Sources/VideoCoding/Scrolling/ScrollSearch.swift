@@ -29,6 +29,8 @@ struct ScrollSearch {
         var scrolls: [Scroll]
         /// 1 for each macroblock that changed and that they don't show as it is.
         var remaining: [UInt8]
+        /// 1 for each that moved by half a row of chroma, which is interpolated: its colours have smeared a little.
+        var smeared: [UInt8]
     }
 
     private var finding: Finding?
@@ -149,7 +151,10 @@ struct ScrollSearch {
         // The arrays of the finding before, unless somebody holds it.
         var moved = finding?.scrolls.last?.moved ?? []
         var remaining = finding?.remaining ?? []
+        var smeared = finding?.smeared ?? []
         finding = nil
+        smeared.removeAll(keepingCapacity: true)
+        smeared.append(contentsOf: repeatElement(0, count: changed.count))
         moved.removeAll(keepingCapacity: true)
         moved.append(contentsOf: repeatElement(0, count: changed.count))
         remaining.removeAll(keepingCapacity: true)
@@ -162,7 +167,8 @@ struct ScrollSearch {
             for column in 0..<columns where fitting[row * columns + column] != 0 {
                 let index = row * columns + column
                 moved[index] = 1
-                if signature.chromaFits(column: column, row: row, distance: distance) { remaining[index] = 0 }
+                remaining[index] = 0
+                if !signature.chromaFits(column: column, row: row, distance: distance) { smeared[index] = 1 }
                 (left, right) = (min(left, column), max(right, column + 1))
                 (top, bottom) = (min(top, row), max(bottom, row + 1))
             }
@@ -186,7 +192,9 @@ struct ScrollSearch {
                 moved[index] = 1
             }
         }
-        finding = Finding(scrolls: [Scroll(size: signature.size, rows: distance, moved: moved)], remaining: remaining)
+        finding = Finding(
+            scrolls: [Scroll(size: signature.size, rows: distance, moved: moved)], remaining: remaining,
+            smeared: smeared)
         if abs(distance) > Scroll.largestDistance { finding?.split(columns: columns) }
     }
 }

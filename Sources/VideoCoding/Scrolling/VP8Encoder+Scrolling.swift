@@ -8,37 +8,39 @@ extension VP8Encoder {
     /// By how much frames of one picture are apart: RTP tells frames by their times (RFC 7741 §4.1).
     static let leadingInterval = Duration.milliseconds(1)
 
-    /// Encodes a picture of which parts moved: these are said by vectors, and `changed`, which is what they don't explain, is
-    /// coded with them where that is little, or else by libvpx in a frame that follows.
+    /// Encodes a picture of which parts moved: these are said by vectors, and what they don't explain is coded with them
+    /// where that is little, or else by libvpx in a frame that follows.
     ///
     /// `leading` are the frames that go before the one of the outcome, in order. Where frames of our own can't be sent (see
     /// ``canPatch``) there are none, and nothing comes of it: nil.
     func encode(
-        _ picture: any VideoFrameBuffer, after scrolls: [Scroll], changed: MacroblockMap, timestamp: Duration,
+        _ picture: any VideoFrameBuffer, after finding: ScrollSearch.Finding, timestamp: Duration,
         rotation: VideoRotation, wait: Duration
     ) throws(VideoCodingError) -> (leading: [EncodedVideoFrame], outcome: Outcome)? {
+        let scrolls = finding.scrolls
         guard canPatch, let lastUpdates, let last = scrolls.last,
             scrolls.allSatisfy({ $0.size == picture.size && $0.isExpressible })
-        else {
-            return nil
-        }
+        else { return nil }
         var (leading, time) = ([EncodedVideoFrame](), timestamp)
         for scroll in scrolls.dropLast() {
             guard let frame = try encodeScroll(scroll, timestamp: time, rotation: rotation) else { return nil }
             leading.append(frame)
             time += Self.leadingInterval
         }
+        let changed = MacroblockMap(size: picture.size, cells: finding.remaining)
         var patch: Patch?
         try changeReference { (reference) throws(VideoCodingError) -> Void? in
             reference.apply(last)
             quality.move(last)
+            quality.smear(finding.smeared)
             guard changed.count <= PatchWriter.mostMacroblocks else { return () }
             patch = try writePatch(of: picture, over: reference, moved: last, changed: changed)
             return ()
         }
         if let patch {
             quality.didCode(patch.coded, quantizer: patch.quantizer)
-            let frame = makeFrame(patch.data, quantizer: patch.quantizer, timestamp: time, rotation: rotation)
+            var frame = makeFrame(patch.data, quantizer: patch.quantizer, timestamp: time, rotation: rotation)
+            frame.isScroll = true
             return (leading, .encoded(frame))
         }
         // The reference has moved: the viewer is told so first.
@@ -48,7 +50,9 @@ extension VP8Encoder {
         time += Self.leadingInterval
         followsScroll = true
         let outcome = try encode(picture, timestamp: time, rotation: rotation, changed: changed, wait: wait)
-        return (leading, outcome)
+        guard case .encoded(var frame) = outcome else { return (leading, outcome) }
+        frame.isScroll = true
+        return (leading, .encoded(frame))
     }
 
     /// Encodes that a part of the picture moved, and nothing else; nil where it can't: see ``canPatch``.
