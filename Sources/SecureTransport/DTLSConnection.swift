@@ -196,6 +196,9 @@ public final class DTLSConnection {
         return deadline
     }
 
+    /// Whether ``pollTransmit()`` has something to give.
+    public var hasTransmits: Bool { !transport.outgoing.isEmpty }
+
     /// The next datagram to send; nil when there is none.
     public func pollTransmit() -> [UInt8]? {
         guard !transport.outgoing.isEmpty else { return nil }
@@ -243,6 +246,10 @@ public final class DTLSConnection {
     /// Lets OpenSSL work on what there is.
     private func advance() {
         OpenSSLError.clear()
+        guard SSL_alloc_buffers(ssl) == 1 else {
+            return fail(.libraryFailure(operation: "SSL_alloc_buffers", reason: OpenSSLError.takeReason()))
+        }
+        defer { releaseBuffers() }
         if !isHandshakeDone {
             let result = SSL_do_handshake(ssl)
             statistics.alertsReceived = transport.alertsReceived
@@ -252,6 +259,12 @@ public final class DTLSConnection {
             verifyPeer()
         }
         if isLive { readRecords() }
+    }
+
+    /// After the handshake hardly anything comes for the rest of a call: the 33 kilobytes of two records are taken again
+    /// for what does.
+    private func releaseBuffers() {
+        if isHandshakeDone { SSL_free_buffers(ssl) }
     }
 
     /// Reads to the end of the datagram: alerts, and the peer's last flight once more, which OpenSSL answers with ours.
@@ -326,10 +339,11 @@ public final class DTLSConnection {
     }
 
     private func sendCloseNotify() {
-        guard isHandshakeDone else { return }
+        guard isHandshakeDone, SSL_alloc_buffers(ssl) == 1 else { return }
         OpenSSLError.clear()
         SSL_shutdown(ssl)
         OpenSSLError.clear()
+        releaseBuffers()
     }
 
     private func fail(_ error: DTLSError) {

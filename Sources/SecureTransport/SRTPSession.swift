@@ -135,7 +135,10 @@ private struct SRTPHandle: ~Copyable {
     private static let maximumByteCount = 65_535
 
     /// libsrtp2 builds its tables once in a process.
-    private static let initialized = srtp_init()
+    private static let initialized: srtp_err_status_t = {
+        NetworkSecurityServices.optimizeForManyKeys()
+        return srtp_init()
+    }()
 
     init(
         profile: SRTPProfile, masterKey: SRTPMasterKey, direction: srtp_ssrc_type_t, allowsRepeatedTransmission: Bool
