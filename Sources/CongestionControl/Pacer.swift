@@ -3,8 +3,8 @@ public import WireFormat
 /// Spreads packets over time, so that no frame leaves as one burst.
 ///
 /// A leaky bucket over whatever stands for a packet: it holds descriptors, never bytes, and needs only their sizes.
-/// Packets leave in groups of at most ``Configuration/burstDuration`` and ``Configuration/burstPackets``, after which
-/// the bucket drains empty before the next group: in any time `t` no more leaves than the pacing rate carries in `t`
+/// Packets leave in groups of at most ``Configuration/burstDuration`` (at low rates of at most
+/// ``Configuration/leastBurst``) and ``Configuration/burstPackets``, after which the bucket drains empty before the next group: in any time `t` no more leaves than the pacing rate carries in `t`
 /// and one group (or one packet, where a packet is larger than a group may be). One timer serves a group.
 ///
 /// The pacing rate is set, or is the target times ``Configuration/pacingFactor``. It is raised as far as it takes for
@@ -38,6 +38,13 @@ public struct Pacer<Packet: Sendable>: Sendable {
         public var minimumPacingRate = DataRate.kilobitsPerSecond(300)
         /// The longest group, in time at the pacing rate.
         public var burstDuration = Duration.milliseconds(5)
+        /// A group may have this many bytes, two full packets, where ``burstDuration`` would hold less, as far as
+        /// ``longestBurst`` allows: a packet at a time saves a path of a megabit a second nothing that it would notice, and
+        /// costs the sender a wakeup for each.
+        public var leastBurst = 2400
+        /// The longest group that is made for the sake of ``leastBurst``, in time at the pacing rate; libwebrtc has twice
+        /// that for all groups.
+        public var longestBurst = Duration.milliseconds(20)
         /// The most packets of a group.
         public var burstPackets = 16
         /// The queue is full when what waits takes longer than this at the target rate. It is a screen that is shown: what
@@ -108,8 +115,8 @@ public struct Pacer<Packet: Sendable>: Sendable {
     /// In nanoseconds.
     @usableFromInline var sendDelay: Int64 = 0
     @usableFromInline var sound = RingQueue<Packet>()
-    @usableFromInline var retransmissions = RingQueue<Packet>(minimumCapacity: 64)
-    @usableFromInline var video = RingQueue<Packet>(minimumCapacity: 512)
+    @usableFromInline var retransmissions = RingQueue<Packet>()
+    @usableFromInline var video = RingQueue<Packet>()
     @usableFromInline var drainRate = DataRate.zero
     /// What has left and not drained, in bits times 10⁹, so that draining is exact in whole nanoseconds.
     @usableFromInline var level: Int64 = 0
@@ -258,7 +265,15 @@ public struct Pacer<Packet: Sendable>: Sendable {
     @usableFromInline
     func fitsGroup(_ size: Int) -> Bool {
         groupPackets < configuration.burstPackets
-            && Self.weight(size) <= Self.weight(pacingRate.bytes(in: configuration.burstDuration)) - level
+            && Self.weight(size) <= Self.weight(groupLimit) - level
+    }
+
+    /// The most bytes of a group.
+    private var groupLimit: Int {
+        let rate = pacingRate
+        let usual = rate.bytes(in: configuration.burstDuration)
+        guard usual < configuration.leastBurst else { return usual }
+        return max(usual, min(configuration.leastBurst, rate.bytes(in: configuration.longestBurst)))
     }
 
     /// Takes note that a packet leaves.

@@ -3,27 +3,29 @@ public import WireFormat
 
 /// The newest packets of a stream, kept for receivers that ask for them again (RFC 4585 §6.2.1).
 ///
-/// A ring with a place for each of the last `capacity` sequence numbers; what is older than ``maximumAge`` is let go as
-/// new packets come. Packets are descriptors as in ``Pacer``, whose bytes every peer of a share may have in common.
+/// A ring with a place for each of the newest sequence numbers, up to `capacity`; what is older than ``maximumAge`` is let
+/// go as new packets come. It begins small, and grows where it would turn over what is younger: most streams are far from
+/// the rate that they may reach, and a room has thousands of them. Packets are descriptors as in ``Pacer``, whose bytes every peer of a share may have in common.
 /// How many there is room for follows from the rate that is sent at most and from the age (``capacity(for:maximumAge:)``):
-/// what the receiver can still want is there, and no more. Nothing is allocated after `init`. What runs for every packet
+/// what the receiver can still want is there, and no more. Nothing is allocated but to grow. What runs for every packet
 /// is inlined into the caller's module, which knows what stands for a packet: generic code that doesn't know costs as much
 /// as encrypting the packet.
 public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// What is known of a packet, beside the packet: most of what is asked needs no copy of that.
     @usableFromInline
     struct Record: Sendable {
-        @usableFromInline var number: SequenceNumber
-        @usableFromInline var size: Int
-        @usableFromInline var sent: Instant
-        @usableFromInline var lastRetransmission: Instant?
+        @usableFromInline let sent: Instant
+        /// Long ago where there was none.
+        @usableFromInline var lastRetransmission = Instant(nanoseconds: .min / 2)
+        @usableFromInline let size: Int32
+        @usableFromInline let number: SequenceNumber
         /// Whether a retransmission waits to be sent.
         @usableFromInline var isQueued = false
 
         @inlinable
         init(number: SequenceNumber, size: Int, sent: Instant) {
             self.number = number
-            self.size = size
+            self.size = Int32(clamping: size)
             self.sent = sent
         }
     }
@@ -33,6 +35,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
 
     /// How long a packet is kept.
     public let maximumAge: Duration
+    @usableFromInline let maximumAgeNanoseconds: Int64
     /// Packets returned by ``lookup(_:now:roundTripTime:)``.
     public private(set) var packetsRetransmitted = 0
     /// The bytes of those packets.
@@ -52,13 +55,16 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// How many of the newest packets padding is made of.
     private static var paddingSearch: Int { 64 }
 
-    /// A history of at least `capacity` packets, rounded up to a power of two and held at ``maximumCapacity``.
+    /// A history that grows to at least `capacity` packets, rounded up to a power of two and held at ``maximumCapacity``.
     public init(capacity: Int = 4096, maximumAge: Duration = .seconds(3)) {
-        var size = 16
-        while size < min(capacity, Self.maximumCapacity) { size *= 2 }
+        var limit = 16
+        while limit < min(capacity, Self.maximumCapacity) { limit *= 2 }
+        self.capacity = limit
+        let size = min(limit, Self.firstSize)
         packets = Array(repeating: nil, count: size)
         records = Array(repeating: nil, count: size)
         self.maximumAge = maximumAge
+        maximumAgeNanoseconds = maximumAge.wholeNanoseconds
     }
 
     /// How many packets of half the usual size a rate makes in `maximumAge`, at least 256.
@@ -66,18 +72,22 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         max(256, min(rate.bytes(in: maximumAge) / 600, maximumCapacity))
     }
 
-    /// The packets that fit.
-    public var capacity: Int { records.count }
+    /// The packets that fit at most.
+    public let capacity: Int
+    /// There is room for so many to begin with.
+    private static var firstSize: Int { 64 }
 
     /// Takes note of a packet of `size` bytes that is sent at `now`. Sequence numbers are to rise; gaps do no harm.
     @inlinable
     public mutating func insert(_ number: SequenceNumber, _ packet: consuming Packet, size: Int, now: Instant) {
-        if let newest, !number.isNewer(than: newest) || number.distance(from: newest) >= records.count {
+        if let newest, !number.isNewer(than: newest) || number.distance(from: newest) >= capacity {
             // A numbering that begins anew: nobody can ask for the old one unambiguously.
             removeAll()
         }
         if oldest == nil { oldest = number }
         newest = number
+        expireOld(now: now)
+        while records.count < capacity, isFull(for: number, now: now) { grow() }
         expire(now: now)
         let index = index(of: number)
         packets[index] = packet
@@ -93,13 +103,13 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
             requestsUnknown += 1
             return nil
         }
-        if record.isQueued || record.lastRetransmission.map({ now - $0 < roundTripTime }) ?? false {
+        if record.isQueued || now - record.lastRetransmission < roundTripTime {
             requestsTooSoon += 1
             return nil
         }
         records[index]?.isQueued = true
         packetsRetransmitted += 1
-        bytesRetransmitted += record.size
+        bytesRetransmitted += Int(record.size)
         return packets[index]
     }
 
@@ -148,20 +158,60 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         oldest = nil
     }
 
+    /// Lets go of what is older than ``maximumAge``.
     @inlinable
-    mutating func expire(now: Instant) {
+    mutating func expireOld(now: Instant) {
         guard var number = oldest, let newest else { return }
+        let limit = now.nanoseconds - maximumAgeNanoseconds
         while newest.isNewer(than: number) {
             let index = index(of: number)
             if let record = records[index], record.number == number {
-                // Within the ring and young enough to stay; what the ring has turned over goes whatever its age.
-                guard newest.distance(from: number) >= records.count || now - record.sent > maximumAge else { break }
+                guard record.sent.nanoseconds < limit else { break }
                 packets[index] = nil
                 records[index] = nil
             }
             number = number.next
         }
         oldest = number
+    }
+
+    /// Lets go of what the ring turns over, whatever its age.
+    @inlinable
+    mutating func expire(now: Instant) {
+        guard var number = oldest, let newest, newest.distance(from: number) >= records.count else { return }
+        while newest.distance(from: number) >= records.count {
+            let index = index(of: number)
+            if let record = records[index], record.number == number {
+                packets[index] = nil
+                records[index] = nil
+            }
+            number = number.next
+        }
+        oldest = number
+    }
+
+    /// Whether a packet would turn over one that is worth more room: one in the younger two thirds of its time. Receivers
+    /// ask within a few round trips.
+    @inlinable
+    func isFull(for number: SequenceNumber, now: Instant) -> Bool {
+        guard let oldest, number.distance(from: oldest) >= records.count, let record = records[index(of: oldest)] else {
+            return false
+        }
+        return now.nanoseconds - record.sent.nanoseconds < maximumAgeNanoseconds / 3 * 2
+    }
+
+    @usableFromInline
+    mutating func grow() {
+        var largerPackets = [Packet?](repeating: nil, count: records.count * 2)
+        var largerRecords = [Record?](repeating: nil, count: records.count * 2)
+        for index in records.indices {
+            guard let record = records[index] else { continue }
+            let place = Int(record.number.rawValue) & (largerRecords.count - 1)
+            largerRecords[place] = record
+            largerPackets[place] = packets[index].take()
+        }
+        packets = largerPackets
+        records = largerRecords
     }
 
     @inlinable

@@ -24,21 +24,29 @@ public struct TransportFeedbackTracker: Sendable {
         }
     }
 
-    private enum Fate: Sendable {
+    private enum Fate: UInt8, Sendable {
+        case none
         case inFlight
         case lost
         case acknowledged
     }
 
+    /// Sixteen bytes: a room has thousands of connections, and each has hundreds of these.
     private struct Entry: Sendable {
-        var number: Int64
-        var size: Int
-        var sent: Instant
-        var fate = Fate.inFlight
+        var sent = Instant(nanoseconds: 0)
+        /// Its lower half is enough to tell it from others at its place.
+        var number: UInt32 = 0
+        var size: UInt16 = 0
+        var fate = Fate.none
     }
 
-    /// Packets of which feedback can still be joined.
+    /// Packets of which feedback can still be joined, at most.
     public static var capacity: Int { 8192 }
+    /// There is room for so many to begin with.
+    private static var firstSize: Int { 128 }
+    /// What is younger than this is kept, in flight or not, as long as there can be more room: feedback may say otherwise
+    /// of it yet.
+    private static var keptTime: Int64 { 1_000_000_000 }
 
     /// Packets that arrived, and their bytes.
     public private(set) var packetsAcknowledged = 0
@@ -57,7 +65,7 @@ public struct TransportFeedbackTracker: Sendable {
     /// Feedback packets missing by their count.
     public private(set) var feedbackLost = 0
 
-    private var slots = [Entry?](repeating: nil, count: capacity)
+    private var slots = [Entry](repeating: Entry(), count: firstSize)
     private var unwrapper = SerialNumberUnwrapper<TransportSequenceNumber>()
     /// The newest feedback without its packets: its count and its reference time.
     private var newest: TransportFeedback?
@@ -70,15 +78,32 @@ public struct TransportFeedbackTracker: Sendable {
     /// Takes note of a packet of `size` bytes that is sent at `now`.
     public mutating func packetSent(_ number: TransportSequenceNumber, size: Int, now: Instant) {
         let number = unwrapper.unwrap(number)
-        let index = Self.index(of: number)
-        if let old = slots[index], old.fate == .inFlight {
+        var index = index(of: number)
+        while slots.count < Self.capacity, isWorthKeeping(slots[index], now: now) {
+            grow()
+            index = self.index(of: number)
+        }
+        let old = slots[index]
+        if old.fate == .inFlight {
             packetsUnresolved += 1
             packetsInFlight -= 1
-            bytesInFlight -= old.size
+            bytesInFlight -= Int(old.size)
         }
-        slots[index] = Entry(number: number, size: size, sent: now)
+        let size = Int(UInt16(clamping: size))
+        slots[index] = Entry(
+            sent: now, number: UInt32(truncatingIfNeeded: number), size: UInt16(size), fate: .inFlight)
         packetsInFlight += 1
         bytesInFlight += size
+    }
+
+    private func isWorthKeeping(_ entry: Entry, now: Instant) -> Bool {
+        entry.fate == .inFlight || entry.fate != .none && now.nanoseconds - entry.sent.nanoseconds < Self.keptTime
+    }
+
+    private mutating func grow() {
+        var larger = [Entry](repeating: Entry(), count: slots.count * 2)
+        for entry in slots where entry.fate != .none { larger[Int(entry.number) & (larger.count - 1)] = entry }
+        slots = larger
     }
 
     /// What `feedback` says that was not known: a packet that arrived, once; one that is missing, once, and again if
@@ -99,24 +124,28 @@ public struct TransportFeedbackTracker: Sendable {
     }
 
     private mutating func resolve(_ number: Int64, arrival: Duration?) -> PacketResult? {
-        let index = Self.index(of: number)
-        guard let entry = slots[index], entry.number == number, entry.fate != .acknowledged else { return nil }
+        let index = index(of: number)
+        let entry = slots[index]
+        guard entry.number == UInt32(truncatingIfNeeded: number), entry.fate == .inFlight || entry.fate == .lost else {
+            return nil
+        }
         switch (entry.fate, arrival) {
         case (.lost, nil): return nil
         case (.lost, _): packetsLost -= 1
         default:
             packetsInFlight -= 1
-            bytesInFlight -= entry.size
+            bytesInFlight -= Int(entry.size)
         }
         if arrival != nil {
             packetsAcknowledged += 1
-            bytesAcknowledged += entry.size
+            bytesAcknowledged += Int(entry.size)
         } else {
             packetsLost += 1
         }
-        slots[index]?.fate = arrival == nil ? .lost : .acknowledged
+        slots[index].fate = arrival == nil ? .lost : .acknowledged
         return PacketResult(
-            number: TransportSequenceNumber(UInt16(truncatingIfNeeded: number)), size: entry.size, sent: entry.sent,
+            number: TransportSequenceNumber(UInt16(truncatingIfNeeded: number)), size: Int(entry.size),
+            sent: entry.sent,
             arrival: arrival)
     }
 
@@ -138,7 +167,7 @@ public struct TransportFeedbackTracker: Sendable {
         return base
     }
 
-    private static func index(of number: Int64) -> Int {
-        Int(truncatingIfNeeded: number & Int64(capacity - 1))
+    private func index(of number: Int64) -> Int {
+        Int(truncatingIfNeeded: number & Int64(slots.count - 1))
     }
 }

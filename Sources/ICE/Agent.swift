@@ -281,6 +281,9 @@ public struct Agent: Sendable {
         return SelectedPair(id: pair.id, local: pair.local, remote: pair.remote, isNominated: pair.isNominated)
     }
 
+    /// Whether there is a ``selectedPair``, without a copy of it.
+    public var hasSelectedPair: Bool { selected.map { pairIndex($0) != nil } ?? false }
+
     /// The newest round trip on the selected pair; nil before one was measured.
     public var selectedRoundTripTime: Duration? {
         // Asked for with every input: `pairIndex` as a value would hold a copy of the whole agent.

@@ -113,8 +113,9 @@ extension PeerConnection {
         // Between two paths reports fall due as ever, or their deadlines would stay in the past; they go nowhere.
         defer { if selectedPair == nil { control = [] } }
         for index in outbound.indices {
-            guard let stream = outbound[index].stream, stream.isActive, stream.statistics.packetsSent > 0,
-                now >= stream.nextReport ?? now,
+            // Asked with every input: the stream is copied only where a report is due.
+            guard outbound[index].isActive, now >= outbound[index].nextReport ?? now,
+                let stream = outbound[index].stream, stream.statistics.packetsSent > 0,
                 let report = outbound[index].senderReport(at: now, wallclock: wallclock(at: now))
             else { continue }
             outbound[index].withStream { $0.nextReport = now.advanced(by: Self.reportInterval) }

@@ -90,12 +90,18 @@ extension PeerConnection {
             if let due = outbound[index].video?.keyFrameRequests.deadline { deadline = min(deadline, due) }
         }
         if canSend, let due = pacer.nextDeadline(now: now) { deadline = min(deadline, due) }
-        if let due = bandwidth.estimator.nextDeadline { deadline = min(deadline, due) }
+        if let due = bandwidth.estimator.nextDeadline {
+            deadline = min(deadline, due.advanced(by: Self.estimatorPatience))
+        }
         for media in inbound {
             if let due = media.nextDeadline(now: now) { deadline = min(deadline, due) }
         }
         return deadline == .distantFuture ? nil : deadline
     }
+
+    /// The estimator is looked after with every input. Where those are many, as while frames are sent, this spares most of
+    /// its timeouts.
+    private static var estimatorPatience: Duration { .milliseconds(15) }
 
     /// Whether packets can leave: there is a path, and there are keys.
     var canSend: Bool { hasPath && transport.outbound != nil }
@@ -103,7 +109,7 @@ extension PeerConnection {
     /// After every input: follows ICE, gives out frames, and queues what RTCP has to say.
     mutating func advance(now: Instant) {
         followAgent(now: now)
-        if let trip = agent.selectedRoundTripTime {
+        if !inbound.isEmpty, let trip = agent.selectedRoundTripTime {
             for index in inbound.indices { inbound[index].setRoundTripTime(trip) }
         }
         for index in inbound.indices {
@@ -155,7 +161,7 @@ extension PeerConnection {
                 continue
             }
         }
-        if agent.selectedPair == nil { selectedPair = nil }
+        if !agent.hasSelectedPair { selectedPair = nil }
     }
 
     private mutating func follow(_ outcome: SecureMediaTransport.Outcome, now: Instant) {

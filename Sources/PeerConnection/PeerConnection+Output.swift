@@ -19,8 +19,9 @@ extension PeerConnection {
             outbound[media].video?.keyFrameRequests.request()
         }
         pollKeyFrameRequests(now: now)
-        // A frame may fill the queue, and its encoder is to know before the next.
-        allocateBitrate(now: now)
+        // A frame may fill the queue, and its encoder is to know before the next. What the estimator has to do is done on
+        // the occasion, or a timer would have to ring for it.
+        followBandwidth(now: now)
     }
 
     /// Sends sound, ahead of all pictures. What the peer can't take, now or at all, is counted and dropped.
@@ -62,7 +63,7 @@ extension PeerConnection {
             guard let length = counted(count.flatMap { try? keys.protectRTCP(packet, count: $0) }) else { continue }
             return transmission(length, in: memory, on: path)
         }
-        while let datagram = transport.dtls?.pollTransmit() {
+        while let datagram = transport.pollTransmit() {
             guard let length = counted(packet.copy(datagram)) else { continue }
             return transmission(length, in: memory, on: path)
         }

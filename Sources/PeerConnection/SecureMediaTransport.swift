@@ -7,6 +7,8 @@ struct SecureMediaTransport {
     private(set) var dtls: DTLSConnection?
     private(set) var outbound: SRTPSender?
     private(set) var inbound: SRTPReceiver?
+    /// Whether DTLS has datagrams to send: kept, for every packet asks.
+    private var hasTransmits = false
 
     /// What an input led to.
     enum Outcome: Equatable {
@@ -41,18 +43,34 @@ struct SecureMediaTransport {
     }
 
     mutating func handleTimeout(now: Instant) -> Outcome {
+        guard let due = dtls?.nextDeadline, due <= now else { return .nothing }
         dtls?.handleTimeout(now: now)
         return outcome()
     }
 
     mutating func close() {
         dtls?.close()
+        hasTransmits = dtls?.hasTransmits ?? false
+    }
+
+    /// The next datagram of DTLS; nil where there is none.
+    mutating func pollTransmit() -> [UInt8]? {
+        guard hasTransmits, let datagram = dtls?.pollTransmit() else {
+            hasTransmits = false
+            return nil
+        }
+        return datagram
     }
 
     private var isReported = false
 
     /// What changed since it was last asked for.
     private mutating func outcome() -> Outcome {
+        hasTransmits = dtls?.hasTransmits ?? false
+        return change()
+    }
+
+    private mutating func change() -> Outcome {
         switch dtls?.state {
         case .connected(let keys) where outbound == nil:
             do {

@@ -156,9 +156,31 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(order == ["sound", "retransmission", "video 1", "video 2"])
     }
 
+    @Test("At low rates two full packets leave together, as far as they take no longer than the longest burst")
+    func twoPacketsLeaveTogether() {
+        // 1 Mbit/s carries two packets in 19.2 ms.
+        var pacer = Pacer<Int>(targetRate: .kilobitsPerSecond(400))
+        for index in 0..<3 { pacer.enqueue(index, size: 1200, priority: .video, now: at(0)) }
+        #expect(pacer.pop(now: at(0)) == 0)
+        #expect(pacer.pop(now: at(0)) == 1)
+        #expect(pacer.pop(now: at(0)) == nil)
+        #expect(pacer.nextDeadline(now: at(0)) == Instant(nanoseconds: 19_200_000))
+        #expect(pacer.pop(now: at(19)) == nil)
+        #expect(pacer.pop(now: at(20)) == 2)
+
+        // 500 kbit/s carries one.
+        pacer = Pacer<Int>(targetRate: .kilobitsPerSecond(200))
+        for index in 0..<2 { pacer.enqueue(index, size: 1200, priority: .video, now: at(0)) }
+        #expect(pacer.pop(now: at(0)) == 0)
+        #expect(pacer.pop(now: at(0)) == nil)
+        #expect(pacer.pop(now: at(20)) == 1)
+    }
+
     @Test("Sound never waits, and video waits for the sound's share")
     func soundNeverWaits() {
-        var pacer = Pacer<Int>(targetRate: .kilobitsPerSecond(400))
+        var configuration = Pacer<Int>.Configuration()
+        configuration.leastBurst = 0
+        var pacer = Pacer<Int>(targetRate: .kilobitsPerSecond(400), configuration: configuration)
         pacer.enqueue(0, size: 1200, priority: .video, now: at(0))
         pacer.enqueue(1, size: 1200, priority: .video, now: at(0))
         #expect(pacer.pop(now: at(0)) == 0)

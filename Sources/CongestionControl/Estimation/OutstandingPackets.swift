@@ -5,14 +5,18 @@ internal import WireFormat
 /// which packets belong to which probe.
 struct OutstandingPackets: Sendable {
     private struct Slot: Sendable {
-        var number = Int64.min
         /// All bytes sent up to this packet and with it.
         var total = 0
-        var cluster = 0
+        /// The lower half of its number.
+        var number: UInt32 = 0
+        /// -1 where there is no packet.
+        var cluster: Int32 = -1
     }
 
-    /// Packets whose cluster and place are remembered.
+    /// Packets whose cluster and place are remembered, at most.
     static let capacity = 8192
+    /// There is room for so many to begin with.
+    private static let firstSize = 64
     private static let clusterCapacity = 32
 
     /// When the last packet left, numbered or not.
@@ -24,7 +28,7 @@ struct OutstandingPackets: Sendable {
     /// All bytes so far.
     private(set) var allBytes = 0
     private var lastNumbered: Instant?
-    private var slots = [Slot](repeating: Slot(), count: capacity)
+    private var slots = [Slot](repeating: Slot(), count: firstSize)
     private var unwrapper = SerialNumberUnwrapper<TransportSequenceNumber>()
     private var newest: Int64?
     private var highestAnswered: (number: Int64, total: Int)?
@@ -52,15 +56,32 @@ struct OutstandingPackets: Sendable {
         totalBytes = overflow ? totalBytes : totalBytes + max(0, size)
         let unwrapped = unwrapper.unwrap(number)
         newest = unwrapped
-        slots[Self.index(of: unwrapped)] = Slot(number: unwrapped, total: totalBytes, cluster: cluster ?? 0)
+        // What feedback has not told of is kept as long as there can be more room.
+        while slots.count < Self.capacity, isUnanswered(slots[index(of: unwrapped)], before: unwrapped) { grow() }
+        slots[index(of: unwrapped)] = Slot(
+            total: totalBytes, number: UInt32(truncatingIfNeeded: unwrapped), cluster: Int32(clamping: cluster ?? 0))
+    }
+
+    private func isUnanswered(_ slot: Slot, before newest: Int64) -> Bool {
+        guard slot.cluster >= 0 else { return false }
+        let number = newest - Int64(UInt32(truncatingIfNeeded: newest) &- slot.number)
+        return highestAnswered.map { number > $0.number } ?? true
+    }
+
+    private mutating func grow() {
+        var larger = [Slot](repeating: Slot(), count: slots.count * 2)
+        for slot in slots where slot.cluster >= 0 { larger[Int(slot.number) & (larger.count - 1)] = slot }
+        slots = larger
     }
 
     /// Takes what feedback told.
     mutating func receive(_ results: [TransportFeedbackTracker.PacketResult], now: Instant) {
         for result in results {
             let number = unwrapper.peek(result.number)
-            let slot = slots[Self.index(of: number)]
-            guard slot.number == number, highestAnswered.map({ number > $0.number }) ?? true else { continue }
+            let slot = slots[index(of: number)]
+            guard slot.cluster >= 0, slot.number == UInt32(truncatingIfNeeded: number),
+                highestAnswered.map({ number > $0.number }) ?? true
+            else { continue }
             highestAnswered = (number, slot.total)
         }
         waitingSince = bytes > 0 ? now : nil
@@ -69,9 +90,9 @@ struct OutstandingPackets: Sendable {
     /// The cluster that a packet was part of; nil for none.
     func cluster(of number: TransportSequenceNumber) -> ProbeCluster? {
         let unwrapped = unwrapper.peek(number)
-        let slot = slots[Self.index(of: unwrapped)]
-        guard slot.number == unwrapped, slot.cluster != 0 else { return nil }
-        return clusters.last { $0.identifier == slot.cluster }
+        let slot = slots[index(of: unwrapped)]
+        guard slot.number == UInt32(truncatingIfNeeded: unwrapped), slot.cluster > 0 else { return nil }
+        return clusters.last { $0.identifier == Int(slot.cluster) }
     }
 
     /// Counts all that is under way as answered, as after a change of the path.
@@ -80,7 +101,7 @@ struct OutstandingPackets: Sendable {
         waitingSince = nil
     }
 
-    private static func index(of number: Int64) -> Int {
-        Int(truncatingIfNeeded: number & Int64(capacity - 1))
+    private func index(of number: Int64) -> Int {
+        Int(truncatingIfNeeded: number & Int64(slots.count - 1))
     }
 }

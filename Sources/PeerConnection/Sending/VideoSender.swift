@@ -5,14 +5,47 @@ internal import WireFormat
 /// Sends one video source: writes its packets, and keeps what it takes to write them again.
 struct VideoSender {
     /// A packet as it was sent, so that it can be sent again.
+    ///
+    /// A room has thousands of histories of hundreds of packets, so that it is small.
     struct SentPacket: Sendable {
         let frame: PacketizedFrame
-        let fragment: Int
+        /// The extensions that few packets have; nil for none.
+        private let rest: Rest?
+        private let absoluteSendTime: AbsoluteSendTime?
+        private let fragmentIndex: UInt16
+        private let transportSequenceNumber: TransportSequenceNumber?
+        /// Under which of the sender's agreements it was first written; see ``VideoSender/canWrite(_:)``.
+        let generation: UInt16
+
+        private final class Rest: Sendable {
+            let extensions: HeaderExtensions
+
+            init(_ extensions: HeaderExtensions) { self.extensions = extensions }
+        }
+
+        init(frame: PacketizedFrame, fragment: Int, extensions: HeaderExtensions, generation: UInt16 = 0) {
+            self.frame = frame
+            fragmentIndex = UInt16(clamping: fragment)
+            absoluteSendTime = extensions.absoluteSendTime
+            transportSequenceNumber = extensions.transportSequenceNumber
+            self.generation = generation
+            let isUsual =
+                extensions.mediaIdentification == nil && extensions.videoOrientation == nil
+                && extensions.playoutDelay == nil && extensions.videoContentType == nil
+            rest = isUsual ? nil : Rest(extensions)
+        }
+
+        var fragment: Int { Int(fragmentIndex) }
+
         /// The extensions of the first transmission. Without RTX a packet is sent again under the same sequence number,
         /// which SRTP allows only for the very same bytes (RFC 3711 §9.1).
-        let extensions: HeaderExtensions
-        /// Under which of the sender's agreements it was first written; see ``VideoSender/canWrite(_:)``.
-        var generation = 0
+        var extensions: HeaderExtensions {
+            if let rest { return rest.extensions }
+            var extensions = HeaderExtensions()
+            extensions.absoluteSendTime = absoluteSendTime
+            extensions.transportSequenceNumber = transportSequenceNumber
+            return extensions
+        }
     }
 
     var stream: OutgoingStream
@@ -29,7 +62,7 @@ struct VideoSender {
     /// The media clock of the newest packet.
     var newestTimestamp: RTPTimestamp?
     /// Grows with each description by which packets are written otherwise than before.
-    private var generation = 0
+    private var generation: UInt16 = 0
     /// Retransmissions that wait in the pacer.
     private var queuedRetransmissions = 0
     private var hasSentKeyFrame = false
@@ -51,7 +84,7 @@ struct VideoSender {
         let isWrittenAlike =
             parameters.payloadType == stream.parameters.payloadType
             && parameters.extensions == stream.parameters.extensions
-        if !isWrittenAlike { generation += 1 }
+        if !isWrittenAlike { generation &+= 1 }
         stream.parameters = parameters
     }
 
@@ -138,7 +171,7 @@ struct VideoSender {
         let packet = SentPacket(
             frame: frame, fragment: fragment, extensions: extensions, generation: generation)
         let start = writer.offset
-        try write(packet, sequenceNumber: stream.sequenceNumber, to: &writer)
+        try write(packet, extensions, sequenceNumber: stream.sequenceNumber, to: &writer)
         let payloadByteCount = frame.payloadByteCount(at: fragment)
         newestTimestamp = frame.timestamp(offset: stream.timestampOffset)
         history.insert(stream.sequenceNumber, packet, size: writer.offset - start, now: now)
@@ -162,7 +195,7 @@ struct VideoSender {
                 packet, number: number, retransmission, to: &writer, transportSequenceNumber: &transportSequenceNumber,
                 now: now)
         } else {
-            try write(packet, sequenceNumber: number, to: &writer)
+            try write(packet, packet.extensions, sequenceNumber: number, to: &writer)
         }
         let payload = packet.frame.payloadByteCount(at: packet.fragment)
         stream.statistics.countRetransmission(
@@ -177,9 +210,10 @@ struct VideoSender {
     ) throws(EndOfBytes) {
         // What the packet said of its frame it says again, stamped anew.
         var extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
-        extensions.videoOrientation = packet.extensions.videoOrientation
-        extensions.videoContentType = packet.extensions.videoContentType
-        extensions.playoutDelay = packet.extensions.playoutDelay
+        let first = packet.extensions
+        extensions.videoOrientation = first.videoOrientation
+        extensions.videoContentType = first.videoContentType
+        extensions.playoutDelay = first.playoutDelay
         let header = OutgoingRTPHeader(
             marker: packet.frame.isLastFragment(packet.fragment), payloadType: retransmission.payloadType,
             sequenceNumber: retransmissionSequenceNumber,
@@ -191,13 +225,14 @@ struct VideoSender {
         retransmissionSequenceNumber = retransmissionSequenceNumber.next
     }
 
-    private func write(_ packet: SentPacket, sequenceNumber: SequenceNumber, to writer: inout ByteWriter)
-        throws(EndOfBytes)
-    {
+    private func write(
+        _ packet: SentPacket, _ extensions: HeaderExtensions, sequenceNumber: SequenceNumber,
+        to writer: inout ByteWriter
+    ) throws(EndOfBytes) {
         let header = OutgoingRTPHeader(
             marker: packet.frame.isLastFragment(packet.fragment), payloadType: stream.parameters.payloadType,
             sequenceNumber: sequenceNumber, timestamp: packet.frame.timestamp(offset: stream.timestampOffset),
-            source: stream.source, extensions: packet.extensions)
+            source: stream.source, extensions: extensions)
         try header.write(to: &writer, map: stream.parameters.extensions)
         try packet.frame.writePayload(at: packet.fragment, to: &writer)
     }
