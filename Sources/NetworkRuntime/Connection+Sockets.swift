@@ -21,6 +21,9 @@ extension Connection {
             close: { [weak self] address in
                 self?.assumeIsolated { $0.socketDidClose(address) }
             },
+            refuse: { [weak self] source, destination in
+                self?.assumeIsolated { $0.datagramRefused(from: source, to: destination) }
+            },
             setting: { [weak self] endpoint in
                 self?.assumeIsolated { $0.setting(for: endpoint) }
             })
@@ -50,6 +53,12 @@ extension Connection {
         guard !isClosed else { return }
         let now = MonotonicClock.now
         bytes.withUnsafeMutableReadableBytes { peer.handle($0, from: source, to: local, over: transport, now: now) }
+        drain()
+    }
+
+    private func datagramRefused(from source: TransportAddress, to destination: TransportAddress) {
+        guard !isClosed else { return }
+        peer.transmitFailed(from: source, to: destination, now: MonotonicClock.now)
         drain()
     }
 

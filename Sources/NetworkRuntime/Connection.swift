@@ -67,10 +67,10 @@ public actor Connection {
     var isGathering = false
     /// Those who wait in ``gather()``.
     var gatherWaiters: [CheckedContinuation<Void, Never>] = []
-    /// Memory for the next datagram, kept where there was none to write: most inputs are not answered.
-    private var spare = ByteBuffer()
-    private var timer: Scheduled<Void>?
-    private var timerDeadline = Instant.distantFuture
+    /// What it shares with the other connections of its event loop.
+    nonisolated let loop: ConnectionLoop
+    /// Its timer.
+    private var entry: ConnectionLoop.Entry?
     private(set) var isClosed = false
     /// Indices of media that somebody has taken up.
     private var claims: Set<Int> = []
@@ -82,8 +82,6 @@ public actor Connection {
     /// Those who wait in ``drainQueue()``.
     private var queueWaiters: [CheckedContinuation<Void, Never>] = []
 
-    /// The largest datagram that is built: 1200 bytes of packet, as every path carries them, and some slack.
-    private static let maximumDatagram = 1280
     /// The time in which the pacer lets everything go that waits.
     private static let longestQueue = TimeAmount.seconds(2)
 
@@ -101,11 +99,14 @@ public actor Connection {
         peer = try PeerConnection(
             as: part, identity: identity, configuration: peerConfiguration, random: SystemRandomNumberGenerator())
         sockets = ConnectionSockets(on: eventLoop)
+        loop = .of(eventLoop)
+        entry = nil
         try await begin(endpoints)
     }
 
     private func begin(_ endpoints: [TransportAddress]?) async throws {
         listenToSockets()
+        entry = ConnectionLoop.Entry { [weak self] now in self?.assumeIsolated { $0.timerDidFire(now: now) } }
         if let sharedPort = configuration.sharedPort {
             joinSharedPort(sharedPort)
         } else {
@@ -151,7 +152,9 @@ public actor Connection {
 
     /// Whoever lets go of a connection without ``close()`` leaves nothing open either.
     deinit {
-        timer?.cancel()
+        if let entry {
+            eventLoop.execute { [loop] in loop.schedule(entry, at: .distantFuture) }
+        }
         for resolution in resolutions.values { resolution.cancel() }
         monitor?.stop()
         eventContinuation.finish()
@@ -283,6 +286,8 @@ public actor Connection {
         if let transport = objects.firstIndex(where: { $0.type == .transport }) {
             // Not of webrtc-stats: what streams to servers and peers let fall because they were slower than what was sent.
             objects[transport].set("packetsDroppedByStreams", sockets.droppedMessages)
+            // Neither: what the system refused to send, or had no room for.
+            objects[transport].set("packetsRefusedBySystem", sockets.refusedDatagrams)
         }
         return objects
     }
@@ -326,7 +331,7 @@ public actor Connection {
         isClosed = true
         for resolution in resolutions.values { resolution.cancel() }
         resolutions = [:]
-        timer?.cancel()
+        schedule(nil)
         monitor?.stop()
         monitor = nil
         resumeQueueWaiters()
@@ -341,14 +346,16 @@ public actor Connection {
     func drain() {
         guard !isClosed else { return }
         let now = MonotonicClock.now
-        while let (bytes, transmission) = nextDatagram(now: now) {
-            let endpoint = DedicatedSocket.Endpoint(
-                transport: transmission.transport, base: transmission.source, destination: transmission.destination)
-            guard !sockets.send(bytes, to: endpoint, now: now) else { continue }
+        loop.beginGathering()
+        while true {
+            let memory = loop.batch.reserve()
+            guard let transmission = peer.pollTransmit(into: memory, now: now) else { break }
+            let bytes = UnsafeRawBufferPointer(rebasing: memory[..<transmission.byteCount])
+            guard !sockets.send(bytes, transmission, now: now) else { continue }
             peer.transmitFailed(
-                from: endpoint.base, to: endpoint.destination, over: endpoint.transport, now: now)
+                from: transmission.source, to: transmission.destination, over: transmission.transport, now: now)
         }
-        sockets.flush()
+        sockets.flushDedicated()
         if !queueWaiters.isEmpty, !peer.hasQueuedPackets { resumeQueueWaiters() }
         while let event = peer.pollEvent() {
             switch event {
@@ -361,40 +368,16 @@ public actor Connection {
             eventContinuation.yield(event)
         }
         schedule(peer.nextDeadline(now: now))
-    }
-
-    private func nextDatagram(now: Instant) -> (ByteBuffer, Transmission)? {
-        var transmission: Transmission?
-        var buffer = ByteBuffer()
-        swap(&buffer, &spare)
-        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.maximumDatagram) { memory in
-            transmission = peer.pollTransmit(into: memory, now: now)
-            return transmission?.byteCount ?? 0
-        }
-        guard let transmission else {
-            swap(&buffer, &spare)
-            return nil
-        }
-        return (buffer, transmission)
+        loop.endGathering()
     }
 
     private func schedule(_ deadline: Instant?) {
-        let deadline = deadline ?? .distantFuture
-        guard deadline != timerDeadline else { return }
-        timer?.cancel()
-        timer = nil
-        timerDeadline = deadline
-        guard deadline != .distantFuture else { return }
-        timer = eventLoop.assumeIsolated().scheduleTask(
-            deadline: .uptimeNanoseconds(UInt64(max(0, deadline.nanoseconds)))
-        ) { [weak self] in
-            self?.assumeIsolated { $0.timerDidFire() }
-        }
+        guard let entry else { return }
+        loop.schedule(entry, at: deadline ?? .distantFuture)
     }
 
-    private func timerDidFire() {
-        timerDeadline = .distantFuture
-        peer.handleTimeout(now: MonotonicClock.now)
+    private func timerDidFire(now: Instant) {
+        peer.handleTimeout(now: now)
         drain()
     }
 }

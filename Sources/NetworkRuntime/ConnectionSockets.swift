@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import PeerConnection
 internal import WireFormat
 
 /// What a connection sends from and receives at: a UDP socket for each local address, or its part of a shared one, and
@@ -11,6 +12,8 @@ final class ConnectionSockets: @unchecked Sendable {
         var receive: (inout ByteBuffer, TransportAddress, TransportAddress, TransportProtocol) -> Void
         var fail: (DedicatedSocket.Endpoint, _ reason: String) -> Void
         var close: (TransportAddress) -> Void
+        /// The kernel refuses to send from an address to another.
+        var refuse: (TransportAddress, TransportAddress) -> Void
         /// How a dedicated socket is to be opened; nil where nothing of ours goes there.
         var setting: (DedicatedSocket.Endpoint) -> DedicatedSocket.Setting?
     }
@@ -20,17 +23,34 @@ final class ConnectionSockets: @unchecked Sendable {
     private var dedicated: [DedicatedSocket.Endpoint: DedicatedSocket] = [:]
     private var endedDropped = 0
     private var routes = RouteProbe()
-    private var unflushed: Set<TransportAddress> = []
+    /// Where nearly all goes, as it was found out last.
+    private var route: Route?
+    /// Datagrams that the kernel did not take.
+    private(set) var refusedDatagrams = 0
     private var unflushedDedicated: Set<DedicatedSocket.Endpoint> = []
     private var lease: SharedPort.Lease?
     private let eventLoop: any EventLoop
+    private let loop: ConnectionLoop
     private var isClosed = false
+
+    /// A socket and the name of a destination, of which everything that is to be asked has been asked.
+    private struct Route {
+        let source: TransportAddress
+        let destination: TransportAddress
+        let socket: DatagramSocket
+        let name: SocketName
+        let ends: Instant
+    }
+
+    /// How long a route stands without being asked for again.
+    private static let routeLifetime = Duration.seconds(1)
 
     /// A peer names destinations as it likes: more than this aren't opened at a time.
     private static let dedicatedLimit = 32
 
     init(on eventLoop: any EventLoop) {
         self.eventLoop = eventLoop
+        loop = .of(eventLoop)
     }
 
     /// Where datagrams arrive.
@@ -38,6 +58,17 @@ final class ConnectionSockets: @unchecked Sendable {
 
     /// Messages that slow streams let fall.
     var droppedMessages: Int { dedicated.values.reduce(endedDropped) { $0 + $1.droppedMessages } }
+
+    /// Counts datagrams that the kernel did not take, nor the queue before it.
+    func countRefused(_ count: Int) {
+        refusedDatagrams += count
+    }
+
+    /// Says that something could not be sent, after the fact.
+    func datagramRefused(from source: TransportAddress, to destination: TransportAddress) {
+        forgetRoutes()
+        owner?.refuse(source, destination)
+    }
 
     /// Takes part in a shared port instead of opening sockets.
     func join(_ lease: SharedPort.Lease) {
@@ -73,13 +104,13 @@ final class ConnectionSockets: @unchecked Sendable {
 
     private func datagramSocketDidClose(_ address: TransportAddress) {
         guard datagrams.removeValue(forKey: address) != nil else { return }
-        routes.forget()
+        forgetRoutes()
         owner?.close(address)
     }
 
     /// Ends the socket at an address that this machine has no longer; its owner is not told.
     func remove(_ address: TransportAddress) {
-        routes.forget()
+        forgetRoutes()
         datagrams.removeValue(forKey: address)?.channel.close(promise: nil)
         for (endpoint, socket) in dedicated where endpoint.base == address {
             endedDropped += socket.droppedMessages
@@ -91,26 +122,50 @@ final class ConnectionSockets: @unchecked Sendable {
     /// Routes may have changed.
     func forgetRoutes() {
         routes.forget()
+        route = nil
     }
 
-    /// Hands on something to send; it leaves at the next ``flush()``. False where it can't.
-    func send(_ bytes: ByteBuffer, to endpoint: DedicatedSocket.Endpoint, now: Instant) -> Bool {
+    /// Hands on what was written into the memory that the batch reserved last; it leaves at its next flush. False where it
+    /// can't.
+    func send(_ bytes: UnsafeRawBufferPointer, _ transmission: Transmission, now: Instant) -> Bool {
+        let (source, destination) = (transmission.source, transmission.destination)
+        // What is not STUN has no meaning but to the peer.
+        if let route, route.destination == destination, route.source == source, now < route.ends,
+            transmission.transport == .udp, bytes.count > 0, bytes[0] >= Self.firstOfOthers
+        {
+            loop.batch.commit(bytes.count, from: route.socket, to: destination, name: route.name, by: self)
+            return true
+        }
+        return route(bytes, transmission, now: now)
+    }
+
+    /// STUN's messages begin with bytes below this (RFC 7983 §7).
+    private static let firstOfOthers = 20
+
+    private func route(_ bytes: UnsafeRawBufferPointer, _ transmission: Transmission, now: Instant) -> Bool {
+        let endpoint = DedicatedSocket.Endpoint(
+            transport: transmission.transport, base: transmission.source, destination: transmission.destination)
         let isDedicated =
             endpoint.transport.isStream || dedicated[endpoint] != nil || lease != nil && Self.isForRelay(bytes)
-        if isDedicated { return sendDedicated(bytes, to: endpoint) }
+        if isDedicated { return sendDedicated(ByteBuffer(bytes: bytes), to: endpoint) }
         guard routes.hasRoute(from: endpoint.base.ip, to: endpoint.destination, now: now) else { return false }
-        if let lease { return lease.send(bytes, from: endpoint.base, to: endpoint.destination, now: now) }
-        guard let socket = datagrams[endpoint.base], (try? socket.write(bytes, to: endpoint.destination)) != nil else {
-            return false
+        lease?.note(bytes, from: endpoint.base, to: endpoint.destination, now: now)
+        guard let socket = lease?.socket(at: endpoint.base) ?? datagrams[endpoint.base] else { return false }
+        let name = SocketName(endpoint.destination)
+        loop.batch.commit(bytes.count, from: socket, to: endpoint.destination, name: name, by: self)
+        if bytes.count > 0, bytes[0] >= Self.firstOfOthers {
+            route = Route(
+                source: endpoint.base, destination: endpoint.destination, socket: socket, name: name,
+                ends: now.advanced(by: Self.routeLifetime))
         }
-        unflushed.insert(endpoint.base)
         return true
     }
 
     /// Requests of TURN other than its data. A server knows an allocation by the port that asks (RFC 8656 §3.2): where
     /// several connections share one, each has another for its relay.
-    private static func isForRelay(_ bytes: ByteBuffer) -> Bool {
-        switch bytes.getInteger(at: bytes.readerIndex, as: UInt16.self) {
+    private static func isForRelay(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count >= 2 else { return false }
+        return switch UInt16(bytes[0]) << 8 | UInt16(bytes[1]) {
         case 0x0003, 0x0004, 0x0008, 0x0009: true
         default: false
         }
@@ -134,6 +189,7 @@ final class ConnectionSockets: @unchecked Sendable {
             },
             ended: { [weak self] in self?.dedicatedSocketDidEnd(endpoint, reason: $0) })
         dedicated[endpoint] = socket
+        route = nil
         return socket
     }
 
@@ -143,13 +199,10 @@ final class ConnectionSockets: @unchecked Sendable {
         owner?.fail(endpoint, reason)
     }
 
-    /// Sends what was handed on.
-    func flush() {
-        for address in unflushed { datagrams[address]?.channel.flush() }
+    /// Sends what was handed on to sockets that serve one destination.
+    func flushDedicated() {
         for endpoint in unflushedDedicated { dedicated[endpoint]?.flush() }
-        unflushed.removeAll(keepingCapacity: true)
-        unflushedDedicated.removeAll(keepingCapacity: true)
-        lease?.flush()
+        if !unflushedDedicated.isEmpty { unflushedDedicated.removeAll(keepingCapacity: true) }
     }
 
     /// Ends everything. What was flushed to a UDP socket has left; streams end behind what was written to them.
@@ -157,6 +210,7 @@ final class ConnectionSockets: @unchecked Sendable {
         guard !isClosed else { return }
         isClosed = true
         owner = nil
+        route = nil
         lease?.end()
         lease = nil
         for socket in dedicated.values { socket.close() }

@@ -84,6 +84,7 @@ actor MulticastDNSClient {
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
                         DatagramHandler(
+                            loop: .of(channel.eventLoop),
                             receive: { [weak self] bytes, _ in
                                 self?.assumeIsolated { $0.receive(bytes) }
                             },

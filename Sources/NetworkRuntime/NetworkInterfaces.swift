@@ -1,3 +1,5 @@
+internal import CDatagrams
+internal import Glibc
 internal import NIOCore
 public import WireFormat
 
@@ -34,8 +36,25 @@ extension IPAddress {
 
 extension TransportAddress {
     init?(_ address: SocketAddress) {
-        guard let ip = IPAddress(address), let port = address.port.flatMap(UInt16.init(exactly:)) else { return nil }
-        self.init(ip: ip, port: port)
+        // Read from where the kernel wrote it: it is asked for with every datagram.
+        let name: socket_name? = address.withSockAddr { pointer, byteCount in
+            guard byteCount <= MemoryLayout<socket_name>.size else { return nil }
+            var name = socket_name()
+            withUnsafeMutableBytes(of: &name) {
+                $0.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: byteCount))
+            }
+            return name
+        }
+        guard let name else { return nil }
+        switch Int32(name.family) {
+        case Int32(AF_INET):
+            self.init(ip: .v4(UInt32(bigEndian: name.v4)), port: UInt16(bigEndian: name.port))
+        case Int32(AF_INET6):
+            self.init(
+                ip: .v6(UInt64(bigEndian: name.v6_high), UInt64(bigEndian: name.v6_low)),
+                port: UInt16(bigEndian: name.port))
+        default: return nil
+        }
     }
 
     /// This address as SwiftNIO has it, made without going through text: it is made for every packet.

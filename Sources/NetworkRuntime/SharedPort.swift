@@ -50,7 +50,7 @@ public final class SharedPort: Sendable {
         // The address of a socket is known only once it is bound; until then nobody writes to it.
         let bound = NIOLockedAddress()
         let socket = try await DatagramSocket.open(
-            at: endpoint, on: eventLoop,
+            at: endpoint, on: eventLoop, isShared: true,
             receive: { bytes, source in
                 guard let local = bound.address else { return }
                 port.value.receive(&bytes, from: source, at: local)
@@ -115,7 +115,6 @@ public final class SharedPort: Sendable {
         var sockets: [TransportAddress: DatagramSocket] = [:]
         var demultiplexer = PortDemultiplexer()
         var receivers: [PortDemultiplexer.Member: (inout ByteBuffer, TransportAddress, TransportAddress) -> Void] = [:]
-        var unflushed: Set<TransportAddress> = []
 
         func receive(_ bytes: inout ByteBuffer, from source: TransportAddress, at local: TransportAddress) {
             let member = demultiplexer.member(for: bytes.readableBytesSpan, from: source, at: local)
@@ -145,19 +144,14 @@ public final class SharedPort: Sendable {
             port.demultiplexer.register(fragment, of: member)
         }
 
-        func send(
-            _ bytes: ByteBuffer, from local: TransportAddress, to remote: TransportAddress, now: Instant
-        ) -> Bool {
-            guard let socket = port.sockets[local] else { return false }
-            port.demultiplexer.note(bytes.readableBytesSpan, sentBy: member, from: local, to: remote, now: now)
-            guard (try? socket.write(bytes, to: remote)) != nil else { return false }
-            port.unflushed.insert(local)
-            return true
-        }
+        /// The socket at one of the port's addresses.
+        func socket(at address: TransportAddress) -> DatagramSocket? { port.sockets[address] }
 
-        func flush() {
-            for address in port.unflushed { port.sockets[address]?.channel.flush() }
-            port.unflushed.removeAll(keepingCapacity: true)
+        /// Learns from what is sent whose the answers are.
+        func note(
+            _ bytes: UnsafeRawBufferPointer, from local: TransportAddress, to remote: TransportAddress, now: Instant
+        ) {
+            port.demultiplexer.note(bytes.bytes, sentBy: member, from: local, to: remote, now: now)
         }
 
         func end() {

@@ -56,6 +56,7 @@ actor MulticastProbe {
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
                         DatagramHandler(
+                            loop: .of(channel.eventLoop),
                             receive: { [weak self] bytes, _ in self?.assumeIsolated { $0.receive(bytes) } },
                             closed: {}))
                 }

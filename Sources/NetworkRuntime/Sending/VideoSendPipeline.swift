@@ -302,9 +302,7 @@ private final class Output: Sendable {
             vp8: frame.data, descriptor: descriptor, isKeyFrame: frame.isKeyFrame, captureTime: frame.timestamp,
             width: frame.size.width, height: frame.size.height, quarterTurns: frame.rotation.rawValue / 90,
             maximumPayloadByteCount: VideoSendPipeline.maximumPayload)
-        for destination in destinations.withLock({ $0 }) {
-            destination.connection.send(packets, media: destination.media)
-        }
+        Connection.send(packets, to: destinations.withLock { $0.map { ($0.connection, $0.media) } })
         if let track = awaited.withLock({ $0.take() }) { began(track) }
     }
 }

@@ -5,15 +5,42 @@ internal import WireFormat
 
 /// Opens the UDP sockets of a connection. Each is bound to one local address, so that what arrives says by its socket
 /// where it was sent to, and what leaves says it by the socket too.
-struct DatagramSocket {
+///
+/// SwiftNIO's channel receives, and sends what the kernel does not take at once. What it does take goes by
+/// ``DatagramBatch``, through a descriptor of the same socket. It lives on its event loop.
+final class DatagramSocket: @unchecked Sendable {
     /// The channel, which lives on the connection's event loop.
     let channel: any Channel
     /// Where it is bound, with the port that the system picked where none was asked for.
     let address: TransportAddress
+    /// A descriptor of the socket beside the channel's, which nobody else closes; -1 where there is none, or no longer.
+    private(set) var descriptor: Int32
+    /// Whether the kernel cuts messages for this socket (generic segmentation offload).
+    var cutsMessages = true
+    /// Whether a send that fails for good ends the socket, so that it is opened anew.
+    private let endsOnFailure: Bool
+    /// Datagrams that the channel has yet to send.
+    private var queued = 0
+    private var isHeldBack = false
+
+    private init(channel: any Channel, address: TransportAddress, descriptor: Int32, endsOnFailure: Bool) {
+        self.channel = channel
+        self.address = address
+        self.descriptor = descriptor
+        self.endsOnFailure = endsOnFailure
+    }
+
+    deinit { closeDescriptor() }
+
+    private func closeDescriptor() {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+        descriptor = -1
+    }
 
     /// Binds a socket on `eventLoop`; `receive` hears each datagram there, `closed` the end of the socket, whoever ended it.
+    /// One that `isShared` is not ended by what one of its users could not send.
     static func open(
-        at address: TransportAddress, on eventLoop: any EventLoop,
+        at address: TransportAddress, on eventLoop: any EventLoop, isShared: Bool = false,
         receive: @escaping @Sendable (inout ByteBuffer, TransportAddress) -> Void,
         closed: @escaping @Sendable () -> Void
     ) async throws -> DatagramSocket {
@@ -32,7 +59,7 @@ struct DatagramSocket {
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.addHandler(
-                            DatagramHandler(receive: receive, closed: closed))
+                            DatagramHandler(loop: .of(channel.eventLoop), receive: receive, closed: closed))
                     }
                 }
                 .bind(to: address.socketAddress).get()
@@ -40,7 +67,15 @@ struct DatagramSocket {
                 channel.close(promise: nil)
                 throw ConnectionError.addressUnusable(address, reason: "the system gave the socket no address")
             }
-            return DatagramSocket(channel: channel, address: bound)
+            return try await eventLoop.submit {
+                let descriptor = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+                    of: NIOBSDSocket.Handle.self
+                ) { fcntl($0, F_DUPFD_CLOEXEC, 0) }
+                let socket = DatagramSocket(
+                    channel: channel, address: bound, descriptor: descriptor ?? -1, endsOnFailure: !isShared)
+                channel.closeFuture.assumeIsolated().whenComplete { _ in socket.closeDescriptor() }
+                return socket
+            }.get()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw ConnectionError.portTaken(address)
         } catch let error as IOError where error.errnoCode == EADDRNOTAVAIL {
@@ -58,9 +93,43 @@ struct DatagramSocket {
         }
     }
 
-    /// Hands a datagram to the socket; it leaves at the next flush.
+    /// Hands a datagram to the channel; it leaves at its next flush.
     func write(_ bytes: ByteBuffer, to destination: TransportAddress) throws {
         channel.write(AddressedEnvelope(remoteAddress: try destination.socketAddress, data: bytes), promise: nil)
+    }
+
+    // MARK: Sending in batches
+
+    /// Whether datagrams can be handed to the kernel: none waits in the channel.
+    var takesDirectly: Bool { descriptor >= 0 && !isHeldBack }
+
+    /// The kernel has no room: what follows waits in the channel.
+    func holdBack() {
+        isHeldBack = true
+    }
+
+    /// Leaves a datagram to the channel, which sends it as soon as there is room. False where too much waits already, or
+    /// the socket is closed: then it is let fall.
+    func queue(_ bytes: UnsafeRawBufferPointer, to destination: TransportAddress) -> Bool {
+        guard channel.isActive, channel.isWritable, let name = try? destination.socketAddress else {
+            if queued == 0 { isHeldBack = false }
+            return false
+        }
+        queued += 1
+        let written = channel.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenComplete { [self] (_: Result<Void, any Error>) in
+            queued -= 1
+            if queued == 0 { isHeldBack = false }
+        }
+        channel.writeAndFlush(
+            AddressedEnvelope(remoteAddress: name, data: ByteBuffer(bytes: bytes)), promise: written)
+        return true
+    }
+
+    /// Takes note that a datagram could not be sent for good. SwiftNIO's own sends end a channel so.
+    func didRefuse(_ error: Int32) {
+        guard endsOnFailure, error != EMSGSIZE, error != EHOSTUNREACH else { return }
+        channel.close(promise: nil)
     }
 }
 
@@ -68,24 +137,44 @@ struct DatagramSocket {
 final class DatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
+    private let loop: ConnectionLoop
     private let receive: @Sendable (inout ByteBuffer, TransportAddress) -> Void
     private let closed: @Sendable () -> Void
+    private var isReading = false
 
     init(
-        receive: @escaping @Sendable (inout ByteBuffer, TransportAddress) -> Void,
+        loop: ConnectionLoop, receive: @escaping @Sendable (inout ByteBuffer, TransportAddress) -> Void,
         closed: @escaping @Sendable () -> Void
     ) {
+        self.loop = loop
         self.receive = receive
         self.closed = closed
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // What is answered to all that is read at a time leaves together.
+        if !isReading {
+            isReading = true
+            loop.beginGathering()
+        }
         var envelope = unwrapInboundIn(data)
         guard let source = TransportAddress(envelope.remoteAddress) else { return }
         receive(&envelope.data, source)
     }
 
+    func channelReadComplete(context: ChannelHandlerContext) {
+        endReading()
+        context.fireChannelReadComplete()
+    }
+
+    private func endReading() {
+        guard isReading else { return }
+        isReading = false
+        loop.endGathering()
+    }
+
     func channelInactive(context: ChannelHandlerContext) {
+        endReading()
         closed()
         context.fireChannelInactive()
     }

@@ -1,0 +1,178 @@
+internal import CDatagrams
+internal import Glibc
+internal import NIOCore
+internal import WireFormat
+
+/// Datagrams on their way to the kernel: those of all connections of an event loop leave together.
+///
+/// They are written one after another into memory that is used again and again, and handed over in as few system calls
+/// as there are sockets. Where the kernel can cut datagrams by itself (generic segmentation offload), those that go to
+/// one destination in a row, of one size but for the last, are one message. Nothing is allocated for a datagram.
+///
+/// What a full socket does not take waits in its channel, up to a limit. What is refused is counted and told.
+final class DatagramBatch {
+    /// The largest datagram that is built: 1200 bytes of packet, as every path carries them, and some slack.
+    static let maximumDatagram = 1280
+    private static let capacity = Int(DATAGRAMS_MOST)
+    private static let arenaByteCount = 2 * capacity * maximumDatagram
+    /// What the kernel takes at most as one message to be cut: datagrams, and bytes.
+    private static let maximumSegments = 48
+    private static let maximumMessage = 60_000
+
+    /// Who sends a message, from where.
+    private struct Origin {
+        let socket: DatagramSocket
+        let sender: ConnectionSockets
+        let destination: TransportAddress
+    }
+
+    private let arena = UnsafeMutableRawBufferPointer.allocate(byteCount: arenaByteCount, alignment: 64)
+    private let messages = UnsafeMutablePointer<datagram>.allocate(capacity: capacity)
+    private let names = UnsafeMutablePointer<socket_name>.allocate(capacity: capacity)
+    private var origins: [Origin] = []
+    private var used = 0
+    /// Of the newest message: what its next datagram may be of at most, to be part of it.
+    private var joinable = 0
+    private let eventLoop: any EventLoop
+
+    init(on eventLoop: any EventLoop) {
+        self.eventLoop = eventLoop
+        messages.initialize(repeating: datagram(), count: Self.capacity)
+        names.initialize(repeating: socket_name(), count: Self.capacity)
+        origins.reserveCapacity(Self.capacity)
+    }
+
+    deinit {
+        arena.deallocate()
+        messages.deallocate()
+        names.deallocate()
+    }
+
+    /// Memory for the next datagram, until ``commit(_:from:to:name:by:)`` says how much of it is used, or that is not
+    /// called.
+    func reserve() -> UnsafeMutableRawBufferPointer {
+        if origins.count == Self.capacity || used + Self.maximumDatagram > arena.count { flush() }
+        return UnsafeMutableRawBufferPointer(rebasing: arena[used..<used + Self.maximumDatagram])
+    }
+
+    /// Takes the first `byteCount` bytes of what was reserved last to send.
+    func commit(
+        _ byteCount: Int, from socket: DatagramSocket, to destination: TransportAddress, name: borrowing SocketName,
+        by sender: ConnectionSockets
+    ) {
+        defer { used += byteCount }
+        if byteCount <= joinable, let newest = origins.last, newest.sender === sender, newest.socket === socket,
+            newest.destination == destination
+        {
+            let message = messages + (origins.count - 1)
+            let size = message.pointee.segment == 0 ? message.pointee.length : UInt32(message.pointee.segment)
+            message.pointee.segment = UInt16(size)
+            message.pointee.length += UInt32(byteCount)
+            let isFull =
+                message.pointee.length + size > Self.maximumMessage
+                || message.pointee.length > size * UInt32(Self.maximumSegments - 1)
+            joinable = byteCount < size || isFull ? 0 : byteCount
+            return
+        }
+        let index = origins.count
+        names[index] = name.name
+        messages[index].bytes = UnsafeRawPointer(arena.baseAddress?.advanced(by: used))
+        messages[index].length = UInt32(byteCount)
+        messages[index].segment = 0
+        messages[index].name = UnsafeRawPointer(names + index)
+        messages[index].name_length = UInt16(name.byteCount)
+        origins.append(Origin(socket: socket, sender: sender, destination: destination))
+        joinable = socket.cutsMessages ? byteCount : 0
+    }
+
+    /// Hands all there is to the kernel.
+    func flush() {
+        var start = 0
+        while start < origins.count {
+            let socket = origins[start].socket
+            var end = start + 1
+            while end < origins.count, origins[end].socket === socket { end += 1 }
+            send(start..<end, through: socket)
+            start = end
+        }
+        origins.removeAll(keepingCapacity: true)
+        used = 0
+        joinable = 0
+    }
+
+    private func send(_ range: Range<Int>, through socket: DatagramSocket) {
+        var next = range.lowerBound
+        while next < range.upperBound {
+            guard socket.takesDirectly else {
+                for index in next..<range.upperBound { forEachDatagram(of: index) { queue($0, of: index) } }
+                return
+            }
+            var error: Int32 = 0
+            let sent = datagrams_send(socket.descriptor, messages + next, UInt32(range.upperBound - next), &error)
+            if sent > 0 {
+                next += Int(sent)
+                continue
+            }
+            switch error {
+            case EAGAIN, EWOULDBLOCK, ENOBUFS: socket.holdBack()
+            case _ where messages[next].segment > 0:
+                // It may be the cutting that this kernel, or this interface, can't do.
+                socket.cutsMessages = false
+                sendOneByOne(next, through: socket)
+                next += 1
+            default:
+                refuse(next, error)
+                next += 1
+            }
+        }
+    }
+
+    private func sendOneByOne(_ index: Int, through socket: DatagramSocket) {
+        let whole = messages[index]
+        forEachDatagram(of: index) { bytes in
+            var single = whole
+            single.bytes = bytes.baseAddress
+            single.length = UInt32(bytes.count)
+            single.segment = 0
+            var error: Int32 = 0
+            guard datagrams_send(socket.descriptor, &single, 1, &error) < 1 else { return }
+            if error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS {
+                queue(bytes, of: index)
+            } else {
+                refuse(index, error, datagrams: 1)
+            }
+        }
+    }
+
+    private func forEachDatagram(of index: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
+        let message = messages[index]
+        let size = message.segment == 0 ? message.length : UInt32(message.segment)
+        var offset: UInt32 = 0
+        while offset < message.length, size > 0 {
+            let count = min(size, message.length - offset)
+            body(UnsafeRawBufferPointer(start: message.bytes?.advanced(by: Int(offset)), count: Int(count)))
+            offset += count
+        }
+    }
+
+    /// Leaves a datagram to the channel, which sends it once the kernel has room.
+    private func queue(_ bytes: UnsafeRawBufferPointer, of index: Int) {
+        let origin = origins[index]
+        if !origin.socket.queue(bytes, to: origin.destination) { origin.sender.countRefused(1) }
+    }
+
+    private func refuse(_ index: Int, _ error: Int32, datagrams: Int? = nil) {
+        let origin = origins[index]
+        let message = messages[index]
+        let segment = max(1, Int(message.segment))
+        let count = message.segment == 0 ? 1 : (Int(message.length) + segment - 1) / segment
+        origin.sender.countRefused(datagrams ?? count)
+        let box = NIOLoopBound(origin, eventLoop: eventLoop)
+        // Whoever flushes is in the middle of something.
+        eventLoop.execute {
+            let origin = box.value
+            origin.socket.didRefuse(error)
+            origin.sender.datagramRefused(from: origin.socket.address, to: origin.destination)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+internal import CDatagrams
+internal import Glibc
+internal import WireFormat
+
+/// A destination as the kernel wants it, made once for all that goes there.
+struct SocketName {
+    let name: socket_name
+    /// How much of it the kernel is to read.
+    let byteCount: Int
+
+    /// The name of an address.
+    init(_ address: TransportAddress) {
+        var name = socket_name()
+        name.port = address.port.bigEndian
+        switch address.ip {
+        case .v4(let value):
+            name.family = UInt16(AF_INET)
+            name.v4 = value.bigEndian
+            byteCount = Self.v4ByteCount
+        case .v6(let high, let low):
+            name.family = UInt16(AF_INET6)
+            name.v6_high = high.bigEndian
+            name.v6_low = low.bigEndian
+            byteCount = Self.v6ByteCount
+        }
+        self.name = name
+    }
+
+    /// Of `sockaddr_in` and `sockaddr_in6`.
+    private static let v4ByteCount = 16
+    private static let v6ByteCount = 28
+}

@@ -1,0 +1,112 @@
+import NIOCore
+import PeerConnection
+import RTP
+import SDP
+import Synchronization
+import Testing
+import WireFormat
+
+@testable import NetworkRuntime
+
+/// A room: many connections of one port, and one frame for all of them.
+@Suite(.timeLimit(.minutes(2))) struct FanoutTests {
+    private struct Seat {
+        let sender: Connection
+        let viewer: Connection
+    }
+
+    private static func seat(on port: SharedPort, maximumBitrate: DataRate? = nil) async throws -> Seat {
+        var configuration = Connection.Configuration()
+        configuration.sharedPort = port
+        if let maximumBitrate { configuration.peer.maximumBitrate = maximumBitrate }
+        let sender = try await Connection(
+            as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
+        let viewer = try await Loopback.open(as: .answerer)
+        let offer = try await sender.makeOffer()
+        let answer = try await viewer.answer(offer: SessionDescription.parse(offer.description)).description
+        try await sender.accept(answer: SessionDescription.parse(answer), to: offer)
+        for await event in sender.events {
+            if case .connected = event { break }
+        }
+        return Seat(sender: sender, viewer: viewer)
+    }
+
+    /// The numbers of the next `count` frames that a viewer has whole.
+    private static func frames(_ count: Int, of viewer: Connection) async -> [UInt16] {
+        var numbers: [UInt16] = []
+        for await event in viewer.events {
+            guard case .frame(let frame, _) = event, let number = frame.pictureID?.value else { continue }
+            numbers.append(number)
+            if numbers.count == count { break }
+        }
+        return numbers
+    }
+
+    @Test func `Everybody gets every frame, whoever has died or can't keep up`() async throws {
+        let port = try await SharedPort(addresses: [Loopback.v4])
+        var seats: [Seat] = []
+        for index in 0..<50 {
+            // The queue of one is full from the first frames on: its path is taken to carry next to nothing.
+            let slow = DataRate.kilobitsPerSecond(20)
+            seats.append(try await Self.seat(on: port, maximumBitrate: index == 7 ? slow : nil))
+        }
+        let dead = [3, 20, 41]
+        for index in dead { await seats[index].viewer.vanish() }
+        let count = 20
+        let destinations = seats.map { (connection: $0.sender, media: 0) }
+        for number in 1...UInt16(count) {
+            Connection.send(Loopback.frame(isKeyFrame: true, number: number), to: destinations)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, seat) in seats.enumerated() where !dead.contains(index) {
+                group.addTask {
+                    let numbers = await Self.frames(count, of: seat.viewer)
+                    #expect(numbers == Array(1...UInt16(count)), "viewer \(index)")
+                }
+            }
+            try await group.waitForAll()
+        }
+        for index in dead {
+            let report = await seats[index].sender.statistics()
+            #expect(report.contains { $0.type == .outboundRTP }, "a dead viewer's connection is served as the others")
+        }
+        for seat in seats {
+            await seat.sender.close()
+            await seat.viewer.close()
+        }
+        await port.close()
+    }
+
+    @Test func `Deadlines are kept in their order, and those that were taken back don't ring`() async throws {
+        let port = try await SharedPort(addresses: [Loopback.v4])
+        let loop = ConnectionLoop.of(port.eventLoop)
+        let (rung, ringing) = AsyncStream.makeStream(of: Int.self)
+        try await port.eventLoop.submit {
+            let now = MonotonicClock.now
+            loop.gather {
+                // In an order that is neither rising nor falling.
+                for index in 0..<100 {
+                    let turn = index * 37 % 100
+                    let entry = ConnectionLoop.Entry { _ in ringing.yield(turn) }
+                    loop.schedule(entry, at: now.advanced(by: .seconds(3600)))
+                    loop.schedule(entry, at: now.advanced(by: .microseconds(turn * 50)))
+                    if turn % 3 == 0 { loop.schedule(entry, at: .distantFuture) }
+                }
+            }
+        }.get()
+        var order: [Int] = []
+        for await turn in rung {
+            order.append(turn)
+            if order.count == 66 { break }
+        }
+        #expect(order == (0..<100).filter { $0 % 3 != 0 })
+        await port.close()
+    }
+}
+
+extension Connection {
+    /// Neither hears nor says anything any more, as a machine that was unplugged.
+    func vanish() {
+        for address in localAddresses { sockets.remove(address) }
+    }
+}
