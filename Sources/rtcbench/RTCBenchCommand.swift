@@ -7,5 +7,8 @@ struct RTCBenchCommand: AsyncParsableCommand {
         abstract: "Measure what sending costs, beside what it can't cost less than.",
         discussion:
             "Build with -c release. Figures of one run are compared with each other; machines differ and drift.",
-        subcommands: [EncodeCommand.self, LatencyCommand.self, NetworkCommand.self, PacketsCommand.self])
+        subcommands: [
+            EncodeCommand.self, FanoutCommand.self, FanoutViewersCommand.self, LatencyCommand.self,
+            NetworkCommand.self, PacketsCommand.self,
+        ])
 }

@@ -1,0 +1,146 @@
+internal import ArgumentParser
+internal import Foundation
+internal import WireFormat
+
+/// What a room full of viewers costs whoever shares to it.
+struct FanoutCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fanout",
+        abstract: "Share to rooms of more and more viewers, over real sockets, on one processor.",
+        discussion: """
+            One stream of frames goes to every viewer over a connection of its own, with everything real: ICE, DTLS, \
+            SRTP, pacing, congestion control with feedback ten times a second, reports each second, consent. All \
+            connections share one UDP port. The viewers are played by another process on another processor: each has \
+            a socket of its own, connects, counts what comes and answers as viewers do; some decrypt all of it and time \
+            frames from their being handed on to the last packet's arrival.
+
+            The sending process keeps to one processor. Its cost is its processor time, all threads and the kernel's \
+            part included: on the loopback interface that has in it what the kernel does to deliver a packet.
+
+            After the last room the same frames are sent to the same viewers' sockets by a loop that does nothing but \
+            libsrtp2's protect, nothing but UDP, and both: what sending can't cost less than.
+
+            Memory is what the whole process has resident after giving back what it no longer uses, in the largest room \
+            less in the smallest.
+            """)
+
+    @Option(help: "How many viewers, room by room; rising.")
+    var viewers = "10,100,500,1500"
+
+    @Option(help: "Kilobits a second of the encoder's output.")
+    var bitrate = 600
+
+    @Option(help: "Seconds that each room is measured for.")
+    var seconds = 8.0
+
+    @Option(help: "Where randomness begins: the sizes of frames.")
+    var seed: UInt64 = 1
+
+    @Flag(help: "Write the result as JSON.")
+    var json = false
+
+    private var rooms: [Int] { viewers.split(separator: ",").compactMap { Int($0) } }
+
+    func validate() throws {
+        guard !rooms.isEmpty, rooms.allSatisfy({ $0 > 0 }), rooms == rooms.sorted() else {
+            throw ValidationError("give rising numbers of viewers, such as 10,100,500,1500")
+        }
+        guard bitrate > 0, seconds >= 1 else { throw ValidationError("give a bitrate and at least one second") }
+    }
+
+    func run() async throws {
+        Machine.raiseFileLimit()
+        let crowd = try CrowdProcess(processor: Machine.processorCount - 1)
+        Machine.pin(to: 0)
+        let room = try await FanoutRoom(crowd: crowd, kilobitsPerSecond: bitrate)
+        var stages: [FanoutReport.Stage] = []
+        for count in rooms {
+            try await room.grow(to: count)
+            stages.append(try await measure(room, crowd))
+            if let stage = stages.last { FileHandle.standardError.write(Data((stage.row + "\n").utf8)) }
+        }
+        let floor = try await floor(of: room)
+        await room.close()
+        crowd.end()
+        guard let first = stages.first, let last = stages.last else { return }
+        let growth = Double(last.residentBytes - first.residentBytes) / Double(max(1, last.viewers - first.viewers))
+        let report = FanoutReport(
+            machine: Machine.processorName, kilobitsPerSecond: bitrate, seconds: seconds, stages: stages, floor: floor,
+            bytesPerViewer: Int(growth), ratio: last.microsecondsPerPacket / floor.protectAndSend)
+        guard json else { return print(report.table) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        print(String(decoding: try encoder.encode(report), as: UTF8.self))
+    }
+
+    /// How long a room runs before it is measured: the estimators begin, and memory is taken that is taken once.
+    private static let settling = 5.0
+
+    private func measure(_ room: FanoutRoom, _ crowd: CrowdProcess) async throws -> FanoutReport.Stage {
+        var frames = FanoutFrames(kilobitsPerSecond: bitrate, seed: seed)
+        try await send(&frames, to: room, seconds: Self.settling, beginsWithKeyFrame: true)
+        try crowd.send(.reset)
+        let clock = ContinuousClock()
+        let (start, time) = (ProcessorTime.now, clock.now)
+        try await send(&frames, to: room, seconds: seconds, beginsWithKeyFrame: false)
+        let used = ProcessorTime.now - start
+        let elapsed = (clock.now - time).seconds
+        // What is still on its way arrives.
+        try await Task.sleep(for: .milliseconds(300))
+        let counted = try crowd.report()
+        let state = room.state
+        let share = Double(used.total) / 1e9 / elapsed
+        return FanoutReport.Stage(
+            viewers: room.connections.count, processorShare: share,
+            kernelShare: Double(used.kernel) / 1e9 / elapsed,
+            viewersPerCore: Int(Double(room.connections.count) / share),
+            packetsPerSecond: Int(Double(counted.packets) / elapsed),
+            microsecondsPerPacket: Double(used.total) / 1e3 / Double(max(1, counted.packets)),
+            packetsLost: counted.lost, packetsForged: counted.forged, delay50: counted.delay50,
+            delay95: counted.delay95, delayMost: counted.delayMost, residentBytes: Machine.residentByteCount,
+            connectionsFailed: state.failures, leastTarget: state.leastTarget, viewersShare: counted.processorShare)
+    }
+
+    private func send(
+        _ frames: inout FanoutFrames, to room: FanoutRoom, seconds: Double, beginsWithKeyFrame: Bool
+    ) async throws {
+        let clock = ContinuousClock()
+        var next = clock.now
+        for index in 0..<Int(seconds * Double(FanoutFrames.framesPerSecond)) {
+            let isKeyFrame = beginsWithKeyFrame && index == 0
+            room.send(frames.next(isKeyFrame: isKeyFrame, now: MonotonicTime.now))
+            next = next.advanced(by: .nanoseconds(1_000_000_000 / FanoutFrames.framesPerSecond))
+            try await Task.sleep(until: next, clock: clock)
+        }
+    }
+
+    private func floor(of room: FanoutRoom) async throws -> FanoutReport.Floor {
+        let floor = try FanoutFloor(ports: room.ports)
+        var times: [FanoutFloor.Work: Double] = [:]
+        for work in FanoutFloor.Work.allCases {
+            // Once to warm up.
+            _ = try await floor.run(work, kilobitsPerSecond: bitrate, seconds: 0.2, seed: seed)
+            times[work] =
+                try await floor.run(work, kilobitsPerSecond: bitrate, seconds: max(2, seconds / 2), seed: seed) / 1000
+        }
+        return FanoutReport.Floor(
+            protect: times[.protect] ?? 0, send: times[.send] ?? 0, protectAndSend: times[.protectAndSend] ?? 0,
+            protectAndSendSegmented: times[.protectAndSendSegmented] ?? 0, refused: floor.refused)
+    }
+}
+
+/// Plays the viewers of `rtcbench fanout`.
+struct FanoutViewersCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fanout-viewers", abstract: "The viewers of fanout, which starts them itself.",
+        shouldDisplay: false)
+
+    @Option(help: "The processor to run on.")
+    var processor: Int
+
+    func run() throws {
+        Machine.raiseFileLimit()
+        Machine.pin(to: processor)
+        try Crowd().run()
+    }
+}

@@ -1,0 +1,110 @@
+internal import Foundation
+internal import NetworkRuntime
+internal import PeerConnection
+internal import RTP
+internal import SDP
+internal import Synchronization
+internal import WireFormat
+
+/// Whoever shares to a room: a connection a viewer, all on one port.
+final class FanoutRoom {
+    private(set) var connections: [Connection] = []
+    private(set) var ports: [UInt16] = []
+    private let port: SharedPort
+    private let crowd: CrowdProcess
+    private let kilobitsPerSecond: Int
+    private let maximumKilobitsPerSecond: Int
+    private let counts = EventCounts()
+
+    /// What the connections told.
+    final class EventCounts: Sendable {
+        let failures = Atomic(0)
+        let keyFrameRequests = Atomic(0)
+        let targets = Mutex<[ObjectIdentifier: BitrateTarget]>([:])
+    }
+
+    init(crowd: CrowdProcess, kilobitsPerSecond: Int) async throws {
+        self.crowd = crowd
+        self.kilobitsPerSecond = kilobitsPerSecond
+        maximumKilobitsPerSecond = max(2500, 2 * kilobitsPerSecond)
+        port = try await SharedPort(addresses: [.v4(0x7F00_0001)])
+    }
+
+    /// Connects viewers until there are so many.
+    func grow(to count: Int) async throws {
+        while connections.count < count {
+            try await connect(min(32, count - connections.count))
+        }
+    }
+
+    private func connect(_ count: Int) async throws {
+        var waiting: [Task<Bool, Never>] = []
+        for _ in 0..<count {
+            var random = SystemRandomNumberGenerator()
+            var configuration = Connection.Configuration()
+            configuration.sharedPort = port
+            configuration.peer.maximumBitrate = .kilobitsPerSecond(maximumKilobitsPerSecond)
+            let connection = try await Connection(
+                as: .offerer,
+                identity: LocalIdentity(
+                    media: [.video(streamID: "bench#content", isContent: true)],
+                    unixTime: Int64(Date().timeIntervalSince1970), random: &random), configuration: configuration)
+            let offer = try await connection.makeOffer()
+            try crowd.send(.offer(index: connections.count, description: offer.description))
+            guard case .answer(_, let description, let port) = try crowd.reply() else {
+                throw BenchmarkFailure("the viewers answered out of turn")
+            }
+            waiting.append(listen(to: connection))
+            try await connection.accept(answer: SessionDescription.parse(description), to: offer)
+            let rate = DataRate.kilobitsPerSecond(kilobitsPerSecond)
+            connection.setDemand(
+                BitrateDemand(minimum: .kilobitsPerSecond(30), maximum: rate, priority: .medium), media: 0)
+            connections.append(connection)
+            ports.append(port)
+        }
+        for task in waiting {
+            guard await task.value else { throw BenchmarkFailure("a viewer could not connect") }
+        }
+    }
+
+    /// Reads a connection's events, to its end; the task is over once it is connected.
+    private func listen(to connection: Connection) -> Task<Bool, Never> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let counts = counts
+        let identifier = ObjectIdentifier(connection)
+        Task {
+            for await event in connection.events {
+                switch event {
+                case .connected: continuation.yield(true)
+                case .failed, .closedByPeer:
+                    counts.failures.add(1, ordering: .relaxed)
+                    continuation.yield(false)
+                case .keyFrameRequested: counts.keyFrameRequests.add(1, ordering: .relaxed)
+                case .targetBitrateChanged(let target, _): counts.targets.withLock { $0[identifier] = target }
+                default: continue
+                }
+            }
+            continuation.finish()
+        }
+        return Task {
+            for await isConnected in stream { return isConnected }
+            return false
+        }
+    }
+
+    /// Hands a frame to everybody.
+    func send(_ frame: PacketizedFrame) {
+        Connection.send(frame, to: connections.map { ($0, 0) })
+    }
+
+    /// Connections that ended, and the least of the rates that the others were told, in kbit/s.
+    var state: (failures: Int, leastTarget: Int) {
+        let least = counts.targets.withLock { targets in targets.values.map(\.bitrate.bitsPerSecond).min() ?? 0 }
+        return (counts.failures.load(ordering: .relaxed), Int(least / 1000))
+    }
+
+    func close() async {
+        for connection in connections { await connection.close() }
+        await port.close()
+    }
+}

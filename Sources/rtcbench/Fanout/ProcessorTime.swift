@@ -1,0 +1,84 @@
+internal import CDatagrams
+internal import Glibc
+internal import WireFormat
+
+/// What this process has used, and a few things that a benchmark asks of Linux.
+struct ProcessorTime {
+    /// Nanoseconds of processor time, of all threads.
+    let total: Int64
+    /// The part of it that the kernel used, by its own count, which is coarser.
+    let kernel: Int64
+
+    static var now: ProcessorTime {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return ProcessorTime(
+            total: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec),
+            kernel: Int64(usage.ru_stime.tv_sec) * 1_000_000_000 + Int64(usage.ru_stime.tv_usec) * 1000)
+    }
+
+    static func - (left: ProcessorTime, right: ProcessorTime) -> ProcessorTime {
+        ProcessorTime(total: left.total - right.total, kernel: left.kernel - right.kernel)
+    }
+}
+
+enum Machine {
+    /// How many processors there are.
+    static var processorCount: Int { sysconf(Int32(_SC_NPROCESSORS_ONLN)) }
+
+    /// Keeps this process, with the threads that it begins from now on, on one processor.
+    static func pin(to processor: Int) {
+        processor_pin(UInt32(clamping: processor))
+    }
+
+    /// Lets this process open as many sockets as the system allows it.
+    static func raiseFileLimit() {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    /// Bytes of this process that are in memory, but for those that the C library keeps for later.
+    static var residentByteCount: Int {
+        memory_trim()
+        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        guard fgets(&line, 256, file) != nil else { return 0 }
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        return (pages ?? 0) * sysconf(Int32(_SC_PAGESIZE))
+    }
+
+    /// The model of the processor.
+    static var processorName: String {
+        guard let file = fopen("/proc/cpuinfo", "r") else { return "unknown" }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 1024)
+        while fgets(&line, 1024, file) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            guard text.hasPrefix("model name"), let colon = text.firstIndex(of: ":") else { continue }
+            return String(text[text.index(after: colon)...].drop { $0 == " " }.prefix { $0 != "\n" })
+        }
+        return "unknown"
+    }
+}
+
+/// The clock that frames are stamped by, which all processes of a machine share.
+enum MonotonicTime {
+    static var now: Instant {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    /// What the wallclock shows when this one stands at zero.
+    static var unixNanosecondsAtZero: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) - now.nanoseconds
+    }
+}
