@@ -94,7 +94,7 @@ final class ConnectionSockets: @unchecked Sendable {
                 self?.datagramSocketDidClose(address)
             })
         guard !isClosed else {
-            socket.channel.close(promise: nil)
+            socket.close()
             throw ConnectionError.addressUnusable(endpoint, reason: "the connection was closed meanwhile")
         }
         bound.address = socket.address
@@ -111,7 +111,7 @@ final class ConnectionSockets: @unchecked Sendable {
     /// Ends the socket at an address that this machine has no longer; its owner is not told.
     func remove(_ address: TransportAddress) {
         forgetRoutes()
-        datagrams.removeValue(forKey: address)?.channel.close(promise: nil)
+        datagrams.removeValue(forKey: address)?.close()
         for (endpoint, socket) in dedicated where endpoint.base == address {
             endedDropped += socket.droppedMessages
             socket.close()
@@ -217,7 +217,7 @@ final class ConnectionSockets: @unchecked Sendable {
         dedicated = [:]
         let open = datagrams.values
         datagrams = [:]
-        for socket in open { try? await socket.channel.close() }
+        for closing in open.map({ $0.close() }) { try? await closing.get() }
     }
 
     deinit {

@@ -90,8 +90,8 @@ public final class SharedPort: Sendable {
     /// Closes the port, whoever still uses it: their paths end.
     public func close() async {
         let port = port
-        let channels = try? await eventLoop.submit { port.value.takeChannels() }.get()
-        for channel in channels ?? [] { try? await channel.close() }
+        let closing = try? await eventLoop.submit { port.value.closeSockets() }.get()
+        for socket in closing ?? [] { try? await socket.get() }
     }
 
     /// A connection's part of the port; to be called on the event loop.
@@ -105,9 +105,7 @@ public final class SharedPort: Sendable {
 
     deinit {
         let port = port
-        eventLoop.execute {
-            for channel in port.value.takeChannels() { channel.close(promise: nil) }
-        }
+        eventLoop.execute { port.value.closeSockets() }
     }
 
     /// What the event loop alone touches.
@@ -122,9 +120,10 @@ public final class SharedPort: Sendable {
             receive(&bytes, source, local)
         }
 
-        func takeChannels() -> [any Channel] {
+        @discardableResult
+        func closeSockets() -> [EventLoopFuture<Void>] {
             defer { sockets = [:] }
-            return sockets.values.map(\.channel)
+            return sockets.values.map { $0.close() }
         }
     }
 

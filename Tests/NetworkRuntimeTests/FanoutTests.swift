@@ -77,6 +77,15 @@ import WireFormat
         await port.close()
     }
 
+    @Test func `A port that was closed is free at once`() async throws {
+        var number: UInt16 = 0
+        for _ in 0..<20 {
+            let port = try await SharedPort(addresses: [Loopback.v4], port: number)
+            number = try #require(await port.localAddresses.first).port
+            await port.close()
+        }
+    }
+
     @Test func `Deadlines are kept in their order, and those that were taken back don't ring`() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         let loop = ConnectionLoop.of(port.eventLoop)

@@ -32,6 +32,14 @@ final class DatagramSocket: @unchecked Sendable {
 
     deinit { closeDescriptor() }
 
+    /// Closes the socket; on its event loop. Once the channel is closed, the port is free.
+    @discardableResult
+    func close() -> EventLoopFuture<Void> {
+        // The system keeps the port for as long as anybody has a descriptor.
+        closeDescriptor()
+        return channel.close()
+    }
+
     private func closeDescriptor() {
         if descriptor >= 0 { Glibc.close(descriptor) }
         descriptor = -1
@@ -129,7 +137,7 @@ final class DatagramSocket: @unchecked Sendable {
     /// Takes note that a datagram could not be sent for good. SwiftNIO's own sends end a channel so.
     func didRefuse(_ error: Int32) {
         guard endsOnFailure, error != EMSGSIZE, error != EHOSTUNREACH else { return }
-        channel.close(promise: nil)
+        close()
     }
 }
 
