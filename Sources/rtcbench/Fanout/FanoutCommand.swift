@@ -53,10 +53,11 @@ struct FanoutCommand: AsyncParsableCommand {
         let crowd = try CrowdProcess(processor: Machine.processorCount - 1)
         Machine.pin(to: 0)
         let room = try await FanoutRoom(crowd: crowd, kilobitsPerSecond: bitrate)
+        var frames = FanoutFrames(kilobitsPerSecond: bitrate, seed: seed)
         var stages: [FanoutReport.Stage] = []
         for count in rooms {
-            try await room.grow(to: count)
-            stages.append(try await measure(room, crowd))
+            try await room.grow(to: count, &frames)
+            stages.append(try await measure(room, crowd, &frames))
             if let stage = stages.last { FileHandle.standardError.write(Data((stage.row + "\n").utf8)) }
         }
         let floor = try await floor(of: room)
@@ -76,13 +77,14 @@ struct FanoutCommand: AsyncParsableCommand {
     /// How long a room runs before it is measured: the estimators begin, and memory is taken that is taken once.
     private static let settling = 5.0
 
-    private func measure(_ room: FanoutRoom, _ crowd: CrowdProcess) async throws -> FanoutReport.Stage {
-        var frames = FanoutFrames(kilobitsPerSecond: bitrate, seed: seed)
-        try await send(&frames, to: room, seconds: Self.settling, beginsWithKeyFrame: true)
+    private func measure(
+        _ room: FanoutRoom, _ crowd: CrowdProcess, _ frames: inout FanoutFrames
+    ) async throws -> FanoutReport.Stage {
+        try await send(&frames, to: room, seconds: Self.settling)
         try crowd.send(.reset)
         let clock = ContinuousClock()
         let (start, time) = (ProcessorTime.now, clock.now)
-        try await send(&frames, to: room, seconds: seconds, beginsWithKeyFrame: false)
+        try await send(&frames, to: room, seconds: seconds)
         let used = ProcessorTime.now - start
         let elapsed = (clock.now - time).seconds
         // What is still on its way arrives.
@@ -101,14 +103,11 @@ struct FanoutCommand: AsyncParsableCommand {
             connectionsFailed: state.failures, leastTarget: state.leastTarget, viewersShare: counted.processorShare)
     }
 
-    private func send(
-        _ frames: inout FanoutFrames, to room: FanoutRoom, seconds: Double, beginsWithKeyFrame: Bool
-    ) async throws {
+    private func send(_ frames: inout FanoutFrames, to room: FanoutRoom, seconds: Double) async throws {
         let clock = ContinuousClock()
         var next = clock.now
-        for index in 0..<Int(seconds * Double(FanoutFrames.framesPerSecond)) {
-            let isKeyFrame = beginsWithKeyFrame && index == 0
-            room.send(frames.next(isKeyFrame: isKeyFrame, now: MonotonicTime.now))
+        for _ in 0..<Int(seconds * Double(FanoutFrames.framesPerSecond)) {
+            room.send(frames.next(isKeyFrame: false, now: MonotonicTime.now))
             next = next.advanced(by: .nanoseconds(1_000_000_000 / FanoutFrames.framesPerSecond))
             try await Task.sleep(until: next, clock: clock)
         }

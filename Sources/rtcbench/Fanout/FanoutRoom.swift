@@ -30,10 +30,15 @@ final class FanoutRoom {
         port = try await SharedPort(addresses: [.v4(0x7F00_0001)])
     }
 
-    /// Connects viewers until there are so many.
-    func grow(to count: Int) async throws {
+    /// Connects viewers until there are so many. As in a room that fills, each is sent a key frame when it comes, and the
+    /// probes of its path with it: not all at once.
+    func grow(to count: Int, _ frames: inout FanoutFrames) async throws {
         while connections.count < count {
-            try await connect(min(32, count - connections.count))
+            let known = connections.count
+            try await connect(min(32, count - known))
+            Connection.send(
+                frames.next(isKeyFrame: true, now: MonotonicTime.now), to: connections[known...].map { ($0, 0) })
+            try await Task.sleep(for: .milliseconds(60))
         }
     }
 
