@@ -17,6 +17,9 @@ struct FanoutCommand: AsyncParsableCommand {
             The sending process keeps to one processor. Its cost is its processor time, all threads and the kernel's \
             part included: on the loopback interface that has in it what the kernel does to deliver a packet.
 
+            Frames are withheld from a connection that says that its queue is full, as where the processor is too slow for \
+            the room; their share is told.
+
             After the last room the same frames are sent to the same viewers' sockets by a loop that does nothing but \
             libsrtp2's protect, nothing but UDP, and both: what sending can't cost less than.
 
@@ -82,6 +85,7 @@ struct FanoutCommand: AsyncParsableCommand {
     ) async throws -> FanoutReport.Stage {
         try await send(&frames, to: room, seconds: Self.settling)
         try crowd.send(.reset)
+        _ = room.takeFramesWithheld()
         let clock = ContinuousClock()
         let (start, time) = (ProcessorTime.now, clock.now)
         try await send(&frames, to: room, seconds: seconds)
@@ -100,7 +104,10 @@ struct FanoutCommand: AsyncParsableCommand {
             microsecondsPerPacket: Double(used.total) / 1e3 / Double(max(1, counted.packets)),
             packetsLost: counted.lost, packetsForged: counted.forged, delay50: counted.delay50,
             delay95: counted.delay95, delayMost: counted.delayMost, residentBytes: Machine.residentByteCount,
-            connectionsFailed: state.failures, leastTarget: state.leastTarget, viewersShare: counted.processorShare)
+            connectionsFailed: state.failures,
+            withheldShare: Double(room.takeFramesWithheld())
+                / Double(room.connections.count * Int(seconds * Double(FanoutFrames.framesPerSecond))),
+            leastTarget: state.leastTarget, viewersShare: counted.processorShare)
     }
 
     private func send(_ frames: inout FanoutFrames, to room: FanoutRoom, seconds: Double) async throws {

@@ -23,18 +23,20 @@ struct FanoutReport: Codable {
         /// What the whole process has in memory, in bytes.
         let residentBytes: Int
         let connectionsFailed: Int
+        /// Frames that were not handed to a connection whose queue was full, of all.
+        let withheldShare: Double
         /// The least that any connection's encoder was told, kbit/s.
         let leastTarget: Int
         let viewersShare: Double
 
         static let heading =
-            "viewers  packets/s   core  kernel  us/packet  viewers/core  lost  frame in to last packet at the viewer, ms"
+            "viewers  packets/s   core  kernel  us/packet  viewers/core  lost  withheld  frame in to last packet at the viewer, ms"
 
         var row: String {
             String(
-                format: "%7d  %9d  %5.3f  %6.3f  %9.2f  %12d  %4d  50%%: %.1f  95%%: %.1f  most: %.1f",
+                format: "%7d  %9d  %5.3f  %6.3f  %9.2f  %12d  %4d  %7.1f%%  50%%: %.1f  95%%: %.1f  most: %.1f",
                 viewers, packetsPerSecond, processorShare, kernelShare, microsecondsPerPacket, viewersPerCore,
-                packetsLost, delay50, delay95, delayMost)
+                packetsLost, withheldShare * 100, delay50, delay95, delayMost)
         }
     }
 

@@ -21,6 +21,9 @@ final class FanoutRoom {
         let failures = Atomic(0)
         let keyFrameRequests = Atomic(0)
         let targets = Mutex<[ObjectIdentifier: BitrateTarget]>([:])
+        /// Those whose queues are full.
+        let full = Mutex<Set<ObjectIdentifier>>([])
+        let framesWithheld = Atomic(0)
     }
 
     init(crowd: CrowdProcess, kilobitsPerSecond: Int) async throws {
@@ -85,7 +88,11 @@ final class FanoutRoom {
                     counts.failures.add(1, ordering: .relaxed)
                     continuation.yield(false)
                 case .keyFrameRequested: counts.keyFrameRequests.add(1, ordering: .relaxed)
-                case .targetBitrateChanged(let target, _): counts.targets.withLock { $0[identifier] = target }
+                case .targetBitrateChanged(let target, _):
+                    counts.targets.withLock { $0[identifier] = target }
+                    counts.full.withLock { full in
+                        if target.isQueueFull { full.insert(identifier) } else { full.remove(identifier) }
+                    }
                 default: continue
                 }
             }
@@ -97,10 +104,17 @@ final class FanoutRoom {
         }
     }
 
-    /// Hands a frame to everybody.
+    /// Hands a frame to everybody, but for those whose queues are full: they are asked for by their connections not to be
+    /// given more.
     func send(_ frame: PacketizedFrame) {
-        Connection.send(frame, to: connections.map { ($0, 0) })
+        let full = counts.full.withLock { $0 }
+        let ready = full.isEmpty ? connections : connections.filter { !full.contains(ObjectIdentifier($0)) }
+        counts.framesWithheld.add(connections.count - ready.count, ordering: .relaxed)
+        Connection.send(frame, to: ready.map { ($0, 0) })
     }
+
+    /// Frames that were not handed on since this was asked last.
+    func takeFramesWithheld() -> Int { counts.framesWithheld.exchange(0, ordering: .relaxed) }
 
     /// Connections that ended, and the least of the rates that the others were told, in kbit/s.
     var state: (failures: Int, leastTarget: Int) {
