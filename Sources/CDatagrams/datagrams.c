@@ -1,11 +1,13 @@
 #define _GNU_SOURCE
 #include "datagrams.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -121,7 +123,16 @@ int processor_pin(unsigned processor) {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(processor, &set);
-    return sched_setaffinity(0, sizeof(set), &set);
+    // Each thread has an affinity of its own; those to come inherit their beginner's.
+    DIR *threads = opendir("/proc/self/task");
+    if (threads == NULL) return sched_setaffinity(0, sizeof(set), &set);
+    int result = 0;
+    for (struct dirent *entry; (entry = readdir(threads)) != NULL;) {
+        int thread = atoi(entry->d_name);
+        if (thread > 0 && sched_setaffinity(thread, sizeof(set), &set) != 0) result = -1;
+    }
+    closedir(threads);
+    return result;
 }
 
 void memory_trim(void) { malloc_trim(0); }

@@ -60,7 +60,7 @@ int readiness_forget(int readiness, int descriptor);
 /// Writes the tokens of those that have something to read; how many.
 int readiness_wait(int readiness, uint64_t *tokens, unsigned count, int milliseconds);
 
-/// Keeps the thread that calls, and those that it begins, on one processor; 0 where that was possible.
+/// Keeps all threads of this process, and those that they begin, on one processor; 0 where that was possible.
 int processor_pin(unsigned processor);
 
 /// Gives memory that was freed back to the system.
