@@ -155,7 +155,7 @@ struct ScreenRun {
     }
 
     private func processorTimes(_ sender: ChildProcess) -> (sender: Double, server: Double) {
-        (ProcessorTime.seconds(of: sender.pid), ProcessorTime.seconds(of: screen.server.pid))
+        (ProgramTime.seconds(of: sender.pid), ProgramTime.seconds(of: screen.server.pid))
     }
 
     // MARK: Similarity

@@ -35,7 +35,7 @@ enum Processors {
 }
 
 /// The time that a program has used of processors, all its threads and children together.
-enum ProcessorTime {
+enum ProgramTime {
     /// In seconds, from the kernel's own count, to the nanosecond.
     static func seconds(of pid: pid_t) -> Double {
         children(of: pid).reduce(own(pid) + ofReaped(pid)) { $0 + seconds(of: $1) }
