@@ -7,6 +7,8 @@ struct EncoderThreadState {
     var cadence: FrameCadence
     private(set) var governor: QualityGovernor
     private var budget: BitBudget
+    /// When the last picture that showed something new was taken up, and how long after the one before.
+    private var lastChange: (time: Duration, interval: Duration)?
     /// When the newest key frame came, where it was a blurred one.
     private var lastBlurredAt: Duration?
     private var sourceHint = ContentHint.none
@@ -54,6 +56,10 @@ struct EncoderThreadState {
         var order = EncodingOrder(
             settings: settings, hint: hint, generation: generation, governor: governor, isNew: isNew)
         order.wait = cadence.currentWait
+        // What a film or a camera shows goes nowhere as a whole: less is found, and only worth it where bits are short.
+        if isNew, governor.reason == .bandwidth || hint != .motion && governor.reason != .cpu {
+            order.searchInterval = max(lastChange?.interval ?? .zero, .seconds(1) / order.framesPerSecond)
+        }
         return order
     }
 
@@ -147,6 +153,8 @@ struct EncodingOrder {
     let maximumQuantizer: Int
     /// How long the picture was held to pay for what was made before.
     var wait = Duration.zero
+    /// How far away the next picture is, where it is worth finding out where things moved to.
+    var searchInterval: Duration?
     private let sizeSteps: QualityGovernor.SizeSteps
 
     init(
@@ -215,6 +223,7 @@ extension EncoderThreadState {
         case .encoded(let frame):
             budget.spend(byteCount: frame.data.count, now: begin)
             cadence.hold(until: budget.readyAt)
+            if isChange { lastChange = (begin, lastChange.map { begin - $0.time } ?? .zero) }
             if frame.isKeyFrame {
                 // Lost reports ask for one key frame after the other: they get half the bits, the pictures between them
                 // the rest.

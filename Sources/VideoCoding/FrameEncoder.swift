@@ -15,6 +15,9 @@ struct FrameEncoder {
     private var turn = VideoRotation.upright
     /// Where the picture differs from what was encoded last.
     private var changed = MacroblockMap(size: PixelSize(width: 0, height: 0))
+    /// Of the picture, the part of what is encoded that differs from what was before; 0 where nothing is looked for.
+    private var share = 0.0
+    private var search = MotionSearch()
     private var signature: PictureSignature?
     private var scrolls = ScrollSearch()
 
@@ -56,8 +59,9 @@ struct FrameEncoder {
         guard let picture, let source else { throw .emptyPicture }
         let rotation = order.settings.turnsPictures ? VideoRotation.upright : source.rotation
         let moved = order.hint == .motion ? nil : try findScrolls(in: picture)
+        share = 0
         if !asKeyFrame, let moved {
-            let encoder = try prepare(order, size: picture.size)
+            let encoder = try prepare(order, size: picture.size, timestamp: timestamp)
             let encoded = try encoder.encode(
                 picture, after: moved, timestamp: timestamp, rotation: rotation, wait: order.wait)
             if let encoded {
@@ -66,7 +70,9 @@ struct FrameEncoder {
                 return encoded
             }
         }
-        let outcome = try prepare(order, size: picture.size).encode(
+        // A key frame finds nothing in what was before.
+        if !asKeyFrame { share = changed.share }
+        let outcome = try prepare(order, size: picture.size, timestamp: timestamp).encode(
             picture, timestamp: timestamp, rotation: rotation, asKeyFrame: asKeyFrame, changed: changed,
             wait: order.wait)
         note(outcome)
@@ -91,9 +97,17 @@ struct FrameEncoder {
         signature?.commit()
     }
 
+    /// What was encoded last took this machine so long; nil is as long as is usual.
+    mutating func took(_ effort: Duration?, _ outcome: VP8Encoder.Outcome) {
+        guard let encoder, let picture, case .encoded(let frame) = outcome else { return }
+        search.took(
+            effort, speed: encoder.configuration.speed, change: share, of: picture.size,
+            byteCount: frame.data.count, quantizer: frame.quantizer)
+    }
+
     /// Brings the encoder to what the order says.
     private mutating func prepare(
-        _ order: EncodingOrder, size: PixelSize
+        _ order: EncodingOrder, size: PixelSize, timestamp: Duration
     ) throws(VideoCodingError) -> VP8Encoder {
         let settings = order.settings
         var configuration =
@@ -103,7 +117,10 @@ struct FrameEncoder {
         configuration.framesPerSecond = order.framesPerSecond
         configuration.hint = order.hint
         configuration.temporalLayers = settings.temporalLayers
-        configuration.speed = settings.speed
+        configuration.speed =
+            order.searchInterval.map {
+                search.speed(change: share, of: size, interval: $0, fastest: settings.speed, timestamp: timestamp)
+            } ?? settings.speed
         configuration.maximumQuantizer = order.maximumQuantizer
         if let encoder {
             try encoder.reconfigure(configuration)

@@ -279,6 +279,7 @@ private struct EncoderThreadWorker {
                 isNew ? timestamps.next(timestamp: source.timestamp, now: begin) : timestamps.again(now: begin)
             let (leading, outcome) = try encoder.encode(timestamp: timestamp, asKeyFrame: asKeyFrame, order: order)
             let end = monotonicNow()
+            encoder.took(end - converted, outcome)
             let isWanted = monitor.update { state in
                 state.statistics.totalConversionTime += converted - begin
                 state.statistics.totalEncodeTime += end - converted

@@ -88,6 +88,12 @@ struct EncodedShare {
         }
     }
 
+    /// A screen of text that moves to the left by so many columns with each picture: no scroll, for those go up or down.
+    init(_ hint: ContentHint, shift columns: Int, bitsPerSecond: Int, size: PixelSize) throws {
+        let text = TextPicture(size: size, seed: 7)
+        try self.init(hint, bitsPerSecond: bitsPerSecond, size: size) { text.shifted(by: $0 * columns).i420 }
+    }
+
     /// Bits made in any second that ends with a frame after `start`: the most, as a share of the bitrate.
     func mostBits(from start: Duration, to end: Duration, in window: Duration, of bitsPerSecond: Int) -> Double {
         let times = frames.map(\.time).filter { $0 >= start + window && $0 < end }
@@ -155,6 +161,8 @@ struct EncodedShare {
         waiting = nil
         let sizes = order.sizes(for: VideoFrame(buffer: shown, timestamp: now))
         let (leading, outcome) = try encoder.encode(timestamp: lastTimestamp, asKeyFrame: asKeyFrame, order: order)
+        // In virtual time it takes what it usually does.
+        encoder.took(nil, outcome)
         for frame in leading {
             if let decoder { seen = try decoder.decode(frame.data) }
             state.countLeading(frame, now: now)

@@ -45,6 +45,19 @@ struct TextPicture {
         }
     }
 
+    /// The same picture, moved to the left by so many columns; what goes out there comes in at the right.
+    func shifted(by columns: Int) -> TextPicture {
+        let width = size.width
+        let offset = columns % width
+        var shifted = luma
+        for row in 0..<size.height {
+            let line = luma[row * width..<(row + 1) * width]
+            shifted.replaceSubrange(
+                row * width..<(row + 1) * width, with: line.dropFirst(offset) + line.prefix(offset))
+        }
+        return TextPicture(size: size, luma: shifted)
+    }
+
     /// The picture moved up by some lines, wrapping around.
     func scrolled(by rows: Int) -> TextPicture {
         var copy = self
