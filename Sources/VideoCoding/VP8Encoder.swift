@@ -32,7 +32,8 @@ public final class VP8Encoder {
     private(set) var sharpening: PictureSharpening?
     /// What libvpx's last frame became beside the last picture: in its memory it is one with that, and changes with it.
     private(set) var lastUpdates: ReferenceUpdates?
-    private(set) var probabilities = CoefficientProbabilities()
+    /// What both sides go by; nil where a frame's header was not followed, until the next key frame.
+    private(set) var probabilities: CoefficientProbabilities?
     private var reference: (picture: ReferencePicture, state: ReferenceState)?
     lazy var patchWriter = PatchWriter()
     /// Whether what came last was a scroll.
@@ -132,7 +133,8 @@ public final class VP8Encoder {
         // With layers a frame may leave the last picture as it was.
         let header = configuration.temporalLayers == 1 ? FrameHeader(frame: packet.data) : nil
         lastUpdates = header?.updates
-        if let header { probabilities.follow(header) }
+        if header?.isKeyFrame ?? false { probabilities = CoefficientProbabilities() }
+        if let header { probabilities?.follow(header) } else { probabilities = nil }
         pattern.advance()
         keyFrameIsDue = false
         if step.layer == 0 { baseLayerIndex &+= 1 }

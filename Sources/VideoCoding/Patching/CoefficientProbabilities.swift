@@ -1,5 +1,5 @@
-/// How likely each decision about a coefficient is, for the frame that comes next (RFC 6386 §13): kept by both sides, changed
-/// by the frames' headers, and set back by key frames.
+/// How likely each decision about a coefficient is, for the frame that comes next (RFC 6386 §13): kept by both sides from a
+/// key frame on, and changed by the frames' headers.
 struct CoefficientProbabilities {
     /// Of four kinds of block, eight bands and three contexts: eleven each, of 256.
     private(set) var values = Self.initial
@@ -8,9 +8,8 @@ struct CoefficientProbabilities {
     static let bandStride = 3 * 11
     static let contextStride = 11
 
-    /// Follows a frame that was sent. What can't be read changes nothing.
+    /// Follows a frame that was sent: the first is a key frame.
     mutating func follow(_ header: FrameHeader) {
-        if header.isKeyFrame { values = Self.initial }
         guard header.keepsProbabilities else { return }
         for (index, value) in header.coefficientUpdates { values[index] = value }
     }

@@ -10,8 +10,7 @@ struct FrameHeader {
 
     /// Reads the header of a frame; nil where it ends early.
     init?(frame: [UInt8]) {
-        guard frame.count > 10 else { return nil }
-        isKeyFrame = frame[0] & 1 == 0
+        isKeyFrame = frame.first.map { $0 & 1 == 0 } ?? false
         var decoder = BooleanDecoder(frame, from: isKeyFrame ? 10 : 3)
         // Colour space and clamping.
         if isKeyFrame { decoder.skip(bits: 2) }

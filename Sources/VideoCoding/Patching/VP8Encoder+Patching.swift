@@ -32,7 +32,7 @@ extension VP8Encoder {
     func encodePatch(
         of picture: any VideoFrameBuffer, changed: MacroblockMap, timestamp: Duration, rotation: VideoRotation
     ) throws(VideoCodingError) -> EncodedVideoFrame? {
-        guard canPatch, changed.count <= Self.largestPatch else { return nil }
+        guard canPatch, probabilities != nil, changed.count <= Self.largestPatch else { return nil }
         let patch = try changeReference { (reference) throws(VideoCodingError) in
             try writePatch(of: picture, over: reference, moved: nil, changed: changed)
         }
@@ -46,7 +46,7 @@ extension VP8Encoder {
         of picture: any VideoFrameBuffer, over reference: ReferencePicture, moved scroll: Scroll?,
         changed: MacroblockMap
     ) throws(VideoCodingError) -> Patch? {
-        guard let lastUpdates else { return nil }
+        guard let lastUpdates, let probabilities else { return nil }
         let bytesPerSecond = Double(configuration.bitsPerSecond) / 8
         let share = max(Int(bytesPerSecond / configuration.framesPerSecond), Self.smallestShare)
         let most = Int(bytesPerSecond * (Self.longestPatch / .seconds(1)))
