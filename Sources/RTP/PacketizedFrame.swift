@@ -20,6 +20,8 @@ public final class PacketizedFrame: Sendable {
     public let height: Int
     /// Quarter turns clockwise that make the picture stand upright, 0 to 3.
     public let quarterTurns: Int
+    /// Of which encoder it is: pictures are numbered, and build on each other, within one.
+    public let stream: Int
     /// How many payloads the frame is cut into, at least one.
     public let fragmentCount: Int
 
@@ -33,7 +35,7 @@ public final class PacketizedFrame: Sendable {
     /// Equal pieces keep the last packet of a frame from being tiny, and a pacer's packets alike.
     public init(
         vp8 bytes: [UInt8], descriptor: VP8PayloadDescriptor, isKeyFrame: Bool, captureTime: Duration, width: Int,
-        height: Int, quarterTurns: Int = 0, maximumPayloadByteCount: Int
+        height: Int, quarterTurns: Int = 0, stream: Int = 0, maximumPayloadByteCount: Int
     ) {
         var first = descriptor
         // The encoder makes one partition to send in order: pieces are not aligned to partitions, so PID stays 0.
@@ -46,6 +48,7 @@ public final class PacketizedFrame: Sendable {
         self.width = width
         self.height = height
         self.quarterTurns = quarterTurns & 3
+        self.stream = stream
         descriptorByteCount = first.byteCount
         timestamp = RTPTimestamp(mediaTime: captureTime, clockRate: Self.clockRate, offset: RTPTimestamp(0))
         let room = max(1, maximumPayloadByteCount - descriptorByteCount)
@@ -67,9 +70,12 @@ public final class PacketizedFrame: Sendable {
     /// Whether a payload is the frame's last, whose packet carries the marker bit (RFC 7741 §4.1).
     public func isLastFragment(_ index: Int) -> Bool { index >= fragmentCount - 1 }
 
-    /// Writes a payload: its descriptor and its piece of the frame.
-    public func writePayload(at index: Int, to writer: inout ByteWriter) throws(EndOfBytes) {
+    /// Writes a payload: its descriptor, with numbers that are moved on by so much, and its piece of the frame.
+    public func writePayload(
+        at index: Int, numberOffset: VP8NumberOffset = .none, to writer: inout ByteWriter
+    ) throws(EndOfBytes) {
         var descriptor = descriptor
+        descriptor.add(numberOffset)
         descriptor.startsPartition = index <= 0
         try descriptor.write(to: &writer)
         let bytes = bytes
@@ -87,6 +93,24 @@ public final class PacketizedFrame: Sendable {
 
     /// Ticks a second of VP8's RTP clock.
     public static let clockRate = 90_000
+}
+
+/// By how much a peer's PictureID and TL0PICIDX are ahead of those of the stream that it is sent from: they run on where it
+/// is sent from another.
+public struct VP8NumberOffset: Hashable, Sendable {
+    /// Added to the PictureID, modulo its width.
+    public var pictureID: UInt16
+    /// Added to TL0PICIDX, modulo 256.
+    public var temporalLevelZeroIndex: UInt8
+
+    /// The stream's own numbers.
+    public static let none = VP8NumberOffset(pictureID: 0, temporalLevelZeroIndex: 0)
+
+    /// So much ahead.
+    public init(pictureID: UInt16, temporalLevelZeroIndex: UInt8) {
+        self.pictureID = pictureID
+        self.temporalLevelZeroIndex = temporalLevelZeroIndex
+    }
 }
 
 /// The running numbers of one encoded VP8 stream: PictureID and TL0PICIDX (RFC 7741 §4.2).

@@ -32,6 +32,16 @@ public struct VP8PayloadDescriptor: Hashable, Sendable {
         self.keyFrameIndex = keyFrameIndex.map { $0 & 0x1F }
     }
 
+    /// Moves its numbers on.
+    public mutating func add(_ offset: VP8NumberOffset) {
+        switch pictureID {
+        case .long(let number): pictureID = .long((number &+ offset.pictureID) & 0x7FFF)
+        case .short(let number): pictureID = .short((number &+ UInt8(truncatingIfNeeded: offset.pictureID)) & 0x7F)
+        case nil: break
+        }
+        temporalLevelZeroIndex = temporalLevelZeroIndex.map { $0 &+ offset.temporalLevelZeroIndex }
+    }
+
     /// Whether the piece is the first of its frame.
     public var startsFrame: Bool { startsPartition && partitionIndex == 0 }
 

@@ -2,6 +2,7 @@ import Foundation
 import Media
 import NetworkRuntime
 import PeerConnection
+import RTP
 import Testing
 import VideoCoding
 import WireFormat
@@ -125,9 +126,9 @@ import WireFormat
     }
 
     /// What the encoder goes by.
-    private static func rate(_ pipeline: VideoSendPipeline) -> Double? {
+    private static func rate(_ pipeline: VideoSendPipeline, of connection: Connection? = nil) -> Double? {
         let report = [StatisticsObject(id: StatisticsObject.outboundID(media: 0), type: .outboundRTP, timestamp: 0)]
-        return pipeline.complete(report, media: 0)[0].number("targetBitrate")
+        return pipeline.complete(report, media: 0, of: connection)[0].number("targetBitrate")
     }
 
     @Test func `The least that a connection's path has is kept to, until it is detached`() async throws {
@@ -174,6 +175,79 @@ import WireFormat
         pipeline.stop()
         await pair.close()
         await other.close()
+    }
+
+    @Test func `A poor path gets an encode of its own, without a break and in one sequence of pictures`() async throws {
+        let (good, poor) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
+        let pipeline = try Self.pipeline()
+        pipeline.update { $0.bitsPerSecond = 2_000_000 }
+        for (pair, rate) in [(good, 2000), (poor, 200)] {
+            pipeline.attach(pair.sender, media: 0)
+            pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(rate)), of: pair.sender)
+        }
+        let source = CustomVideoSource()
+        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        // Pictures go on until each has its own.
+        var count = 0
+        while Self.rate(pipeline, of: good.sender) != 2_000_000 || Self.rate(pipeline, of: poor.sender) != 200_000 {
+            source.capture(Self.grey(64, 64, luma: UInt8(16 + count % 200)))
+            count += 1
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        for index in 0..<20 {
+            source.capture(Self.grey(64, 64, luma: UInt8(16 + (count + index) % 200)))
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        // A last one of its own look, for both.
+        source.capture(Self.grey(64, 64, luma: 240))
+        pipeline.requestKeyFrame(for: poor.sender)
+        var keyFrames: [Int] = []
+        for pair in [good, poor] {
+            let decoder = try VP8Decoder()
+            var last: VP8PictureID?
+            var luma: UInt8 = 0
+            let frames = await pair.frames { frame in
+                let picture = try? decoder.decode(frame.data)
+                luma = picture?.withPlanes { $0.planes[0][0] } ?? 0
+                return luma > 236
+            }
+            for frame in frames {
+                if case .long(let one)? = last, case .long(let next)? = frame.pictureID {
+                    #expect(next == (one + 1) & 0x7FFF)
+                }
+                last = frame.pictureID
+            }
+            keyFrames.append(frames.count(where: \.isKeyFrame))
+        }
+        #expect(keyFrames[0] == 1 && keyFrames[1] >= 2, "\(keyFrames)")
+        pipeline.stop()
+        await good.close()
+        await poor.close()
+    }
+
+    @Test func `A full queue leaves out its own viewer, who is taken up again with a key frame`() async throws {
+        let (good, slow) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
+        let pipeline = try Self.pipeline()
+        let rate = DataRate.kilobitsPerSecond(300)
+        for pair in [good, slow] {
+            pipeline.attach(pair.sender, media: 0)
+            pipeline.keep(to: BitrateTarget(bitrate: rate), of: pair.sender)
+        }
+        let source = CustomVideoSource()
+        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        source.capture(Self.grey(64, 64))
+        for pair in [good, slow] { #expect(await pair.frames { _ in true }.first?.isKeyFrame == true) }
+        pipeline.keep(to: BitrateTarget(bitrate: rate, isQueueFull: true), of: slow.sender)
+        source.capture(Self.grey(96, 64))
+        #expect(await good.frames { $0.size?.width == 96 }.last?.isKeyFrame == true)
+        pipeline.keep(to: BitrateTarget(bitrate: rate), of: slow.sender)
+        source.capture(Self.grey(128, 64))
+        let missed = await slow.frames { $0.size?.width == 128 }
+        #expect(missed.filter { $0.isKeyFrame }.compactMap { $0.size?.width } != [96])
+        #expect(missed.last?.isKeyFrame == true)
+        pipeline.stop()
+        await good.close()
+        await slow.close()
     }
 
     @Test func `What it would use is told: nothing without a track or while muted, and no more than the peer allows`()

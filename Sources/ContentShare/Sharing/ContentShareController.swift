@@ -124,7 +124,7 @@ public actor ContentShareController {
 
     /// Completes a connection's report with what was encoded for the share.
     func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
-        video.map { $0.pipeline.complete(report, media: $0.media) } ?? report
+        video.map { $0.pipeline.complete(report, media: $0.media, of: connection) } ?? report
     }
 
     // MARK: What the connection tells
@@ -153,7 +153,7 @@ public actor ContentShareController {
     }
 
     func keyFrameRequested(media: Int) {
-        if video?.media == media { video?.pipeline.requestKeyFrame() }
+        if video?.media == media { video?.pipeline.requestKeyFrame(for: connection) }
     }
 
     func lossReported(_ loss: Double, media: Int) {

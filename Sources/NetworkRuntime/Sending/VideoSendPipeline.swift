@@ -1,6 +1,5 @@
 public import Media
 public import PeerConnection
-internal import RTP
 internal import Synchronization
 public import VideoCoding
 internal import WireFormat
@@ -10,7 +9,9 @@ internal import WireFormat
 ///     track ─▶ slot of the newest frame ─▶ encoder's thread ─▶ packets ─▶ each connection's event loop
 ///
 /// The encoder never makes the source or the network wait. The track can be replaced while it runs; what peers ask for
-/// comes back here, and nowhere else.
+/// comes back here, and nowhere else. Where the paths of several peers differ so much that the poor ones would hold back
+/// the others, these get an encode of their own (`QualityRungs`); and where one path takes nothing for a while, only its
+/// peer is left out.
 public final class VideoSendPipeline: Sendable {
     /// What happens to what is sent.
     public enum Event: Sendable {
@@ -23,23 +24,43 @@ public final class VideoSendPipeline: Sendable {
         case failed(VideoCodingError)
     }
 
+    /// What is known of a connection.
+    private struct Viewer {
+        /// Nil before it is attached.
+        var destination: SendingRung.Destination?
+        /// What its peer asks for.
+        var limits: SendingLimits?
+        /// What its path has for this.
+        var target: BitrateTarget?
+        /// Nothing is sent to it, since its queue is full and others' are not.
+        var isWithheld = false
+
+        var isQueueFull: Bool { target?.isQueueFull ?? false }
+    }
+
     private struct State {
         var wanted: VideoEncoderThread.Settings
-        var inlet: Inlet?
-        /// What each connection asks for.
-        var limits: [ObjectIdentifier: SendingLimits] = [:]
-        /// What each connection's path has for this.
-        var targets: [ObjectIdentifier: BitrateTarget] = [:]
+        var track: VideoTrack?
+        var sourceCanWait = false
+        var viewers: [ObjectIdentifier: Viewer] = [:]
+        var rungs = QualityRungs<ObjectIdentifier>()
+        /// The first is always there, the others once they were needed.
+        var encodes: [SendingRung] = []
         var isMuted = false
         var isStopped = false
+        var lastMoves = Duration.zero
 
-        /// What is wanted, as far as all paths and peers allow it.
-        var allowedSettings: VideoEncoderThread.Settings {
+        /// What is wanted of a rung, as far as the paths and peers of those who are in it allow.
+        func allowedSettings(of rung: Int, now: Duration) -> VideoEncoderThread.Settings {
             var settings = wanted
-            for target in targets.values {
-                settings.bitsPerSecond = min(settings.bitsPerSecond, Int(clamping: target.bitrate.bitsPerSecond))
+            let members = viewers.filter { rungs.rung(of: $0.key) == rung }
+            // The first is encoded where there is nobody to go by, and the others never: nobody would look on.
+            if members.isEmpty, rung > 0 || viewers.contains(where: { $0.value.destination != nil }) {
+                settings.bitsPerSecond = 0
+                return settings
             }
-            for limit in limits.values {
+            if let rate = rungs.rate(of: rung, now: now) { settings.bitsPerSecond = min(settings.bitsPerSecond, rate) }
+            for limit in members.values.compactMap(\.limits) {
                 if let rate = limit.maximumBitrate {
                     settings.bitsPerSecond = min(settings.bitsPerSecond, Int(clamping: rate.bitsPerSecond))
                 }
@@ -54,104 +75,179 @@ public final class VideoSendPipeline: Sendable {
             }
             return settings
         }
+
+        /// Those who are in a rung.
+        func members(of rung: Int) -> [(id: ObjectIdentifier, viewer: Viewer)] {
+            viewers.compactMap { id, viewer in
+                viewer.destination != nil && rungs.rung(of: id) == rung ? (id, viewer) : nil
+            }
+        }
+
+        /// Whether the queues of all who are in a rung are full.
+        func isQueueFull(of rung: Int) -> Bool {
+            let members = members(of: rung)
+            return !members.isEmpty && members.allSatisfy(\.viewer.isQueueFull)
+        }
+
+        /// Leaves out those of a rung whose queues are full while others' are not, and takes them up again, with a key
+        /// frame, once theirs are not either.
+        mutating func withhold(in rung: Int) {
+            let members = members(of: rung)
+            let anyIsReady = members.contains { !$0.viewer.isQueueFull }
+            let encode = encodes[min(rung, encodes.count - 1)]
+            for (id, viewer) in members {
+                guard let destination = viewer.destination else { continue }
+                if viewer.isQueueFull, anyIsReady, !viewer.isWithheld {
+                    encode.remove(destination.connection)
+                } else if !viewer.isQueueFull, viewer.isWithheld {
+                    encode.join(destination)
+                } else {
+                    continue
+                }
+                viewers[id]?.isWithheld.toggle()
+                rungs.setWithheld(!viewer.isWithheld, id)
+            }
+        }
     }
 
-    private let encoder: VideoEncoderThread
-    private let output: Output
     private let state: Mutex<State>
     private let continuation: AsyncStream<Event>.Continuation
     /// What happens, in order. One reader. Ends with ``stop()``.
     public let events: AsyncStream<Event>
 
-    /// Payload bytes of a packet at most: 1200 bytes that every path carries, less the RTP header with all extensions
-    /// (36), the prefix of a retransmission (2) and the longest tag of SRTP (16).
-    static let maximumPayload = 1200 - 36 - 2 - 16
+    /// How often it is looked who is to be sent another encode.
+    private static let moveInterval = Duration.milliseconds(200)
 
     /// A pipeline without a track.
     public init(settings: VideoEncoderThread.Settings) throws(VideoCodingError) {
-        var random = SystemRandomNumberGenerator()
         // Who reads late, or never, has missed what is long past.
-        let (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(32))
-        let output = Output(counters: VP8PictureCounters(using: &random)) { continuation.yield(.began($0)) }
-        self.output = output
-        self.events = events
-        self.continuation = continuation
+        (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(32))
         state = Mutex(State(wanted: settings))
-        encoder = try VideoEncoderThread(settings: settings) {
-            output.send($0)
-        } onEvent: { event in
-            switch event {
-            case .failed(let error): continuation.yield(.failed(error))
-            case .sourceEnded(let error): continuation.yield(.ended(error))
-            }
-        }
+        let first = try makeEncode(0, settings: settings)
+        state.withLock { $0.encodes = [first] }
     }
 
     deinit {
         stop()
     }
 
+    private func makeEncode(
+        _ index: Int, settings: VideoEncoderThread.Settings
+    ) throws(VideoCodingError) -> SendingRung {
+        let continuation = continuation
+        return try SendingRung(index: index, settings: settings) { [weak self] began, joined in
+            if let began, index == 0 { continuation.yield(.began(began)) }
+            self?.didSend(rung: index, joined: joined)
+        } onEvent: { event in
+            switch event {
+            case .failed(let error): continuation.yield(.failed(error))
+            // The others hear of it too.
+            case .sourceEnded(let error): if index == 0 { continuation.yield(.ended(error)) }
+            }
+        }
+    }
+
     /// The track whose pictures are sent.
-    public var track: VideoTrack? { state.withLock { $0.inlet?.track } }
+    public var track: VideoTrack? { state.withLock { $0.track } }
 
     /// Sends this track's pictures in place of those before, in the same stream, without a new description (W3C webrtc
     /// `replaceTrack`). Without a track, viewers keep the last picture. With `sourceCanWait`, the source is held up while
     /// the encoder is busy, and none of its frames is replaced by a newer one.
     public func replaceTrack(with track: VideoTrack?, sourceCanWait: Bool = false) {
-        let inlet = track.map { track in
-            Inlet(track: track, encoder: encoder, sourceCanWait: sourceCanWait) { [weak self] in self?.muteDidChange($0)
-            }
+        let encodes = state.withLock { state -> [SendingRung] in
+            guard !state.isStopped else { return [] }
+            state.track = track
+            state.sourceCanWait = sourceCanWait
+            state.isMuted = false
+            return state.encodes
         }
-        let (previous, isStopped) = state.withLock { state in
-            let previous = state.inlet
-            if !state.isStopped {
-                state.inlet = inlet
-                state.isMuted = false
-            }
-            return (previous, state.isStopped)
-        }
-        guard !isStopped else { return }
-        if let previous {
-            previous.close()
-            previous.track.remove(previous)
-        }
-        // What the track before showed is nobody's business any more, whoever asks for a key frame.
-        encoder.forgetPicture()
+        guard !encodes.isEmpty else { return }
+        for encode in encodes { show(track, on: encode, sourceCanWait: sourceCanWait) }
         tellDemand()
-        guard let inlet else { return output.awaitFirstFrame(of: nil) }
-        output.awaitFirstFrame(of: inlet.track)
-        inlet.track.add(inlet)
+    }
+
+    private func show(_ track: VideoTrack?, on encode: SendingRung, sourceCanWait: Bool) {
+        // Who waits for the first encode holds the source up; the others take what they can.
+        encode.show(track, sourceCanWait: sourceCanWait && encode.index == 0) { [weak self] isMuted in
+            if encode.index == 0 { self?.muteDidChange(isMuted) }
+        }
     }
 
     /// Sends what is encoded from now on to this connection too, as its media of this index. Where the path has less than
     /// all that is sent there would use, `priority` says who goes first.
     public func attach(_ connection: Connection, media: Int, priority: BitratePriority = .medium) {
-        let destination = Output.Destination(connection: connection, media: media, priority: priority)
-        output.destinations.withLock { $0.append(destination) }
+        let destination = SendingRung.Destination(connection: connection, media: media, priority: priority)
+        state.withLock { state in
+            state.viewers[ObjectIdentifier(connection), default: Viewer()].destination = destination
+            state.rungs.add(ObjectIdentifier(connection), now: Self.now)
+            state.encodes.first?.add(destination)
+        }
+        applySettings()
         tellDemand()
     }
 
     /// Sends nothing more to this connection.
     public func detach(_ connection: Connection) {
-        output.destinations.withLock { $0.removeAll { $0.connection === connection } }
-        state.withLock {
-            $0.limits[ObjectIdentifier(connection)] = nil
-            $0.targets[ObjectIdentifier(connection)] = nil
+        state.withLock { state in
+            state.viewers[ObjectIdentifier(connection)] = nil
+            state.rungs.remove(ObjectIdentifier(connection))
+            for encode in state.encodes { encode.remove(connection) }
         }
         applySettings()
     }
 
-    /// Keeps to what a connection's peer asks, from now on; with several, to the strictest of each.
+    /// Keeps to what a connection's peer asks, from now on; with several that are sent the same, to the strictest of each.
     public func keep(to limits: SendingLimits, of connection: Connection) {
-        state.withLock { $0.limits[ObjectIdentifier(connection)] = limits }
+        state.withLock { $0.viewers[ObjectIdentifier(connection), default: Viewer()].limits = limits }
         applySettings()
         tellDemand()
     }
 
-    /// Keeps to what a connection's path has for this, from the next picture on; with several, to the least. While a
-    /// connection's queue is full nothing is encoded, and frames are dropped but for the newest.
+    /// Keeps to what a connection's path has for this, from the next picture on; with several that are sent the same, to the
+    /// least. While a connection's queue is full nothing is sent there, and where that is so of all nothing is encoded.
     public func keep(to target: BitrateTarget, of connection: Connection) {
-        state.withLock { $0.targets[ObjectIdentifier(connection)] = target }
+        let viewer = ObjectIdentifier(connection)
+        state.withLock { state in
+            state.viewers[viewer, default: Viewer()].target = target
+            state.rungs.setRate(Int(clamping: target.bitrate.bitsPerSecond), of: viewer)
+            state.withhold(in: state.rungs.rung(of: viewer))
+        }
+        applySettings()
+    }
+
+    /// A frame left an encoder: those who joined with it get nothing more from elsewhere. Called on the encoder's thread.
+    private func didSend(rung: Int, joined: [SendingRung.Destination]) {
+        let now = Self.now
+        let isDue = state.withLock { state in
+            for destination in joined {
+                for encode in state.encodes where encode.index != rung { encode.remove(destination.connection) }
+            }
+            guard state.viewers.count > 1, now >= state.lastMoves + Self.moveInterval else { return false }
+            state.lastMoves = now
+            return true
+        }
+        if isDue { move(now: now) }
+    }
+
+    /// Has viewers sent another rung, where that is called for: each with the rung's next key frame.
+    private func move(now: Duration) {
+        let begun = state.withLock { state -> [SendingRung] in
+            guard !state.isStopped else { return [] }
+            var begun: [SendingRung] = []
+            for move in state.rungs.moves(now: now) {
+                while state.encodes.count <= move.rung {
+                    guard let new = try? makeEncode(state.encodes.count, settings: state.wanted) else { return begun }
+                    state.encodes.append(new)
+                }
+                let encode = state.encodes[move.rung]
+                if encode.track !== state.track { begun.append(encode) }
+                guard let viewer = state.viewers[move.viewer], let destination = viewer.destination else { continue }
+                if !viewer.isWithheld { encode.join(destination) }
+            }
+            return begun
+        }
+        let (track, sourceCanWait) = state.withLock { ($0.track, $0.sourceCanWait) }
+        for encode in begun { show(track, on: encode, sourceCanWait: sourceCanWait) }
         applySettings()
     }
 
@@ -173,17 +269,19 @@ public final class VideoSendPipeline: Sendable {
     /// Below this no picture is worth sending.
     private static let leastBitrate = DataRate.kilobitsPerSecond(30)
 
+    private static var now: Duration { .nanoseconds(MonotonicClock.now.nanoseconds) }
+
     /// Tells each connection what this would use of its path: nothing while there is nothing to show. In one piece, as
     /// ``applySettings()``.
     private func tellDemand() {
         state.withLock { state in
-            let isIdle = state.inlet == nil || state.isMuted
-            for destination in output.destinations.withLock({ $0 }) {
+            let isIdle = state.track == nil || state.isMuted
+            for viewer in state.viewers.values {
+                guard let destination = viewer.destination else { continue }
                 var demand = BitrateDemand.zero
                 if !isIdle {
-                    let limit = state.limits[ObjectIdentifier(destination.connection)]?.maximumBitrate
                     let rate = DataRate.bitsPerSecond(max(state.wanted.bitsPerSecond, 0))
-                    let maximum = min(rate, limit ?? rate)
+                    let maximum = min(rate, viewer.limits?.maximumBitrate ?? rate)
                     demand = BitrateDemand(
                         minimum: min(Self.leastBitrate, maximum), maximum: maximum, priority: destination.priority)
                 }
@@ -192,117 +290,49 @@ public final class VideoSendPipeline: Sendable {
         }
     }
 
-    /// Brings the encoder to what is wanted and allowed now. In one piece with finding that out: of two who do so at the
+    /// Brings the encoders to what is wanted and allowed now. In one piece with finding that out: of two who do so at the
     /// same time, the later has the last word.
     private func applySettings() {
         state.withLock { state in
-            encoder.apply(state.allowedSettings)
-            encoder.queueDidFill(state.targets.values.contains { $0.isQueueFull })
+            for encode in state.encodes {
+                encode.encoder.apply(state.allowedSettings(of: encode.index, now: Self.now))
+                encode.encoder.queueDidFill(state.isQueueFull(of: encode.index))
+            }
         }
     }
 
-    /// Has the next frame be a key frame; however many ask before it, one answers.
-    public func requestKeyFrame() {
-        encoder.requestKeyFrame()
+    /// Has the next frame that goes to this connection be a key frame, or to any where none is named; however many ask
+    /// before it, one answers.
+    public func requestKeyFrame(for connection: Connection? = nil) {
+        let encodes = state.withLock { state in
+            guard let connection else { return state.encodes }
+            let rung = state.rungs.rung(of: ObjectIdentifier(connection))
+            return state.encodes.filter { $0.index == rung }
+        }
+        for encode in encodes { encode.encoder.requestKeyFrame() }
     }
 
-    /// Ends encoding, and returns when its thread has ended.
+    /// Ends encoding, and returns when its threads have ended.
     public func stop() {
         replaceTrack(with: nil)
-        state.withLock { $0.isStopped = true }
-        encoder.stop()
+        let encodes = state.withLock { state in
+            state.isStopped = true
+            return state.encodes
+        }
+        for encode in encodes { encode.encoder.stop() }
         continuation.finish()
     }
 
-    /// Completes a connection's report with what was encoded for its media of this index.
-    public func complete(_ report: [StatisticsObject], media: Int) -> [StatisticsObject] {
-        PipelineStatistics(encoder.statistics, targetBitrate: encoder.settings.bitsPerSecond).complete(
-            report, media: media)
-    }
-}
-
-/// Stands between one track and the encoder, and lets nothing through once another track took its place.
-private final class Inlet: VideoSink {
-    let track: VideoTrack
-    private let encoder: VideoEncoderThread
-    private let sourceCanWait: Bool
-    private let tellMute: @Sendable (Bool) -> Void
-    private let isClosed = Atomic(false)
-    /// How long a source that can wait is held up at most.
-    private static let patience = Duration.seconds(1)
-
-    init(
-        track: VideoTrack, encoder: VideoEncoderThread, sourceCanWait: Bool,
-        muteDidChange: @escaping @Sendable (Bool) -> Void
-    ) {
-        self.track = track
-        tellMute = muteDidChange
-        self.encoder = encoder
-        self.sourceCanWait = sourceCanWait
-    }
-
-    func close() { isClosed.store(true, ordering: .releasing) }
-
-    private var isOpen: Bool { !isClosed.load(ordering: .acquiring) }
-
-    var demand: FrameDemand { isOpen ? encoder.demand : .nothing }
-
-    func receive(_ frame: VideoFrame) {
-        guard isOpen else { return }
-        if sourceCanWait {
-            encoder.receiveInTurn(frame, patience: Self.patience)
-        } else {
-            encoder.receive(frame)
+    /// Completes a connection's report with what was encoded for its media of this index; where no connection is named,
+    /// with what was for those of the best paths.
+    public func complete(
+        _ report: [StatisticsObject], media: Int, of connection: Connection? = nil
+    ) -> [StatisticsObject] {
+        let encode = state.withLock { state in
+            let rung = connection.map { state.rungs.rung(of: ObjectIdentifier($0)) } ?? 0
+            return state.encodes[min(rung, state.encodes.count - 1)]
         }
-    }
-
-    func sourceDidEnd(error: (any Error)?) {
-        if isOpen { encoder.sourceDidEnd(error: error) }
-    }
-
-    func contentHintDidChange(_ hint: ContentHint) {
-        if isOpen { encoder.contentHintDidChange(hint) }
-    }
-
-    func muteDidChange(_ isMuted: Bool) {
-        guard isOpen else { return }
-        encoder.muteDidChange(isMuted)
-        tellMute(isMuted)
-    }
-}
-
-/// Where encoded frames go. Called on the encoder's thread alone, but for what is locked.
-private final class Output: Sendable {
-    struct Destination {
-        let connection: Connection
-        let media: Int
-        let priority: BitratePriority
-    }
-
-    let destinations = Mutex<[Destination]>([])
-    private let counters: Mutex<VP8PictureCounters>
-    /// The track of which nothing has left yet.
-    private let awaited = Mutex<VideoTrack?>(nil)
-    private let began: @Sendable (VideoTrack) -> Void
-
-    init(counters: VP8PictureCounters, began: @escaping @Sendable (VideoTrack) -> Void) {
-        self.counters = Mutex(counters)
-        self.began = began
-    }
-
-    func awaitFirstFrame(of track: VideoTrack?) {
-        awaited.withLock { $0 = track }
-    }
-
-    func send(_ frame: EncodedVideoFrame) {
-        let layer = VP8TemporalLayer(
-            index: UInt8(clamping: frame.temporalLayer.id), dependsOnBaseOnly: frame.temporalLayer.isSync)
-        let descriptor = counters.withLock { $0.next(isReference: frame.isReference, layer: layer) }
-        let packets = PacketizedFrame(
-            vp8: frame.data, descriptor: descriptor, isKeyFrame: frame.isKeyFrame, captureTime: frame.timestamp,
-            width: frame.size.width, height: frame.size.height, quarterTurns: frame.rotation.rawValue / 90,
-            maximumPayloadByteCount: VideoSendPipeline.maximumPayload)
-        Connection.send(packets, to: destinations.withLock { $0.map { ($0.connection, $0.media) } })
-        if let track = awaited.withLock({ $0.take() }) { began(track) }
+        return PipelineStatistics(encode.encoder.statistics, targetBitrate: encode.encoder.settings.bitsPerSecond)
+            .complete(report, media: media)
     }
 }

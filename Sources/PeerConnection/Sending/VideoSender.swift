@@ -14,6 +14,7 @@ struct VideoSender {
         private let absoluteSendTime: AbsoluteSendTime?
         private let fragmentIndex: UInt16
         private let transportSequenceNumber: TransportSequenceNumber?
+        let numberOffset: VP8NumberOffset
         /// Under which of the sender's agreements it was first written; see ``VideoSender/canWrite(_:)``.
         let generation: UInt16
 
@@ -23,8 +24,12 @@ struct VideoSender {
             init(_ extensions: HeaderExtensions) { self.extensions = extensions }
         }
 
-        init(frame: PacketizedFrame, fragment: Int, extensions: HeaderExtensions, generation: UInt16 = 0) {
+        init(
+            frame: PacketizedFrame, fragment: Int, extensions: HeaderExtensions,
+            numberOffset: VP8NumberOffset = .none, generation: UInt16 = 0
+        ) {
             self.frame = frame
+            self.numberOffset = numberOffset
             fragmentIndex = UInt16(clamping: fragment)
             absoluteSendTime = extensions.absoluteSendTime
             transportSequenceNumber = extensions.transportSequenceNumber
@@ -66,6 +71,7 @@ struct VideoSender {
     /// Retransmissions that wait in the pacer.
     private var queuedRetransmissions = 0
     private var hasSentKeyFrame = false
+    private var numbering = PictureNumbering()
     /// The orientation that the peer was told last.
     private var toldQuarterTurns = 0
 
@@ -102,11 +108,12 @@ struct VideoSender {
         keyFrameRequests.request()
     }
 
-    /// Queues a frame's packets; false where the frame can't be decoded by the peer, who has seen no key frame yet.
+    /// Queues a frame's packets; false where the frame can't be decoded by the peer, who has seen no key frame yet, or
+    /// none of this encoder.
     mutating func enqueue(
         _ frame: PacketizedFrame, as media: Int, to pacer: inout Pacer<PacedPacket>, now: Instant
     ) -> Bool {
-        guard frame.isKeyFrame || hasSentKeyFrame else { return false }
+        guard frame.isKeyFrame || hasSentKeyFrame, numbering.follows(frame) else { return false }
         hasSentKeyFrame = true
         stream.statistics.count(frame)
         for fragment in 0..<frame.fragmentCount {
@@ -168,8 +175,10 @@ struct VideoSender {
             owesPlayoutDelay = false
         }
 
+        if fragment == 0 { numbering.begin(frame) }
         let packet = SentPacket(
-            frame: frame, fragment: fragment, extensions: extensions, generation: generation)
+            frame: frame, fragment: fragment, extensions: extensions, numberOffset: numbering.offset,
+            generation: generation)
         let start = writer.offset
         try write(packet, extensions, sequenceNumber: stream.sequenceNumber, to: &writer)
         let payloadByteCount = frame.payloadByteCount(at: fragment)
@@ -221,7 +230,7 @@ struct VideoSender {
             source: retransmission.source, extensions: extensions)
         try header.write(to: &writer, map: stream.parameters.extensions)
         try RetransmissionPayload.writePrefix(number, to: &writer)
-        try packet.frame.writePayload(at: packet.fragment, to: &writer)
+        try packet.frame.writePayload(at: packet.fragment, numberOffset: packet.numberOffset, to: &writer)
         retransmissionSequenceNumber = retransmissionSequenceNumber.next
     }
 
@@ -234,6 +243,6 @@ struct VideoSender {
             sequenceNumber: sequenceNumber, timestamp: packet.frame.timestamp(offset: stream.timestampOffset),
             source: stream.source, extensions: extensions)
         try header.write(to: &writer, map: stream.parameters.extensions)
-        try packet.frame.writePayload(at: packet.fragment, to: &writer)
+        try packet.frame.writePayload(at: packet.fragment, numberOffset: packet.numberOffset, to: &writer)
     }
 }

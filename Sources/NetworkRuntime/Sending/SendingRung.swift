@@ -1,0 +1,185 @@
+internal import Media
+internal import PeerConnection
+internal import RTP
+internal import Synchronization
+internal import VideoCoding
+
+/// One encode of a track, and the connections that it goes to.
+final class SendingRung: Sendable {
+    /// Where encoded frames go.
+    struct Destination {
+        let connection: Connection
+        let media: Int
+        let priority: BitratePriority
+    }
+
+    /// Which of the pipeline's encodes it is.
+    let index: Int
+    let encoder: VideoEncoderThread
+    private let output: RungOutput
+    private let inlet = Mutex<TrackInlet?>(nil)
+
+    /// Begins an encoder's thread. The closures are called on it: `didSend` with each frame, and with whom it began to go
+    /// to.
+    init(
+        index: Int, settings: VideoEncoderThread.Settings,
+        didSend: @escaping @Sendable (_ track: VideoTrack?, _ joined: [Destination]) -> Void,
+        onEvent: @escaping @Sendable (VideoEncoderThread.Event) -> Void
+    ) throws(VideoCodingError) {
+        var random = SystemRandomNumberGenerator()
+        let output = RungOutput(index: index, counters: VP8PictureCounters(using: &random), didSend: didSend)
+        self.index = index
+        self.output = output
+        encoder = try VideoEncoderThread(settings: settings, onFrame: { output.send($0) }, onEvent: onEvent)
+    }
+
+    /// The track whose pictures are encoded.
+    var track: VideoTrack? { inlet.withLock { $0?.track } }
+
+    /// Encodes another track's pictures, or none. Of the one before nothing comes after this.
+    func show(_ track: VideoTrack?, sourceCanWait: Bool, muteDidChange: @escaping @Sendable (Bool) -> Void) {
+        let new = track.map {
+            TrackInlet(track: $0, encoder: encoder, sourceCanWait: sourceCanWait, muteDidChange: muteDidChange)
+        }
+        let previous = inlet.withLock { inlet in
+            defer { inlet = new }
+            return inlet
+        }
+        if let previous {
+            previous.close()
+            previous.track.remove(previous)
+        }
+        // What the track before showed is nobody's business any more, whoever asks for a key frame.
+        encoder.forgetPicture()
+        output.awaitFirstFrame(of: track)
+        if let new { new.track.add(new) }
+    }
+
+    // MARK: Who it goes to
+
+    /// Sends to this connection from the next frame on, which its peer can make something of once it has a key frame.
+    func add(_ destination: Destination) {
+        output.lists.withLock { $0.present.append(destination) }
+    }
+
+    /// Sends to this connection from the next key frame on, which is asked for.
+    func join(_ destination: Destination) {
+        output.lists.withLock { lists in
+            lists.joining.removeAll { $0.connection === destination.connection }
+            lists.joining.append(destination)
+        }
+        encoder.requestKeyFrame()
+    }
+
+    /// Sends nothing more to this connection.
+    func remove(_ connection: Connection) {
+        output.lists.withLock { lists in
+            lists.present.removeAll { $0.connection === connection }
+            lists.joining.removeAll { $0.connection === connection }
+        }
+    }
+}
+
+/// Stands between one track and an encoder, and lets nothing through once another track took its place.
+private final class TrackInlet: VideoSink {
+    let track: VideoTrack
+    private let encoder: VideoEncoderThread
+    private let sourceCanWait: Bool
+    private let tellMute: @Sendable (Bool) -> Void
+    private let isClosed = Atomic(false)
+    /// How long a source that can wait is held up at most.
+    private static let patience = Duration.seconds(1)
+
+    init(
+        track: VideoTrack, encoder: VideoEncoderThread, sourceCanWait: Bool,
+        muteDidChange: @escaping @Sendable (Bool) -> Void
+    ) {
+        self.track = track
+        tellMute = muteDidChange
+        self.encoder = encoder
+        self.sourceCanWait = sourceCanWait
+    }
+
+    func close() { isClosed.store(true, ordering: .releasing) }
+
+    private var isOpen: Bool { !isClosed.load(ordering: .acquiring) }
+
+    var demand: FrameDemand { isOpen ? encoder.demand : .nothing }
+
+    func receive(_ frame: VideoFrame) {
+        guard isOpen else { return }
+        if sourceCanWait {
+            encoder.receiveInTurn(frame, patience: Self.patience)
+        } else {
+            encoder.receive(frame)
+        }
+    }
+
+    func sourceDidEnd(error: (any Error)?) {
+        if isOpen { encoder.sourceDidEnd(error: error) }
+    }
+
+    func contentHintDidChange(_ hint: ContentHint) {
+        if isOpen { encoder.contentHintDidChange(hint) }
+    }
+
+    func muteDidChange(_ isMuted: Bool) {
+        guard isOpen else { return }
+        encoder.muteDidChange(isMuted)
+        tellMute(isMuted)
+    }
+}
+
+/// Cuts encoded frames into packets and hands them out. Called on the encoder's thread alone, but for what is locked.
+private final class RungOutput: Sendable {
+    struct Lists {
+        var present: [SendingRung.Destination] = []
+        /// Those who begin with the next key frame.
+        var joining: [SendingRung.Destination] = []
+    }
+
+    let lists = Mutex(Lists())
+    private let index: Int
+    private let counters: Mutex<VP8PictureCounters>
+    /// The track of which nothing has left yet.
+    private let awaited = Mutex<VideoTrack?>(nil)
+    private let didSend: @Sendable (VideoTrack?, [SendingRung.Destination]) -> Void
+
+    /// Payload bytes of a packet at most: 1200 bytes that every path carries, less the RTP header with all extensions
+    /// (36), the prefix of a retransmission (2) and the longest tag of SRTP (16).
+    static let maximumPayload = 1200 - 36 - 2 - 16
+
+    init(
+        index: Int, counters: VP8PictureCounters,
+        didSend: @escaping @Sendable (VideoTrack?, [SendingRung.Destination]) -> Void
+    ) {
+        self.index = index
+        self.counters = Mutex(counters)
+        self.didSend = didSend
+    }
+
+    func awaitFirstFrame(of track: VideoTrack?) {
+        awaited.withLock { $0 = track }
+    }
+
+    func send(_ frame: EncodedVideoFrame) {
+        let layer = VP8TemporalLayer(
+            index: UInt8(clamping: frame.temporalLayer.id), dependsOnBaseOnly: frame.temporalLayer.isSync)
+        let descriptor = counters.withLock { $0.next(isReference: frame.isReference, layer: layer) }
+        let packets = PacketizedFrame(
+            vp8: frame.data, descriptor: descriptor, isKeyFrame: frame.isKeyFrame, captureTime: frame.timestamp,
+            width: frame.size.width, height: frame.size.height, quarterTurns: frame.rotation.rawValue / 90,
+            stream: index, maximumPayloadByteCount: Self.maximumPayload)
+        let (destinations, joined) = lists.withLock { lists in
+            let joined = frame.isKeyFrame ? lists.joining : []
+            if !joined.isEmpty {
+                lists.present += joined
+                lists.joining = []
+            }
+            return (lists.present, joined)
+        }
+        // Told first, so that nothing comes from another rung after this.
+        didSend(awaited.withLock { $0.take() }, joined)
+        Connection.send(packets, to: destinations.map { ($0.connection, $0.media) })
+    }
+}

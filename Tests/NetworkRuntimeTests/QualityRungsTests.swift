@@ -1,0 +1,82 @@
+import Testing
+
+@testable import NetworkRuntime
+
+@Suite struct QualityRungsTests {
+    private static func rungs(_ rates: [Int], at now: Duration = .zero) -> QualityRungs<Int> {
+        var rungs = QualityRungs<Int>()
+        for (viewer, rate) in rates.enumerated() {
+            rungs.add(viewer, now: now)
+            rungs.setRate(rate, of: viewer)
+        }
+        return rungs
+    }
+
+    /// Lets time pass in tenths of a second; who moved where, in order.
+    private static func pass(
+        _ rungs: inout QualityRungs<Int>, from start: Int, to end: Int
+    ) -> [[Int]] {
+        (start * 10..<end * 10).flatMap { tenth in
+            rungs.moves(now: .milliseconds(tenth * 100)).sorted { $0.viewer < $1.viewer }.map { [$0.viewer, $0.rung] }
+        }
+    }
+
+    @Test func `Alone, or among equals, a viewer stays where it is, however poor its path`() {
+        var alone = Self.rungs([90_000])
+        #expect(Self.pass(&alone, from: 0, to: 20).isEmpty)
+        #expect(alone.rate(of: 0, now: .seconds(20)) == 90_000)
+        var equals = Self.rungs([1_000_000, 800_000, 510_000])
+        #expect(Self.pass(&equals, from: 0, to: 20).isEmpty)
+        #expect(equals.rate(of: 0, now: .seconds(20)) == 510_000)
+    }
+
+    @Test func `Who has less than half goes down a rung, who has far less another, and nobody holds the others back`() {
+        var rungs = Self.rungs([2_500_000, 2_000_000, 900_000, 300_000, 100_000, 50_000])
+        #expect(Self.pass(&rungs, from: 0, to: 10).sorted { $0[0] < $1[0] } == [[2, 1], [3, 2], [4, 2], [5, 2]])
+        #expect(rungs.rate(of: 0, now: .seconds(10)) == 2_000_000)
+        #expect(rungs.rate(of: 1, now: .seconds(10)) == 900_000)
+        #expect(rungs.rate(of: 2, now: .seconds(10)) == 50_000)
+        #expect(rungs.viewers(in: 1) == [2])
+    }
+
+    @Test func `A path that recovers brings its viewer up, once it has done well for long`() {
+        var rungs = Self.rungs([2_000_000, 500_000])
+        #expect(Self.pass(&rungs, from: 0, to: 5) == [[1, 1]])
+        rungs.setRate(1_100_000, of: 1)
+        #expect(Self.pass(&rungs, from: 5, to: 15).isEmpty, "Half is not enough to come up.")
+        rungs.setRate(1_300_000, of: 1)
+        #expect(Self.pass(&rungs, from: 15, to: 19).isEmpty)
+        #expect(Self.pass(&rungs, from: 19, to: 21) == [[1, 0]])
+        rungs.setRate(1_050_000, of: 1)
+        #expect(Self.pass(&rungs, from: 21, to: 40).isEmpty, "What suffices to stay does not swing.")
+    }
+
+    @Test func `A short dip moves nobody`() {
+        var rungs = Self.rungs([2_000_000, 1_500_000])
+        #expect(Self.pass(&rungs, from: 0, to: 5).isEmpty)
+        rungs.setRate(400_000, of: 1)
+        _ = rungs.moves(now: .seconds(5))
+        #expect(rungs.moves(now: .milliseconds(5900)).isEmpty)
+        rungs.setRate(1_500_000, of: 1)
+        #expect(Self.pass(&rungs, from: 6, to: 20).isEmpty)
+    }
+
+    @Test func `A new viewer, and one that nothing is sent to, hold nobody back`() {
+        var rungs = Self.rungs([2_000_000])
+        rungs.add(7, now: .seconds(10))
+        rungs.setRate(300_000, of: 7)
+        #expect(rungs.rate(of: 0, now: .seconds(11)) == 2_000_000)
+        #expect(rungs.rate(of: 0, now: .seconds(13)) == 300_000)
+        rungs.setWithheld(true, 7)
+        #expect(rungs.rate(of: 0, now: .seconds(13)) == 2_000_000)
+        rungs.remove(0)
+        #expect(rungs.rate(of: 0, now: .seconds(13)) == 300_000, "Who is alone is who there is to go by.")
+    }
+
+    @Test func `Where the best leaves, those that are left come up`() {
+        var rungs = Self.rungs([2_500_000, 600_000, 500_000])
+        #expect(Self.pass(&rungs, from: 0, to: 5).sorted { $0[0] < $1[0] } == [[1, 1], [2, 1]])
+        rungs.remove(0)
+        #expect(Self.pass(&rungs, from: 5, to: 12).sorted { $0[0] < $1[0] } == [[1, 0], [2, 0]])
+    }
+}
