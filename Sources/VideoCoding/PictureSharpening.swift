@@ -25,7 +25,7 @@ struct PictureSharpening {
     /// Where more of the picture than this changes with part after part, a film for instance, what costs time for each is
     /// given up after so many: what is blurred still becomes sharp with the frames of the film.
     static let restlessShare = 0.05
-    static let mostRestlessParts = 10
+    static let mostRestlessParts = 3
 
     /// What the next frame is to code.
     struct Part {
