@@ -62,10 +62,19 @@ struct FrameEncoder {
         share = 0
         if !asKeyFrame, let moved {
             let encoder = try prepare(order, size: picture.size, timestamp: timestamp)
-            let encoded = try encoder.encode(
-                picture, after: moved, timestamp: timestamp, rotation: rotation, wait: order.wait)
+            let encoded: (leading: [EncodedVideoFrame], outcome: VP8Encoder.Outcome)?
+            do throws(VideoCodingError) {
+                encoded = try encoder.encode(
+                    picture, after: moved, timestamp: timestamp, rotation: rotation, wait: order.wait)
+            } catch {
+                // What goes before the frame that failed is lost with it.
+                encoder.needKeyFrame()
+                throw error
+            }
             if let encoded {
                 changed = MacroblockMap(size: picture.size, cells: moved.remaining)
+                // What moved has moved, though the rate control left the rest out: it is not to be found again.
+                if case .dropped = encoded.outcome { signature = nil }
                 note(encoded.outcome)
                 return encoded
             }

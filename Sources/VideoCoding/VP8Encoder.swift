@@ -107,6 +107,15 @@ public final class VP8Encoder {
         {
             return .encoded(frame)
         }
+        return try encodeWithLibrary(
+            picture, timestamp: timestamp, rotation: rotation, asKeyFrame: wantsKeyFrame, changed: changed, wait: wait)
+    }
+
+    /// The same by libvpx, whatever there is to code.
+    func encodeWithLibrary(
+        _ picture: any VideoFrameBuffer, timestamp: Duration, rotation: VideoRotation, asKeyFrame wantsKeyFrame: Bool,
+        changed: MacroblockMap?, wait: Duration
+    ) throws(VideoCodingError) -> Outcome {
         if let part = try sharpening?.next(picture, changed: changed, bitsPerSecond: configuration.bitsPerSecond) {
             try use(quantizers: part.quantizer...part.quantizer, speed: PictureSharpening.speed)
             try setActiveMap(part.map)
@@ -148,6 +157,11 @@ public final class VP8Encoder {
         frame.coarsestQuantizer = quality.coarsest
         frame.isUnfinished = sharpening != nil
         return .encoded(frame)
+    }
+
+    /// Has the next picture be a key frame: what was made last may not reach anybody.
+    func needKeyFrame() {
+        keyFrameIsDue = true
     }
 
     /// Gives the picture that the next frame builds on to a frame that is not libvpx's. What `change` gives is what became of

@@ -36,7 +36,7 @@ import Testing
         #expect(rungs.rate(of: 0, now: .seconds(10)) == 2_000_000)
         #expect(rungs.rate(of: 1, now: .seconds(10)) == 900_000)
         #expect(rungs.rate(of: 2, now: .seconds(10)) == 50_000)
-        #expect(rungs.viewers(in: 1) == [2])
+        #expect((0..<6).map { rungs.rung(of: $0) } == [0, 0, 1, 2, 2, 2])
     }
 
     @Test func `A path that recovers brings its viewer up, once it has done well for long`() {

@@ -49,6 +49,26 @@ struct PatchTests {
         #expect(patches > 30, "\(patches)")
     }
 
+    @Test(
+        "after scrolls, jumps and other pages at a bitrate that is far too low, what rests is what is shown, everywhere",
+        arguments: [1, 2, 3] as [UInt64])
+    func converges(seed: UInt64) throws {
+        let size = PixelSize(width: 400, height: 320)
+        var numbers = SeededNumbers(seed)
+        let pages = (0..<3).map { TextPicture(size: size, seed: seed * 10 + $0) }
+        var (page, row) = (0, 0)
+        let shown = (0..<240).map { index -> PixelBuffer in
+            if index < 150, !index.isMultiple(of: 4) { row += Int.random(in: 0...40, using: &numbers) }
+            if index < 150, index % 37 == 36 { page = (page + 1) % 3 }
+            return pages[page].scrolled(by: row).i420
+        }
+        var share = try EncodedShare(.text, bitsPerSecond: 150_000, size: size, looks: true) { shown[min($0, 239)] }
+        try share.run(to: 6, bitsPerSecond: 150_000)
+        try share.run(to: 16, bitsPerSecond: 1_000_000)
+        let seen = try #require(share.seen as? PixelBuffer)
+        #expect(largestError(seen.pixels, shown[239].pixels) < 40)
+    }
+
     @Test("a letter is fine at once, a small frame, and nothing else changes")
     func letter() throws {
         let size = PixelSize(width: 640, height: 360)

@@ -58,11 +58,6 @@ final class ScreenDamage {
         return Question(cookie: xcb_xfixes_fetch_region(connection.handle, region))
     }
 
-    /// Gives up on an answer; what it would have said is lost.
-    func withdraw(_ question: Question) {
-        xcb_discard_reply(connection.handle, question.cookie.sequence)
-    }
-
     /// The parts, in the screen's pixels; nil where `signal` was raised.
     func answer(to question: Question, signal: StopSignal?) throws(CaptureError) -> [PixelRectangle]? {
         guard

@@ -96,17 +96,20 @@ struct ScreenGrabber {
     }
 
     private mutating func picture(evenIfOld: Bool, signal: StopSignal?) throws(CaptureError) -> Outcome {
-        let question = (damage.flatMap { $0.isPending ? $0.ask() : nil }, pointer?.ask())
+        let question = damage.flatMap { $0.isPending ? $0.ask() : nil }
+        var pointerQuestion = pointer?.ask()
+        defer { if let pointerQuestion { pointer?.withdraw(pointerQuestion) } }
         // Until all is read, what was told of changes is not in any picture.
         let wasUnknown = isUnknown || damage == nil
         isUnknown = true
         var changed: [PixelRectangle] = []
-        if let asked = question.0 {
+        if let asked = question {
             guard let parts = try damage?.answer(to: asked, signal: signal) else { return .stopped }
             changed = parts.compactMap { $0.intersection(area)?.moved(by: (-area.x, -area.y)) }
         }
         pointerMoved = false
-        if let asked = question.1 {
+        if let asked = pointerQuestion {
+            pointerQuestion = nil
             guard let isNew = try pointer?.answer(to: asked, signal: signal) else { return .stopped }
             pointerMoved = isNew
         }

@@ -54,9 +54,6 @@ struct QualityRungs<Viewer: Hashable> {
     /// The rung that a viewer is in.
     func rung(of viewer: Viewer) -> Int { places[viewer]?.rung ?? 0 }
 
-    /// Those who are in a rung.
-    func viewers(in rung: Int) -> [Viewer] { places.filter { $0.value.rung == rung }.map(\.key) }
-
     /// What a rung may take, in bits a second: nil where nothing is known of its viewers' paths.
     func rate(of rung: Int, now: Duration) -> Int? {
         let all = places.values.filter { $0.rung == rung && $0.rate != nil }

@@ -180,6 +180,9 @@ public final class VideoSendPipeline: Sendable {
         state.withLock { state in
             state.viewers[ObjectIdentifier(connection), default: Viewer()].destination = destination
             state.rungs.add(ObjectIdentifier(connection), now: Self.now)
+            if let target = state.viewers[ObjectIdentifier(connection)]?.target {
+                state.rungs.setRate(Int(clamping: target.bitrate.bitsPerSecond), of: ObjectIdentifier(connection))
+            }
             state.encodes.first?.add(destination)
         }
         applySettings()

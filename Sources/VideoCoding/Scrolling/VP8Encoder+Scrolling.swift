@@ -49,7 +49,8 @@ extension VP8Encoder {
         leading.append(makeFrame(data, quantizer: quantizer, timestamp: time, rotation: rotation))
         time += Self.leadingInterval
         followsScroll = true
-        let outcome = try encode(picture, timestamp: time, rotation: rotation, changed: changed, wait: wait)
+        let outcome = try encodeWithLibrary(
+            picture, timestamp: time, rotation: rotation, asKeyFrame: false, changed: changed, wait: wait)
         guard case .encoded(var frame) = outcome else { return (leading, outcome) }
         frame.isScroll = true
         return (leading, .encoded(frame))

@@ -69,7 +69,8 @@ struct FanoutCommand: AsyncParsableCommand {
         guard let first = stages.first, let last = stages.last else { return }
         let growth = Double(last.residentBytes - first.residentBytes) / Double(max(1, last.viewers - first.viewers))
         let report = FanoutReport(
-            machine: Machine.processorName, kilobitsPerSecond: bitrate, seconds: seconds, stages: stages, floor: floor,
+            machine: MachineDescription().processor, kilobitsPerSecond: bitrate, seconds: seconds, stages: stages,
+            floor: floor,
             bytesPerViewer: Int(growth), ratio: last.microsecondsPerPacket / floor.protectAndSend)
         guard json else { return print(report.table) }
         let encoder = JSONEncoder()

@@ -52,19 +52,6 @@ enum Machine {
         let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }
         return (pages ?? 0) * sysconf(Int32(_SC_PAGESIZE))
     }
-
-    /// The model of the processor.
-    static var processorName: String {
-        guard let file = fopen("/proc/cpuinfo", "r") else { return "unknown" }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 1024)
-        while fgets(&line, 1024, file) != nil {
-            let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            guard text.hasPrefix("model name"), let colon = text.firstIndex(of: ":") else { continue }
-            return String(text[text.index(after: colon)...].drop { $0 == " " }.prefix { $0 != "\n" })
-        }
-        return "unknown"
-    }
 }
 
 /// The clock that frames are stamped by, which all processes of a machine share.
