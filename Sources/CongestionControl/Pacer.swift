@@ -47,8 +47,9 @@ public struct Pacer<Packet: Sendable>: Sendable {
         public var longestBurst = Duration.milliseconds(20)
         /// The most packets of a group.
         public var burstPackets = 16
-        /// The queue is full when what waits takes longer than this at the target rate. It is a screen that is shown: what
-        /// is half a second old already is better left out, before it is encoded, than sent late.
+        /// The queue is full when what waits takes longer than this at the target rate, and more than ``pacingFactor`` times
+        /// less at the pacing rate. It is a screen that is shown: what is half a second old already is better left out,
+        /// before it is encoded, than sent late.
         public var fullQueueTime = Duration.milliseconds(500)
         /// A full queue is so until what waits takes less than this.
         public var resumeQueueTime = Duration.milliseconds(250)
@@ -185,7 +186,8 @@ public struct Pacer<Packet: Sendable>: Sendable {
     @usableFromInline
     mutating func updateFullness() {
         let limit = isQueueFull ? configuration.resumeQueueTime : configuration.fullQueueTime
-        isQueueFull = queuedBytes > targetRate.bytes(in: limit)
+        let rate = max(targetRate, pacingRate * (1 / configuration.pacingFactor))
+        isQueueFull = queuedBytes > rate.bytes(in: limit)
     }
 
     @usableFromInline

@@ -96,7 +96,8 @@ extension PeerConnection {
                     bitrate: encoderRate(of: share, media: index),
                     isQueueFull: outbound[index].video != nil && isQueueFull,
                     roundTripTime: roundTripTime ?? agent.selectedRoundTripTime,
-                    fractionLost: outbound[index].stream?.reports.newest?.fractionLost ?? 0),
+                    fractionLost: outbound[index].stream?.reports.newest?.fractionLost ?? 0,
+                    pacingRate: bandwidth.estimator.pacingRate),
                 media: index, now: now)
         }
     }

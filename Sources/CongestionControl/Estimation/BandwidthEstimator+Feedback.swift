@@ -35,6 +35,7 @@ extension BandwidthEstimator {
             feedbackRoundTrip = max(.zero, now - last)
         }
         throughput.receive(results)
+        pictures.receive(results, now: now)
         queueing.receive(arrived, now: now)
         recentArrivals.receive(arrived, queueing: queueing)
         // What the path loses anyway would have arrived otherwise: it is no part of what is too much.

@@ -54,6 +54,8 @@ public struct BandwidthEstimator: Sendable {
     public static let idleInterval = Duration.seconds(1)
     /// The multiple of the target at which packets leave: frames differ in size, and each is to be out before the next.
     public static let pacingFactor = 2.5
+    /// As many times the target at most, where the path was seen to carry that.
+    static let largestPacingFactor = 16.0
     /// The multiple of libwebrtc's growth near the capacity.
     static let growth = 3.0
     private static let activeTime = Duration.seconds(2)
@@ -84,6 +86,7 @@ public struct BandwidthEstimator: Sendable {
     var queueing = QueueingDelay()
     var competing = CompetingRate()
     var burst = ForeignBurst()
+    var pictures = BurstRate()
     var background = BackgroundLoss()
     var probeEstimator = ProbeEstimator()
     var probeController = ProbeController(probesLimitedRegions: true)
@@ -170,6 +173,7 @@ public struct BandwidthEstimator: Sendable {
         queueing = QueueingDelay()
         competing = CompetingRate()
         burst = ForeignBurst()
+        pictures = BurstRate()
         background = BackgroundLoss()
         probeEstimator = ProbeEstimator()
         window = CongestionWindow()
@@ -296,9 +300,17 @@ public struct BandwidthEstimator: Sendable {
             ? trusted
             : max(window.push(trusted, outstanding: outstanding.bytes, isExceeded: isExceeded), bounds.minimum)
         target = min(pushed, estimate)
-        pacingRate = target * (isExceeded ? 1 : Self.pacingFactor)
+        pacingRate = isExceeded ? target : max(target * Self.pacingFactor, burstRate(now: now))
         paddingRate = sendSide.lossBased.state == .increasing ? min(target, allocation ?? target) : .zero
         limitation = limitation(estimate: estimate, trusted: trusted)
+    }
+
+    /// How fast a picture may leave where not the path is what keeps the rate from being higher; else zero.
+    private func burstRate(now: Instant) -> DataRate {
+        guard sendSide.target >= bounds.maximum, case .delay = probeLimit, !competing.isActive,
+            let rate = pictures.rate(now: now)
+        else { return .zero }
+        return min(rate, target * Self.largestPacingFactor)
     }
 
     private var probeLimit: ProbeController.Limit {

@@ -11,19 +11,25 @@ public struct BitrateTarget: Sendable, Hashable {
     public var roundTripTime: Duration?
     /// The share of this media's packets that were lost on the way lately, 0...1.
     public var fractionLost: Double
+    /// How fast a large picture leaves; zero where that is not known.
+    public var pacingRate: DataRate
 
     /// A target of a path without delay and loss.
     public init(
-        bitrate: DataRate, isQueueFull: Bool = false, roundTripTime: Duration? = nil, fractionLost: Double = 0
+        bitrate: DataRate, isQueueFull: Bool = false, roundTripTime: Duration? = nil, fractionLost: Double = 0,
+        pacingRate: DataRate = .zero
     ) {
         self.bitrate = bitrate
         self.isQueueFull = isQueueFull
         self.roundTripTime = roundTripTime
         self.fractionLost = fractionLost
+        self.pacingRate = pacingRate
     }
 
-    /// Whether the delay differs by a fifth and 10 ms, or the loss by a fiftieth.
+    /// Whether the delay differs by a fifth and 10 ms, the loss by a fiftieth, or the pacing rate by a fifth.
     func isPathNotablyOther(than other: BitrateTarget) -> Bool {
+        let rates = (Double(pacingRate.bitsPerSecond), Double(other.pacingRate.bitsPerSecond))
+        if abs(rates.0 - rates.1) * 5 > max(rates.0, rates.1) { return true }
         if abs(fractionLost - other.fractionLost) >= 0.02 { return true }
         guard let roundTripTime, let before = other.roundTripTime else {
             return roundTripTime != nil && other.roundTripTime == nil

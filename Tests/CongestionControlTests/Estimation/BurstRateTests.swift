@@ -1,0 +1,105 @@
+import RTP
+import Testing
+import WireFormat
+
+@testable import CongestionControl
+
+@Suite struct BurstRateTests {
+    /// Pictures that leave one after the other, half a second apart, over a path that carries so much.
+    private struct Path {
+        var rates = BurstRate()
+        let capacity: DataRate
+        var now = Instant(nanoseconds: 5_000_000_000)
+        private var number: UInt16 = 65_500
+
+        init(_ kilobitsPerSecond: Int) {
+            capacity = .kilobitsPerSecond(kilobitsPerSecond)
+        }
+
+        /// Sends a picture of packets of 1000 bytes at this rate, and gives feedback on it; `lost` of them don't arrive.
+        mutating func send(_ packets: Int, at rate: DataRate, lost: Int = 0) {
+            var results: [TransportFeedbackTracker.PacketResult] = []
+            var free = now
+            var sent = now
+            for index in 0..<packets {
+                free = max(free, sent).advanced(by: capacity.duration(ofBytes: 1000))
+                number &+= 1
+                results.append(
+                    .init(
+                        number: TransportSequenceNumber(number), size: 1000, sent: sent,
+                        arrival: index < lost ? nil : .nanoseconds(free.nanoseconds) + .seconds(7)))
+                sent = sent.advanced(by: rate.duration(ofBytes: 1000))
+            }
+            now = now.advanced(by: .milliseconds(500))
+            // Feedback comes in parts, and in any order within each.
+            for start in stride(from: 0, to: results.count, by: 20) {
+                rates.receive(results[start..<min(start + 20, results.count)].reversed(), now: now)
+            }
+        }
+
+        /// The first packet of the next picture ends the one before.
+        mutating func rate() -> DataRate? {
+            send(1, at: capacity)
+            return rates.rate(now: now)
+        }
+    }
+
+    private func known(_ path: inout Path) -> DataRate { path.rate() ?? .zero }
+
+    @Test("what arrives as fast as it leaves may leave twice as fast the next time")
+    func grows() throws {
+        var path = Path(100_000)
+        let unknown = path.rate()
+        #expect(unknown == nil)
+        for rate in [5000, 10_000, 20_000] {
+            path.send(60, at: .kilobitsPerSecond(rate))
+            let measured = path.rate()
+            let next = try #require(measured)
+            #expect(abs(Int(next.bitsPerSecond) - rate * 2000) < rate * 40)
+        }
+        // What leaves slowly says nothing else.
+        path.send(60, at: .kilobitsPerSecond(3000))
+        let slow = known(&path)
+        #expect(slow > .kilobitsPerSecond(39_000))
+    }
+
+    @Test("what arrives more slowly has filled the path, and the next leaves more slowly than that")
+    func full() throws {
+        var path = Path(8000)
+        path.send(60, at: .kilobitsPerSecond(6000))
+        let doubled = known(&path)
+        #expect(doubled > .kilobitsPerSecond(11_000))
+        path.send(60, at: .kilobitsPerSecond(12_000))
+        let measured = path.rate()
+        let found = try #require(measured)
+        #expect(found > .kilobitsPerSecond(6500) && found < .kilobitsPerSecond(7000))
+        // As often as it is tried.
+        path.send(60, at: found)
+        let again = known(&path)
+        #expect(again <= .kilobitsPerSecond(14_000))
+    }
+
+    @Test("few packets measure nothing, and lost ones forget what was known")
+    func unclear() {
+        var path = Path(100_000)
+        path.send(BurstRate.leastPackets - 1, at: .kilobitsPerSecond(5000))
+        let few = path.rate()
+        #expect(few == nil)
+        path.send(60, at: .kilobitsPerSecond(5000), lost: 2)
+        let kept = known(&path)
+        #expect(kept > .zero)
+        path.send(60, at: .kilobitsPerSecond(5000), lost: 10)
+        let lost = path.rate()
+        #expect(lost == nil)
+    }
+
+    @Test("what is long past is not held to be true")
+    func old() {
+        var path = Path(100_000)
+        path.send(60, at: .kilobitsPerSecond(5000))
+        let before = known(&path)
+        #expect(before > .zero)
+        path.now = path.now.advanced(by: BurstRate.lifetime)
+        #expect(path.rates.rate(now: path.now) == nil)
+    }
+}
