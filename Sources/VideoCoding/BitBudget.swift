@@ -7,6 +7,9 @@ struct BitBudget {
     /// How much may be owed when a picture is begun, in time at the bitrate: pictures of a share each, some larger and
     /// some smaller, are not held for it.
     static let slack = Duration.milliseconds(100)
+    /// How much may be owed when what changed is a letter or a pointer: it costs next to nothing, and does not wait until a
+    /// page before it is paid for.
+    static let smallChangeSlack = Duration.seconds(1)
     /// The most that is owed: what a collapse of the bitrate leaves of the time before is not paid for ever.
     static let longestDebt = Duration.seconds(10)
 
@@ -35,9 +38,14 @@ struct BitBudget {
     }
 
     /// From when on the next picture may be begun.
-    var readyAt: Duration {
+    var readyAt: Duration { ready(slack: Self.slack) }
+
+    /// From when on the next picture may be begun of which little changed.
+    var readyForSmallChangeAt: Duration { ready(slack: Self.smallChangeSlack) }
+
+    private func ready(slack: Duration) -> Duration {
         guard bitsPerSecond > 0 else { return time }
-        return time + max(cost(debt) - Self.slack, .zero)
+        return time + max(cost(debt) - slack, .zero)
     }
 
     /// The time that so many bits take at the bitrate.

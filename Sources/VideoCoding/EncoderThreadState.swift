@@ -12,6 +12,7 @@ struct EncoderThreadState {
     /// When the newest key frame came, where it was a blurred one.
     private var lastBlurredAt: Duration?
     private var sourceHint = ContentHint.none
+    private var motion = MotionDetector()
     private var isMuted = false
     var slot: VideoFrame?
     var endings: [(any Error)?] = []
@@ -37,15 +38,15 @@ struct EncoderThreadState {
         settingsDidChange(now: now)
     }
 
-    /// What the pictures are, by the settings or else by their source; what nobody knows is taken for detail.
+    /// What the pictures are, by the settings or else by their source; what nobody knows, by how they move.
     var hint: ContentHint {
         let hint = settings.hint ?? sourceHint
-        return hint == .none ? .detail : hint
+        return hint == .none ? motion.hint : hint
     }
 
     /// The picture that the cadence named is taken up.
     mutating func begin(new: Bool, now: Duration) {
-        cadence.begin(new: new)
+        cadence.begin(new: new, now: now)
         guard new else { return }
         governor.willEncode(after: cadence.currentWait, now: now)
         cadence.framesPerSecond = governor.framesPerSecond
@@ -73,6 +74,7 @@ struct EncoderThreadState {
         if slot != nil { statistics.framesDropped += 1 }
         endings = []
         isMuted = false
+        motion = MotionDetector()
         cadence.forgetPicture()
         settingsDidChange(now: now)
         return slot
@@ -95,9 +97,20 @@ struct EncoderThreadState {
         }
         let replaced = slot
         if replaced != nil { statistics.framesDropped += 1 }
-        slot = replaced.map { frame.following(missed: $0) } ?? frame
-        cadence.frameArrived(timestamp: frame.timestamp, isChange: frame.damage?.isEmpty != true, now: now)
+        let newest = replaced.map { frame.following(missed: $0) } ?? frame
+        slot = newest
+        cadence.frameArrived(
+            timestamp: frame.timestamp, isChange: frame.damage?.isEmpty != true, isSmall: Self.isSmall(newest), now: now
+        )
         return replaced
+    }
+
+    /// What a line of text or a pointer may cover, of all pixels.
+    private static let smallArea = 64 * 256
+
+    /// Whether so little changed that it takes next to no bits.
+    private static func isSmall(_ frame: VideoFrame) -> Bool {
+        frame.damage.map { $0.reduce(0) { $0 + $1.size.area } <= smallArea } ?? false
     }
 
     mutating func apply(_ new: VideoEncoderThread.Settings, now: Duration) {
@@ -111,6 +124,17 @@ struct EncoderThreadState {
     mutating func sourceHintDidChange(_ new: ContentHint, now: Duration) {
         let before = hint
         sourceHint = new
+        hintMayHaveChanged(from: before, now: now)
+    }
+
+    /// A picture was encoded of which this part was new; nil where it was the one before.
+    mutating func saw(newShare: Double?, now: Duration) {
+        let before = hint
+        if let newShare { motion.saw(newShare: newShare, now: now) } else { motion.update(now: now) }
+        hintMayHaveChanged(from: before, now: now)
+    }
+
+    private mutating func hintMayHaveChanged(from before: ContentHint, now: Duration) {
         guard hint != before else { return }
         cadence.settingsChanged()
         settingsDidChange(now: now)
@@ -132,7 +156,7 @@ struct EncoderThreadState {
     private mutating func settingsDidChange(now: Duration) {
         if settings.bitsPerSecond != budget.bitsPerSecond {
             budget.setRate(settings.bitsPerSecond, now: now)
-            cadence.hold(until: budget.readyAt)
+            cadence.hold(until: budget.readyAt, smallChangesUntil: budget.readyForSmallChangeAt)
         }
         cadence.isPaused = settings.bitsPerSecond <= 0 || isMuted
         governor.configure(
@@ -222,7 +246,7 @@ extension EncoderThreadState {
             if !isRepetition { governor.dropped(size: fullSize, now: begin) }
         case .encoded(let frame):
             budget.spend(byteCount: frame.data.count, now: begin)
-            cadence.hold(until: budget.readyAt)
+            cadence.hold(until: budget.readyAt, smallChangesUntil: budget.readyForSmallChangeAt)
             if isChange { lastChange = (begin, lastChange.map { begin - $0.time } ?? .zero) }
             if frame.isKeyFrame {
                 // Lost reports ask for one key frame after the other: they get half the bits, the pictures between them

@@ -40,12 +40,16 @@ struct FrameCadence {
     var isPaused = false
     /// What was encoded still waits to leave: nothing more is encoded, and the newest frame is kept.
     private(set) var isQueueFull = false
-    /// Until when what was made last has to be paid for.
+    /// Until when what was made last has to be paid for, before anything is encoded and before a small change is.
     private var notBefore: Duration?
+    private var noSmallChangeBefore = Duration.zero
 
     /// `firstReadyAt` is of the first of the frames that waited in the same place.
     private var waiting:
-        (timestamp: Duration, arrivedAt: Duration, readyAt: Duration, firstReadyAt: Duration, isChange: Bool)?
+        (
+            timestamp: Duration, arrivedAt: Duration, readyAt: Duration, firstReadyAt: Duration, isChange: Bool,
+            isSmall: Bool
+        )?
     private var hasPicture = false
     private var keyFrameIsWanted = true
     private var againAtOnce = false
@@ -74,8 +78,9 @@ struct FrameCadence {
 
     private var interval: Duration { .seconds(1) / max(framesPerSecond, 0.01) }
 
-    /// A frame came, and takes the place of one that waits. `isChange` is false where it shows what the last one did.
-    mutating func frameArrived(timestamp: Duration, isChange: Bool, now: Duration) {
+    /// A frame came, and takes the place of one that waits. `isChange` is false where it shows what the last one did;
+    /// `isSmall` where it and those that it replaces differ from that so little that it takes next to no bits.
+    mutating func frameArrived(timestamp: Duration, isChange: Bool, isSmall: Bool = false, now: Duration) {
         var readyAt = now
         if let due = nextDue, let last = lastTimestamp {
             if timestamp < last || timestamp >= due + interval * 2 {
@@ -85,7 +90,7 @@ struct FrameCadence {
             }
         }
         let firstReadyAt = waiting.map { $0.isChange ? $0.firstReadyAt : readyAt } ?? readyAt
-        waiting = (timestamp, now, readyAt, firstReadyAt, isChange || (waiting?.isChange ?? false))
+        waiting = (timestamp, now, readyAt, firstReadyAt, isChange || (waiting?.isChange ?? false), isSmall)
         lastTimestamp = timestamp
     }
 
@@ -94,9 +99,10 @@ struct FrameCadence {
         keyFrameIsWanted = true
     }
 
-    /// Nothing is begun before this time: what was made has to be paid for.
-    mutating func hold(until time: Duration) {
+    /// Nothing is begun before this time, but for small changes from the other on: what was made has to be paid for.
+    mutating func hold(until time: Duration, smallChangesUntil: Duration? = nil) {
         notBefore = time
+        noSmallChangeBefore = smallChangesUntil ?? time
     }
 
     /// What was encoded waits to leave, or waits no longer: then the newest frame is encoded at once.
@@ -110,7 +116,8 @@ struct FrameCadence {
     func keepsWaiting(now: Duration) -> Bool {
         guard let waiting else { return false }
         if isQueueFull { return now < waiting.arrivedAt + Self.renewal }
-        return max(waiting.readyAt, notBefore ?? .zero) > now + Self.lead
+        let heldUntil = waiting.isSmall ? noSmallChangeBefore : notBefore ?? .zero
+        return max(waiting.readyAt, heldUntil) > now + Self.lead
     }
 
     /// The picture is to be encoded with other settings: do so soon, even if the source rests.
@@ -145,7 +152,13 @@ struct FrameCadence {
     func action(now: Duration) -> Action {
         guard !isPaused, waiting != nil || hasPicture else { return .wait(until: nil) }
         if isQueueFull { return .wait(until: nil) }
-        if let notBefore, now < notBefore { return .wait(until: notBefore) }
+        if let notBefore, now < notBefore {
+            guard let waiting, waiting.isChange, waiting.isSmall, hasPicture, !keyFrameIsWanted else {
+                return .wait(until: notBefore)
+            }
+            let at = max(waiting.readyAt, noSmallChangeBefore)
+            return now >= at ? .encodeNew(asKeyFrame: false) : .wait(until: min(at, notBefore))
+        }
         if let blockedUntil, now < blockedUntil, waiting == nil { return .wait(until: blockedUntil) }
         var next: Duration?
         if keyFrameIsWanted {
@@ -180,15 +193,16 @@ struct FrameCadence {
     }
 
     /// The picture that `action` named is taken up. A frame that comes from now on waits for the next.
-    mutating func begin(new: Bool) {
+    mutating func begin(new: Bool, now: Duration? = nil) {
         againAtOnce = false
         currentIsChange = false
         currentWait = .zero
         let isChange = new && (waiting?.isChange ?? false)
-        if !isChange, let notBefore { refinementWait += max(notBefore - lastEncodedAt - interval, .zero) }
+        let heldUntil = notBefore.map { min($0, now ?? $0) }
+        if !isChange, let heldUntil { refinementWait += max(heldUntil - lastEncodedAt - interval, .zero) }
         guard new, let frame = waiting else { return }
         waiting = nil
-        if isChange, let notBefore { currentWait = max(notBefore - frame.firstReadyAt, .zero) }
+        if isChange, let heldUntil { currentWait = max(heldUntil - frame.firstReadyAt, .zero) }
         currentIsChange = frame.isChange
         // As libwebrtc's adapter does: the next is due an interval after this one was due, and a frame half an interval
         // early is still in time, so that a jittering source at the limit's rate loses nothing.

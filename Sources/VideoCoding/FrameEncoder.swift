@@ -17,6 +17,8 @@ struct FrameEncoder {
     private var changed = MacroblockMap(size: PixelSize(width: 0, height: 0))
     /// Of the picture, the part of what is encoded that differs from what was before; 0 where nothing is looked for.
     private var share = 0.0
+    /// Of the picture that was encoded last, the part that was neither there before nor moved, 0 to 1.
+    private(set) var newShare = 0.0
     private var search = MotionSearch()
     private var signature: PictureSignature?
     private var scrolls = ScrollSearch()
@@ -60,6 +62,7 @@ struct FrameEncoder {
         let rotation = order.settings.turnsPictures ? VideoRotation.upright : source.rotation
         let moved = order.hint == .motion ? nil : try findScrolls(in: picture)
         share = 0
+        newShare = moved.map { MacroblockMap(size: picture.size, cells: $0.remaining).share } ?? changed.share
         if !asKeyFrame, let moved {
             let encoder = try prepare(order, size: picture.size, timestamp: timestamp)
             let encoded: (leading: [EncodedVideoFrame], outcome: VP8Encoder.Outcome)?
@@ -123,6 +126,7 @@ struct FrameEncoder {
             encoder?.configuration ?? VP8Encoder.Configuration(size: size, bitsPerSecond: settings.bitsPerSecond)
         configuration.size = size
         configuration.bitsPerSecond = settings.bitsPerSecond
+        configuration.burstBitsPerSecond = settings.burstBitsPerSecond
         configuration.framesPerSecond = order.framesPerSecond
         configuration.hint = order.hint
         configuration.temporalLayers = settings.temporalLayers

@@ -10,6 +10,10 @@ extension QualityGovernor {
     /// The time by which what comes is judged.
     private static let memory = Duration.seconds(2)
     private static let fewestChanges = 4
+    /// What is coarser looks no better than fewer pixels of a film, coded finer, but takes more time.
+    private static let motionQuantizer = 80
+    /// Half the pixels take so much of the bits, as measured with a film: each holds more.
+    private static let stepGain = 0.75
 
     /// The bitrate fell: what the last pictures took, at the quantizers that they had, says what the next would take at the
     /// coarsest that is wanted. Where that is too much by far, the step is taken now, and not after a window of it.
@@ -17,6 +21,24 @@ extension QualityGovernor {
         guard let demand = demand(now: now), bitsPerSecond > 0 else { return }
         let factor = demand / Double(bitsPerSecond)
         if factor > Self.certainOvershoot { stepDown(Shortage(reason: .bandwidth, factor: factor), now: now) }
+    }
+
+    /// What is seen is taken for motion from now on. What pictures of it took when they were detail, and came more seldom
+    /// for it, says what they will take at the full rate: the steps of resolution that follow are taken at once, so that
+    /// there is one key frame and not one for each.
+    mutating func beginMotion(after seen: [Taken]) {
+        let changes = seen.compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
+        guard changes.count >= Self.fewestChanges, bitsPerSecond > 0 else { return }
+        let bits = changes.reduce(0) { $0 + $1.bits(at: Self.motionQuantizer, orFiner: true) } / Double(changes.count)
+        let before = steps
+        var factor = bits * limit / Double(bitsPerSecond)
+        while factor > Self.overshoot {
+            let count = steps.count
+            giveResolution(.bandwidth)
+            guard steps.count > count else { break }
+            factor *= Self.stepGain
+        }
+        stepped(from: before)
     }
 
     /// How many steps of resolution so many bits a second are enough to undo, by what the last pictures took: each step back
@@ -90,13 +112,7 @@ extension QualityGovernor.Sample {
     func bits(at coarse: Int, orFiner: Bool = false) -> Double {
         let bits = Double(byteCount) * 8
         guard quantizer < coarse || orFiner else { return bits }
-        return bits * pow(Self.stepSize(quantizer) / Self.stepSize(coarse), 0.7)
-    }
-
-    /// The step of VP8's quantizer of this index (RFC 6386 §14.1), about.
-    private static func stepSize(_ index: Int) -> Double {
-        let index = Double(min(max(index, 0), 127))
-        if index <= 54 { return index + 4 }
-        return index <= 75 ? 58 + (index - 54) * 2 : 100 + (index - 75) * 3.54
+        let steps = (Double(Quantizer.step(of: quantizer)), Double(Quantizer.step(of: coarse)))
+        return bits * pow(steps.0 / steps.1, 0.7)
     }
 }

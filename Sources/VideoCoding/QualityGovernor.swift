@@ -137,18 +137,20 @@ struct QualityGovernor {
     mutating func configure(
         hint: ContentHint, framesPerSecond: Double, bitsPerSecond: Int, isPaused: Bool, now: Duration
     ) {
-        if (hint == .motion) != (self.hint == .motion) {
-            if fullSize.map({ size(for: $0) }) != fullSize { resolutionChanges += 1 }
+        let isOther = (hint == .motion) != (self.hint == .motion)
+        if isOther, fullSize.map({ size(for: $0) }) != fullSize { resolutionChanges += 1 }
+        let seen = isOther ? recent : []
+        if isOther || isPaused != self.isPaused { startOver() }
+        if isOther {
             steps = []
             patience = Self.firstPatience
-            startOver()
         }
-        if isPaused != self.isPaused { startOver() }
         self.hint = hint
         limit = framesPerSecond
         let isLess = bitsPerSecond < self.bitsPerSecond
         self.bitsPerSecond = bitsPerSecond
         self.isPaused = isPaused
+        if isOther, hint == .motion, !isPaused { beginMotion(after: seen) }
         followRecovery(now: now)
         if isLess, !isPaused {
             if hint == .motion { fellAt = fellAt ?? now } else { anticipate(now: now) }

@@ -15,6 +15,13 @@ struct TemporalPattern {
         let flags: Int
     }
 
+    /// What a frame of a layer may take beside the mean of all frames.
+    func weight(ofLayer layer: Int) -> Double {
+        let share = cumulativeShares[layer] - (layer > 0 ? cumulativeShares[layer - 1] : 0)
+        let frames = steps.count { $0.layer == layer }
+        return Double(share) / 100 * Double(steps.count) / Double(frames)
+    }
+
     let layerCount: Int
     let steps: [Step]
     /// Of the whole bitrate, the share of a layer and those below it, in percent.

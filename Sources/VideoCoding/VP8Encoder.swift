@@ -25,11 +25,12 @@ public final class VP8Encoder {
     var baseLayerIndex = UInt8.max
     private(set) var keyFrameIsDue = true
     /// What libvpx was last told to code; nil is all.
-    private var activeMap: MacroblockMap?
+    private(set) var activeMap: MacroblockMap?
     var quality: CodedQuality
     /// What libvpx was last told.
     private var applied: Configuration
-    private(set) var sharpening: PictureSharpening?
+    var sharpening: PictureSharpening?
+    var control = QuantizerControl()
     /// What libvpx's last frame became beside the last picture: in its memory it is one with that, and changes with it.
     private(set) var lastUpdates: ReferenceUpdates?
     /// What both sides go by; nil where a frame's header was not followed, until the next key frame.
@@ -40,7 +41,7 @@ public final class VP8Encoder {
     var followsScroll = false
     /// Where more of the picture is to be coded, all is: libvpx has little to gain from being told what not to look at.
     private static let largestShare = 0.5
-    private lazy var converter = VideoConverter()
+    lazy var converter = VideoConverter()
 
     /// How the picture that frames of our own change stands to the one that libvpx builds on.
     private enum ReferenceState {
@@ -116,15 +117,9 @@ public final class VP8Encoder {
         _ picture: any VideoFrameBuffer, timestamp: Duration, rotation: VideoRotation, asKeyFrame wantsKeyFrame: Bool,
         changed: MacroblockMap?, wait: Duration
     ) throws(VideoCodingError) -> Outcome {
-        if let part = try sharpening?.next(picture, changed: changed, bitsPerSecond: configuration.bitsPerSecond) {
-            try use(quantizers: part.quantizer...part.quantizer, speed: PictureSharpening.speed)
-            try setActiveMap(part.map)
-        } else {
-            sharpening = nil
-            try use(quantizers: configuration.minimumQuantizer...configuration.maximumQuantizer)
-            let isWhole = wantsKeyFrame || configuration.temporalLayers > 1
-            try setActiveMap(isWhole || changed?.isEmpty == true ? nil : changed.map { quality.withSomeCoarse($0) })
-        }
+        control.pass(
+            to: timestamp, wait: wait, bitsPerSecond: configuration.bitsPerSecond,
+            burst: configuration.burstBitsPerSecond)
         let step = pattern.next(isKeyFrame: wantsKeyFrame)
         if configuration.temporalLayers > 1 {
             try context.control("temporal layer", VP8E_SET_TEMPORAL_LAYER_ID, Int32(step.layer))
@@ -133,9 +128,15 @@ public final class VP8Encoder {
         if let reference, reference.state == .newer { try context.setLastFrame(to: reference.picture) }
         reference?.state = .outdated
         let flags = step.flags | (followsScroll ? Self.onlyLastPicture : 0)
-        guard var packet = try context.encode(picture, time: time, flags: flags) else { return .dropped }
+        let packet: Packet?
+        if wantsKeyFrame {
+            packet = try encodeKeyFrame(of: picture, time: time, flags: flags)
+        } else {
+            packet = try encodeInterFrame(
+                of: picture, changed: changed, weight: pattern.weight(ofLayer: step.layer), time: time, flags: flags)
+        }
+        guard let packet else { return .dropped }
         followsScroll = false
-        if packet.isKeyFrame { packet = try limited(packet, of: picture, time: time, flags: step.flags) }
         sharpening?.took(byteCount: packet.data.count)
         let quantizer = try context.lastQuantizer()
         quality.didCode(packet.isKeyFrame ? nil : activeMap, quantizer: quantizer)
@@ -179,83 +180,22 @@ public final class VP8Encoder {
         return result
     }
 
-    /// Has libvpx code these macroblocks alone from the next frame on; nil is all.
-    private func setActiveMap(_ map: MacroblockMap?) throws(VideoCodingError) {
-        let map = map.flatMap { $0.share < Self.largestShare ? $0 : nil }
-        guard map != activeMap else { return }
-        try context.setActiveMap(map)
-        activeMap = map
-    }
-}
-
-extension VP8Encoder {
-    private typealias Packet = (data: [UInt8], isKeyFrame: Bool)
-
-    /// What a key frame may take at most, in time at the bitrate, and a blurred one.
-    private static let longestKeyFrame = Duration.milliseconds(500)
-    private static let longestBlurred = Duration.milliseconds(350)
-    /// The coarsest quantizer that there is.
-    private static let coarsestQuantizer = 63
-
-    /// A key frame that keeps to its limit, in place of one that came out far larger: coarser, and where that is too large
-    /// still or could not be read, blurred. What is blurred is sharpened by the frames that follow.
-    private func limited(
-        _ packet: Packet, of picture: any VideoFrameBuffer, time: (ticks: Int, duration: Int), flags: Int
-    ) throws(VideoCodingError) -> Packet {
-        var packet = packet
-        // Presentation times have to grow; one tick is no time.
-        var time = time
-        func again(
-            _ picture: any VideoFrameBuffer, quantizer: Int
-        ) throws(VideoCodingError) -> Packet? {
-            time.ticks += 1
-            try use(quantizers: quantizer...max(quantizer, configuration.maximumQuantizer))
-            return try context.encode(picture, time: time, flags: flags)
-        }
-        if let coarser = try coarserQuantizer(forKeyFrame: packet.data.count) {
-            packet = try again(picture, quantizer: max(coarser, configuration.minimumQuantizer)) ?? packet
-        }
-        guard isLonger(packet, than: Self.longestKeyFrame) else { return packet }
-        // Motion is sharp again with what moves next; layers would miss what the one above them sharpened.
-        guard configuration.hint != .motion, configuration.temporalLayers == 1 else {
-            return try again(picture, quantizer: Self.coarsestQuantizer) ?? packet
-        }
-        for factor in [4, 8, 16] {
-            let size = PixelSize(width: picture.size.width / factor, height: picture.size.height / factor)
-            guard size.width >= 2, size.height >= 2 else { break }
-            let blurred = try converter.convert(try converter.convert(picture, to: size), to: picture.size)
-            guard let smaller = try again(blurred, quantizer: Self.coarsestQuantizer) else { break }
-            packet = smaller
-            sharpening = try PictureSharpening(of: picture, blurred: blurred)
-            guard isLonger(packet, than: Self.longestBlurred) else { break }
-        }
-        return packet
-    }
-
-    private func isLonger(_ packet: Packet, than limit: Duration) -> Bool {
-        Double(packet.data.count) * 8 > Double(configuration.bitsPerSecond) * (limit / .seconds(1))
-    }
-
-    /// The quantizer, 0 to 63, at which a key frame keeps to its limit, where it came out far larger: libvpx guesses from
-    /// the key frame before, which was of another picture, at another size.
-    private func coarserQuantizer(forKeyFrame byteCount: Int) throws(VideoCodingError) -> Int? {
-        let limit = Double(configuration.bitsPerSecond) / 8 * (configuration.keyFrameLimit / .seconds(1))
-        let excess = Double(byteCount) / max(limit, 1)
-        let last = try context.lastQuantizer()
-        guard excess > 1.5, last < 106 else { return nil }
-        // Half of the steps that 63 has make a picture about a quarter of its size.
-        let used = Double(last) / 2
-        return min(Int(used + 16 * log2(excess)), configuration.maximumQuantizer)
-    }
-
-    /// Has libvpx use these quantizers from the next frame on.
-    private func use(quantizers: ClosedRange<Int>, speed: Int? = nil) throws(VideoCodingError) {
+    /// Has libvpx use this quantizer, 0 to 63, from the next frame on.
+    func use(quantizer: Int, speed: Int? = nil) throws(VideoCodingError) {
         var wanted = configuration
         wanted.speed = speed ?? configuration.speed
-        wanted.minimumQuantizer = quantizers.lowerBound
-        wanted.maximumQuantizer = quantizers.upperBound
+        wanted.minimumQuantizer = quantizer
+        wanted.maximumQuantizer = quantizer
         guard wanted != applied else { return }
         try context.apply(wanted)
         applied = wanted
+    }
+
+    /// Has libvpx code these macroblocks alone from the next frame on; nil is all.
+    func setActiveMap(_ map: MacroblockMap?) throws(VideoCodingError) {
+        let map = map.flatMap { $0.share <= Self.largestShare ? $0 : nil }
+        guard map != activeMap else { return }
+        try context.setActiveMap(map)
+        activeMap = map
     }
 }

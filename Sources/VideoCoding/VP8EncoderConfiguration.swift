@@ -8,6 +8,8 @@ extension VP8Encoder {
         public var size: PixelSize
         /// What the whole stream may take, in bits a second.
         public var bitsPerSecond: Int
+        /// How fast one large picture leaves, in bits a second; 0 where that is not known.
+        public var burstBitsPerSecond = 0
         /// How many frames a second come at most, 0.01 to 240: a frame's fair share of the bitrate is by this.
         public var framesPerSecond: Double
         /// What the pictures are.
@@ -103,8 +105,8 @@ extension VP8Encoder.Configuration {
         // Milliseconds of the bitrate: more would be delay, as the pacer holds back what the network does not take. The
         // small start makes the first key frame coarse and soon there; the frames after it sharpen it.
         config.rc_buf_initial_sz = 100
-        config.rc_buf_optimal_sz = 500
-        config.rc_buf_sz = 600
+        config.rc_buf_optimal_sz = 120
+        config.rc_buf_sz = 150
         // Key frames come on request only.
         config.kf_mode = VPX_KF_DISABLED
         let pattern = TemporalPattern(layerCount: temporalLayers)
@@ -121,22 +123,22 @@ extension VP8Encoder.Configuration {
     }
 
     /// What a key frame may take, in time at the bitrate: a quarter of a second, so that it neither bursts nor, being too
-    /// coarse, costs as much again in repairs; three frames where these are few.
-    var keyFrameLimit: Duration { max(.milliseconds(250), .seconds(3 / framesPerSecond)) }
+    /// coarse, costs as much again in repairs; less where the next pictures show something else; three frames where these
+    /// are few.
+    var keyFrameLimit: Duration {
+        max(.milliseconds(hint == .motion ? 100 : 250), .seconds(3 / framesPerSecond))
+    }
 
     /// The encoder's controls that stand beside its configuration.
     var controls: [(name: String, control: vp8e_enc_control_id, value: Int32)] {
-        // In percent of a frame's share.
-        let keyFramePercent = keyFrameLimit / .seconds(1) * framesPerSecond * 100
-        return [
+        [
             ("speed", VP8E_SET_CPUUSED, Int32(speed)),
-            // 2: after an overshoot, drop the frame and code the next at the coarsest quantizer. A new slide then costs
-            // one frame's time, not half a second of queue. 1: what a key frame took too much is not paid for ever.
-            ("screen content mode", VP8E_SET_SCREEN_CONTENT_MODE, hint == .motion ? 1 : 2),
+            // 1, not 2: nothing is dropped after it was encoded, for how coarse it becomes is our choice
+            // (``QuantizerControl``).
+            ("screen content mode", VP8E_SET_SCREEN_CONTENT_MODE, 1),
             ("static threshold", VP8E_SET_STATIC_THRESHOLD, hint == .motion ? 1 : 100),
             ("noise sensitivity", VP8E_SET_NOISE_SENSITIVITY, 0),
             ("token partitions", VP8E_SET_TOKEN_PARTITIONS, threads > 1 ? 1 : 0),
-            ("key frame limit", VP8E_SET_MAX_INTRA_BITRATE_PCT, Int32(min(keyFramePercent, 1_000_000))),
         ]
     }
 }

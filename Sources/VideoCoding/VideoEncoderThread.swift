@@ -14,12 +14,16 @@ public final class VideoEncoderThread: VideoSink {
     public struct Settings: Sendable, Hashable {
         /// Bits a second for the whole stream; 0 pauses.
         public var bitsPerSecond: Int
+        /// How fast one large picture leaves, in bits a second; 0 where that is not known. Where it is much faster than the
+        /// whole stream, a page that is new after a rest gets more of the bits that were not used.
+        public var burstBitsPerSecond = 0
         /// Frames a second at most, above 0 and up to 240.
         public var framesPerSecond: Double
         /// The largest picture, upright: what comes larger is scaled to fit, whole, with its aspect.
         public var maximumSize: PixelSize
         /// What the pictures are, whatever their source says of them; nil follows the source's hint, and its changes.
-        /// What nobody knows (`ContentHint.none`) is taken for `detail`.
+        /// What nobody knows (`ContentHint.none`) is told by how it moves: a film is taken for `motion`, all else for
+        /// `detail`.
         public var hint: ContentHint?
         /// 1 to 3.
         public var temporalLayers: Int
@@ -289,6 +293,7 @@ private struct EncoderThreadWorker {
                     if isNew { state.statistics.framesDropped += 1 }
                     return false
                 }
+                state.saw(newShare: isNew ? encoder.newShare : nil, now: begin)
                 for frame in leading { state.countLeading(frame, now: begin) }
                 state.count(
                     outcome, isRepetition: !isNew, fullSize: order.sizes(for: source).full, begin: begin, end: end)

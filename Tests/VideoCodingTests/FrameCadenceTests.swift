@@ -317,4 +317,31 @@ struct TimestampTests {
         #expect(cadence.keepsWaiting(now: .seconds(3) + .milliseconds(50)))
         #expect(!cadence.keepsWaiting(now: .seconds(3) + FrameCadence.renewal))
     }
+
+    @Test("a letter does not wait until the page before it is paid for, but for a far larger debt")
+    func smallChanges() {
+        var cadence = FrameCadence(framesPerSecond: 30, keyFrameInterval: .zero)
+        cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
+        cadence.begin(new: true, now: .zero)
+        cadence.encoded(isKeyFrame: true, quantizer: 4, now: .zero)
+        cadence.hold(until: .seconds(2), smallChangesUntil: .seconds(1))
+        let waits = FrameCadence.Action.wait(until: .seconds(2))
+        cadence.frameArrived(timestamp: .seconds(1.1), isChange: true, now: .seconds(1.1))
+        #expect(cadence.action(now: .seconds(1.1)) == waits)
+        // One that comes with the page is as large as that.
+        cadence.frameArrived(timestamp: .seconds(1.2), isChange: true, isSmall: false, now: .seconds(1.2))
+        #expect(cadence.action(now: .seconds(1.2)) == waits)
+        cadence.frameArrived(timestamp: .seconds(1.3), isChange: true, isSmall: true, now: .seconds(1.3))
+        #expect(cadence.action(now: .seconds(1.3)) == .encodeNew(asKeyFrame: false))
+        cadence.begin(new: true, now: .seconds(1.3))
+        // From the first that waited in the same place.
+        #expect(cadence.currentWait == .seconds(1.3) - .seconds(1.1))
+        cadence.encoded(isKeyFrame: false, quantizer: 4, now: .seconds(1.3))
+        // Nothing is repeated meanwhile, and what takes too much altogether waits too.
+        #expect(cadence.action(now: .seconds(1.9)) == waits)
+        cadence.hold(until: .seconds(9), smallChangesUntil: .seconds(8))
+        cadence.frameArrived(timestamp: .seconds(2), isChange: true, isSmall: true, now: .seconds(2))
+        #expect(cadence.action(now: .seconds(2)) == .wait(until: .seconds(8)))
+        #expect(cadence.keepsWaiting(now: .seconds(2)) && !cadence.keepsWaiting(now: .seconds(8)))
+    }
 }

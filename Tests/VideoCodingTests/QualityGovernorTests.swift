@@ -333,8 +333,15 @@ struct QualityGovernorTests {
         #expect(run.governor.framesPerSecond == 22.5)
         run.configure(.detail, fps: 20)
         #expect(run.governor.framesPerSecond == 15)
+        // What the pictures took that came so seldom is too much for motion, which comes at the full rate.
         run.configure(.motion)
-        #expect(run.governor.framesPerSecond == 30 && run.governor.resolutionChanges == 2)
+        #expect(run.governor.framesPerSecond == 30 && run.governor.size(for: run.size).description == "640x360")
+        #expect(run.governor.reason == .bandwidth && run.governor.resolutionChanges == 4)
+        // Little that was taken is no reason for it.
+        var quiet = Run(.detail)
+        quiet.give(3, quantizer: 60, share: 0.3)
+        quiet.configure(.motion)
+        #expect(quiet.governor.reason == .none && quiet.governor.resolutionChanges == 0)
     }
 
     @Test("the durations of all reasons make up the time")

@@ -24,7 +24,7 @@ public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
     private let display: String?
     private let connection: XConnection
     /// The sinks and observers.
-    public let broadcaster = VideoBroadcaster(contentHint: .detail)
+    public let broadcaster = VideoBroadcaster()
     private let thread = CaptureThread()
 
     /// Connects to `display` (what stands in `DISPLAY`) and looks the area up; what cannot be shared throws, and says

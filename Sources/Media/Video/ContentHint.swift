@@ -1,6 +1,7 @@
 /// What a track's pictures are, and so what to keep when not everything fits (W3C mst-content-hint).
 public enum ContentHint: String, Sendable, Hashable, CaseIterable {
-    /// Nothing is known: treated as `detail` where a screen is shared, as `motion` for a camera.
+    /// Nothing is known: told by how the pictures move. A film that fills a screen is taken for `motion` while it plays, all
+    /// else for `detail`.
     case none = ""
     /// A camera, a film or a game: the frame rate matters more than sharp edges.
     case motion

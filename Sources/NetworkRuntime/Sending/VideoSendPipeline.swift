@@ -60,6 +60,8 @@ public final class VideoSendPipeline: Sendable {
                 return settings
             }
             if let rate = rungs.rate(of: rung, now: now) { settings.bitsPerSecond = min(settings.bitsPerSecond, rate) }
+            let pacing = members.values.compactMap { $0.isWithheld ? nil : $0.target?.pacingRate }.min()
+            settings.burstBitsPerSecond = pacing.map { Int(clamping: $0.bitsPerSecond) } ?? 0
             for limit in members.values.compactMap(\.limits) {
                 if let rate = limit.maximumBitrate {
                     settings.bitsPerSecond = min(settings.bitsPerSecond, Int(clamping: rate.bitsPerSecond))

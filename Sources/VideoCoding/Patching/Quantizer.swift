@@ -17,6 +17,9 @@ struct Quantizer {
         chroma = (min(first, 132), others)
     }
 
+    /// The step between two coefficients of luma at this index.
+    static func step(of index: Int) -> Int32 { others[min(max(index, 0), 127)] }
+
     private static let first: [Int32] = [
         4, 5, 6, 7, 8, 9, 10, 10, 11, 12, 13, 14, 15, 16, 17, 17, 18, 19, 20, 20, 21, 21, 22, 22, 23, 23, 24, 25, 25,
         26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 46, 47, 48, 49, 50, 51,

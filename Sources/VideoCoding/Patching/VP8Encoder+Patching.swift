@@ -38,7 +38,9 @@ extension VP8Encoder {
         }
         guard let patch else { return nil }
         quality.didCode(patch.coded, quantizer: patch.quantizer)
-        return makeFrame(patch.data, quantizer: patch.quantizer, timestamp: timestamp, rotation: rotation)
+        return makeFrame(
+            patch.data, quantizer: patch.quantizer, timestamp: timestamp, rotation: rotation,
+            isChange: !changed.isEmpty)
     }
 
     /// The finest patch that the bitrate allows; nil where it is too large at the coarsest, with the reference as it was.
@@ -68,9 +70,10 @@ extension VP8Encoder {
 
     /// A frame that is not libvpx's, which learns nothing of it: the time of its next one is counted from the one before.
     func makeFrame(
-        _ data: [UInt8], quantizer: Int, timestamp: Duration, rotation: VideoRotation
+        _ data: [UInt8], quantizer: Int, timestamp: Duration, rotation: VideoRotation, isChange: Bool = true
     ) -> EncodedVideoFrame {
         baseLayerIndex &+= 1
+        if isChange { control.spend(data.count * 8) }
         var frame = EncodedVideoFrame(
             data: data, isKeyFrame: false, size: configuration.size, timestamp: timestamp, rotation: rotation,
             temporalLayer: TemporalLayer(baseLayerIndex: baseLayerIndex), quantizer: quantizer,

@@ -1,0 +1,44 @@
+internal import CYUV
+internal import Media
+
+/// How much there is to code in a picture: what an encoder makes of it, at one quantizer, is about proportional to this,
+/// whether it is text, a film or a blurred page.
+enum PictureActivity {
+    /// Of each macroblock every fourth row is looked at: enough to know it, for a quarter of the time.
+    private static let step = 4
+
+    /// The sum over the macroblocks of `map`, nil being all, of the mean (as a root of squares) of how far a pixel of luma
+    /// is from the ones to its right and below.
+    static func sum(
+        of picture: any VideoFrameBuffer, in map: MacroblockMap? = nil
+    ) throws(VideoCodingError) -> Double {
+        let size = picture.size
+        let columns = (size.width + 15) / 16
+        return try picture.withPlanePointers { (planes) throws(VideoCodingError) -> Double in
+            let (luma, stride) = (planes.first.first, Int(planes.first.stride))
+            var total = 0.0
+            for top in Swift.stride(from: 0, to: size.height, by: 16) {
+                for left in Swift.stride(from: 0, to: size.width, by: 16) {
+                    if let map, map.cells[top / 16 * columns + left / 16] == 0 { continue }
+                    let (width, height) = (min(16, size.width - left), min(16, size.height - top))
+                    let place = luma + top * stride + left
+                    let right = min(width, size.width - left - 1)
+                    let below = min(height, size.height - top - 1)
+                    let squares =
+                        distance(place, place + 1, stride, width: right, height: height)
+                        + distance(place, place + stride, stride, width: width, height: below)
+                    total += (Double(squares) / Double(width * height * 2 / step + 1)).squareRoot()
+                }
+            }
+            return total
+        }
+    }
+
+    private static func distance(
+        _ one: UnsafePointer<UInt8>, _ other: UnsafePointer<UInt8>, _ stride: Int, width: Int, height: Int
+    ) -> UInt64 {
+        guard width > 0, height > 0 else { return 0 }
+        let spread = Int32(stride * step)
+        return ComputeSumSquareErrorPlane(one, spread, other, spread, Int32(width), Int32((height + step - 1) / step))
+    }
+}

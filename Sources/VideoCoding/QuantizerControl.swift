@@ -1,0 +1,121 @@
+internal import Glibc
+
+/// Which quantizer a picture is coded with, so that it takes the bits that are there for it.
+///
+///     bits ≈ complexity · activity · step^-0.7        (activity: ``PictureActivity``; step: the quantizer's)
+///
+/// As measured, the complexity of text, films and blurred pages is between 85 and 300 at any quantizer: a first picture is
+/// hit well without a try, and what follows is learnt from what came before. libvpx's own control goes by the number of
+/// macroblocks, and has to see a page of text come out several times too large before it knows.
+///
+/// Bits that no change used are kept for the next: a quarter of a second's worth, and up to a second's where the path was
+/// seen to carry these at once. What sharpens a picture that rests takes what is left, and leaves these alone. Those that
+/// were too many are saved by what follows.
+struct QuantizerControl {
+    /// The most bits that are kept, in time at the bitrate.
+    static let longestCredit = Duration.milliseconds(250)
+    /// The same where they leave within ``burst``.
+    static let longestBurstCredit = Duration.seconds(1)
+    /// How long a page that is new may be on its way.
+    static let burst = Duration.milliseconds(60)
+    /// The most that are owed: more is not paid by coarser pictures but by fewer (``BitBudget``).
+    static let longestDebt = Duration.milliseconds(250)
+    /// What is known of a first picture.
+    private static let usualComplexity = 150.0
+    /// No picture is taken for simpler or harder than this.
+    private static let complexities = 40.0...600.0
+    private static let exponent = 0.7
+    /// What is suddenly simple, as a picture that was there a moment ago, does not stay so: by so much at most pictures are
+    /// taken for simpler than the one before.
+    private static let mostSimplification = 0.85
+    /// Of what is missing, the part that the next picture saves, and the least of its share that is left to it.
+    private static let saving = 0.25
+    private static let leastShare = 0.3
+    /// By how many steps a picture that is coded again becomes finer.
+    private static let refinement = 6
+
+    /// What is to be coded.
+    struct Picture {
+        /// ``PictureActivity`` of what is coded.
+        let activity: Double
+        let isKeyFrame: Bool
+    }
+
+    private var complexity = (inter: Self.usualComplexity, key: Self.usualComplexity)
+    /// Bits that are there, below 0 those owed.
+    private var credit = 0.0
+    private var last: Duration?
+
+    /// A picture of this time is due. Bits have come together since the one before; but in the time that it was held, `wait`,
+    /// to pay for what was made before, they did only that.
+    mutating func pass(to timestamp: Duration, wait: Duration, bitsPerSecond: Int, burst: Int) {
+        let elapsed = last.map { max(timestamp - $0, .zero) } ?? .zero
+        last = timestamp
+        func bits(_ time: Duration) -> Double { Double(bitsPerSecond) * (time / .seconds(1)) }
+        let most = max(credit, 0) + bits(max(elapsed - wait, .zero))
+        let atOnce = min(Double(burst) * (Self.burst / .seconds(1)), bits(Self.longestBurstCredit))
+        credit = min(credit + bits(elapsed), most, max(bits(Self.longestCredit), atOnce))
+        credit = max(credit, -bits(Self.longestDebt))
+    }
+
+    /// Bits for the next picture, of which `share` is its own: all that are there, and where these are fewer, nearly its
+    /// share.
+    func allowance(share: Double) -> Double {
+        credit >= share ? credit : max(share + (credit - share) * Self.saving, share * Self.leastShare)
+    }
+
+    /// The quantizer, 0 to 63, at which the picture takes about so many bits.
+    func quantizer(for picture: Picture, bits: Double, in limits: ClosedRange<Int>) -> Int {
+        limits.first { self.bits(picture, at: $0) <= bits } ?? limits.upperBound
+    }
+
+    /// The bits that the picture takes at a quantizer, 0 to 63.
+    func bits(_ picture: Picture, at quantizer: Int) -> Double {
+        (picture.isKeyFrame ? complexity.key : complexity.inter) * picture.activity * Self.factor(of: quantizer)
+    }
+
+    /// The next finer quantizer for a picture that was coded with this one and did not change since.
+    static func finer(than quantizer: Int, in limits: ClosedRange<Int>) -> Int {
+        max(quantizer - refinement, limits.lowerBound)
+    }
+
+    /// The picture took so many bits.
+    mutating func took(_ bits: Int, for picture: Picture, quantizer: Int) {
+        spend(bits)
+        let expected = picture.activity * Self.factor(of: quantizer)
+        guard expected > 0 else { return }
+        let seen = Double(bits) / expected
+        func learnt(_ known: Double) -> Double {
+            let mean = max((known * seen).squareRoot(), known * Self.mostSimplification)
+            return min(max(mean, Self.complexities.lowerBound), Self.complexities.upperBound)
+        }
+        if picture.isKeyFrame {
+            complexity.key = learnt(complexity.key)
+        } else {
+            complexity.inter = learnt(complexity.inter)
+        }
+    }
+
+    /// A frame took so many bits that says nothing of others.
+    mutating func spend(_ bits: Int) {
+        credit -= Double(bits)
+    }
+
+    private static func factor(of quantizer: Int) -> Double {
+        pow(Double(Quantizer.step(of: indices[quantizer])), -exponent)
+    }
+
+    /// The quantizer of this index of a frame's header, as libvpx's configuration counts them.
+    static func quantizer(ofIndex index: Int) -> Int {
+        indices.lastIndex { $0 <= index } ?? 0
+    }
+
+    /// The index in a frame's header (RFC 6386 §9.6), 0 to 127, of each quantizer of libvpx's configuration, 0 to 63.
+    static let indices = [
+        0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 15, 17, 18, 19, 20, 21, 23, 24, 25, 26, 27, 28, 29, 30, 31, 33, 35, 37,
+        39,
+        41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 64, 67, 70, 73, 76, 79, 82, 85, 88, 91, 94, 97, 100, 103, 106, 109,
+        112,
+        115, 118, 121, 124, 127,
+    ]
+}

@@ -1,0 +1,123 @@
+internal import Media
+
+/// What libvpx is told to make of a picture: how coarse, which macroblocks, and whether it is blurred first.
+extension VP8Encoder {
+    typealias Packet = (data: [UInt8], isKeyFrame: Bool)
+
+    /// What a picture may take at most that is coarse, and one that is blurred, in time at the bitrate.
+    private static let longestPicture = Duration.milliseconds(500)
+    private static let longestBlurred = Duration.milliseconds(350)
+    /// The coarsest quantizer that there is.
+    private static let coarsestQuantizer = 63
+    /// How many times more bits than a limit have a key frame made once more.
+    private static let largestExcess = 1.5
+
+    /// A key frame that keeps to its limit: as fine as that allows, and where the coarsest quantizer that is wanted would
+    /// take far more, blurred. What is blurred is sharpened by the frames that follow.
+    func encodeKeyFrame(
+        of picture: any VideoFrameBuffer, time: (ticks: Int, duration: Int), flags: Int
+    ) throws(VideoCodingError) -> Packet? {
+        sharpening = nil
+        try setActiveMap(nil)
+        var time = time
+        var packet: Packet?
+        // What came out far too large is made once more, by what is known of it then.
+        for _ in 0..<2 {
+            let attempt = try attemptKeyFrame(of: picture)
+            try use(quantizer: attempt.quantizer)
+            packet = try context.encode(attempt.picture, time: time, flags: flags) ?? packet
+            guard let packet else { return nil }
+            let bits = packet.data.count * 8
+            control.took(bits, for: attempt.kind, quantizer: attempt.quantizer)
+            guard Double(bits) > attempt.limit * Self.largestExcess, attempt.quantizer < Self.coarsestQuantizer else {
+                sharpening = try attempt.isBlurred ? PictureSharpening(of: picture, blurred: attempt.picture) : nil
+                break
+            }
+            // Nobody gets it. Presentation times have to grow; one tick is no time.
+            control.spend(-bits)
+            time.ticks += 1
+        }
+        return packet
+    }
+
+    private struct Attempt {
+        let picture: any VideoFrameBuffer
+        let kind: QuantizerControl.Picture
+        let quantizer: Int
+        /// Bits that it should take at most.
+        let limit: Double
+        let isBlurred: Bool
+    }
+
+    private func attemptKeyFrame(of picture: any VideoFrameBuffer) throws(VideoCodingError) -> Attempt {
+        let kind = QuantizerControl.Picture(activity: try PictureActivity.sum(of: picture), isKeyFrame: true)
+        let range = configuration.minimumQuantizer...configuration.maximumQuantizer
+        let limit = bits(configuration.keyFrameLimit)
+        let quantizer = control.quantizer(for: kind, bits: limit, in: range)
+        if control.bits(kind, at: quantizer) <= bits(Self.longestPicture) {
+            return Attempt(
+                picture: picture, kind: kind, quantizer: quantizer, limit: bits(Self.longestPicture), isBlurred: false)
+        }
+        // Motion is sharp again with what moves next; layers would miss what the one above them sharpened.
+        guard configuration.hint != .motion, configuration.temporalLayers == 1 else {
+            return Attempt(
+                picture: picture, kind: kind, quantizer: Self.coarsestQuantizer, limit: limit, isBlurred: false)
+        }
+        let blurred = try blurred(picture, isKeyFrame: true)
+        return Attempt(
+            picture: blurred.picture, kind: blurred.kind, quantizer: Self.coarsestQuantizer,
+            limit: bits(Self.longestBlurred), isBlurred: true)
+    }
+
+    /// The picture, blurred until it takes little enough at the coarsest quantizer.
+    private func blurred(
+        _ picture: any VideoFrameBuffer, isKeyFrame: Bool
+    ) throws(VideoCodingError) -> (picture: any VideoFrameBuffer, kind: QuantizerControl.Picture) {
+        var result = picture
+        var kind = QuantizerControl.Picture(activity: 0, isKeyFrame: isKeyFrame)
+        for factor in [4, 8, 16] {
+            let size = PixelSize(width: picture.size.width / factor, height: picture.size.height / factor)
+            guard size.width >= 2, size.height >= 2 else { break }
+            result = try converter.convert(try converter.convert(picture, to: size), to: picture.size)
+            kind = QuantizerControl.Picture(activity: try PictureActivity.sum(of: result), isKeyFrame: isKeyFrame)
+            guard control.bits(kind, at: Self.coarsestQuantizer) > bits(Self.longestBlurred) else { break }
+        }
+        return (result, kind)
+    }
+
+    /// A frame that builds on those before it: a part of a picture that is being sharpened, or what changed, as fine as
+    /// there are bits for it, or, where nothing did, all of it a little finer.
+    func encodeInterFrame(
+        of picture: any VideoFrameBuffer, changed: MacroblockMap?, weight: Double,
+        time: (ticks: Int, duration: Int), flags: Int
+    ) throws(VideoCodingError) -> Packet? {
+        if let part = try sharpening?.next(picture, changed: changed, bitsPerSecond: configuration.bitsPerSecond) {
+            try use(quantizer: part.quantizer, speed: PictureSharpening.speed)
+            try setActiveMap(part.map)
+            return try context.encode(picture, time: time, flags: flags)
+        }
+        sharpening = nil
+        let isWhole = configuration.temporalLayers > 1
+        let rests = changed?.isEmpty == true
+        let map = isWhole ? changed : changed.map { quality.withSomeCoarse($0) }
+        try setActiveMap(isWhole || rests ? nil : map)
+        let range = configuration.minimumQuantizer...configuration.maximumQuantizer
+        let kind = QuantizerControl.Picture(
+            activity: rests ? 0 : try PictureActivity.sum(of: picture, in: map), isKeyFrame: false)
+        let quantizer: Int
+        if rests {
+            let last = QuantizerControl.quantizer(ofIndex: try context.lastQuantizer())
+            quantizer = min(QuantizerControl.finer(than: last, in: range), range.upperBound)
+        } else {
+            let share = bits(.seconds(1 / configuration.framesPerSecond)) * weight
+            quantizer = control.quantizer(for: kind, bits: control.allowance(share: share), in: range)
+        }
+        try use(quantizer: quantizer)
+        let packet = try context.encode(picture, time: time, flags: flags)
+        if !rests { control.took((packet?.data.count ?? 0) * 8, for: kind, quantizer: quantizer) }
+        return packet
+    }
+
+    /// What may be sent in so long.
+    private func bits(_ time: Duration) -> Double { Double(configuration.bitsPerSecond) * (time / .seconds(1)) }
+}

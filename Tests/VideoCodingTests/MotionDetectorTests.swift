@@ -1,0 +1,70 @@
+import Media
+import Testing
+
+@testable import VideoCoding
+
+@Suite struct MotionDetectorTests {
+    private struct Run {
+        var detector = MotionDetector()
+        var now = Duration.seconds(50)
+
+        /// Gives pictures for so long, of which each has this much that is new.
+        mutating func give(_ seconds: Double, newShare: Double, rate: Double = 30) {
+            for _ in 0..<Int(seconds * rate) {
+                now += .seconds(1 / rate)
+                detector.saw(newShare: newShare, now: now)
+            }
+        }
+
+        mutating func rest(_ seconds: Double) {
+            now += .seconds(seconds)
+            detector.update(now: now)
+        }
+    }
+
+    @Test("what is new for the most part for a second and a half is a film", arguments: [4.0, 30])
+    func film(rate: Double) {
+        var run = Run()
+        run.give(1.25, newShare: 0.9, rate: rate)
+        #expect(run.detector.hint == .detail)
+        run.give(1, newShare: 0.9, rate: rate)
+        #expect(run.detector.hint == .motion)
+    }
+
+    @Test("a part of a screen, pages that are leafed through slowly, and a change that ends are none")
+    func detail() {
+        var run = Run()
+        run.give(20, newShare: 0.45)
+        run.give(20, newShare: 1, rate: 2)
+        for _ in 0..<10 {
+            run.give(1.2, newShare: 1)
+            run.give(0.1, newShare: 0.01)
+        }
+        #expect(run.detector.hint == .detail)
+    }
+
+    @Test("a film stays one while little of it moves, and until nothing has for a second")
+    func ends() {
+        var run = Run()
+        run.give(3, newShare: 0.9)
+        run.give(10, newShare: 0.2)
+        #expect(run.detector.hint == .motion)
+        run.give(0.9, newShare: 0.01)
+        #expect(run.detector.hint == .motion)
+        run.give(0.2, newShare: 0.01)
+        #expect(run.detector.hint == .detail)
+        // The next begins from nothing.
+        run.give(1.25, newShare: 0.9)
+        #expect(run.detector.hint == .detail)
+    }
+
+    @Test("a film that is paused rests without a picture")
+    func paused() {
+        var run = Run()
+        run.give(3, newShare: 0.9)
+        run.rest(0.9)
+        #expect(run.detector.hint == .motion)
+        run.rest(0.2)
+        #expect(run.detector.hint == .detail)
+    }
+}

@@ -1,0 +1,138 @@
+import Media
+import Testing
+
+@testable import VideoCoding
+
+@Suite struct QuantizerControlTests {
+    private static let rate = 3_000_000
+    private static let share = Double(rate) / 30
+    private static let picture = QuantizerControl.Picture(activity: 20_000, isKeyFrame: false)
+
+    private static func pass(
+        _ control: inout QuantizerControl, to time: Duration, wait: Duration = .zero, burst: Int = 0
+    ) {
+        control.pass(to: time, wait: wait, bitsPerSecond: rate, burst: burst)
+    }
+
+    @Test("fewer bits, a coarser quantizer, within the limits")
+    func order() {
+        let control = QuantizerControl()
+        let quantizers = [10_000_000.0, 300_000, 200_000, 150_000, 1000].map {
+            control.quantizer(for: Self.picture, bits: $0, in: 4...56)
+        }
+        #expect(quantizers == quantizers.sorted())
+        #expect(quantizers.first == 4 && quantizers.last == 56)
+        for (quantizer, bits) in zip(quantizers, [10_000_000.0, 300_000, 200_000, 150_000]) {
+            #expect(control.bits(Self.picture, at: quantizer) <= bits)
+        }
+    }
+
+    @Test("pictures that come one after the other get a frame's share each")
+    func steady() {
+        var control = QuantizerControl()
+        for index in 0..<90 {
+            Self.pass(&control, to: .seconds(index) / 30)
+            let bits = control.allowance(share: Self.share)
+            if index > 0 { #expect(abs(bits - Self.share) < Self.share * 0.01) }
+            control.spend(Int(index == 0 ? 0 : bits))
+        }
+    }
+
+    @Test("after a rest a change gets a quarter of a second, and a second's worth where that leaves at once")
+    func credit() {
+        for (burst, expected) in [(0, 0.25), (2 * Self.rate, 0.25), (8 * Self.rate, 0.48), (40 * Self.rate, 1)] {
+            var control = QuantizerControl()
+            Self.pass(&control, to: .zero)
+            Self.pass(&control, to: .seconds(60), burst: burst)
+            #expect(abs(control.allowance(share: Self.share) / Double(Self.rate) - expected) < 0.001)
+        }
+    }
+
+    @Test("the time that a picture is held for pays debts, and gives no bits")
+    func held() {
+        var control = QuantizerControl()
+        Self.pass(&control, to: .zero)
+        control.spend(Self.rate / 5)
+        Self.pass(&control, to: .milliseconds(233), wait: .milliseconds(200))
+        #expect(control.allowance(share: Self.share) <= Self.share)
+        // A rest of the same length does give some.
+        control = QuantizerControl()
+        Self.pass(&control, to: .zero)
+        control.spend(Self.rate / 20)
+        Self.pass(&control, to: .milliseconds(233))
+        #expect(control.allowance(share: Self.share) > Self.share * 1.5)
+    }
+
+    @Test("what was too much is saved, and never all of a picture's share")
+    func debt() {
+        var control = QuantizerControl()
+        Self.pass(&control, to: .zero)
+        control.spend(Self.rate * 10)
+        Self.pass(&control, to: .milliseconds(33))
+        let bits = control.allowance(share: Self.share)
+        #expect(bits < Self.share * 0.5 && bits >= Self.share * 0.3)
+        // Ten seconds' worth is not paid for ever.
+        Self.pass(&control, to: .milliseconds(600))
+        #expect(control.allowance(share: Self.share) >= Self.share)
+    }
+
+    @Test("what pictures take is learnt within some, and one that is simple by chance is not believed")
+    func learning() {
+        var control = QuantizerControl()
+        for _ in 0..<12 {
+            let quantizer = control.quantizer(for: Self.picture, bits: Self.share, in: 4...63)
+            // Of a picture that is twice as hard as any.
+            control.took(
+                Int(control.bits(Self.picture, at: quantizer) * 300 / complexity(control)), for: Self.picture,
+                quantizer: quantizer)
+        }
+        #expect(abs(complexity(control) - 300) < 15)
+        control.took(100, for: Self.picture, quantizer: 30)
+        #expect(complexity(control) > 240)
+    }
+
+    private func complexity(_ control: QuantizerControl) -> Double {
+        let known = QuantizerControl()
+        return 150 * control.bits(Self.picture, at: 30) / known.bits(Self.picture, at: 30)
+    }
+
+    @Test("the index of a frame's header and libvpx's quantizer name each other")
+    func indices() {
+        #expect(QuantizerControl.indices.count == 64 && QuantizerControl.indices == QuantizerControl.indices.sorted())
+        for quantizer in 0...63 {
+            #expect(QuantizerControl.quantizer(ofIndex: QuantizerControl.indices[quantizer]) == quantizer)
+        }
+        #expect(QuantizerControl.quantizer(ofIndex: 6) == 5)
+    }
+
+    @Test("a first key frame comes out about as large as was meant", arguments: [400_000, 1_000_000, 4_000_000])
+    func firstKeyFrame(bitsPerSecond: Int) throws {
+        let size = PixelSize(width: 640, height: 480)
+        var configuration = VP8Encoder.Configuration(size: size, bitsPerSecond: bitsPerSecond)
+        configuration.minimumQuantizer = 4
+        configuration.maximumQuantizer = 63
+        let text = TextPicture(size: size, seed: 8).i420
+        guard case .encoded(let frame) = try VP8Encoder(configuration: configuration).encode(text, timestamp: .zero)
+        else { throw VideoCodingError.emptyPicture }
+        let time = Double(frame.data.count * 8) / Double(bitsPerSecond)
+        // As much as it may take, or as little as the finest or coarsest quantizer leaves, or blurred.
+        #expect(time < 0.5)
+        #expect(time > 0.12 || frame.quantizer == 4 || frame.isUnfinished)
+    }
+
+    @Test("the activity of a part is that part's, and a flat picture has none")
+    func activity() throws {
+        let size = PixelSize(width: 100, height: 70)
+        let text = TextPicture(size: size, seed: 3).i420
+        let all = try PictureActivity.sum(of: text)
+        var (one, other) = (MacroblockMap(size: size), MacroblockMap(size: size))
+        for index in one.cells.indices { index.isMultiple(of: 3) ? one.insert(index) : other.insert(index) }
+        let (first, second) = (try PictureActivity.sum(of: text, in: one), try PictureActivity.sum(of: text, in: other))
+        #expect(all > 0 && first > 0 && abs(first + second - all) < 0.001)
+        #expect(try PictureActivity.sum(of: text, in: MacroblockMap(size: size)) == 0)
+        let flat = PixelBuffer(size: size, format: .i420) { planes, _ in
+            for plane in planes { plane.initializeMemory(as: UInt8.self, repeating: 90) }
+        }
+        #expect(try PictureActivity.sum(of: flat) == 0)
+    }
+}
