@@ -175,6 +175,8 @@ struct EncodingOrder {
     let generation: Int
     /// The coarsest quantizer, 0 to 63.
     let maximumQuantizer: Int
+    /// libvpx's cpu-used where nothing is to be looked for.
+    let speed: Int
     /// How long the picture was held to pay for what was made before.
     var wait = Duration.zero
     /// How far away the next picture is, where it is worth finding out where things moved to.
@@ -196,7 +198,11 @@ struct EncodingOrder {
             isNew ? fewer : settings.framesPerSecond, VP8Encoder.Configuration.smallestFramesPerSecond)
         sizeSteps = governor.sizeSteps
         maximumQuantizer = governor.maximumQuantizer
+        speed = governor.isHurried ? min(settings.speed, Self.hurriedSpeed) : settings.speed
     }
+
+    /// As fast as libvpx can be.
+    private static let hurriedSpeed = -16
 
     /// The picture's size as it would be if all sufficed, and as it is to be now; before a turn or after, as asked for.
     func sizes(for frame: VideoFrame) -> (full: PixelSize, now: PixelSize) {

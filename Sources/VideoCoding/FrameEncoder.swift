@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Media
 
 /// From a source's frame to what is sent of it: size, turn, what changed, and how libvpx is to go about it.
@@ -132,16 +133,15 @@ struct FrameEncoder {
         configuration.temporalLayers = settings.temporalLayers
         configuration.speed =
             order.searchInterval.map {
-                search.speed(change: share, of: size, interval: $0, fastest: settings.speed, timestamp: timestamp)
-            } ?? settings.speed
+                search.speed(change: share, of: size, interval: $0, fastest: order.speed, timestamp: timestamp)
+            } ?? order.speed
         configuration.maximumQuantizer = order.maximumQuantizer
         if let encoder {
             try encoder.reconfigure(configuration)
             return encoder
         }
-        // libvpx's threads wait for each other by spinning: where the cores are busy with something else, two are far
-        // slower than one. One keeps 30 frames a second up to 1920×1080; beyond, two are needed.
-        configuration.threads = configuration.size.area > 1920 * 1088 ? 2 : 1
+        configuration.threads = VP8Encoder.Configuration.threads(
+            for: configuration.size, processors: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
         let new = try VP8Encoder(configuration: configuration)
         encoder = new
         return new

@@ -58,6 +58,25 @@ public struct MacroblockMap: Sendable, Hashable {
         count = 0
     }
 
+    /// Rectangles that cover the macroblocks that are not in it, and none that are.
+    var rest: [PixelRectangle] {
+        var rectangles: [PixelRectangle] = []
+        for row in 0..<rows {
+            var column = 0
+            while column < columns {
+                let first = column
+                while column < columns, cells[row * columns + column] == 0 { column += 1 }
+                if column > first {
+                    rectangles.append(
+                        PixelRectangle(
+                            x: first * 16, y: row * 16, size: PixelSize(width: (column - first) * 16, height: 16)))
+                }
+                column += 1
+            }
+        }
+        return rectangles
+    }
+
     /// Which columns and rows of macroblocks a rectangle has pixels of.
     func cells(in rectangle: PixelRectangle) -> (columns: Range<Int>, rows: Range<Int>) {
         func covered(_ first: Int, _ length: Int, limit: Int) -> Range<Int> {

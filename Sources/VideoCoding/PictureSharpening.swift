@@ -47,12 +47,14 @@ struct PictureSharpening {
     private var current: Part?
     private var restlessParts = 0
 
-    /// `picture` is to be shown, and `blurred` went out for it.
-    init(of picture: any VideoFrameBuffer, blurred: any VideoFrameBuffer) throws(VideoCodingError) {
+    /// `picture` is to be shown, and `blurred` went out for it, of which the macroblocks of `map` are blurred; nil is all.
+    init(
+        of picture: any VideoFrameBuffer, blurred: any VideoFrameBuffer, in map: MacroblockMap? = nil
+    ) throws(VideoCodingError) {
         shown = try StandingPicture(size: picture.size)
         var all = MacroblockMap(size: picture.size)
         try shown.update(from: picture, parts: nil, changed: &all)
-        levels = Array(repeating: 0, count: all.cells.count)
+        levels = (map ?? all).cells.map { $0 == 1 ? 0 : Self.passes.count }
         // Where nothing was blurred the coarse key frame shows all the same.
         distances = try Self.distances(picture, blurred).map { max($0, Self.leastDistance) }
     }

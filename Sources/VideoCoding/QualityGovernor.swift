@@ -8,6 +8,7 @@ internal import Media
 ///
 ///                     coarse, too large, or too slow over 2 s
 ///     step ──────────────────────────────────────────────────────▶ the next step
+///          (too slow: first libvpx is told to hurry)
 ///          ◀──────────────────────────────────────────────────────
 ///                     fine and quick over 5 s and more; to the beginning if the picture rests
 ///                     or half as many bits again are there
@@ -94,6 +95,8 @@ struct QualityGovernor {
     private var isPaused = false
     /// The newest picture that showed something new.
     var newest: Sample?
+    /// The machine has no time to look for the best way to code a picture: tried before anything else gives way to it.
+    private(set) var isHurried = false
     /// Pictures are late or coarse for want of bits, whether or not a step was taken for it.
     var isShortOfBits = false
     private var clock = QualityLimitationClock()
@@ -199,12 +202,19 @@ struct QualityGovernor {
         // While a picture is only repeated, what came before says nothing of now.
         if new.sample?.isChange ?? true, let shortage = shortage(now: now) {
             fineSince = nil
-            stepDown(shortage, now: now)
+            if shortage.reason == .cpu, !isHurried {
+                isHurried = true
+                startOver()
+            } else {
+                stepDown(shortage, now: now)
+            }
         } else if leavesRoom(new) {
             let since = fineSince ?? now
             fineSince = since
             if new.sample?.isChange != false { movedSince = now }
-            if now - since >= patience { stepUp(movedSince.map { $0 < since } ?? true ? steps.count : 1, now: now) }
+            if now - since >= patience {
+                stepUp(movedSince.map { $0 < since } ?? true ? steps.count : min(steps.count, 1), now: now)
+            }
         } else {
             fineSince = nil
         }
@@ -251,12 +261,13 @@ struct QualityGovernor {
     }
 
     private func leavesRoom(_ taken: Taken) -> Bool {
-        guard !steps.isEmpty, let sample = taken.sample else { return false }
+        guard !steps.isEmpty || isHurried, let sample = taken.sample else { return false }
         // What only rests needs no more than it has; libvpx's quantizer then wanders, as hardly anything is coded by it.
         guard sample.isChange else { return sample.quantizer <= Self.coarseQuantizer }
         guard sample.wait / .seconds(1) * framesPerSecond < 0.5 else { return false }
         let efforts = recent.compactMap(\.sample?.effort)
         let usage = usage(efforts.reduce(.zero, +) / max(efforts.count, 1))
+        if steps.isEmpty { return usage <= Self.lowUsage }
         if steps.last == .cpu {
             return sample.quantizer <= (Self.fineQuantizer + Self.coarseQuantizer) / 2 && usage <= Self.lowUsage
         }
@@ -315,6 +326,7 @@ struct QualityGovernor {
         startOver()
         let before = fullSize.map { size(for: $0) }
         steps.removeLast(count)
+        if steps.isEmpty { isHurried = false }
         lastUp = now
         if fullSize.map({ size(for: $0) }) != before { resolutionChanges += 1 }
     }

@@ -9,6 +9,8 @@ extension VP8Encoder {
     private static let longestBlurred = Duration.milliseconds(350)
     /// The coarsest quantizer that there is.
     private static let coarsestQuantizer = 63
+    /// What changes after so long is a new page; what changes sooner is not blurred again and again.
+    private static let pageTime = Duration.milliseconds(500)
     /// How many times more bits than a limit have a key frame made once more.
     private static let largestExcess = 1.5
 
@@ -40,6 +42,9 @@ extension VP8Encoder {
         return packet
     }
 
+    /// Motion is sharp again with what moves next; layers would miss what the one above them sharpened.
+    private var canBlur: Bool { configuration.hint != .motion && configuration.temporalLayers == 1 }
+
     private struct Attempt {
         let picture: any VideoFrameBuffer
         let kind: QuantizerControl.Picture
@@ -58,8 +63,7 @@ extension VP8Encoder {
             return Attempt(
                 picture: picture, kind: kind, quantizer: quantizer, limit: bits(Self.longestPicture), isBlurred: false)
         }
-        // Motion is sharp again with what moves next; layers would miss what the one above them sharpened.
-        guard configuration.hint != .motion, configuration.temporalLayers == 1 else {
+        guard canBlur else {
             return Attempt(
                 picture: picture, kind: kind, quantizer: Self.coarsestQuantizer, limit: limit, isBlurred: false)
         }
@@ -88,7 +92,7 @@ extension VP8Encoder {
     /// A frame that builds on those before it: a part of a picture that is being sharpened, or what changed, as fine as
     /// there are bits for it, or, where nothing did, all of it a little finer.
     func encodeInterFrame(
-        of picture: any VideoFrameBuffer, changed: MacroblockMap?, weight: Double,
+        of picture: any VideoFrameBuffer, changed: MacroblockMap?, weight: Double, timestamp: Duration,
         time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
         if let part = try sharpening?.next(picture, changed: changed, bitsPerSecond: configuration.bitsPerSecond) {
@@ -102,8 +106,13 @@ extension VP8Encoder {
         let map = isWhole ? changed : changed.map { quality.withSomeCoarse($0) }
         try setActiveMap(isWhole || rests ? nil : map)
         let range = configuration.minimumQuantizer...configuration.maximumQuantizer
+        let isNewPage = !rests && lastChangeAt.map { timestamp - $0 >= Self.pageTime } ?? false
+        if !rests { lastChangeAt = timestamp }
         let kind = QuantizerControl.Picture(
             activity: rests ? 0 : try PictureActivity.sum(of: picture, in: map), isKeyFrame: false)
+        if isNewPage, canBlur, let map, control.bits(kind, at: range.upperBound) > bits(Self.longestPicture) {
+            return try encodeBlurred(picture, in: map, time: time, flags: flags)
+        }
         let quantizer: Int
         if rests {
             let last = QuantizerControl.quantizer(ofIndex: try context.lastQuantizer())
@@ -115,6 +124,24 @@ extension VP8Encoder {
         try use(quantizer: quantizer)
         let packet = try context.encode(picture, time: time, flags: flags)
         if !rests { control.took((packet?.data.count ?? 0) * 8, for: kind, quantizer: quantizer) }
+        return packet
+    }
+
+    /// A page that is new and would take long at the coarsest quantizer is seen at once, blurred, and then sharpened.
+    private func encodeBlurred(
+        _ picture: any VideoFrameBuffer, in map: MacroblockMap, time: (ticks: Int, duration: Int), flags: Int
+    ) throws(VideoCodingError) -> Packet? {
+        let blurred = try blurred(picture, isKeyFrame: false).picture
+        // What did not change is not blurred.
+        let mixed = try StandingPicture(size: picture.size)
+        var drawn = MacroblockMap(size: picture.size)
+        try mixed.update(from: blurred, parts: nil, changed: &drawn)
+        try mixed.update(from: picture, parts: map.rest, changed: &drawn)
+        try use(quantizer: Self.coarsestQuantizer)
+        guard let packet = try context.encode(mixed, time: time, flags: flags) else { return nil }
+        let kind = QuantizerControl.Picture(activity: try PictureActivity.sum(of: mixed, in: map), isKeyFrame: false)
+        control.took(packet.data.count * 8, for: kind, quantizer: Self.coarsestQuantizer)
+        sharpening = try PictureSharpening(of: picture, blurred: mixed, in: map)
         return packet
     }
 

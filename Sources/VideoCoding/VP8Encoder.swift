@@ -31,6 +31,8 @@ public final class VP8Encoder {
     private var applied: Configuration
     var sharpening: PictureSharpening?
     var control = QuantizerControl()
+    /// When libvpx was last given something new.
+    var lastChangeAt: Duration?
     /// What libvpx's last frame became beside the last picture: in its memory it is one with that, and changes with it.
     private(set) var lastUpdates: ReferenceUpdates?
     /// What both sides go by; nil where a frame's header was not followed, until the next key frame.
@@ -130,10 +132,12 @@ public final class VP8Encoder {
         let flags = step.flags | (followsScroll ? Self.onlyLastPicture : 0)
         let packet: Packet?
         if wantsKeyFrame {
+            lastChangeAt = timestamp
             packet = try encodeKeyFrame(of: picture, time: time, flags: flags)
         } else {
             packet = try encodeInterFrame(
-                of: picture, changed: changed, weight: pattern.weight(ofLayer: step.layer), time: time, flags: flags)
+                of: picture, changed: changed, weight: pattern.weight(ofLayer: step.layer), timestamp: timestamp,
+                time: time, flags: flags)
         }
         guard let packet else { return .dropped }
         followsScroll = false

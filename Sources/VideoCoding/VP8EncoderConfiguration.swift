@@ -54,6 +54,21 @@ extension VP8Encoder.Configuration {
     /// More are no use to a screen.
     static let largestFramesPerSecond = 240.0
 
+    /// How many threads suit pictures of a size on a machine of so many processors.
+    ///
+    /// libvpx's threads wait for each other by spinning: where the processors are busy with something else, two are far
+    /// slower than one. One keeps 30 frames a second up to 1920×1080; beyond, two are needed. Where half of the processors
+    /// are enough for more, a page that is new is there sooner.
+    static func threads(for size: PixelSize, processors: Int) -> Int {
+        let (needed, wanted) =
+            switch size.area {
+            case ...(1280 * 720): (1, 1)
+            case ...(1920 * 1088): (1, 2)
+            default: (2, 4)
+            }
+        return max(needed, min(wanted, processors / 2))
+    }
+
     func validate() throws(VideoCodingError) {
         func check(
             _ name: String, _ value: Int, _ allowed: ClosedRange<Int>
@@ -138,7 +153,8 @@ extension VP8Encoder.Configuration {
             ("screen content mode", VP8E_SET_SCREEN_CONTENT_MODE, 1),
             ("static threshold", VP8E_SET_STATIC_THRESHOLD, hint == .motion ? 1 : 100),
             ("noise sensitivity", VP8E_SET_NOISE_SENSITIVITY, 0),
-            ("token partitions", VP8E_SET_TOKEN_PARTITIONS, threads > 1 ? 1 : 0),
+            // As many as a power of two: one for each thread.
+            ("token partitions", VP8E_SET_TOKEN_PARTITIONS, threads > 2 ? 2 : threads > 1 ? 1 : 0),
         ]
     }
 }

@@ -55,6 +55,30 @@ struct PictureSharpeningTests {
         #expect(sharp <= .seconds(1), "\(sharp)")
     }
 
+    @Test(
+        "a page that is new after a rest is seen in half a second, on a narrow path too, and what stays is not blurred",
+        arguments: [300_000, 700_000])
+    func newPage(bitsPerSecond: Int) throws {
+        // The upper part stays.
+        let kept = 160 * Self.size.width
+        let new = TextPicture(size: Self.size, seed: 8)
+        let second = TextPicture(size: Self.size, luma: Array(Self.text.luma[..<kept] + new.luma[kept...]))
+        let pictures = [Self.text.i420, second.i420]
+        var share = try EncodedShare(.text, bitsPerSecond: bitsPerSecond, size: Self.size, looks: true) {
+            pictures[$0 < 450 ? 0 : 1]
+        }
+        (share.isStill, share.changesAt) = (true, 450)
+        try share.run(to: 24, bitsPerSecond: bitsPerSecond)
+        let before = try #require(share.frames.last { $0.time < .seconds(15) })
+        let first = try #require(share.frames.first { $0.time >= .seconds(15) })
+        #expect(before.similarity > 0.98 && !first.isKeyFrame)
+        #expect(first.arrival <= .seconds(15.5), "\(first)")
+        // A quarter of the picture is as sharp as it was; without it there would be much less.
+        #expect(first.similarity > 0.4, "\(first)")
+        let sharp = try #require(share.frames.first { $0.time >= .seconds(15) && $0.similarity > 0.98 })
+        #expect(sharp.arrival < .seconds(23), "\(sharp)")
+    }
+
     @Test("what changes while a picture becomes sharp is seen, and the picture becomes sharp all the same")
     func changes() throws {
         let pictures = (0..<60).map { index in

@@ -166,6 +166,17 @@ struct VP8Tests {
         }
     }
 
+    @Test(
+        "threads are as many as the picture needs, and more only where the processors are many",
+        arguments: [
+            (1280, 720, 16, 1), (1920, 1080, 2, 1), (1920, 1080, 4, 2), (1920, 1080, 64, 2), (3840, 2160, 1, 2),
+            (3840, 2160, 4, 2), (3840, 2160, 8, 4),
+        ])
+    func threads(width: Int, height: Int, processors: Int, threads: Int) {
+        let size = PixelSize(width: width, height: height)
+        #expect(VP8Encoder.Configuration.threads(for: size, processors: processors) == threads)
+    }
+
     @Test("outside of what is said to have changed nothing changes")
     func changedRegions() throws {
         let encoder = try makeEncoder { $0.bitsPerSecond = 3_000_000 }

@@ -56,6 +56,8 @@ public struct BandwidthEstimator: Sendable {
     public static let pacingFactor = 2.5
     /// As many times the target at most, where the path was seen to carry that.
     static let largestPacingFactor = 16.0
+    /// Of the maximum, what the estimate has to be for the maximum to be what bounds it: it wavers by some percent.
+    private static let unboundShare = 0.9
     /// The multiple of libwebrtc's growth near the capacity.
     static let growth = 3.0
     private static let activeTime = Duration.seconds(2)
@@ -307,7 +309,7 @@ public struct BandwidthEstimator: Sendable {
 
     /// How fast a picture may leave where not the path is what keeps the rate from being higher; else zero.
     private func burstRate(now: Instant) -> DataRate {
-        guard sendSide.target >= bounds.maximum, case .delay = probeLimit, !competing.isActive,
+        guard sendSide.target >= bounds.maximum * Self.unboundShare, case .delay = probeLimit, !competing.isActive,
             let rate = pictures.rate(now: now)
         else { return .zero }
         return min(rate, target * Self.largestPacingFactor)

@@ -8,7 +8,7 @@ internal import WireFormat
 /// took to leave, and how long they took to arrive.
 ///
 ///     arrived as fast as it left      the next may leave twice as fast
-///     arrived more slowly             the path is full at that rate: the next leaves a little slower than that
+///     arrived more slowly             the path is full at that rate: those that follow leave a little slower than that
 ///     packets were lost               as at the beginning: nil
 ///
 /// Source: libwebrtc's `goog_cc/probe_bitrate_estimator` for how a cluster of packets is measured; that media are the
@@ -44,10 +44,14 @@ struct BurstRate: Sendable {
 
     private var train: Train?
     private var known: (rate: DataRate, at: Instant)?
+    /// What arrived of a picture that filled the path.
+    private var full: (rate: DataRate, at: Instant)?
 
     /// The rate that large pictures may leave at; nil where nothing is known.
     func rate(now: Instant) -> DataRate? {
-        known.flatMap { now - $0.at < Self.lifetime ? $0.rate : nil }
+        guard let known, now - known.at < Self.lifetime else { return nil }
+        guard let full, now - full.at < Self.lifetime else { return known.rate }
+        return min(known.rate, full.rate * Self.utilization)
     }
 
     /// Takes what became of packets.
@@ -68,7 +72,8 @@ struct BurstRate: Sendable {
         guard Double(train.lost) <= Double(train.packets) * Self.largestLoss else { return known = nil }
         guard let (sent, arrived) = train.rates, arrived <= sent * Self.largestRatio else { return }
         if arrived < sent * Self.saturationRatio {
-            known = (arrived * Self.utilization, now)
+            full = (arrived, now)
+            known = full
         } else {
             let proven = min(sent, arrived) * Self.growth
             // What left slowly proves nothing against a higher rate.

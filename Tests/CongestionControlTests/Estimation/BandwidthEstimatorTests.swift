@@ -73,6 +73,26 @@ import WireFormat
         #expect(flow.estimator.target > .kilobitsPerSecond(250))
     }
 
+    @Test(
+        "Where the maximum bounds the rate and not the path, large pictures leave faster one after the other",
+        arguments: [(100_000, 20_000...40_000), (10_000, 6250...9000), (2000, 0...5500)])
+    func largePictures(capacity: Int, pacing: ClosedRange<Int>) {
+        var flow = ControlledFlow(
+            LinkConditions(delay: .milliseconds(10), rate: .kilobitsPerSecond(capacity)),
+            configuration: Self.configuration(start: 1000, maximum: 2500))
+        flow.run(.seconds(8))
+        flow.isSending = false
+        // A step has one packet: at 40 Mbit/s one leaves every 240 microseconds.
+        flow.step = .microseconds(200)
+        for _ in 0..<5 {
+            flow.produce(picture: 120_000)
+            flow.run(.seconds(1.5))
+        }
+        let rate = Int(flow.estimator.pacingRate.bitsPerSecond / 1000)
+        #expect(pacing.contains(rate), "\(rate)")
+        if capacity > 2500 { #expect(flow.estimator.target >= .kilobitsPerSecond(2400)) }
+    }
+
     @Test("Another path begins anew, no higher than the start rate, with probes once it is there")
     func pathChange() {
         var flow = ControlledFlow(
