@@ -7,11 +7,12 @@ internal import Media
 ///
 /// It decides nothing about time: what and when is its owner's (``FrameCadence``, ``EncodingOrder``).
 struct FrameEncoder {
-    private let converter = VideoConverter()
     private var encoder: VP8Encoder?
     /// The frame last taken, kept so that it can be encoded again, at another size too.
     private(set) var source: VideoFrame?
     private var picture: StandingPicture?
+    /// What the source gives as it is to be, where that is not as it comes.
+    private var scaled: ScaledPicture?
     /// The turn that is done to `picture` already.
     private var turn = VideoRotation.upright
     /// Where the picture differs from what was encoded last.
@@ -31,8 +32,12 @@ struct FrameEncoder {
         let rotation = order.settings.turnsPictures ? source.rotation : .upright
         let standing = picture.flatMap { $0.size == size && turn == rotation ? $0 : nil }
         guard frame != nil || standing == nil else { return }
+        // What changed in a picture of another size is not known.
+        let damage = self.source?.size == source.size ? source.damage : nil
+        let ready = scaled.flatMap { $0.makes(size, of: source.size, turnedBy: rotation) ? $0 : nil }
         // Kept before anything can fail, so that it can be tried again; what was begun and failed is made anew.
         self.source = source
+        scaled = nil
         picture = nil
         turn = rotation
         let current: StandingPicture
@@ -43,14 +48,13 @@ struct FrameEncoder {
             changed = MacroblockMap(size: size)
         }
         if source.size == size, rotation == .upright {
-            try current.update(from: source.buffer, parts: source.damage, changed: &changed)
+            try current.update(from: source.buffer, parts: damage, changed: &changed)
         } else {
-            // Which pixels a change reaches when it is scaled is found by looking.
-            let isOld = standing != nil && source.damage?.isEmpty == true
-            if !isOld {
-                let converted = try converter.convert(source.buffer, to: size, rotation: rotation)
-                try current.update(from: converted, parts: nil, changed: &changed)
-            }
+            let made: ScaledPicture
+            if let ready { made = ready } else { made = try ScaledPicture(size, of: source.size, turnedBy: rotation) }
+            let parts = try made.update(from: source.buffer, damage: damage)
+            try current.update(from: made.picture, parts: parts, changed: &changed)
+            scaled = made
         }
         picture = current
     }

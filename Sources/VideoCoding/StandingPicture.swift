@@ -13,61 +13,20 @@ final class StandingPicture: VideoFrameBuffer, @unchecked Sendable {
     // Sendable: it never leaves the thread of its encoder.
     let size: PixelSize
     let format = PixelFormat.i420
-    private let memory: UnsafeMutableRawBufferPointer
-    private let readablePlanes: [UnsafeRawBufferPointer]
-    private let strides: [Int]
-    private let planes: Planes
+    private let picture: I420Picture
     /// A row of macroblocks, as the frame has it.
-    private let row: UnsafeMutableRawBufferPointer
-    private let rowPlanes: Planes
+    private let row: I420Picture
     private var isEmpty = true
-
-    /// Where the samples lie.
-    private struct Planes {
-        let luma: UnsafeMutablePointer<UInt8>
-        let blue: UnsafeMutablePointer<UInt8>
-        let red: UnsafeMutablePointer<UInt8>
-        let lumaStride: Int
-        var chromaStride: Int { lumaStride / 2 }
-
-        init(_ memory: UnsafeMutableRawBufferPointer, stride: Int, rows: Int) throws(VideoCodingError) {
-            guard let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { throw .emptyPicture }
-            luma = base
-            blue = base + stride * rows
-            red = blue + stride / 2 * (rows / 2)
-            lumaStride = stride
-        }
-    }
 
     /// A picture of `size` with nothing in it.
     init(size: PixelSize) throws(VideoCodingError) {
-        guard size.width > 0, size.height > 0 else { throw .emptyPicture }
         self.size = size
-        // Whole macroblocks, so that those at the edge are compared and copied as any other.
-        let stride = (size.width + 127) & ~127
-        let rows = (size.height + 15) & ~15
-        memory = .allocate(byteCount: stride * rows * 3 / 2, alignment: 64)
-        row = .allocate(byteCount: stride * 16 * 3 / 2, alignment: 64)
-        for part in [memory, row] { part.initializeMemory(as: UInt8.self, repeating: 128) }
-        planes = try Planes(memory, stride: stride, rows: rows)
-        rowPlanes = try Planes(row, stride: stride, rows: 16)
-        strides = [stride, stride / 2, stride / 2]
-        readablePlanes = [
-            UnsafeRawBufferPointer(start: planes.luma, count: stride * rows),
-            UnsafeRawBufferPointer(start: planes.blue, count: stride / 2 * rows / 2),
-            UnsafeRawBufferPointer(start: planes.red, count: stride / 2 * rows / 2),
-        ]
-    }
-
-    deinit {
-        memory.deallocate()
-        row.deallocate()
+        picture = try I420Picture(size: size)
+        row = try I420Picture(size: PixelSize(width: size.width, height: 16))
     }
 
     func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
-        try withExtendedLifetime(self) {
-            try body(PlaneSet(planes: readablePlanes, strides: strides))
-        }
+        try picture.withPlanes(body)
     }
 
     /// Makes it show `picture`, which differs from what it shows at most in `parts`; nil is everywhere. What does differ is
@@ -78,21 +37,27 @@ final class StandingPicture: VideoFrameBuffer, @unchecked Sendable {
         guard picture.size == size else {
             throw .unexpectedPicture(size: picture.size, format: picture.format, expected: size)
         }
-        let whole = PixelRectangle(x: 0, y: 0, size: size)
-        let parts = isEmpty ? [whole] : parts ?? [whole]
-        guard !parts.isEmpty else { return }
+        let parts = isEmpty ? nil : parts
         if isEmpty { changed.insertAll() }
         isEmpty = false
+        guard parts?.isEmpty != true else { return }
         let format = picture.format
         try picture.withPlanePointers { (source) throws(VideoCodingError) in
-            for part in parts {
-                let covered = changed.cells(in: part)
-                guard !covered.columns.isEmpty else { continue }
-                for row in covered.rows {
-                    try convert(source, format, row: row, columns: covered.columns)
-                    take(row: row, columns: covered.columns, changed: &changed)
-                }
+            guard let parts else {
+                return try update(PixelRectangle(x: 0, y: 0, size: size), from: source, format, changed: &changed)
             }
+            for part in parts { try update(part, from: source, format, changed: &changed) }
+        }
+    }
+
+    private func update(
+        _ part: PixelRectangle, from source: PlanePointers, _ format: PixelFormat, changed: inout MacroblockMap
+    ) throws(VideoCodingError) {
+        let covered = changed.cells(in: part)
+        guard !covered.columns.isEmpty else { return }
+        for row in covered.rows {
+            try convert(source, format, row: row, columns: covered.columns)
+            take(row: row, columns: covered.columns, changed: &changed)
         }
     }
 
@@ -101,42 +66,10 @@ final class StandingPicture: VideoFrameBuffer, @unchecked Sendable {
         _ source: PlanePointers, _ format: PixelFormat, row: Int, columns: Range<Int>
     ) throws(VideoCodingError) {
         let (x, y) = (columns.lowerBound * 16, row * 16)
-        let width = Int32(min(columns.upperBound * 16, size.width) - x)
-        let height = Int32(min(16, size.height - y))
-        let (first, second, third) = (source.first, source.second, source.third)
-        let luma = rowPlanes.luma + x
-        let (blue, red) = (rowPlanes.blue + x / 2, rowPlanes.red + x / 2)
-        let (lumaStride, chromaStride) = (Int32(rowPlanes.lumaStride), Int32(rowPlanes.chromaStride))
-        let pixels = first.first + y * Int(first.stride) + x * 4
-        switch format {
-        case .bgra:
-            // libyuv names formats by the word, not by the byte: its ARGB is blue, green, red, alpha in memory.
-            try checkYUV(
-                "ARGBToI420",
-                ARGBToI420(
-                    pixels, first.stride, luma, lumaStride, blue, chromaStride, red, chromaStride, width, height))
-        case .argb:
-            try checkYUV(
-                "BGRAToI420",
-                BGRAToI420(
-                    pixels, first.stride, luma, lumaStride, blue, chromaStride, red, chromaStride, width, height))
-        case .nv12:
-            try checkYUV(
-                "NV12ToI420",
-                NV12ToI420(
-                    first.first + y * Int(first.stride) + x, first.stride,
-                    second.first + y / 2 * Int(second.stride) + x, second.stride, luma, lumaStride, blue,
-                    chromaStride, red, chromaStride, width, height))
-        case .i420:
-            let offset = (y / 2, x / 2)
-            try checkYUV(
-                "I420Copy",
-                I420Copy(
-                    first.first + y * Int(first.stride) + x, first.stride,
-                    second.first + offset.0 * Int(second.stride) + offset.1, second.stride,
-                    third.first + offset.0 * Int(third.stride) + offset.1, third.stride, luma, lumaStride, blue,
-                    chromaStride, red, chromaStride, width, height))
-        }
+        let part = PixelSize(
+            width: min(columns.upperBound * 16, size.width) - x, height: min(16, size.height - y))
+        try source.convert(
+            PixelRectangle(x: x, y: y, size: part), format, to: self.row.samples.from(x: x, y: 0))
     }
 
     /// Copies the macroblocks of a converted row that differ.
@@ -157,17 +90,17 @@ final class StandingPicture: VideoFrameBuffer, @unchecked Sendable {
     }
 
     private func differs(row: Int, columns: Range<Int>, height: Int) -> Bool {
-        let (x, y) = (columns.lowerBound * 16, row * 16)
+        let here = picture.samples.from(x: columns.lowerBound * 16, y: row * 16)
+        let new = self.row.samples.from(x: columns.lowerBound * 16, y: 0)
         let width = columns.count * 16
         for line in 0..<height
-        where memcmp(
-            planes.luma + (y + line) * planes.lumaStride + x, rowPlanes.luma + line * rowPlanes.lumaStride + x, width)
-            != 0
-        { return true }
+        where memcmp(here.luma + line * here.lumaStride, new.luma + line * new.lumaStride, width) != 0 {
+            return true
+        }
         for line in 0..<(height + 1) / 2 {
-            let (here, there) = ((y / 2 + line) * planes.chromaStride + x / 2, line * rowPlanes.chromaStride + x / 2)
-            if memcmp(planes.blue + here, rowPlanes.blue + there, width / 2) != 0
-                || memcmp(planes.red + here, rowPlanes.red + there, width / 2) != 0
+            let (old, fresh) = (line * here.chromaStride, line * new.chromaStride)
+            if memcmp(here.blue + old, new.blue + fresh, width / 2) != 0
+                || memcmp(here.red + old, new.red + fresh, width / 2) != 0
             {
                 return true
             }
@@ -176,15 +109,12 @@ final class StandingPicture: VideoFrameBuffer, @unchecked Sendable {
     }
 
     private func copy(row: Int, columns: Range<Int>) {
-        let (x, y) = (columns.lowerBound * 16, row * 16)
+        let here = picture.samples.from(x: columns.lowerBound * 16, y: row * 16)
+        let new = self.row.samples.from(x: columns.lowerBound * 16, y: 0)
         let width = Int32(columns.count * 16)
-        CopyPlane(
-            rowPlanes.luma + x, Int32(rowPlanes.lumaStride), planes.luma + y * planes.lumaStride + x,
-            Int32(planes.lumaStride), width, 16)
-        let offset = y / 2 * planes.chromaStride + x / 2
-        for (from, to) in [(rowPlanes.blue, planes.blue), (rowPlanes.red, planes.red)] {
-            CopyPlane(
-                from + x / 2, Int32(rowPlanes.chromaStride), to + offset, Int32(planes.chromaStride), width / 2, 8)
-        }
+        let (lumaStride, chromaStride) = (Int32(here.lumaStride), Int32(here.chromaStride))
+        CopyPlane(new.luma, Int32(new.lumaStride), here.luma, lumaStride, width, 16)
+        CopyPlane(new.blue, Int32(new.chromaStride), here.blue, chromaStride, width / 2, 8)
+        CopyPlane(new.red, Int32(new.chromaStride), here.red, chromaStride, width / 2, 8)
     }
 }

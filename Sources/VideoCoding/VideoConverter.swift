@@ -31,34 +31,15 @@ public final class VideoConverter {
     }
 
     private func convertToI420(_ picture: any VideoFrameBuffer) throws(VideoCodingError) -> PixelBuffer {
-        let width = Int32(clamping: picture.size.width)
-        let height = Int32(clamping: picture.size.height)
+        let (whole, pool) = (PixelRectangle(x: 0, y: 0, size: picture.size), pool)
+        let format = picture.format
         return try picture.withPlanePointers { (source) throws(VideoCodingError) in
-            let (first, second) = (source.first, source.second)
-            return try pool.makeI420(size: picture.size) { (luma, blue, red) throws(VideoCodingError) in
-                switch picture.format {
-                case .bgra:
-                    // libyuv names formats by the word, not by the byte: its ARGB is blue, green, red, alpha in memory.
-                    try checkYUV(
-                        "ARGBToI420",
-                        ARGBToI420(
-                            first.first, first.stride, luma.first, luma.stride, blue.first, blue.stride, red.first,
-                            red.stride, width, height))
-                case .argb:
-                    try checkYUV(
-                        "BGRAToI420",
-                        BGRAToI420(
-                            first.first, first.stride, luma.first, luma.stride, blue.first, blue.stride, red.first,
-                            red.stride, width, height))
-                case .nv12:
-                    try checkYUV(
-                        "NV12ToI420",
-                        NV12ToI420(
-                            first.first, first.stride, second.first, second.stride, luma.first, luma.stride,
-                            blue.first, blue.stride, red.first, red.stride, width, height))
-                case .i420:
-                    throw .unexpectedPicture(size: picture.size, format: .i420, expected: picture.size)
-                }
+            try pool.makeI420(size: whole.size) { (luma, blue, red) throws(VideoCodingError) in
+                try source.convert(
+                    whole, format,
+                    to: I420Samples(
+                        luma: luma.first, blue: blue.first, red: red.first, lumaStride: Int(luma.stride),
+                        chromaStride: Int(blue.stride)))
             }
         }
     }
@@ -83,13 +64,6 @@ public final class VideoConverter {
         _ picture: any VideoFrameBuffer, by rotation: VideoRotation, to size: PixelSize
     ) throws(VideoCodingError) -> PixelBuffer {
         let (from, pool) = (picture.size, pool)
-        let mode: RotationMode =
-            switch rotation {
-            case .upright: kRotate0
-            case .quarter: kRotate90
-            case .half: kRotate180
-            case .threeQuarters: kRotate270
-            }
         return try picture.withPlanePointers { (source) throws(VideoCodingError) in
             let (first, second, third) = (source.first, source.second, source.third)
             return try pool.makeI420(size: size) { (luma, blue, red) throws(VideoCodingError) in
@@ -98,7 +72,7 @@ public final class VideoConverter {
                     I420Rotate(
                         first.first, first.stride, second.first, second.stride, third.first, third.stride,
                         luma.first, luma.stride, blue.first, blue.stride, red.first, red.stride,
-                        Int32(clamping: from.width), Int32(clamping: from.height), mode))
+                        Int32(clamping: from.width), Int32(clamping: from.height), rotation.libraryMode))
             }
         }
     }
@@ -107,4 +81,16 @@ public final class VideoConverter {
 extension VideoRotation {
     /// Whether width and height change places.
     public var swapsSides: Bool { self == .quarter || self == .threeQuarters }
+}
+
+extension VideoRotation {
+    /// As libyuv calls it.
+    var libraryMode: RotationMode {
+        switch self {
+        case .upright: kRotate0
+        case .quarter: kRotate90
+        case .half: kRotate180
+        case .threeQuarters: kRotate270
+        }
+    }
 }

@@ -1,0 +1,102 @@
+internal import CYUV
+internal import Media
+
+/// A picture in I420 in memory of its own, which its one owner writes as often as it likes. Used from one thread.
+final class I420Picture: VideoFrameBuffer, @unchecked Sendable {
+    // Sendable: it never leaves the thread of its owner.
+    let size: PixelSize
+    let format = PixelFormat.i420
+    /// From its left upper corner on.
+    let samples: I420Samples
+    private let memory: UnsafeMutableRawBufferPointer
+    private let readablePlanes: [UnsafeRawBufferPointer]
+    private let strides: [Int]
+
+    /// A grey picture, in memory for whole macroblocks, so that those at the edge can be treated as any other.
+    init(size: PixelSize) throws(VideoCodingError) {
+        guard size.width > 0, size.height > 0 else { throw .emptyPicture }
+        let stride = (size.width + 127) & ~127
+        let rows = (size.height + 15) & ~15
+        memory = .allocate(byteCount: stride * rows * 3 / 2, alignment: 64)
+        memory.initializeMemory(as: UInt8.self, repeating: 128)
+        guard let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { throw .emptyPicture }
+        let blue = base + stride * rows
+        let red = blue + stride / 2 * (rows / 2)
+        self.size = size
+        samples = I420Samples(luma: base, blue: blue, red: red, lumaStride: stride, chromaStride: stride / 2)
+        strides = [stride, stride / 2, stride / 2]
+        readablePlanes = [
+            UnsafeRawBufferPointer(start: base, count: stride * rows),
+            UnsafeRawBufferPointer(start: blue, count: stride / 2 * (rows / 2)),
+            UnsafeRawBufferPointer(start: red, count: stride / 2 * (rows / 2)),
+        ]
+    }
+
+    deinit {
+        memory.deallocate()
+    }
+
+    func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
+        try withExtendedLifetime(self) {
+            try body(PlaneSet(planes: readablePlanes, strides: strides))
+        }
+    }
+}
+
+/// Where samples of I420 lie that are written.
+struct I420Samples {
+    let luma: UnsafeMutablePointer<UInt8>
+    let blue: UnsafeMutablePointer<UInt8>
+    let red: UnsafeMutablePointer<UInt8>
+    let lumaStride: Int
+    let chromaStride: Int
+
+    /// From another pixel on; both even, where chroma samples lie.
+    func from(x: Int, y: Int) -> I420Samples {
+        let offset = y / 2 * chromaStride + x / 2
+        return I420Samples(
+            luma: luma + y * lumaStride + x, blue: blue + offset, red: red + offset, lumaStride: lumaStride,
+            chromaStride: chromaStride)
+    }
+}
+
+extension PlanePointers {
+    /// Writes the pixels of `part`, which lies inside of the picture and begins at an even column and row, as I420.
+    func convert(
+        _ part: PixelRectangle, _ format: PixelFormat, to target: I420Samples
+    ) throws(VideoCodingError) {
+        let (x, y) = (part.x, part.y)
+        let (width, height) = (Int32(clamping: part.size.width), Int32(clamping: part.size.height))
+        let (luma, blue, red) = (target.luma, target.blue, target.red)
+        let (lumaStride, chromaStride) = (Int32(clamping: target.lumaStride), Int32(clamping: target.chromaStride))
+        let pixels = first.first + y * Int(first.stride) + x * 4
+        switch format {
+        case .bgra:
+            // libyuv names formats by the word, not by the byte: its ARGB is blue, green, red, alpha in memory.
+            try checkYUV(
+                "ARGBToI420",
+                ARGBToI420(
+                    pixels, first.stride, luma, lumaStride, blue, chromaStride, red, chromaStride, width, height))
+        case .argb:
+            try checkYUV(
+                "BGRAToI420",
+                BGRAToI420(
+                    pixels, first.stride, luma, lumaStride, blue, chromaStride, red, chromaStride, width, height))
+        case .nv12:
+            try checkYUV(
+                "NV12ToI420",
+                NV12ToI420(
+                    first.first + y * Int(first.stride) + x, first.stride,
+                    second.first + y / 2 * Int(second.stride) + x, second.stride, luma, lumaStride, blue,
+                    chromaStride, red, chromaStride, width, height))
+        case .i420:
+            try checkYUV(
+                "I420Copy",
+                I420Copy(
+                    first.first + y * Int(first.stride) + x, first.stride,
+                    second.first + y / 2 * Int(second.stride) + x / 2, second.stride,
+                    third.first + y / 2 * Int(third.stride) + x / 2, third.stride, luma, lumaStride, blue,
+                    chromaStride, red, chromaStride, width, height))
+        }
+    }
+}
