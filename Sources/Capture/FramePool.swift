@@ -6,56 +6,61 @@ import Synchronization
 /// system would otherwise have to clear and map anew thirty times a second.
 final class FramePool: Sendable {
     /// Memory of one frame, which has one owner at a time.
-    fileprivate struct Block: @unchecked Sendable {
+    fileprivate final class Block: @unchecked Sendable {
         // Sendable: a block is either in the pool's list or in one buffer, which nobody writes once it was filled.
-        let memory: UnsafeMutableRawBufferPointer
-    }
+        let size: PixelSize
+        let format: PixelFormat
+        let strides: [Int]
+        let planes: [UnsafeMutableRawBufferPointer]
+        let readablePlanes: [UnsafeRawBufferPointer]
+        private let memory: UnsafeMutableRawBufferPointer
 
-    private struct State {
-        var free: [Block] = []
-        var byteCount = 0
+        init(size: PixelSize, format: PixelFormat) {
+            let layout = PlaneLayout(size: size, format: format)
+            memory = .allocate(byteCount: layout.byteCount, alignment: 64)
+            planes = layout.slices(of: memory)
+            readablePlanes = planes.map { UnsafeRawBufferPointer($0) }
+            strides = layout.strides
+            self.size = size
+            self.format = format
+        }
+
+        deinit {
+            memory.deallocate()
+        }
     }
 
     private static let maximumFree = 4
-    private let state = Mutex(State())
-
-    deinit {
-        for block in state.withLock({ $0.free }) { block.memory.deallocate() }
-    }
+    /// All of one size and format.
+    private let free = Mutex<[Block]>([])
 
     /// A buffer that `fill` writes; what the memory held before is undefined.
     func buffer(
         size: PixelSize, format: PixelFormat,
         fill: (_ planes: [UnsafeMutableRawBufferPointer], _ strides: [Int]) throws(CaptureError) -> Void
     ) throws(CaptureError) -> any VideoFrameBuffer {
-        let layout = PlaneLayout(size: size, format: format)
-        let block = take(layout.byteCount)
-        let buffer = PooledBuffer(pool: self, block: block, layout: layout, size: size, format: format)
-        try fill(layout.slices(of: block.memory), layout.strides)
+        let block = take(size, format)
+        let buffer = PooledBuffer(pool: self, block: block)
+        try fill(block.planes, block.strides)
         return buffer
     }
 
-    private func take(_ byteCount: Int) -> Block {
-        let (taken, outdated) = state.withLock { state -> (Block?, [Block]) in
-            guard state.byteCount == byteCount else {
-                let outdated = state.free
-                state.free = []
-                state.byteCount = byteCount
-                return (nil, outdated)
-            }
-            return (state.free.popLast(), [])
+    private func take(_ size: PixelSize, _ format: PixelFormat) -> Block {
+        let (taken, outdated) = free.withLock { free -> (Block?, [Block]) in
+            guard let last = free.last, last.size != size || last.format != format else { return (free.popLast(), []) }
+            defer { free = [] }
+            return (nil, free)
         }
-        for block in outdated { block.memory.deallocate() }
-        return taken ?? Block(memory: .allocate(byteCount: byteCount, alignment: 64))
+        // Let go after the lock is: freeing memory takes time.
+        withExtendedLifetime(outdated) {}
+        return taken ?? Block(size: size, format: format)
     }
 
     fileprivate func give(_ block: Block) {
-        let kept = state.withLock { state in
-            guard state.byteCount == block.memory.count, state.free.count < Self.maximumFree else { return false }
-            state.free.append(block)
-            return true
+        free.withLock { free in
+            let isOfUse = free.last.map { $0.size == block.size && $0.format == block.format } ?? true
+            if isOfUse, free.count < Self.maximumFree { free.append(block) }
         }
-        if !kept { block.memory.deallocate() }
     }
 }
 
@@ -88,18 +93,14 @@ struct PlaneLayout: Sendable {
 
 /// A frame's pixels in memory of a pool, to which they go back.
 private final class PooledBuffer: VideoFrameBuffer {
-    let size: PixelSize
-    let format: PixelFormat
-    private let layout: PlaneLayout
+    var size: PixelSize { block.size }
+    var format: PixelFormat { block.format }
     private let pool: FramePool
     private let block: FramePool.Block
 
-    init(pool: FramePool, block: FramePool.Block, layout: PlaneLayout, size: PixelSize, format: PixelFormat) {
+    init(pool: FramePool, block: FramePool.Block) {
         self.pool = pool
         self.block = block
-        self.layout = layout
-        self.size = size
-        self.format = format
     }
 
     deinit {
@@ -107,7 +108,8 @@ private final class PooledBuffer: VideoFrameBuffer {
     }
 
     func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
-        let planes = layout.slices(of: block.memory).map { UnsafeRawBufferPointer($0) }
-        return try body(PlaneSet(planes: planes, strides: layout.strides))
+        try withExtendedLifetime(self) {
+            try body(PlaneSet(planes: block.readablePlanes, strides: block.strides))
+        }
     }
 }

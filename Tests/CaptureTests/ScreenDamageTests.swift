@@ -134,6 +134,55 @@ struct ScreenDamageTests {
     }
 }
 
+@Suite("ScreenPictures")
+struct ScreenPicturesTests {
+    private func fill(_ picture: ScreenPicture, _ part: PixelRectangle, _ value: UInt8) {
+        for row in part.y..<part.y + part.size.height {
+            let start = row * picture.stride + part.x * 4
+            for index in start..<start + part.size.width * 4 { picture.memory[index] = value }
+        }
+    }
+
+    @Test(
+        "a picture is what the one before was, but for its parts, in whatever memory; one that is held stays as it was",
+        .enabled(if: VirtualDisplay.isAvailable, "needs Xvfb"), arguments: UInt64(1)...6)
+    func sequence(seed: UInt64) throws {
+        var state = seed
+        func random(_ limit: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % limit
+        }
+        let display = try VirtualDisplay()
+        let size = PixelSize(width: 40, height: 30)
+        let whole = PixelRectangle(x: 0, y: 0, size: size)
+        var pictures = ScreenPictures(connection: try XConnection(display: display.name), size: size)
+        var expected = [UInt8](repeating: 0, count: size.area * 4)
+        var held: [(picture: ScreenPicture, bytes: [UInt8])] = []
+        for step in 0..<200 {
+            // Often the same part, as where something scrolls.
+            let parts = (0..<1 + random(3)).map { _ in
+                let (x, y) = (random(2) * 10, random(2) * 10)
+                return PixelRectangle(
+                    x: x, y: y, size: PixelSize(width: 1 + random(3) * 10, height: 1 + random(2) * 10))
+            }
+            let isWhole = step == 0 || random(20) == 0
+            let picture = try pictures.begin(parts: isWhole ? nil : parts)
+            for part in isWhole ? [whole] : parts {
+                let value = UInt8(random(256))
+                fill(picture, part, value)
+                for row in part.y..<part.y + part.size.height {
+                    for index in 0..<part.size.width * 4 { expected[(row * 40 + part.x) * 4 + index] = value }
+                }
+            }
+            #expect(Array(picture.memory.prefix(expected.count)) == expected)
+            #expect(pictures.newest === picture)
+            for (picture, bytes) in held { #expect(Array(picture.memory.prefix(bytes.count)) == bytes) }
+            if random(2) == 0 { held.append((picture, expected)) }
+            while held.count > random(5) { held.removeFirst() }
+        }
+    }
+}
+
 @Suite("ScreenCadence")
 struct ScreenCadenceTests {
     private let interval = Duration.seconds(1) / 30.0

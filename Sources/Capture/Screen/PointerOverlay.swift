@@ -40,7 +40,7 @@ struct PointerOverlay {
     var isPending: Bool { isOutdated }
 
     /// Takes note of what events came.
-    mutating func take(events: Set<UInt8>) {
+    mutating func take(events: EventTypes) {
         if events.contains(changeEvent) { isOutdated = true }
     }
 

@@ -46,7 +46,7 @@ final class ScreenDamage {
     }
 
     /// Takes note of what events came.
-    func take(events: Set<UInt8>) {
+    func take(events: EventTypes) {
         if events.contains(event) { isPending = true }
     }
 
@@ -58,8 +58,10 @@ final class ScreenDamage {
         return Question(cookie: xcb_xfixes_fetch_region(connection.handle, region))
     }
 
-    /// The parts, in the screen's pixels; nil where `signal` was raised.
-    func answer(to question: Question, signal: StopSignal?) throws(CaptureError) -> [PixelRectangle]? {
+    /// The parts that lie in `area`, in its pixels; nil where `signal` was raised.
+    func answer(
+        to question: Question, in area: PixelRectangle, signal: StopSignal?
+    ) throws(CaptureError) -> [PixelRectangle]? {
         guard
             let reply = try connection.reply(
                 "XFixesFetchRegion", question.cookie.sequence, as: xcb_xfixes_fetch_region_reply_t.self, signal: signal)
@@ -67,9 +69,16 @@ final class ScreenDamage {
         let rectangles = UnsafeBufferPointer(
             start: xcb_xfixes_fetch_region_rectangles(reply.pointer),
             count: Int(xcb_xfixes_fetch_region_rectangles_length(reply.pointer)))
-        return rectangles.map {
-            PixelRectangle(
-                x: Int($0.x), y: Int($0.y), size: PixelSize(width: Int($0.width), height: Int($0.height)))
+        var parts: [PixelRectangle] = []
+        // With the pointer's two places.
+        parts.reserveCapacity(rectangles.count + 2)
+        for rectangle in rectangles {
+            let part = PixelRectangle(
+                x: Int(rectangle.x), y: Int(rectangle.y),
+                size: PixelSize(width: Int(rectangle.width), height: Int(rectangle.height))
+            ).intersection(area)
+            if let part { parts.append(PixelRectangle(x: part.x - area.x, y: part.y - area.y, size: part.size)) }
         }
+        return parts
     }
 }

@@ -23,7 +23,7 @@ struct ScreenGrabber {
 
     private let connection: XConnection
     private let wanted: DisplaySource.Area
-    private let geometryEvents: Set<UInt8>
+    private let geometryEvents: EventTypes
     private let damage: ScreenDamage?
     private var area: PixelRectangle
     private var pointer: PointerOverlay?
@@ -102,10 +102,11 @@ struct ScreenGrabber {
         // Until all is read, what was told of changes is not in any picture.
         let wasUnknown = isUnknown || damage == nil
         isUnknown = true
-        var changed: [PixelRectangle] = []
+        // One list, which goes with the frame at last.
+        var parts: [PixelRectangle] = []
         if let asked = question {
-            guard let parts = try damage?.answer(to: asked, signal: signal) else { return .stopped }
-            changed = parts.compactMap { $0.intersection(area)?.moved(by: (-area.x, -area.y)) }
+            guard let changed = try damage?.answer(to: asked, in: area, signal: signal) else { return .stopped }
+            parts = changed
         }
         pointerMoved = false
         if let asked = pointerQuestion {
@@ -117,40 +118,40 @@ struct ScreenGrabber {
         // What lies under the pointer is in no picture: it is read again before the pointer is drawn anew.
         let drawsPointer =
             pointerMoved && (pointerPlace != nil || drawnPointer != nil)
-            || changed.contains { part in drawnPointer.map { part.intersection($0) != nil } ?? false }
-        guard wasUnknown || drawsPointer || !changed.isEmpty else {
+            || parts.contains { part in drawnPointer.map { part.intersection($0) != nil } ?? false }
+        guard wasUnknown || drawsPointer || !parts.isEmpty else {
             isUnknown = false
             guard evenIfOld, let newest = pictures.newest else { return .nothingNew }
             return .frame(VideoFrame(buffer: newest, timestamp: monotonicNow(), damage: []))
         }
-        if drawsPointer, let drawnPointer { changed.append(drawnPointer) }
-        let parts = wasUnknown ? nil : gathered(changed)
-        let picture = try pictures.begin(parts: parts)
+        if drawsPointer, let drawnPointer { parts.append(drawnPointer) }
+        let isWhole = wasUnknown || !gather(&parts)
+        if isWhole {
+            parts.removeAll(keepingCapacity: true)
+            parts.append(PixelRectangle(x: 0, y: 0, size: area.size))
+        }
+        let picture = try pictures.begin(parts: isWhole ? nil : parts)
         guard try reader.read(parts, of: area, into: picture, signal: signal) else { return .stopped }
         let timestamp = monotonicNow()
-        if parts == nil || drawsPointer {
+        if isWhole || drawsPointer {
             pointer?.draw(into: picture, area: area)
             drawnPointer = pointerPlace
         }
         isUnknown = false
         guard signal?.isRaised != true else { return .stopped }
         guard !wasUnknown else { return .frame(VideoFrame(buffer: picture, timestamp: timestamp)) }
-        var shown = parts ?? [PixelRectangle(x: 0, y: 0, size: area.size)]
-        if drawsPointer, let pointerPlace { shown.append(pointerPlace) }
-        return .frame(VideoFrame(buffer: picture, timestamp: timestamp, damage: shown))
+        if drawsPointer, let pointerPlace { parts.append(pointerPlace) }
+        return .frame(VideoFrame(buffer: picture, timestamp: timestamp, damage: parts))
     }
 
-    /// The parts to read; nil for the whole area.
-    private func gathered(_ parts: [PixelRectangle]) -> [PixelRectangle]? {
-        guard let first = parts.first else { return [] }
-        let gathered = parts.count <= Self.mostParts ? parts : [parts.reduce(first) { $0.union($1) }]
-        let pixels = gathered.reduce(0) { $0 + $1.size.area }
-        return Double(pixels) <= Double(area.size.area) * Self.largestShare ? gathered : nil
-    }
-}
-
-extension PixelRectangle {
-    fileprivate func moved(by offset: (x: Int, y: Int)) -> PixelRectangle {
-        PixelRectangle(x: x + offset.x, y: y + offset.y, size: size)
+    /// Makes one of many parts; false where it is better to read the whole area.
+    private func gather(_ parts: inout [PixelRectangle]) -> Bool {
+        if parts.count > Self.mostParts {
+            let all = parts.reduce(parts[0]) { $0.union($1) }
+            parts.removeAll(keepingCapacity: true)
+            parts.append(all)
+        }
+        let pixels = parts.reduce(0) { $0 + $1.size.area }
+        return Double(pixels) <= Double(area.size.area) * Self.largestShare
     }
 }

@@ -10,6 +10,9 @@ final class ScreenPicture: VideoFrameBuffer, @unchecked Sendable {
     /// Where the server puts whole rows of it; nil where the memory is not shared.
     let segment: SharedSegment?
     let memory: UnsafeMutableRawBufferPointer
+    // Kept so that lending them allocates nothing.
+    private let planes: [UnsafeRawBufferPointer]
+    private let strides: [Int]
 
     var stride: Int { size.width * 4 }
 
@@ -17,6 +20,8 @@ final class ScreenPicture: VideoFrameBuffer, @unchecked Sendable {
         self.size = size
         self.segment = segment
         memory = segment?.memory ?? .allocate(byteCount: size.area * 4, alignment: 64)
+        planes = [UnsafeRawBufferPointer(memory)]
+        strides = [size.width * 4]
     }
 
     deinit {
@@ -24,7 +29,9 @@ final class ScreenPicture: VideoFrameBuffer, @unchecked Sendable {
     }
 
     func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
-        try body(PlaneSet(planes: [UnsafeRawBufferPointer(memory)], strides: [stride]))
+        try withExtendedLifetime(self) {
+            try body(PlaneSet(planes: planes, strides: strides))
+        }
     }
 
     /// Copies a part from where its rows lie `stride` bytes apart.
@@ -48,11 +55,16 @@ struct ScreenPictures {
         var missed: [PixelRectangle]?
 
         mutating func miss(_ parts: [PixelRectangle]?) {
-            guard let parts, let before = missed, before.count + parts.count <= longestList else {
+            guard let parts, let count = missed?.count, count + parts.count <= longestList else {
                 missed = nil
                 return
             }
-            missed = before + parts
+            missed?.append(contentsOf: parts)
+        }
+
+        mutating func missNothing() {
+            guard missed != nil else { return missed = [] }
+            missed?.removeAll(keepingCapacity: true)
         }
     }
 
@@ -92,18 +104,18 @@ struct ScreenPictures {
             if slots.count >= Self.capacity { slots.removeFirst() }
             slots.append(Slot(picture: try makePicture(), missed: nil))
         }
-        let slot = slots[slots.count - 1]
-        if parts != nil, let previous, previous !== slot.picture {
-            let missed = slot.missed ?? [PixelRectangle(x: 0, y: 0, size: size)]
-            for part in missed {
-                guard let start = previous.memory.baseAddress else { continue }
-                slot.picture.write(
-                    part, from: start + part.y * previous.stride + part.x * 4, stride: previous.stride)
+        let last = slots.count - 1
+        let picture = slots[last].picture
+        if let parts, let previous, previous !== picture, let start = previous.memory.baseAddress {
+            for part in slots[last].missed ?? [PixelRectangle(x: 0, y: 0, size: size)]
+            // What is written anew is not copied first: what scrolls changes in the same place each time.
+            where !parts.contains(where: { $0.intersection(part) == part }) {
+                picture.write(part, from: start + part.y * previous.stride + part.x * 4, stride: previous.stride)
             }
         }
-        slots[slots.count - 1].missed = []
-        for index in slots.indices.dropLast() { slots[index].miss(parts) }
-        return slot.picture
+        slots[last].missNothing()
+        for index in 0..<last { slots[index].miss(parts) }
+        return picture
     }
 
     private mutating func makePicture() throws(CaptureError) -> ScreenPicture {

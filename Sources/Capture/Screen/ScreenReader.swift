@@ -7,6 +7,8 @@ struct ScreenReader {
     private let connection: XConnection
     /// What parts are read into, on their way to a picture.
     private var scratch: SharedSegment?
+    /// Those that are answered, in memory that is used again.
+    private var requests: [Request] = []
 
     private struct Request {
         let part: PixelRectangle
@@ -24,12 +26,10 @@ struct ScreenReader {
         scratch = nil
     }
 
-    /// Reads parts of `area`, in its own pixels, into a picture of it; all of it where `parts` is nil. False where `signal`
-    /// was raised.
+    /// Reads parts of `area`, in its own pixels, into a picture of it; false where `signal` was raised.
     mutating func read(
-        _ parts: [PixelRectangle]?, of area: PixelRectangle, into picture: ScreenPicture, signal: StopSignal?
+        _ parts: [PixelRectangle], of area: PixelRectangle, into picture: ScreenPicture, signal: StopSignal?
     ) throws(CaptureError) -> Bool {
-        let parts = parts ?? [PixelRectangle(x: 0, y: 0, size: area.size)]
         guard let segment = picture.segment else {
             return try readWithoutSharing(parts, of: area, into: picture, signal: signal)
         }
@@ -37,7 +37,7 @@ struct ScreenReader {
             scratch = try SharedSegment(connection: connection, byteCount: area.size.area * 4)
         }
         var offset = 0
-        var requests: [Request] = []
+        requests.removeAll(keepingCapacity: true)
         for part in parts {
             let isWholeRows = part.size.width == area.size.width
             let (target, position) = isWholeRows ? (segment, part.y * picture.stride) : (scratch, offset)

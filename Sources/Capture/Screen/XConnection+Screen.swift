@@ -57,10 +57,11 @@ extension XConnection {
     }
 
     /// Asks to be told when the screen's size or the monitors change: which types of event say so.
-    func watchGeometry() -> Set<UInt8> {
+    func watchGeometry() -> EventTypes {
         var mask = XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue
         xcb_change_window_attributes(handle, root, XCB_CW_EVENT_MASK.rawValue, &mask)
-        var types: Set<UInt8> = [UInt8(XCB_CONFIGURE_NOTIFY)]
+        var types = EventTypes()
+        types.insert(UInt8(XCB_CONFIGURE_NOTIFY))
         if let randr = cxcb_randr_extension(handle), randr.pointee.present != 0 {
             let changes =
                 XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue | XCB_RANDR_NOTIFY_MASK_CRTC_CHANGE.rawValue

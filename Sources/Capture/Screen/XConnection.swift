@@ -99,11 +99,10 @@ final class XConnection: Sendable {
     }
 
     /// The types of the events that came since the last call.
-    func drainEvents() throws(CaptureError) -> Set<UInt8> {
-        var types: Set<UInt8> = []
+    func drainEvents() throws(CaptureError) -> EventTypes {
+        var types = EventTypes()
         while let event = xcb_poll_for_event(handle) {
-            // The highest bit says that another client sent it.
-            types.insert(event.pointee.response_type & 0x7F)
+            types.insert(event.pointee.response_type)
             free(event)
         }
         guard xcb_connection_has_error(handle) == 0 else { throw lost() }
@@ -155,4 +154,21 @@ final class XConnection: Sendable {
         }
         return "it names no layout for depth \(screen.root_depth)"
     }
+}
+
+/// Types of X events: numbers from 0 to 127.
+struct EventTypes: Equatable {
+    private var low: UInt64 = 0
+    private var high: UInt64 = 0
+
+    /// The highest bit, which says that another client sent the event, is not looked at.
+    mutating func insert(_ type: UInt8) {
+        if type & 0x40 == 0 { low |= 1 << UInt64(type & 0x3F) } else { high |= 1 << UInt64(type & 0x3F) }
+    }
+
+    func contains(_ type: UInt8) -> Bool {
+        (type & 0x40 == 0 ? low : high) >> UInt64(type & 0x3F) & 1 == 1
+    }
+
+    func isDisjoint(with other: EventTypes) -> Bool { low & other.low | high & other.high == 0 }
 }
