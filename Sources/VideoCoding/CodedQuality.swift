@@ -10,6 +10,8 @@ struct CodedQuality {
 
     /// The quantizer index of each macroblock.
     private var levels: [UInt8]
+    /// As they were before something moved; kept for its memory.
+    private var levelsBefore: [UInt8] = []
     private var lastQuantizer = 127
     /// The coarsest of all.
     private(set) var coarsest = 127
@@ -56,13 +58,15 @@ struct CodedQuality {
     /// What moved is as coarse as it was where it came from: as the coarser of two, where it lay between.
     mutating func move(_ scroll: Scroll) {
         let (columns, rows) = scroll.extent
-        let before = levels
+        levelsBefore.removeAll(keepingCapacity: true)
+        levelsBefore.append(contentsOf: levels)
         for index in levels.indices where scroll.moved[index] != 0 {
             let y = index / columns * 16 + scroll.rows
             let first = min(max(y >> 4, 0), rows - 1)
             let last = min((y + 15) >> 4, rows - 1)
             let column = index % columns
-            levels[index] = max(before[first * columns + column], before[max(last, first) * columns + column])
+            levels[index] = max(
+                levelsBefore[first * columns + column], levelsBefore[max(last, first) * columns + column])
         }
         coarsest = Int(levels.max() ?? 0)
     }

@@ -47,10 +47,11 @@ final class EncoderContext {
             var all = vpx_active_map_t(active_map: nil, rows: UInt32(rows), cols: UInt32(columns))
             return try check("lifting the active map", cvpx_set_active_map(context, &all))
         }
-        var cells = map.cells
-        let code = cells.withUnsafeMutableBufferPointer { cells in
+        let code = map.cells.withUnsafeBufferPointer { cells in
+            // libvpx copies it.
             var active = vpx_active_map_t(
-                active_map: cells.baseAddress, rows: UInt32(map.rows), cols: UInt32(map.columns))
+                active_map: UnsafeMutablePointer(mutating: cells.baseAddress), rows: UInt32(map.rows),
+                cols: UInt32(map.columns))
             return cvpx_set_active_map(context, &active)
         }
         try check("setting the active map", code)

@@ -80,7 +80,7 @@ struct FrameEncoder {
                 throw error
             }
             if let encoded {
-                changed = MacroblockMap(size: picture.size, cells: moved.remaining)
+                changed.replace(with: moved.remaining)
                 // What moved has moved, though the rate control left the rest out: it is not to be found again.
                 if case .dropped = encoded.outcome { signature = nil }
                 note(encoded.outcome)

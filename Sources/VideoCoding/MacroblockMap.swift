@@ -18,10 +18,12 @@ public struct MacroblockMap: Sendable, Hashable {
         cells = Array(repeating: 0, count: columns * rows)
     }
 
-    /// Those that are not 0 in `cells`, of which there is one for each.
+    /// Those that are 1 in `cells`, of which there is one for each, 0 or 1.
     init(size: PixelSize, cells: [UInt8]) {
-        self.init(size: size)
-        for index in self.cells.indices where cells[index] != 0 { insert(index) }
+        columns = (size.width + 15) / 16
+        rows = (size.height + 15) / 16
+        self.cells = cells
+        count = cells.reduce(0) { $0 + Int($1) }
     }
 
     /// Whether none is in it.
@@ -49,6 +51,15 @@ public struct MacroblockMap: Sendable, Hashable {
     public mutating func insertAll() {
         for index in cells.indices { cells[index] = 1 }
         count = cells.count
+    }
+
+    /// Puts those into it that are 1 in `cells`, and takes all others out.
+    mutating func replace(with cells: [UInt8]) {
+        count = 0
+        for index in self.cells.indices {
+            self.cells[index] = cells[index]
+            count += Int(cells[index])
+        }
     }
 
     /// Takes all out.

@@ -18,7 +18,7 @@ struct QualityLimitationClock {
 
     /// From `now` on this holds.
     mutating func set(_ new: QualityLimitationReason, now: Duration) {
-        durations = read(now: now)
+        if let since, now > since { durations[reason, default: .zero] += now - since }
         since = now
         reason = new
     }

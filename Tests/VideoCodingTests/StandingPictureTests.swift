@@ -114,6 +114,13 @@ struct MacroblockMapTests {
         map.insert(PixelRectangle(x: x, y: y, size: PixelSize(width: width, height: height)))
         #expect(map.cells.indices.filter { map.cells[$0] == 1 } == expected)
         #expect(map.count == expected.count && map.share == Double(expected.count) / 6)
+        // The same of its cells, over whatever was there.
+        let size = PixelSize(width: 40, height: 24)
+        #expect(MacroblockMap(size: size, cells: map.cells) == map)
+        var other = MacroblockMap(size: size)
+        other.insertAll()
+        other.replace(with: map.cells)
+        #expect(other == map)
     }
 }
 

@@ -1,6 +1,6 @@
 /// Writes the coefficients of blocks (RFC 6386 §13).
 struct CoefficientWriter {
-    private(set) var encoder = BooleanEncoder(after: [])
+    private(set) var encoder: BooleanEncoder
     private let probabilities: CoefficientProbabilities
 
     /// Kinds of block.
@@ -27,6 +27,10 @@ struct CoefficientWriter {
 
     init(probabilities: CoefficientProbabilities) {
         self.probabilities = probabilities
+        var bytes: [UInt8] = []
+        // What most patches stay below.
+        bytes.reserveCapacity(4096)
+        encoder = BooleanEncoder(after: bytes)
     }
 
     /// Bytes so far.

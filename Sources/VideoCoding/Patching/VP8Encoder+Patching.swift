@@ -3,8 +3,7 @@ internal import Media
 extension VP8Encoder {
     /// The quantizer indices of patches: what rests becomes readable, then fine, then as fine as is of use; what changes is
     /// that at once.
-    static let patchQuantizers = [Quantizer(index: 60), Quantizer(index: 24), finestPatch]
-    private static let finestPatch = Quantizer(index: 8)
+    static let patchQuantizers = [Quantizer(index: 60), Quantizer(index: 24), Quantizer(index: 8)]
     /// What changed beyond this is for libvpx to code: it finds what moved.
     static let largestPatch = 400
     /// However low the bitrate is: a letter.
@@ -55,8 +54,9 @@ extension VP8Encoder {
         // What rests is made readable before it is made finer; what changed is coded fine or by libvpx, which finds better
         // ways to be coarse.
         let quantizers = Self.patchQuantizers
-        let resting = quantizers.first { quality.coarsest > $0.index } ?? Self.finestPatch
-        for quantizer in changed.isEmpty ? [resting] : quantizers.dropFirst().reversed() {
+        let resting = quantizers.firstIndex { quality.coarsest > $0.index } ?? quantizers.count - 1
+        for index in (changed.isEmpty ? resting..<resting + 1 : 1..<quantizers.count).reversed() {
+            let quantizer = quantizers[index]
             let order = PatchWriter.Order(
                 scroll: scroll, changed: changed, coarse: quality.coarser(than: quantizer.index),
                 quantizer: quantizer, room: changed.isEmpty ? most : share,

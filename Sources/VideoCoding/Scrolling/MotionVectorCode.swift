@@ -22,8 +22,8 @@ struct MotionVectorCode {
     }
 
     private static let bitCount = 10
-    /// Decisions of the way up or down, and of the way sideways, which is none.
-    private let components: [[Decision]]
+    /// The way up or down, and the way sideways, which is none, in quarters of a pixel.
+    private let components: (Int, Int)
 
     /// RFC 6386 §17.2: how likely a header leaves each probability as it is.
     private static let updateProbabilities: [[UInt8]] = [
@@ -40,44 +40,48 @@ struct MotionVectorCode {
 
     /// `rows` whole pixels, up to ``Scroll/largestDistance``.
     init(rows: Int) {
-        components = [Self.decisions(rows * 4), Self.decisions(0)]
+        components = (rows * 4, 0)
     }
 
-    private static func decisions(_ value: Int) -> [Decision] {
+    /// The decisions that a component takes, in the order in which they are written.
+    private static func forEachDecision(of value: Int, _ body: (Decision) -> Void) {
         let magnitude = abs(value)
-        var result = [Decision(slot: Slot.isLong, bit: magnitude >= 8)]
+        body(Decision(slot: Slot.isLong, bit: magnitude >= 8))
+        func bit(_ place: Int) { body(Decision(slot: Slot.longBits + place, bit: magnitude >> place & 1 == 1)) }
         if magnitude < 8 {
             // A tree of seven nodes, in the order in which they are met.
-            result.append(Decision(slot: Slot.shortTree, bit: magnitude & 4 != 0))
+            body(Decision(slot: Slot.shortTree, bit: magnitude & 4 != 0))
             let half = magnitude & 4 == 0 ? 1 : 4
-            result.append(Decision(slot: Slot.shortTree + half, bit: magnitude & 2 != 0))
+            body(Decision(slot: Slot.shortTree + half, bit: magnitude & 2 != 0))
             let quarter = half + (magnitude & 2 == 0 ? 1 : 2)
-            result.append(Decision(slot: Slot.shortTree + quarter, bit: magnitude & 1 != 0))
+            body(Decision(slot: Slot.shortTree + quarter, bit: magnitude & 1 != 0))
         } else {
             // Three low bits, then from the highest down; the fourth goes last, and without saying where nothing above is.
-            var order = [0, 1, 2] + (4..<bitCount).reversed()
-            if magnitude > 15 { order.append(3) }
-            result += order.map { Decision(slot: Slot.longBits + $0, bit: magnitude >> $0 & 1 == 1) }
+            for place in 0..<3 { bit(place) }
+            for place in (4..<bitCount).reversed() { bit(place) }
+            if magnitude > 15 { bit(3) }
         }
-        if magnitude > 0 { result.append(Decision(slot: Slot.sign, bit: value < 0)) }
-        return result
+        if magnitude > 0 { body(Decision(slot: Slot.sign, bit: value < 0)) }
     }
 
     /// The part of the header that sets the probabilities of vectors.
     func writeProbabilities(to encoder: inout BooleanEncoder) {
-        for (decisions, updates) in zip(components, Self.updateProbabilities) {
-            for (slot, update) in updates.enumerated() {
-                let decision = decisions.first { $0.slot == slot }
-                encoder.write(decision != nil, update)
-                if let decision { encoder.writeLiteral(decision.literal, bits: 7) }
-            }
+        Self.writeProbabilities(of: components.0, Self.updateProbabilities[0], to: &encoder)
+        Self.writeProbabilities(of: components.1, Self.updateProbabilities[1], to: &encoder)
+    }
+
+    private static func writeProbabilities(of value: Int, _ updates: [UInt8], to encoder: inout BooleanEncoder) {
+        for slot in updates.indices {
+            var decision: Decision?
+            forEachDecision(of: value) { if $0.slot == slot { decision = $0 } }
+            encoder.write(decision != nil, updates[slot])
+            if let decision { encoder.writeLiteral(decision.literal, bits: 7) }
         }
     }
 
     /// The vector, as the difference to none.
     func write(to encoder: inout BooleanEncoder) {
-        for decisions in components {
-            for decision in decisions { encoder.write(decision.bit, decision.probability) }
-        }
+        Self.forEachDecision(of: components.0) { encoder.write($0.bit, $0.probability) }
+        Self.forEachDecision(of: components.1) { encoder.write($0.bit, $0.probability) }
     }
 }
