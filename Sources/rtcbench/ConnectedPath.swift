@@ -60,6 +60,24 @@ final class ConnectedPath {
         }
     }
 
+    /// Sends one frame, and tells how many packets left until all of it had.
+    func send(_ frame: PacketizedFrame) throws -> Int {
+        sender.send(frame, media: 0, now: now)
+        var sent = 0
+        while true {
+            if sender.pollTransmit(into: memory.bytes, now: now) != nil {
+                sent += 1
+            } else if !sender.hasQueuedPackets {
+                return sent
+            } else if let deadline = sender.nextDeadline(now: now) {
+                now = max(now, deadline)
+                sender.handleTimeout(now: now)
+            } else {
+                throw BenchmarkFailure("the connection ended: give fewer seconds")
+            }
+        }
+    }
+
     /// Sees that a packet in mid-call has the size that it is compared at.
     private func checkSize() throws {
         try run(packets: 10 * frame.fragmentCount)

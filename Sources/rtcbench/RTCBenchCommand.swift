@@ -8,7 +8,7 @@ struct RTCBenchCommand: AsyncParsableCommand {
         discussion:
             "Build with -c release. Figures of one run are compared with each other; machines differ and drift.",
         subcommands: [
-            EncodeCommand.self, FanoutCommand.self, FanoutViewersCommand.self, LatencyCommand.self,
-            NetworkCommand.self, PacketsCommand.self,
+            AllocationsCommand.self, EncodeCommand.self, FanoutCommand.self, FanoutViewersCommand.self,
+            LatencyCommand.self, NetworkCommand.self, PacketsCommand.self,
         ])
 }

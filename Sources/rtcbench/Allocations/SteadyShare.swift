@@ -1,0 +1,117 @@
+internal import Glibc
+internal import Media
+internal import RTP
+internal import Synchronization
+internal import VideoCoding
+
+/// A share without a screen and without a socket: a source whose pictures go through a track, an encoder's thread and a
+/// connected peer, in real time.
+final class SteadyShare {
+    /// What was made and what that took.
+    struct Counts {
+        var frames = 0
+        var packets = 0
+        /// Allocations from a frame's bytes to its datagrams.
+        var packetAllocations: UInt64 = 0
+        /// All of the process.
+        var allocations: UInt64 = 0
+    }
+
+    private let source = CustomVideoSource()
+    private let track: VideoTrack
+    private let thread: VideoEncoderThread
+    private let stage: PacketStage
+    private let content: SteadyContent
+    private var index = 0
+
+    init(_ content: SteadyContent) throws {
+        let stage = PacketStage(try ConnectedPath())
+        self.content = content
+        self.stage = stage
+        track = VideoTrack(id: "bench", source: source)
+        thread = try VideoEncoderThread(
+            settings: .init(bitsPerSecond: 4_000_000, hint: .text), onFrame: { stage.send($0) })
+        track.add(thread)
+    }
+
+    deinit {
+        thread.stop()
+    }
+
+    /// Gives pictures for so long, and tells what came of them.
+    func run(seconds: Double) throws -> Counts {
+        let start = monotonicNow()
+        let before = stage.counts
+        var due = start
+        while due < start + .seconds(seconds) {
+            sleep(until: due)
+            if content.content != .still || index == 0 { source.capture(content.frame(index, timestamp: due)) }
+            index += 1
+            due += .seconds(content.content.interval ?? 0.1)
+        }
+        let after = stage.counts
+        if let failure = stage.failure { throw failure }
+        return Counts(
+            frames: after.frames - before.frames, packets: after.packets - before.packets,
+            packetAllocations: after.packetAllocations - before.packetAllocations,
+            allocations: after.allocations - before.allocations)
+    }
+
+    private func sleep(until time: Duration) {
+        let (seconds, attoseconds) = time.components
+        var deadline = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+        while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nil) == EINTR {}
+    }
+
+    private func monotonicNow() -> Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+}
+
+/// Cuts encoded frames into packets and sends them, on the encoder's thread.
+private final class PacketStage: Sendable {
+    private struct State {
+        var counts = SteadyShare.Counts()
+        var counters: VP8PictureCounters
+        var failure: (any Error)?
+    }
+
+    // Used on the encoder's thread alone.
+    private nonisolated(unsafe) let path: ConnectedPath
+    private let state = Mutex(State(counters: VP8PictureCounters(pictureID: 1, temporalLevelZeroIndex: 1)))
+
+    init(_ path: ConnectedPath) {
+        self.path = path
+    }
+
+    var failure: (any Error)? { state.withLock { $0.failure } }
+
+    /// What was counted until now.
+    var counts: SteadyShare.Counts {
+        state.withLock { state in
+            var counts = state.counts
+            counts.allocations = AllocationCounter.count
+            return counts
+        }
+    }
+
+    func send(_ frame: EncodedVideoFrame) {
+        let before = AllocationCounter.count
+        let descriptor = state.withLock { $0.counters.next(isReference: frame.isReference) }
+        let packets = PacketizedFrame(
+            vp8: frame.data, descriptor: descriptor, isKeyFrame: frame.isKeyFrame, captureTime: frame.timestamp,
+            width: frame.size.width, height: frame.size.height, maximumPayloadByteCount: 1146)
+        do {
+            let sent = try path.send(packets)
+            state.withLock { state in
+                state.counts.frames += 1
+                state.counts.packets += sent
+                state.counts.packetAllocations += AllocationCounter.count - before
+            }
+        } catch {
+            state.withLock { $0.failure = error }
+        }
+    }
+}
