@@ -1,2 +1,3 @@
 #pragma once
+#include <srtp2/cipher.h>
 #include <srtp2/srtp.h>

@@ -136,8 +136,8 @@ private struct SRTPHandle: ~Copyable {
 
     /// libsrtp2 builds its tables once in a process.
     private static let initialized: srtp_err_status_t = {
-        NetworkSecurityServices.optimizeForManyKeys()
-        return srtp_init()
+        let status = srtp_init()
+        return status == srtp_err_status_ok ? SRTPCipher.replaceAll() : status
     }()
 
     init(
