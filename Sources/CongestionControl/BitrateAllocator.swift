@@ -43,6 +43,10 @@ public struct BitrateAllocator: Sendable {
 
     /// What each of `claims` gets of `total`, by its index; zero for no claim, and for one that is paused.
     public mutating func allocate(_ total: DataRate, among claims: [Claim?]) -> [DataRate] {
+        if claims.count == 1, let claim = claims[0], !claim.mayPause {
+            paused = []
+            return [max(claim.minimum, min(claim.maximum, total))]
+        }
         let order = claims.indices.filter { claims[$0] != nil }.sorted { left, right in
             let (first, second) = (claims[left]?.rank ?? 0, claims[right]?.rank ?? 0)
             return first == second ? left < right : first > second

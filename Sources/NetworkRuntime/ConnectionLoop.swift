@@ -10,7 +10,10 @@ final class ConnectionLoop: @unchecked Sendable {
     /// A connection's place among those that wait for their time. It lives on the event loop too.
     final class Entry: @unchecked Sendable {
         fileprivate(set) var deadline = Instant.distantFuture
-        fileprivate var position = -1
+        /// Its row in the tables of those that wait; -1 while it doesn't.
+        fileprivate var row = -1
+        /// It is being woken, and has not said yet when it is to be woken next.
+        fileprivate var isDue = false
         let wake: (Instant) -> Void
 
         /// `wake` is called when the time has come.
@@ -21,9 +24,14 @@ final class ConnectionLoop: @unchecked Sendable {
 
     let batch: DatagramBatch
     private let eventLoop: any EventLoop
-    /// A heap: each deadline is no earlier than the one at half its position. Deadlines are beside the entries, which lie
-    /// all over memory.
-    private var heap: [(deadline: Instant, entry: Entry)] = []
+    /// A heap: each deadline is no earlier than the one at half its position. Entries lie all over memory, so that what is
+    /// moved and compared here are numbers alone.
+    private var heap: [(deadline: Instant, row: Int)] = []
+    /// Where each row stands in the heap.
+    private var positions: [Int] = []
+    /// The entries, by their rows.
+    private var entries: [Entry?] = []
+    private var freeRows: [Int] = []
     private var timer: Scheduled<Void>?
     private var timerDeadline = Instant.distantFuture
     private var gathering = 0
@@ -76,31 +84,49 @@ final class ConnectionLoop: @unchecked Sendable {
 
     /// Has an entry woken at `deadline`, and at no other time.
     func schedule(_ entry: Entry, at deadline: Instant) {
+        let wasDue = entry.isDue
+        entry.isDue = false
         guard deadline != entry.deadline else { return }
         let isEarlier = deadline < entry.deadline
         entry.deadline = deadline
         if deadline == .distantFuture {
             remove(entry)
-        } else if entry.position < 0 {
-            heap.append((deadline, entry))
-            rise(heap.count - 1)
+        } else if entry.row < 0 {
+            add(entry)
         } else {
-            heap[entry.position].deadline = deadline
-            if isEarlier { rise(entry.position) } else { sink(entry.position) }
+            let position = positions[entry.row]
+            heap[position].deadline = deadline
+            if isEarlier { rise(position) } else { sink(position) }
         }
-        setTimer()
+        if !wasDue { setTimer() }
+    }
+
+    private func add(_ entry: Entry) {
+        if let row = freeRows.popLast() {
+            entry.row = row
+            entries[row] = entry
+        } else {
+            entry.row = entries.count
+            entries.append(entry)
+            positions.append(0)
+        }
+        heap.append((entry.deadline, entry.row))
+        rise(heap.count - 1)
     }
 
     private func remove(_ entry: Entry) {
-        let position = entry.position
-        guard position >= 0 else { return }
-        entry.position = -1
+        let row = entry.row
+        guard row >= 0 else { return }
+        entry.row = -1
+        entries[row] = nil
+        freeRows.append(row)
+        let position = positions[row]
         let last = heap.removeLast()
-        guard last.entry !== entry else { return }
+        guard last.row != row else { return }
         heap[position] = last
-        last.entry.position = position
+        positions[last.row] = position
         rise(position)
-        sink(last.entry.position)
+        sink(positions[last.row])
     }
 
     private func rise(_ start: Int) {
@@ -110,11 +136,11 @@ final class ConnectionLoop: @unchecked Sendable {
             let parent = (position - 1) / 2
             guard node.deadline < heap[parent].deadline else { break }
             heap[position] = heap[parent]
-            heap[position].entry.position = position
+            positions[heap[position].row] = position
             position = parent
         }
         if position != start { heap[position] = node }
-        node.entry.position = position
+        positions[node.row] = position
     }
 
     private func sink(_ start: Int) {
@@ -126,11 +152,11 @@ final class ConnectionLoop: @unchecked Sendable {
             if child + 1 < heap.count, heap[child + 1].deadline < heap[child].deadline { child += 1 }
             guard heap[child].deadline < node.deadline else { break }
             heap[position] = heap[child]
-            heap[position].entry.position = position
+            positions[heap[position].row] = position
             position = child
         }
         if position != start { heap[position] = node }
-        node.entry.position = position
+        positions[node.row] = position
     }
 
     /// When the timer is to ring for a deadline: never before it.
@@ -160,10 +186,14 @@ final class ConnectionLoop: @unchecked Sendable {
     private func wakeThoseDue() {
         let now = MonotonicClock.now
         gather {
-            while let (deadline, entry) = heap.first, deadline <= now {
+            while let (deadline, row) = heap.first, deadline <= now, let entry = entries[row] {
+                // It stays where it is, to be moved once it says when it is due next.
+                entry.isDue = true
+                entry.wake(now)
+                guard entry.isDue else { continue }
+                entry.isDue = false
                 entry.deadline = .distantFuture
                 remove(entry)
-                entry.wake(now)
             }
         }
         setTimer()

@@ -40,7 +40,8 @@ extension PeerConnection {
         }
         let target = bandwidth.estimator.target
         let pacing = bandwidth.estimator.pacingRate
-        let padding = isNumbering ? bandwidth.estimator.paddingRate : .zero
+        var padding = bandwidth.estimator.paddingRate
+        if padding > .zero, !isNumbering { padding = .zero }
         if let paced = bandwidth.paced, paced == (target, pacing, padding) { return }
         bandwidth.paced = (target, pacing, padding)
         pacer.setRates(target: target, pacing: pacing, padding: padding, now: now)
@@ -80,11 +81,14 @@ extension PeerConnection {
         {
             return
         }
-        bandwidth.isAllocationDue = false
+        // What they ask for changes seldom; what there is to divide, with every feedback.
+        if bandwidth.claims.count != outbound.count { bandwidth.isAllocationDue = true }
+        if bandwidth.isAllocationDue { bandwidth.claims = outbound.indices.map { claim(ofMedia: $0) } }
+        let claims = bandwidth.claims
         bandwidth.allocated = (bandwidth.mediaRate, isQueueFull)
-        let claims = outbound.indices.map { claim(ofMedia: $0) }
         let rates = bandwidth.allocator.allocate(bandwidth.mediaRate, among: claims)
-        bandwidth.estimator.setAllocation(maximum: usableRate(claims), now: now)
+        if bandwidth.isAllocationDue { bandwidth.estimator.setAllocation(maximum: usableRate(claims), now: now) }
+        bandwidth.isAllocationDue = false
         for index in outbound.indices {
             guard outbound[index].isActive else {
                 outbound[index].target = nil

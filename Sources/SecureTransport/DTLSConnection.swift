@@ -78,6 +78,12 @@ public final class DTLSConnection {
             throw .libraryFailure(operation: "BIO_new", reason: OpenSSLError.takeReason())
         }
         SSL_set_bio(ssl, bio, bio)
+        do throws(DTLSError) {
+            try context.showCertificate(on: ssl)
+        } catch {
+            SSL_free(ssl)
+            throw error
+        }
         self.role = role
         self.context = context
         self.transport = transport
@@ -186,7 +192,7 @@ public final class DTLSConnection {
 
     /// When ``handleTimeout(now:)`` is to be called; nil for never.
     public var nextDeadline: Instant? {
-        guard state == .handshaking, !isHandshakeDone else { return nil }
+        guard !isHandshakeDone, state == .handshaking else { return nil }
         var deadline = handshakeDeadline
         if let retransmission = transport.timer.deadline { deadline = min(deadline ?? retransmission, retransmission) }
         // Where it asks for more retransmissions, those are the next thing to come.
@@ -256,6 +262,8 @@ public final class DTLSConnection {
             guard result == 1 else { return examine(result) }
             isHandshakeDone = true
             handshakeDeadline = nil
+            // What is sent again of the last flight is kept as it was sent.
+            SSL_certs_clear(ssl)
             verifyPeer()
         }
         if isLive { readRecords() }

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Synchronization
 
 /// Which end of a DTLS handshake this side is; `a=setup` decides (RFC 5763 §5).
 public enum DTLSRole: String, Hashable, Sendable {
@@ -41,51 +42,30 @@ public struct DTLSConfiguration: Hashable, Sendable {
     }
 }
 
-/// What the connections of one certificate share: OpenSSL's `SSL_CTX`. Costly to make, cheap to use again.
-///
-/// `@unchecked Sendable`: nothing of an `SSL_CTX` is changed after `init`, and OpenSSL counts its references and keeps
-/// its caches under locks of its own.
-public final class DTLSContext: @unchecked Sendable {
+/// What the connections of one certificate have in common.
+public final class DTLSContext: Sendable {
     /// What it was made from.
     public let configuration: DTLSConfiguration
-    let pointer: OpaquePointer
+    private let library: Library
 
-    /// AEAD with forward secrecy; the last two for peers that have no GCM. An RSA suite is of use only as a client,
-    /// for a server with an RSA certificate (RFC 8827 §6.5).
-    private static let cipherSuites = """
-        ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES256-GCM-SHA384:\
-        ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-CHACHA20-POLY1305:ECDHE-RSA-AES256-GCM-SHA384:\
-        ECDHE-ECDSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA
-        """
+    var pointer: OpaquePointer { library.pointer }
 
     /// A context with a certificate, ready for any number of connections.
     public init(_ configuration: DTLSConfiguration) throws(DTLSError) {
+        self.configuration = configuration
+        library = try Library.speaking(configuration.profiles)
+    }
+
+    /// Has a connection show the certificate. It is read anew each time, and is the connection's alone: once it has been
+    /// shown it takes no more memory, where a room has thousands of connections.
+    func showCertificate(on ssl: OpaquePointer) throws(DTLSError) {
         let x509 = try Self.x509(of: configuration.certificate)
         let key = try Self.key(of: configuration.certificate)
         OpenSSLError.clear()
-        guard let pointer = SSL_CTX_new(DTLS_method()) else {
-            throw .libraryFailure(operation: "SSL_CTX_new", reason: OpenSSLError.takeReason())
+        guard SSL_use_certificate(ssl, x509.pointer) == 1, SSL_use_PrivateKey(ssl, key.pointer) == 1 else {
+            throw .libraryFailure(operation: "setting the certificate", reason: OpenSSLError.takeReason())
         }
-        self.configuration = configuration
-        self.pointer = pointer
-        let profiles = configuration.profiles.map(\.opensslName).joined(separator: ":")
-        // The last one returns 0 for success.
-        guard copenssl_ctx_set_dtls12_only(pointer) == 1,
-            SSL_CTX_set_cipher_list(pointer, Self.cipherSuites) == 1,
-            copenssl_ctx_set_groups(pointer, "X25519:P-256:P-384") == 1,
-            SSL_CTX_use_certificate(pointer, x509.pointer) == 1,
-            SSL_CTX_use_PrivateKey(pointer, key.pointer) == 1,
-            SSL_CTX_set_tlsext_use_srtp(pointer, profiles) == 0
-        else {
-            throw .libraryFailure(operation: "setting up DTLS", reason: OpenSSLError.takeReason())
-        }
-        _ = copenssl_ctx_set_session_cache_off(pointer)
-        copenssl_ctx_set_webrtc_options(pointer)
-        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
-        SSL_CTX_set_cert_verify_callback(pointer, verifyPeerCertificate, nil)
     }
-
-    deinit { SSL_CTX_free(pointer) }
 
     private static func x509(of certificate: Certificate) throws(DTLSError) -> X509Handle {
         do throws(CertificateError) {
@@ -102,6 +82,57 @@ public final class DTLSContext: @unchecked Sendable {
             throw .libraryFailure(operation: "reading the private key", reason: error.description)
         }
     }
+}
+
+/// OpenSSL's `SSL_CTX`, of which a process has one for each list of profiles: some fifteen kilobytes, and costly to make.
+///
+/// `@unchecked Sendable`: nothing of an `SSL_CTX` is changed after `init`, and OpenSSL counts its references and keeps
+/// its caches under locks of its own.
+private final class Library: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    private static let known = Mutex<[[SRTPProfile]: Library]>([:])
+
+    /// The one that offers these profiles.
+    static func speaking(_ profiles: [SRTPProfile]) throws(DTLSError) -> Library {
+        try known.withLock { known throws(DTLSError) in
+            if let library = known[profiles] { return library }
+            let library = try Library(profiles)
+            known[profiles] = library
+            return library
+        }
+    }
+
+    /// AEAD with forward secrecy; the last two for peers that have no GCM. An RSA suite is of use only as a client,
+    /// for a server with an RSA certificate (RFC 8827 §6.5).
+    private static let cipherSuites = """
+        ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES256-GCM-SHA384:\
+        ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-CHACHA20-POLY1305:ECDHE-RSA-AES256-GCM-SHA384:\
+        ECDHE-ECDSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA
+        """
+
+    private init(_ profiles: [SRTPProfile]) throws(DTLSError) {
+        OpenSSLError.clear()
+        guard let pointer = SSL_CTX_new(DTLS_method()) else {
+            throw .libraryFailure(operation: "SSL_CTX_new", reason: OpenSSLError.takeReason())
+        }
+        self.pointer = pointer
+        let profiles = profiles.map(\.opensslName).joined(separator: ":")
+        // The last one returns 0 for success.
+        guard copenssl_ctx_set_dtls12_only(pointer) == 1,
+            SSL_CTX_set_cipher_list(pointer, Self.cipherSuites) == 1,
+            copenssl_ctx_set_groups(pointer, "X25519:P-256:P-384") == 1,
+            SSL_CTX_set_tlsext_use_srtp(pointer, profiles) == 0
+        else {
+            throw .libraryFailure(operation: "setting up DTLS", reason: OpenSSLError.takeReason())
+        }
+        _ = copenssl_ctx_set_session_cache_off(pointer)
+        copenssl_ctx_set_webrtc_options(pointer)
+        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+        SSL_CTX_set_cert_verify_callback(pointer, verifyPeerCertificate, nil)
+    }
+
+    deinit { SSL_CTX_free(pointer) }
 }
 
 /// Asked by OpenSSL instead of building a chain: a WebRTC certificate is signed by itself, and what vouches for it is

@@ -21,6 +21,8 @@ struct CongestionWindow: Sendable {
     /// What is left of the rate.
     private(set) var ratio = 1.0
     private var roundTrips: [Duration] = []
+    /// The least of ``roundTrips``: kept, for it is asked with every input.
+    private var shortest: Duration?
     private var next = 0
 
     /// Takes the longest round trip that a feedback shows, its wait at the receiver included.
@@ -31,17 +33,18 @@ struct CongestionWindow: Sendable {
             roundTrips[next] = roundTrip
             next = (next + 1) % Self.roundTripCount
         }
+        shortest = roundTrips.min()
     }
 
     /// Fits the window to `target`.
     mutating func update(target: DataRate) {
-        guard let shortest = roundTrips.min() else { return }
+        guard let shortest else { return }
         let size = target.bytes(in: shortest + Self.queueTime)
         bytes = max(Self.smallestWindow, bytes.map { $0 / 2 + size / 2 } ?? size)
     }
 
     /// How long feedback may stay away before what is under way is held to wait on the path.
-    var patience: Duration { (roundTrips.min() ?? .zero) + Self.queueTime }
+    var patience: Duration { (shortest ?? .zero) + Self.queueTime }
 
     /// Whether more is under way than may be.
     func isExceeded(by outstanding: Int) -> Bool {

@@ -23,6 +23,8 @@ struct QueueingDelay: Sendable {
     /// The least transits of past periods, from the oldest.
     private var bases: [(begin: Instant, transit: Duration)] = []
     private var samples: [Sample] = []
+    /// The least of ``bases``: kept, for it is asked of every packet.
+    private var base: Duration?
 
     /// Packets that wait less than this do so by jitter.
     static let jitter = Duration.milliseconds(20)
@@ -51,8 +53,14 @@ struct QueueingDelay: Sendable {
     /// The longest delay since `time`, and when the packet left that had it.
     func highest(since time: Instant) -> (delay: Duration, sent: Instant)? {
         guard let base else { return nil }
-        return samples.filter { $0.time >= time }.max { $0.transit < $1.transit }
-            .map { ($0.transit - base, $0.sent) }
+        // In the order of time, so that the newest are at the end.
+        var highest: Sample?
+        for sample in samples.reversed() {
+            guard sample.time >= time else { break }
+            // Of equals the oldest.
+            if highest.map({ $0.transit <= sample.transit }) ?? true { highest = sample }
+        }
+        return highest.map { ($0.transit - base, $0.sent) }
     }
 
     /// Takes the packets of one feedback that arrived.
@@ -65,6 +73,7 @@ struct QueueingDelay: Sendable {
             let change = least - last.transit
             if change > Self.clockJump || change < .zero - Self.clockJump {
                 bases = []
+                base = nil
                 samples = []
             }
         }
@@ -72,12 +81,12 @@ struct QueueingDelay: Sendable {
         let kept = samples.firstIndex { now - $0.time <= Self.historyTime } ?? samples.count - 1
         samples.removeFirst(max(0, kept - 1))
         if let last = bases.indices.last, now - bases[last].begin < Self.basePeriod {
-            bases[last].transit = min(bases[last].transit, least)
+            if least < bases[last].transit { bases[last].transit = least }
+            base = min(base ?? least, least)
         } else {
             bases.append((now, least))
             bases.removeAll { now - $0.begin > Self.baseTime }
+            base = bases.map(\.transit).min()
         }
     }
-
-    private var base: Duration? { bases.map(\.transit).min() }
 }

@@ -27,7 +27,9 @@ struct RecentArrivals: Sendable {
         for result in arrived {
             guard let arrival = result.arrival else { continue }
             let hasWaited = queueing.delay(of: result).map { $0 >= QueueingDelay.jitter } ?? false
-            if !hasWaited || packets.last.map({ arrival < $0.arrival }) ?? false { packets = [] }
+            if !hasWaited || packets.last.map({ arrival < $0.arrival }) ?? false {
+                packets.removeAll(keepingCapacity: true)
+            }
             packets.append((arrival, result.size))
         }
         guard let last = packets.last else { return }

@@ -7,9 +7,10 @@ public import WireFormat
 /// `AcknowledgedBitrateEstimator`. Deviations: no bytes of packets without transport-wide numbers are added, for here
 /// all have one.
 public struct RobustThroughputEstimator: Sendable {
+    /// A room has thousands of these windows, each with a second's packets: numbers of 64 bits, in nanoseconds.
     private struct Packet: Sendable {
-        let sent: Instant
-        let arrival: Duration
+        let sent: Int64
+        let arrival: Int64
         let size: Int
     }
 
@@ -19,15 +20,19 @@ public struct RobustThroughputEstimator: Sendable {
     public static let windowPackets = 20
     /// The time that is looked at even where more packets arrived in it.
     public static let minimumWindow = Duration.seconds(1)
-    private static let largestWindow = Duration.seconds(5)
+    private static let largestSpan: Int64 = 5_000_000_000
     private static let packetLimit = 500
-    private static let reorderingLimit = Duration.seconds(1)
-    private static let shortestTime = Duration.milliseconds(1)
+    private static let reorderingLimit: Int64 = 1_000_000_000
+    private static let shortestTime: Int64 = 1_000_000
+    private static let latestArrival: Int64 = 1 << 60
+    private static let minimumSpan = minimumWindow.wholeNanoseconds
 
     /// By arrival, from the oldest to the newest.
     private var window: [Packet] = []
     /// When the last of the packets that left the window was sent.
-    private var latestDropped: Instant?
+    private var latestDropped: Int64?
+    /// The lower of the rates at which the packets were sent and at which they arrived; nil while there are too few.
+    public private(set) var estimate: DataRate?
 
     /// Nothing arrived yet.
     public init() {}
@@ -36,7 +41,9 @@ public struct RobustThroughputEstimator: Sendable {
     public mutating func receive(_ results: [TransportFeedbackTracker.PacketResult]) {
         for result in results {
             guard let arrival = result.arrival else { continue }
-            insert(Packet(sent: result.sent, arrival: arrival, size: result.size))
+            // The receiver says what it likes: no difference may overflow.
+            let time = min(max(arrival.wholeNanoseconds, -Self.latestArrival), Self.latestArrival)
+            insert(Packet(sent: result.sent.nanoseconds, arrival: time, size: result.size))
         }
         var dropped = 0
         while dropped < window.count, isTooMuch(after: dropped) {
@@ -44,17 +51,19 @@ public struct RobustThroughputEstimator: Sendable {
             dropped += 1
         }
         window.removeFirst(dropped)
+        estimate = currentRate
     }
 
-    /// The lower of the rates at which the packets were sent and at which they arrived; nil while there are too few.
-    public var estimate: DataRate? {
+    private var currentRate: DataRate? {
         guard window.count >= Self.requiredPackets, let first = window.first, let last = window.last else { return nil }
-        var largestGap = Duration.zero
-        var secondGap = Duration.zero
+        var largestGap: Int64 = 0
+        var secondGap: Int64 = 0
         var bytes = 0
-        for (index, packet) in window.enumerated() {
+        var before = first.arrival
+        for packet in window {
             bytes += packet.size
-            let gap = index > 0 ? packet.arrival - window[index - 1].arrival : .zero
+            let gap = packet.arrival - before
+            before = packet.arrival
             if gap > largestGap {
                 secondGap = largestGap
                 largestGap = gap
@@ -64,22 +73,28 @@ public struct RobustThroughputEstimator: Sendable {
         }
         // The largest gap counts as if it were the second largest: a pause says nothing of the rate.
         let span = last.arrival - first.arrival - largestGap + secondGap
-        let arrivalRate = DataRate(byteCount: bytes - first.size, over: max(span, Self.shortestTime))
+        let arrivalRate = Self.rate(bytes - first.size, over: span)
         return sendRate.map { min($0, arrivalRate) } ?? arrivalRate
     }
 
     /// The rate at which the packets were sent, without those that belong among the ones that left the window; nil
     /// where too few are left.
     private var sendRate: DataRate? {
-        let packets = window.filter { packet in latestDropped.map { packet.sent >= $0 } ?? true }
-        guard packets.count >= Self.requiredPackets, var last = packets.first else { return nil }
-        var first = last.sent
-        for packet in packets {
+        let earliest = latestDropped ?? .min
+        var (count, bytes, lastSize) = (0, 0, 0)
+        var (first, last) = (Int64.max, Int64.min)
+        for packet in window where packet.sent >= earliest {
+            count += 1
+            bytes += packet.size
             first = min(first, packet.sent)
-            if packet.sent > last.sent { last = packet }
+            if packet.sent > last { (last, lastSize) = (packet.sent, packet.size) }
         }
-        let bytes = packets.reduce(0) { $0 + $1.size } - last.size
-        return DataRate(byteCount: bytes, over: max(last.sent - first, Self.shortestTime))
+        guard count >= Self.requiredPackets else { return nil }
+        return Self.rate(bytes - lastSize, over: last - first)
+    }
+
+    private static func rate(_ byteCount: Int, over nanoseconds: Int64) -> DataRate {
+        DataRate(byteCount: byteCount, over: .nanoseconds(max(nanoseconds, shortestTime)))
     }
 
     private mutating func insert(_ packet: Packet) {
@@ -96,7 +111,7 @@ public struct RobustThroughputEstimator: Sendable {
         guard let last = window.last else { return false }
         let count = window.count - dropped
         let span = last.arrival - window[dropped].arrival
-        return count > Self.packetLimit || span > Self.largestWindow
-            || count > Self.windowPackets && span > Self.minimumWindow
+        return count > Self.packetLimit || span > Self.largestSpan
+            || count > Self.windowPackets && span > Self.minimumSpan
     }
 }

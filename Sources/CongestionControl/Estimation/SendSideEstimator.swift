@@ -201,7 +201,9 @@ struct SendSideEstimator: Sendable {
     }
 
     private mutating func remember(now: Instant) {
-        while let first = lowest.first, now - first.time > Self.increaseInterval { lowest.removeFirst() }
+        let earliest = now.nanoseconds - Self.increaseInterval.wholeNanoseconds
+        let expired = lowest.prefix { $0.time.nanoseconds < earliest }.count
+        if expired > 0 { lowest.removeFirst(expired) }
         while let last = lowest.last, last.rate >= target { lowest.removeLast() }
         lowest.append((now, target))
     }

@@ -8,6 +8,8 @@ struct BandwidthControl {
     var allocator = BitrateAllocator()
     /// A media began, ended or wants another rate since it was divided.
     var isAllocationDue = true
+    /// What each media asked for when that was asked last.
+    var claims: [BitrateAllocator.Claim?] = []
     /// What it was divided by last.
     var allocated: (target: DataRate, isQueueFull: Bool)?
     /// The pacer's rates as it was told them.
