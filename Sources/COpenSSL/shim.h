@@ -6,10 +6,12 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/kdf.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <string.h>
 
 // What OpenSSL gives as a macro or with a variable argument list, as functions.
 
@@ -32,6 +34,26 @@ static inline long copenssl_ctx_set_session_cache_off(SSL_CTX *context) {
 
 static inline long copenssl_ctx_set_groups(SSL_CTX *context, const char *groups) {
     return SSL_CTX_set1_groups_list(context, groups);
+}
+
+// The pseudorandom function of TLS 1.2 (RFC 5246 section 5); 1 where it worked.
+static inline int copenssl_tls12_prf(
+    const char *digest, unsigned char *secret, size_t secret_count, const char *label, unsigned char *seed,
+    size_t seed_count, unsigned char *output, size_t output_count) {
+    EVP_KDF *function = EVP_KDF_fetch(NULL, "TLS1-PRF", NULL);
+    EVP_KDF_CTX *context = EVP_KDF_CTX_new(function);
+    EVP_KDF_free(function);
+    if (context == NULL) return 0;
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)digest, 0),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SECRET, secret, secret_count),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SEED, (void *)label, strlen(label)),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SEED, seed, seed_count),
+        OSSL_PARAM_construct_end(),
+    };
+    int result = EVP_KDF_derive(context, output, output_count, parameters);
+    EVP_KDF_CTX_free(context);
+    return result;
 }
 
 static inline long copenssl_set_mtu(SSL *ssl, long mtu) { return SSL_set_mtu(ssl, mtu); }

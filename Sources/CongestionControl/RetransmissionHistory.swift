@@ -190,14 +190,14 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         oldest = number
     }
 
-    /// Whether a packet would turn over one that is worth more room: one in the younger two thirds of its time. Receivers
-    /// ask within a few round trips.
+    /// Whether a packet would turn over one that is worth more room: one in the youngest third of its time. Receivers ask
+    /// within a few round trips; libwebrtc keeps packets for a second, too.
     @inlinable
     func isFull(for number: SequenceNumber, now: Instant) -> Bool {
         guard let oldest, number.distance(from: oldest) >= records.count, let record = records[index(of: oldest)] else {
             return false
         }
-        return now.nanoseconds - record.sent.nanoseconds < maximumAgeNanoseconds / 3 * 2
+        return now.nanoseconds - record.sent.nanoseconds < maximumAgeNanoseconds / 3
     }
 
     @usableFromInline

@@ -25,11 +25,10 @@ struct RingQueue<Element> {
     @usableFromInline var count = 0
 
     @inlinable
-    init(minimumCapacity: Int = 16) {
-        var capacity = 16
-        while capacity < minimumCapacity { capacity *= 2 }
-        slots = Array(repeating: nil, count: capacity)
-        stamps = Array(repeating: Stamp(size: 0, queued: .distantFuture), count: capacity)
+    init() {
+        // Many queues stay empty for ever.
+        slots = []
+        stamps = []
     }
 
     @inlinable var isEmpty: Bool { count == 0 }
@@ -64,16 +63,18 @@ struct RingQueue<Element> {
     @inlinable
     mutating func grow() {
         let capacity = slots.count
+        let newCapacity = max(16, capacity * 2)
         var larger: [Element?] = []
         var largerStamps: [Stamp] = []
-        larger.reserveCapacity(capacity * 2)
-        largerStamps.reserveCapacity(capacity * 2)
+        larger.reserveCapacity(newCapacity)
+        largerStamps.reserveCapacity(newCapacity)
         for index in 0..<count {
             larger.append(slots[(head + index) & (capacity - 1)])
             largerStamps.append(stamps[(head + index) & (capacity - 1)])
         }
-        larger.append(contentsOf: repeatElement(nil, count: capacity * 2 - count))
-        largerStamps.append(contentsOf: repeatElement(stamps[0], count: capacity * 2 - count))
+        larger.append(contentsOf: repeatElement(nil, count: newCapacity - count))
+        let none = Stamp(size: 0, queued: .distantFuture)
+        largerStamps.append(contentsOf: repeatElement(none, count: newCapacity - count))
         slots = larger
         stamps = largerStamps
         head = 0

@@ -83,6 +83,10 @@ public struct TransportFeedbackTracker: Sendable {
             grow()
             index = self.index(of: number)
         }
+        if index == 0, slots.count > Self.firstSize {
+            shrink(now: now)
+            index = self.index(of: number)
+        }
         let old = slots[index]
         if old.fate == .inFlight {
             packetsUnresolved += 1
@@ -98,6 +102,21 @@ public struct TransportFeedbackTracker: Sendable {
 
     private func isWorthKeeping(_ entry: Entry, now: Instant) -> Bool {
         entry.fate == .inFlight || entry.fate != .none && now.nanoseconds - entry.sent.nanoseconds < Self.keptTime
+    }
+
+    /// Gives room back that was needed for a while, as for the first probes: where half of it is much for what is kept.
+    private mutating func shrink(now: Instant) {
+        // It was sent as many packets ago as a quarter of the room holds.
+        let last = slots[slots.count / 4 * 3]
+        guard last.fate != .none, now.nanoseconds - last.sent.nanoseconds > Self.keptTime,
+            !slots[..<(slots.count / 2)].contains(where: { $0.fate == .inFlight })
+        else { return }
+        var smaller = [Entry](repeating: Entry(), count: slots.count / 2)
+        // The older half goes, the younger one stays.
+        for entry in slots[smaller.count...] where entry.fate != .none {
+            smaller[Int(entry.number) & (smaller.count - 1)] = entry
+        }
+        slots = smaller
     }
 
     private mutating func grow() {

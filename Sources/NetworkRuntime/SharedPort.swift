@@ -27,8 +27,12 @@ public final class SharedPort: Sendable {
 
     /// Opens `port` on each address; without addresses on every usable one of this machine, without a port on one that
     /// the system picks, the same on each.
-    public init(addresses: [IPAddress] = [], port: UInt16 = 0) async throws {
-        let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    public convenience init(addresses: [IPAddress] = [], port: UInt16 = 0) async throws {
+        try await self.init(addresses: addresses, port: port, on: MultiThreadedEventLoopGroup.singleton.next())
+    }
+
+    /// The same on an event loop that was chosen.
+    init(addresses: [IPAddress], port: UInt16, on eventLoop: any EventLoop) async throws {
         self.eventLoop = eventLoop
         self.port = try await eventLoop.submit { NIOLoopBound(Port(), eventLoop: eventLoop) }.get()
         let addresses = addresses.isEmpty ? try NetworkInterfaces.usableAddresses() : addresses

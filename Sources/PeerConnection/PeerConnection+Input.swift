@@ -215,6 +215,7 @@ extension PeerConnection {
             counts.packetsRefused += 1
             return false
         }
+        transport.peerIsThrough()
         let packet = UnsafeRawBufferPointer(rebasing: datagram[..<count]).bytes
         guard let header = try? RTPHeader(parsing: packet), let route = route(of: header, in: packet) else {
             counts.packetsUnknown += 1
@@ -274,6 +275,7 @@ extension PeerConnection {
             counts.packetsRefused += 1
             return false
         }
+        transport.peerIsThrough()
         receiveControl(UnsafeRawBufferPointer(rebasing: datagram[..<count]).bytes, now: now)
         return true
     }

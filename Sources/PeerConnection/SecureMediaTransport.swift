@@ -63,6 +63,13 @@ struct SecureMediaTransport {
     }
 
     private var isReported = false
+    private var isResting = false
+
+    /// Takes note that the peer has protected something by the keys: it has all of the handshake.
+    mutating func peerIsThrough() {
+        guard !isResting else { return }
+        isResting = dtls?.rest() ?? true
+    }
 
     /// What changed since it was last asked for.
     private mutating func outcome() -> Outcome {

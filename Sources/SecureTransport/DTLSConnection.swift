@@ -39,7 +39,9 @@ public final class DTLSConnection {
 
     private let context: DTLSContext
     private let transport: DatagramBIO
-    private let ssl: OpaquePointer
+    /// OpenSSL's; nil once ``rest()`` has put ``alerts`` in its place.
+    private var ssl: OpaquePointer?
+    private var alerts: DTLSAlerts?
     private var handshakeDeadline: Instant?
     private var isHandshakeDone = false
     private var suspicion: Suspicion?
@@ -104,6 +106,22 @@ public final class DTLSConnection {
 
     deinit { SSL_free(ssl) }
 
+    /// Lets go of what only the handshake takes, most of the connection's memory: for when the peer is known to be through
+    /// with it, too, as who sends media that authenticate. From then on alerts are heard and said, and nothing else.
+    ///
+    /// - Returns: false where it is too early, for something is still to be sent.
+    @discardableResult
+    public func rest() -> Bool {
+        guard isHandshakeDone, case .connected = state, !hasTransmits else { return false }
+        // Of suites with other ciphers OpenSSL goes on to hold the keys.
+        guard let ssl, let alerts = DTLSAlerts(of: ssl, role: role) else { return true }
+        agreed = (profile, cipherSuite, version)
+        self.alerts = alerts
+        self.ssl = nil
+        SSL_free(ssl)
+        return true
+    }
+
     // MARK: Input
 
     /// Starts the handshake: the client's first flight goes out, the server waits.
@@ -125,6 +143,7 @@ public final class DTLSConnection {
         case .malformed: statistics.datagramsDiscarded += 1
         case .unprovenAlert(let isFatal, let code): note(unprovenAlert: code, isFatal: isFatal, now: now)
         case .records:
+            if let alerts { return take(alerts.alerts(in: datagram)) }
             transport.timer.now = now
             let before = SSL_get_state(ssl)
             datagram.withUnsafeBytes { bytes in
@@ -216,6 +235,9 @@ public final class DTLSConnection {
 
     // MARK: What was agreed
 
+    /// What OpenSSL knew, once it is gone.
+    private var agreed: (profile: SRTPProfile?, cipherSuite: String?, version: String?)
+
     /// The peer's certificate in DER, once the handshake is through.
     public private(set) var peerCertificate: [UInt8]?
 
@@ -224,12 +246,14 @@ public final class DTLSConnection {
 
     /// The profile agreed on, whether or not the keys are released yet.
     public var profile: SRTPProfile? {
+        guard let ssl else { return agreed.profile }
         guard isHandshakeDone, let selected = SSL_get_selected_srtp_profile(ssl) else { return nil }
         return UInt16(exactly: selected.pointee.id).flatMap(SRTPProfile.init)
     }
 
     /// The cipher suite's name in IANA's registry, as webrtc-stats' `dtlsCipher` has it.
     public var cipherSuite: String? {
+        guard let ssl else { return agreed.cipherSuite }
         guard isHandshakeDone, let cipher = SSL_get_current_cipher(ssl), let name = SSL_CIPHER_standard_name(cipher)
         else { return nil }
         return String(cString: name)
@@ -237,7 +261,8 @@ public final class DTLSConnection {
 
     /// The protocol version on the wire, as webrtc-stats' `tlsVersion` has it: `FEFD` for DTLS 1.2.
     public var version: String? {
-        isHandshakeDone ? String(SSL_version(ssl), radix: 16, uppercase: true) : nil
+        guard let ssl else { return agreed.version }
+        return isHandshakeDone ? String(SSL_version(ssl), radix: 16, uppercase: true) : nil
     }
 
     // MARK: Inside
@@ -346,7 +371,26 @@ public final class DTLSConnection {
             expected: expected, actual: Fingerprint(ofCertificate: derBytes, algorithm: algorithm))
     }
 
+    private func take(_ alerts: [DTLSAlerts.Alert]) {
+        for alert in alerts where isLive {
+            statistics.alertsReceived += 1
+            if alert.code == Self.closeNotify {
+                sendCloseNotify()
+                state = .closed(byPeer: true)
+            } else if alert.isFatal {
+                fail(
+                    .peerAlert(
+                        code: alert.code, name: String(cString: SSL_alert_desc_string_long(Int32(alert.code)))))
+            }
+        }
+    }
+
     private func sendCloseNotify() {
+        if ssl == nil {
+            let datagram = alerts?.datagram(DTLSAlerts.Alert(isFatal: false, code: Self.closeNotify))
+            if let datagram { transport.outgoing.append(datagram) }
+            return
+        }
         guard isHandshakeDone, SSL_alloc_buffers(ssl) == 1 else { return }
         OpenSSLError.clear()
         SSL_shutdown(ssl)

@@ -77,6 +77,33 @@ import WireFormat
         await port.close()
     }
 
+    @Test func `A room is spread over event loops, each with a port of its own`() async throws {
+        let ports = try await SharedPorts(addresses: [Loopback.v4], count: 2)
+        var seats: [Seat] = []
+        for _ in 0..<6 { seats.append(try await Self.seat(on: ports.next())) }
+        let loops = seats.map { ObjectIdentifier($0.sender.eventLoop) }
+        #expect(Set(loops).count == ports.ports.count)
+        for loop in Set(loops) { #expect(loops.count { $0 == loop } == 6 / ports.ports.count) }
+        for seat in seats {
+            let (own, others) = (await seat.sender.localAddresses, seats.filter { $0.sender !== seat.sender })
+            for other in others {
+                let isSame = await other.sender.localAddresses == own
+                #expect(isSame == (other.sender.eventLoop === seat.sender.eventLoop))
+            }
+        }
+        for number in 1...UInt16(10) {
+            Connection.send(
+                Loopback.frame(isKeyFrame: true, number: number), to: seats.map { (connection: $0.sender, media: 0) })
+        }
+        for seat in seats { #expect(await Self.frames(10, of: seat.viewer) == Array(1...10)) }
+        for port in ports.ports { #expect(await port.statistics.unknownFragments == 0) }
+        for seat in seats {
+            await seat.sender.close()
+            await seat.viewer.close()
+        }
+        await ports.close()
+    }
+
     @Test func `A port that was closed is free at once`() async throws {
         var number: UInt16 = 0
         for _ in 0..<20 {

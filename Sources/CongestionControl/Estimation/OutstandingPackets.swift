@@ -58,6 +58,7 @@ struct OutstandingPackets: Sendable {
         newest = unwrapped
         // What feedback has not told of is kept as long as there can be more room.
         while slots.count < Self.capacity, isUnanswered(slots[index(of: unwrapped)], before: unwrapped) { grow() }
+        if slots.count > Self.firstSize, index(of: unwrapped) == 0 { shrink(before: unwrapped) }
         slots[index(of: unwrapped)] = Slot(
             total: totalBytes, number: UInt32(truncatingIfNeeded: unwrapped), cluster: Int32(clamping: cluster ?? 0))
     }
@@ -66,6 +67,16 @@ struct OutstandingPackets: Sendable {
         guard slot.cluster >= 0 else { return false }
         let number = newest - Int64(UInt32(truncatingIfNeeded: newest) &- slot.number)
         return highestAnswered.map { number > $0.number } ?? true
+    }
+
+    /// Gives room back that was needed for a while, as for the first probes: where feedback follows closely.
+    private mutating func shrink(before newest: Int64) {
+        guard let highestAnswered, newest - highestAnswered.number < Int64(slots.count / 4) else { return }
+        var smaller = [Slot](repeating: Slot(), count: slots.count / 2)
+        for slot in slots[smaller.count...] where slot.cluster >= 0 {
+            smaller[Int(slot.number) & (smaller.count - 1)] = slot
+        }
+        slots = smaller
     }
 
     private mutating func grow() {

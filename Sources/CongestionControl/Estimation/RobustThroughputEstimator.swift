@@ -21,6 +21,7 @@ public struct RobustThroughputEstimator: Sendable {
     /// The time that is looked at even where more packets arrived in it.
     public static let minimumWindow = Duration.seconds(1)
     private static let largestSpan: Int64 = 5_000_000_000
+    private static let roomyCapacity = 64
     private static let packetLimit = 500
     private static let reorderingLimit: Int64 = 1_000_000_000
     private static let shortestTime: Int64 = 1_000_000
@@ -51,7 +52,16 @@ public struct RobustThroughputEstimator: Sendable {
             dropped += 1
         }
         window.removeFirst(dropped)
+        if window.capacity > Self.roomyCapacity, window.capacity > 3 * window.count { shrink() }
         estimate = currentRate
+    }
+
+    /// Gives room back that probes needed.
+    private mutating func shrink() {
+        var smaller: [Packet] = []
+        smaller.reserveCapacity(window.count * 3 / 2)
+        smaller.append(contentsOf: window)
+        window = smaller
     }
 
     private var currentRate: DataRate? {

@@ -56,7 +56,7 @@ final class Crowd {
             let now = Self.now
             guard now.nanoseconds >= nextTick else { continue }
             nextTick = now.nanoseconds + Self.tick
-            for viewer in viewers { viewer.tick(now: now) }
+            for viewer in viewers where !viewer.isUnplugged { viewer.tick(now: now) }
         }
     }
 
@@ -102,6 +102,9 @@ final class Crowd {
             readiness_watch(readiness, viewer.descriptor, UInt64(viewers.count))
             viewers.append(viewer)
             try reply(.answer(index: index, description: viewer.answer, port: viewer.port))
+        case .unplug(let index):
+            readiness_forget(readiness, viewers[index].descriptor)
+            viewers[index].isUnplugged = true
         case .reset:
             for viewer in viewers { viewer.reset() }
             start = ProcessorTime.now
@@ -120,7 +123,7 @@ final class Crowd {
         var delays: [Int64] = []
         report.viewers = viewers.count
         report.connected = viewers.count { $0.isConnected }
-        for viewer in viewers {
+        for viewer in viewers where !viewer.isUnplugged {
             report.packets += viewer.packets
             report.bytes += viewer.bytes
             report.lost += viewer.lost

@@ -4,6 +4,8 @@ internal import Foundation
 enum CrowdCommand: Codable {
     /// Answer an offer with a new viewer.
     case offer(index: Int, description: String)
+    /// Have a viewer hear and say nothing any more, as a machine that was unplugged; it counts no longer.
+    case unplug(index: Int)
     /// Count from zero.
     case reset
     /// Say what was counted.

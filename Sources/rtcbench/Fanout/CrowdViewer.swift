@@ -16,6 +16,8 @@ final class CrowdViewer {
     /// Whether it decrypts every packet, and times frames.
     let looksInside: Bool
 
+    /// Whether it hears and says nothing any more.
+    var isUnplugged = false
     private(set) var isConnected = false
     private(set) var packets = 0
     private(set) var bytes = 0

@@ -20,7 +20,9 @@ struct FanoutCommand: AsyncParsableCommand {
             Frames are withheld from a connection that says that its queue is full, as where the processor is too slow for \
             the room; their share is told.
 
-            After the last room the same frames are sent to the same viewers' sockets by a loop that does nothing but \
+            The last room is measured once more with one viewer in it that neither hears nor says anything any more.
+
+            After that the same frames are sent to the same viewers' sockets by a loop that does nothing but \
             libsrtp2's protect, nothing but UDP, and both: what sending can't cost less than.
 
             Memory is what the whole process has resident after giving back what it no longer uses, in the largest room \
@@ -63,6 +65,11 @@ struct FanoutCommand: AsyncParsableCommand {
             stages.append(try await measure(room, crowd, &frames))
             if let stage = stages.last { FileHandle.standardError.write(Data((stage.row + "\n").utf8)) }
         }
+        // The room again with one that neither hears nor answers: the others are to get what they got, at the same cost.
+        try crowd.send(.unplug(index: 0))
+        var withDead = try await measure(room, crowd, &frames)
+        withDead.dead = 1
+        FileHandle.standardError.write(Data((withDead.row + "\n").utf8))
         let floor = try await floor(of: room)
         await room.close()
         crowd.end()
@@ -70,7 +77,7 @@ struct FanoutCommand: AsyncParsableCommand {
         let growth = Double(last.residentBytes - first.residentBytes) / Double(max(1, last.viewers - first.viewers))
         let report = FanoutReport(
             machine: MachineDescription().processor, kilobitsPerSecond: bitrate, seconds: seconds, stages: stages,
-            floor: floor,
+            withDead: withDead, floor: floor,
             bytesPerViewer: Int(growth), ratio: last.microsecondsPerPacket / floor.protectAndSend)
         guard json else { return print(report.table) }
         let encoder = JSONEncoder()

@@ -28,15 +28,22 @@ struct FanoutReport: Codable {
         /// The least that any connection's encoder was told, kbit/s.
         let leastTarget: Int
         let viewersShare: Double
+        /// How many of the viewers neither hear nor answer; what is counted are the others' packets.
+        var dead = 0
+        /// Packets a second that each of the others got.
+        var packetsPerViewer: Double { Double(packetsPerSecond) / Double(max(1, viewers - dead)) }
 
         static let heading =
-            "viewers  packets/s   core  kernel  us/packet  viewers/core  lost  withheld  frame in to last packet at the viewer, ms"
+            "viewers  packets/s  each   core  kernel  us/packet  viewers/core  lost  withheld  frame in to last packet at the viewer, ms"
 
         var row: String {
             String(
-                format: "%7d  %9d  %5.3f  %6.3f  %9.2f  %12d  %4d  %7.1f%%  50%%: %.1f  95%%: %.1f  most: %.1f",
-                viewers, packetsPerSecond, processorShare, kernelShare, microsecondsPerPacket, viewersPerCore,
-                packetsLost, withheldShare * 100, delay50, delay95, delayMost)
+                format:
+                    "%7d  %9d  %4.1f  %5.3f  %6.3f  %9.2f  %12d  %4d  %7.1f%%  50%%: %.1f  95%%: %.1f  most: %.1f%@",
+                viewers, packetsPerSecond, packetsPerViewer, processorShare, kernelShare, microsecondsPerPacket,
+                viewersPerCore,
+                packetsLost, withheldShare * 100, delay50, delay95, delayMost,
+                dead == 0 ? "" : ", with \(dead) dead")
         }
     }
 
@@ -54,6 +61,8 @@ struct FanoutReport: Codable {
     let kilobitsPerSecond: Int
     let seconds: Double
     let stages: [Stage]
+    /// The last room with a dead viewer in it.
+    let withDead: Stage
     let floor: Floor
     /// Bytes a viewer, of the growth from the smallest room to the largest.
     let bytesPerViewer: Int
@@ -63,7 +72,7 @@ struct FanoutReport: Codable {
     var table: String {
         var lines = ["\(machine), \(kilobitsPerSecond) kbit/s, \(seconds) s a room"]
         lines.append(Stage.heading)
-        lines += stages.map(\.row)
+        lines += (stages + [withDead]).map(\.row)
         if let stage = stages.last {
             let rest = stage.microsecondsPerPacket - floor.protect - floor.send
             lines.append(

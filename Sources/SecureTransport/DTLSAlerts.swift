@@ -1,0 +1,137 @@
+internal import COpenSSL
+internal import WireFormat
+
+/// What is left to say over DTLS once media flow: alerts, in records of the epoch that the handshake began.
+///
+/// OpenSSL keeps some forty kilobytes for a connection until its end, half of them for handshake messages that can't come
+/// any more; of all that only a goodbye is still to be said and heard. This holds the record layer's keys alone, for the
+/// suites with AES in Galois/counter mode, which WebRTC peers agree on (RFC 6347 §4.1, RFC 5246 §6.3, RFC 5288 §3).
+struct DTLSAlerts {
+    /// An alert that the peer has proven to be its own.
+    struct Alert: Hashable {
+        let isFatal: Bool
+        let code: UInt8
+    }
+
+    private let algorithm: OpaquePointer
+    private let writeKey: [UInt8]
+    private let writeSalt: [UInt8]
+    private let readKey: [UInt8]
+    private let readSalt: [UInt8]
+    /// OpenSSL has numbered the records of the handshake, of which there are a few with each transmission of a flight.
+    private var sequenceNumber: UInt64 = 1 << 32
+
+    private static let contentType: UInt8 = 21
+    private static let version: UInt16 = 0xFEFD
+    private static let epoch: UInt16 = 1
+    private static let headerByteCount = 13
+    private static let nonceByteCount = 8
+    private static let tagByteCount = 16
+    private static let saltByteCount = 4
+
+    /// The keys of a connection whose handshake is through; nil where they are not for AES-GCM, or can't be had.
+    init?(of ssl: OpaquePointer, role: DTLSRole) {
+        guard SSL_version(ssl) == Int32(DTLS1_2_VERSION), let suite = SSL_get_current_cipher(ssl),
+            let digest = SSL_CIPHER_get_handshake_digest(suite), let session = SSL_get_session(ssl)
+        else { return nil }
+        let keyByteCount: Int
+        switch SSL_CIPHER_get_cipher_nid(suite) {
+        case NID_aes_128_gcm: (keyByteCount, algorithm) = (16, EVP_aes_128_gcm())
+        case NID_aes_256_gcm: (keyByteCount, algorithm) = (32, EVP_aes_256_gcm())
+        default: return nil
+        }
+        var master = [UInt8](repeating: 0, count: Int(SSL_MAX_MASTER_KEY_LENGTH))
+        master.removeLast(master.count - SSL_SESSION_get_master_key(session, &master, master.count))
+        var randoms = [UInt8](repeating: 0, count: 2 * Int(SSL3_RANDOM_SIZE))
+        let isWhole = randoms.withUnsafeMutableBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return false }
+            let size = buffer.count / 2
+            return SSL_get_server_random(ssl, start, size) == size
+                && SSL_get_client_random(ssl, start + size, size) == size
+        }
+        var block = [UInt8](repeating: 0, count: 2 * (keyByteCount + Self.saltByteCount))
+        guard isWhole,
+            copenssl_tls12_prf(
+                EVP_MD_get0_name(digest), &master, master.count, "key expansion", &randoms, randoms.count, &block,
+                block.count) == 1
+        else { return nil }
+        OPENSSL_cleanse(&master, master.count)
+        // The client's key, the server's, the client's salt, the server's.
+        var reader = block[...]
+        func take(_ count: Int) -> [UInt8] {
+            defer { reader = reader.dropFirst(count) }
+            return Array(reader.prefix(count))
+        }
+        let (clientKey, serverKey) = (take(keyByteCount), take(keyByteCount))
+        let (clientSalt, serverSalt) = (take(Self.saltByteCount), take(Self.saltByteCount))
+        OPENSSL_cleanse(&block, block.count)
+        (writeKey, readKey) = role == .client ? (clientKey, serverKey) : (serverKey, clientKey)
+        (writeSalt, readSalt) = role == .client ? (clientSalt, serverSalt) : (serverSalt, clientSalt)
+    }
+
+    /// A datagram with an alert.
+    mutating func datagram(_ alert: Alert) -> [UInt8]? {
+        defer { sequenceNumber += 1 }
+        let number = UInt64(Self.epoch) << 48 | sequenceNumber
+        let nonce = Self.bytes(of: number)
+        var message: [UInt8] = [alert.isFatal ? 2 : 1, alert.code]
+        guard let tag = apply(encrypting: true, key: writeKey, salt: writeSalt, nonce, number, &message, tag: nil)
+        else { return nil }
+        let body = nonce + message + tag
+        return [Self.contentType] + Self.bytes(of: Self.version) + nonce + Self.bytes(of: UInt16(body.count)) + body
+    }
+
+    /// The alerts of a datagram; what is anything else, or not the peer's, is passed over.
+    func alerts(in datagram: RawSpan) -> [Alert] {
+        var alerts: [Alert] = []
+        var reader = ByteReader(datagram)
+        while reader.remaining >= Self.headerByteCount {
+            guard let type = try? reader.readUInt8(), let version = try? reader.readUInt16(),
+                let number = try? reader.readUInt64(), let length = try? reader.readUInt16(),
+                let body = try? reader.readArray(Int(length))
+            else { break }
+            guard type == Self.contentType, version == Self.version, number >> 48 == UInt64(Self.epoch),
+                body.count == Self.nonceByteCount + 2 + Self.tagByteCount
+            else { continue }
+            var message = Array(body[Self.nonceByteCount..<Self.nonceByteCount + 2])
+            let isAuthentic =
+                apply(
+                    encrypting: false, key: readKey, salt: readSalt, Array(body.prefix(Self.nonceByteCount)), number,
+                    &message, tag: Array(body.suffix(Self.tagByteCount))) != nil
+            if isAuthentic { alerts.append(Alert(isFatal: message[0] == 2, code: message[1])) }
+        }
+        return alerts
+    }
+
+    /// Encrypts a message in place, or decrypts it where it is authentic; its tag.
+    private func apply(
+        encrypting: Bool, key: [UInt8], salt: [UInt8], _ nonce: [UInt8], _ number: UInt64, _ message: inout [UInt8],
+        tag: [UInt8]?
+    ) -> [UInt8]? {
+        guard let context = EVP_CIPHER_CTX_new() else { return nil }
+        defer { EVP_CIPHER_CTX_free(context) }
+        let additional =
+            Self.bytes(of: number) + [Self.contentType] + Self.bytes(of: Self.version)
+            + Self.bytes(of: UInt16(message.count))
+        var tag = tag ?? [UInt8](repeating: 0, count: Self.tagByteCount)
+        var done: Int32 = 0
+        let count = Int32(message.count)
+        guard EVP_CipherInit_ex(context, algorithm, nil, key, salt + nonce, encrypting ? 1 : 0) == 1,
+            EVP_CipherUpdate(context, nil, &done, additional, Int32(additional.count)) == 1,
+            message.withUnsafeMutableBufferPointer({
+                EVP_CipherUpdate(context, $0.baseAddress, &done, $0.baseAddress, count)
+            }) == 1,
+            encrypting || EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tag.count), &tag) == 1
+        else { return nil }
+        var rest = [UInt8](repeating: 0, count: Self.tagByteCount)
+        guard EVP_CipherFinal_ex(context, &rest, &done) == 1,
+            !encrypting || EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(tag.count), &tag) == 1
+        else { return nil }
+        return tag
+    }
+
+    /// In network byte order.
+    private static func bytes(of value: some FixedWidthInteger) -> [UInt8] {
+        withUnsafeBytes(of: value.bigEndian) { Array($0) }
+    }
+}
