@@ -75,7 +75,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// The packets that fit at most.
     public let capacity: Int
     /// There is room for so many to begin with.
-    private static var firstSize: Int { 64 }
+    @usableFromInline static var firstSize: Int { 64 }
 
     /// Takes note of a packet of `size` bytes that is sent at `now`. Sequence numbers are to rise; gaps do no harm.
     @inlinable
@@ -89,6 +89,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         expireOld(now: now)
         while records.count < capacity, isFull(for: number, now: now) { grow() }
         expire(now: now)
+        if index(of: number) == 0, records.count > Self.firstSize { shrink(before: number, now: now) }
         let index = index(of: number)
         packets[index] = packet
         records[index] = Record(number: number, size: size, sent: now)
@@ -198,6 +199,28 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
             return false
         }
         return now.nanoseconds - record.sent.nanoseconds < maximumAgeNanoseconds / 3
+    }
+
+    /// Gives room back that was needed for a while, as for a large picture: where half of it is much for what is asked for.
+    @usableFromInline
+    mutating func shrink(before number: SequenceNumber, now: Instant) {
+        // Of the packet that was sent as many before as a quarter of the room holds.
+        guard let record = records[records.count / 4 * 3],
+            now.nanoseconds - record.sent.nanoseconds > maximumAgeNanoseconds / 3
+        else { return }
+        let half = records.count / 2
+        var smallerPackets = [Packet?](repeating: nil, count: half)
+        var smallerRecords = [Record?](repeating: nil, count: half)
+        // The older half goes.
+        for index in half..<records.count {
+            guard let record = records[index] else { continue }
+            let place = Int(record.number.rawValue) & (half - 1)
+            smallerRecords[place] = record
+            smallerPackets[place] = packets[index].take()
+        }
+        packets = smallerPackets
+        records = smallerRecords
+        if let oldest, number.distance(from: oldest) > half { self.oldest = number.advanced(by: -half) }
     }
 
     @usableFromInline

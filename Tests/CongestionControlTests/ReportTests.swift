@@ -50,4 +50,31 @@ import WireFormat
         #expect(holder.estimate(now: start.advanced(by: .milliseconds(5001))) == nil)
         #expect(holder.messagesReceived == 2)
     }
+
+    @Test("Feedback on the last second is joined whatever the rate was before")
+    func joinsFeedbackWhileItsRoomChanges() {
+        var tracker = TransportFeedbackTracker()
+        var number = TransportSequenceNumber(65_000)
+        var (time, feedbackCount, sum) = (0, UInt8(0), 0)
+        for (step, count) in [(1, 3000), (10, 1000), (40, 400), (1, 2500), (25, 600)] {
+            for index in 0..<count {
+                time += step
+                tracker.packetSent(number, size: 100, now: Instant(nanoseconds: Int64(time) * 1_000_000))
+                number = number.next
+                // Every tenth packet brings feedback on ten.
+                guard index % 10 == 9 else { continue }
+                let feedback = TransportFeedback(
+                    sender: SynchronizationSource(1), media: SynchronizationSource(2),
+                    baseSequenceNumber: number.advanced(by: -10), referenceTime: Int32(time / 64),
+                    feedbackPacketCount: feedbackCount, deltas: Array(repeating: 4, count: 10))
+                feedbackCount &+= 1
+                let results = tracker.receive(feedback)
+                sum += results.count
+                #expect(results.count == 10)
+                #expect(tracker.packetsInFlight == 0)
+            }
+        }
+        #expect(tracker.packetsAcknowledged == sum)
+        #expect(tracker.packetsUnresolved == 0)
+    }
 }

@@ -38,6 +38,28 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(history.packetsRetransmitted == 2)
     }
 
+    @Test("Whatever the rate was before, what was sent within the last second is there")
+    func keepsTheLastSecondWhileItsRoomChanges() {
+        var history = RetransmissionHistory<Int>(capacity: 4096)
+        var sent: [(number: SequenceNumber, time: Int)] = []
+        var time = 0
+        var number = SequenceNumber(65_000)
+        // A packet so many milliseconds after the one before; from many a second to few, and back.
+        for (step, count) in [(1, 3000), (10, 1000), (40, 400), (1, 2500), (25, 600)] {
+            for _ in 0..<count {
+                time += step
+                history.insert(number, Int(number.rawValue), size: 100, now: at(time))
+                sent.append((number, time))
+                number = number.next
+                sent.removeAll { $0.time < time - 1000 }
+                guard sent.count % 16 == 0 else { continue }
+                for (number, _) in sent { #expect(history.contains(number, now: at(time))) }
+            }
+        }
+        let newest = number.advanced(by: -1)
+        #expect(history.lookup(newest, now: at(time), roundTripTime: roundTrip) == Int(newest.rawValue))
+    }
+
     @Test("The ring keeps the newest packets only")
     func boundsByCount() {
         var history = RetransmissionHistory<Int>(capacity: 100)

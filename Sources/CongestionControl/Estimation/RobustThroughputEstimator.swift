@@ -52,7 +52,7 @@ public struct RobustThroughputEstimator: Sendable {
             dropped += 1
         }
         window.removeFirst(dropped)
-        if window.capacity > Self.roomyCapacity, window.capacity > 3 * window.count { shrink() }
+        if window.capacity > Self.roomyCapacity, window.capacity > 2 * window.count { shrink() }
         estimate = currentRate
     }
 
