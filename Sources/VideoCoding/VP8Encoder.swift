@@ -39,6 +39,7 @@ public final class VP8Encoder {
     private(set) var probabilities: CoefficientProbabilities?
     private var reference: (picture: ReferencePicture, state: ReferenceState)?
     lazy var patchWriter = PatchWriter()
+    var patchRate = PatchRate()
     /// Whether what came last was a scroll.
     var followsScroll = false
     /// Where more of the picture is to be coded, all is: libvpx has little to gain from being told what not to look at.
@@ -142,6 +143,8 @@ public final class VP8Encoder {
         guard let packet else { return .dropped }
         followsScroll = false
         sharpening?.took(byteCount: packet.data.count)
+        patchRate.spend(
+            byteCount: packet.data.count, bytesPerSecond: Double(configuration.bitsPerSecond) / 8, timestamp: timestamp)
         let quantizer = try context.lastQuantizer()
         quality.didCode(packet.isKeyFrame ? nil : activeMap, quantizer: quantizer)
         // With layers a frame may leave the last picture as it was.

@@ -54,6 +54,26 @@ extension PixelBuffer {
     }
 }
 
+extension TextPicture {
+    /// The same with colours that move with the text, other ones for each number.
+    func coloured(_ number: Int) -> PixelBuffer {
+        let text = i420
+        return PixelBuffer(size: size, format: .i420) { planes, strides in
+            text.withPlanes { set in
+                for row in 0..<size.height {
+                    for column in 0..<size.width {
+                        let value = set.planes[0][row * set.strides[0] + column]
+                        planes[0][row * strides[0] + column] = value
+                        guard row.isMultiple(of: 2), column.isMultiple(of: 2) else { continue }
+                        planes[1][row / 2 * strides[1] + column / 2] = value < 100 ? UInt8(90 + number * 30) : 128
+                        planes[2][row / 2 * strides[2] + column / 2] = value < 100 ? UInt8(170 - number * 30) : 128
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Pictures with text, colour and noise that change at random.
 struct ChangingPicture {
     let size: PixelSize
@@ -171,6 +191,51 @@ struct ScrollFrameTests {
             try #require(try encoder.lastFrame() == shown, "frame \(index)")
         }
         #expect(scrolls > 40, "\(scrolls)")
+    }
+
+    @Test(
+        "what moved and what is new with it is decoded exactly, in one frame or several, at any bitrate",
+        arguments: [(320, 240, 300_000), (335, 421, 2_000_000), (416, 1000, 120_000)])
+    func scrolledPatches(width: Int, height: Int, bitsPerSecond: Int) throws {
+        let size = PixelSize(width: width, height: height)
+        var numbers = SeededNumbers(UInt64(bitsPerSecond + width))
+        let pages = (1...3).map { TextPage(width: width, height: height + 1000, seed: $0) }
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: bitsPerSecond))
+        let decoder = try VP8Decoder()
+        let signature = PictureSignature(size: size)
+        var search = ScrollSearch()
+        var (page, row, single, several) = (0, 0, 0, 0)
+        for index in 0..<90 {
+            if Int.random(in: 0..<12, using: &numbers) == 0 { page = Int.random(in: 0..<3, using: &numbers) }
+            row =
+                Int.random(in: 0..<4, using: &numbers) == 0
+                ? .random(in: 0...1000, using: &numbers)
+                : min(max(row + .random(in: -50...90, using: &numbers), 0), 1000)
+            let window = PixelRectangle(x: 20, y: 9, size: PixelSize(width: width - 40, height: height - 30))
+            let picture = pages[0].shown(size, from: index / 9, windows: [(window, row)]).coloured(page)
+            try signature.update(picture)
+            let time = Duration.seconds(index) / 30
+            var frames: [EncodedVideoFrame] = []
+            var outcome = VP8Encoder.Outcome.dropped
+            if index > 0, let finding = search.find(in: signature),
+                let encoded = try encoder.encode(
+                    picture, after: finding, timestamp: time, rotation: .upright, wait: .zero)
+            {
+                (frames, outcome) = encoded
+                if frames.isEmpty { single += 1 } else { several += 1 }
+            } else {
+                outcome = try encoder.encode(picture, timestamp: time)
+            }
+            if case .encoded(let frame) = outcome { frames.append(frame) }
+            var shown: [[UInt8]]?
+            for frame in frames {
+                shown = try #require(try decoder.decode(frame.data)).pixels
+                #expect(decoder.lastQuantizer == frame.quantizer)
+            }
+            signature.commit()
+            if let shown { try #require(try encoder.lastFrame() == shown, "frame \(index)") }
+        }
+        #expect(single > 20, "\(single) \(several)")
     }
 
     @Test("a scroll after a frame that became the golden one goes on exactly too")
@@ -387,6 +452,17 @@ struct BooleanEncoderTests {
             #expect(decisions.allSatisfy { decoder.read($0.1) == $0.0 })
             #expect((0..<4).map { _ in decoder.readFlag() } == [true, false, true, true])
             #expect(decoder.isWithinData)
+            // Many at once are no different.
+            var other = BooleanEncoder(after: [9, 9, 9])
+            let coded = decisions.map { UInt16($0.1) * 2 + ($0.0 ? 1 : 0) }
+            let probabilities = (0...255).map { UInt8($0) }
+            coded.withUnsafeBufferPointer { coded in
+                for half in [coded.prefix(700), coded.dropFirst(700)] {
+                    other.write(UnsafeBufferPointer(rebasing: half), probabilities)
+                }
+            }
+            other.writeLiteral(0b1011, bits: 4)
+            #expect(other.finish() == bytes)
         }
     }
 }

@@ -1,75 +1,108 @@
-/// VP8's transforms of four by four values (RFC 6386 §14). The inverse ones are exact, as every decoder has them.
+/// VP8's transforms of four by four values (RFC 6386 §14), eight blocks at a time: each lane of a vector is a block, and the
+/// values of a block are those at ``laneCount`` from each other. The inverse ones are exact, as every decoder has them.
 enum BlockTransform {
-    /// Twice the orthonormal cosine transform of differences, whose rows lie `stride` apart.
+    /// Lanes of each of the 16 values: a macroblock's sixteen blocks of luma, then four of each plane of chroma.
+    static let laneCount = 24
+    /// What added to a float leaves its nearest whole number in the lower bits.
+    private static let magic: Float = 12_582_912
+    private static let magicBits = Int32(bitPattern: Float(12_582_912).bitPattern)
+
+    typealias Floats = SIMD8<Float>
+    typealias Numbers = SIMD8<Int32>
+
+    /// Eight numbers that are not large, as floats.
     @inline(__always)
-    static func forward(
-        _ differences: UnsafePointer<Int16>, stride: Int, to coefficients: UnsafeMutablePointer<Int16>
-    ) {
-        withUnsafeTemporaryAllocation(of: Int32.self, capacity: 16) { rows in
-            for y in 0..<4 {
-                let line = differences + y * stride
-                let (first, second) = (Int32(line[0]), Int32(line[1]))
-                let (third, fourth) = (Int32(line[2]), Int32(line[3]))
-                let (outer, inner) = (first + fourth, second + third)
-                let (outerDifference, innerDifference) = (first - fourth, second - third)
-                rows[y * 4] = (outer + inner) << 3
-                rows[y * 4 + 2] = (outer - inner) << 3
-                rows[y * 4 + 1] = (outerDifference * 5352 + innerDifference * 2217 + 256) >> 9
-                rows[y * 4 + 3] = (outerDifference * 2217 - innerDifference * 5352 + 256) >> 9
-            }
-            for x in 0..<4 {
-                let (outer, inner) = (rows[x] + rows[12 + x], rows[4 + x] + rows[8 + x])
-                let (outerDifference, innerDifference) = (rows[x] - rows[12 + x], rows[4 + x] - rows[8 + x])
-                coefficients[x] = Int16(truncatingIfNeeded: (outer + inner + 8) >> 4)
-                coefficients[8 + x] = Int16(truncatingIfNeeded: (outer - inner + 8) >> 4)
-                coefficients[4 + x] = Int16(
-                    truncatingIfNeeded: (outerDifference * 5352 + innerDifference * 2217 + 32768) >> 16)
-                coefficients[12 + x] = Int16(
-                    truncatingIfNeeded: (outerDifference * 2217 - innerDifference * 5352 + 32768) >> 16)
-            }
+    static func floats(_ numbers: Numbers) -> Floats {
+        unsafeBitCast(numbers &+ Numbers(repeating: magicBits), to: Floats.self) - Floats(repeating: magic)
+    }
+
+    /// The nearest numbers.
+    @inline(__always)
+    static func numbers(_ floats: Floats) -> Numbers {
+        unsafeBitCast(floats + Floats(repeating: magic), to: Numbers.self) &- Numbers(repeating: magicBits)
+    }
+
+    @inline(__always)
+    static func load(_ values: UnsafePointer<Int16>) -> Numbers {
+        Numbers(truncatingIfNeeded: UnsafeRawPointer(values).loadUnaligned(as: SIMD8<Int16>.self))
+    }
+
+    @inline(__always)
+    static func store(_ numbers: Numbers, to values: UnsafeMutablePointer<Int16>) {
+        UnsafeMutableRawPointer(values).storeBytes(
+            of: SIMD8<Int16>(truncatingIfNeeded: numbers), as: SIMD8<Int16>.self)
+    }
+
+    /// Four times the orthonormal cosine transform of eight blocks of differences, into as many vectors as there are values.
+    @inline(__always)
+    static func forward(_ differences: UnsafePointer<Int16>, to coefficients: UnsafeMutablePointer<Floats>) {
+        for y in 0..<4 {
+            let line = differences + y * 4 * laneCount
+            let outcome = forward(
+                floats(load(line)), floats(load(line + laneCount)), floats(load(line + 2 * laneCount)),
+                floats(load(line + 3 * laneCount)))
+            coefficients[y * 4] = outcome.0
+            coefficients[y * 4 + 1] = outcome.1
+            coefficients[y * 4 + 2] = outcome.2
+            coefficients[y * 4 + 3] = outcome.3
+        }
+        for x in 0..<4 {
+            let outcome = forward(coefficients[x], coefficients[4 + x], coefficients[8 + x], coefficients[12 + x])
+            coefficients[x] = outcome.0
+            coefficients[4 + x] = outcome.1
+            coefficients[8 + x] = outcome.2
+            coefficients[12 + x] = outcome.3
         }
     }
 
-    /// What coefficients stand for is added to samples, whose rows lie `stride` apart (RFC 6386 §14.3).
     @inline(__always)
-    static func addInverse(
-        _ coefficients: UnsafePointer<Int16>, to samples: UnsafeMutablePointer<UInt8>, stride: Int
-    ) {
-        withUnsafeTemporaryAllocation(of: Int32.self, capacity: 16) { columns in
-            for x in 0..<4 {
-                let (first, second) = (Int32(coefficients[x]), Int32(coefficients[4 + x]))
-                let (third, fourth) = (Int32(coefficients[8 + x]), Int32(coefficients[12 + x]))
-                let (sum, difference) = (first + third, first - third)
-                let inner = (second * 35468) >> 16 - (fourth + (fourth * 20091) >> 16)
-                let outer = second + (second * 20091) >> 16 + (fourth * 35468) >> 16
-                columns[x] = sum + outer
-                columns[12 + x] = sum - outer
-                columns[4 + x] = difference + inner
-                columns[8 + x] = difference - inner
-            }
-            for y in 0..<4 {
-                let (first, second) = (columns[y * 4], columns[y * 4 + 1])
-                let (third, fourth) = (columns[y * 4 + 2], columns[y * 4 + 3])
-                let (sum, difference) = (first + third, first - third)
-                let inner = (second * 35468) >> 16 - (fourth + (fourth * 20091) >> 16)
-                let outer = second + (second * 20091) >> 16 + (fourth * 35468) >> 16
-                let line = samples + y * stride
-                line[0] = UInt8(clamping: Int32(line[0]) + (sum + outer + 4) >> 3)
-                line[3] = UInt8(clamping: Int32(line[3]) + (sum - outer + 4) >> 3)
-                line[1] = UInt8(clamping: Int32(line[1]) + (difference + inner + 4) >> 3)
-                line[2] = UInt8(clamping: Int32(line[2]) + (difference - inner + 4) >> 3)
-            }
+    private static func forward(
+        _ first: Floats, _ second: Floats, _ third: Floats, _ fourth: Floats
+    ) -> (Floats, Floats, Floats, Floats) {
+        let (outer, inner) = (first + fourth, second + third)
+        let (outerDifference, innerDifference) = (first - fourth, second - third)
+        return (
+            outer + inner, outerDifference * 1.306_562_965 + innerDifference * 0.541_196_100, outer - inner,
+            outerDifference * 0.541_196_100 - innerDifference * 1.306_562_965
+        )
+    }
+
+    /// What coefficients of eight blocks stand for, in their place (RFC 6386 §14.3).
+    @inline(__always)
+    static func inverse(_ values: UnsafeMutablePointer<Int16>) {
+        for x in 0..<4 {
+            let column = values + x * laneCount
+            inverse(column, 4 * laneCount, rounding: 0, shift: 0)
+        }
+        for y in 0..<4 {
+            let row = values + y * 4 * laneCount
+            inverse(row, laneCount, rounding: 4, shift: 3)
         }
     }
 
-    /// The Walsh-Hadamard transform of the first coefficients of sixteen blocks, which lie 16 apart.
     @inline(__always)
-    static func forwardWalsh(_ blocks: UnsafePointer<Int16>, to coefficients: UnsafeMutablePointer<Int16>) {
-        withUnsafeTemporaryAllocation(of: Int32.self, capacity: 16) { rows in
+    private static func inverse(
+        _ values: UnsafeMutablePointer<Int16>, _ stride: Int, rounding: Int32, shift: Int32
+    ) {
+        let (first, second) = (load(values), load(values + stride))
+        let (third, fourth) = (load(values + 2 * stride), load(values + 3 * stride))
+        let (sum, difference) = (first &+ third, first &- third)
+        let inner = (second &* 35468) &>> 16 &- (fourth &+ (fourth &* 20091) &>> 16)
+        let outer = second &+ (second &* 20091) &>> 16 &+ (fourth &* 35468) &>> 16
+        let (half, places) = (Numbers(repeating: rounding), Numbers(repeating: shift))
+        store((sum &+ outer &+ half) &>> places, to: values)
+        store((difference &+ inner &+ half) &>> places, to: values + stride)
+        store((difference &- inner &+ half) &>> places, to: values + 2 * stride)
+        store((sum &- outer &+ half) &>> places, to: values + 3 * stride)
+    }
+
+    /// The Walsh-Hadamard transform of the first coefficients of sixteen blocks, four times the orthonormal one.
+    @inline(__always)
+    static func forwardWalsh(_ values: UnsafePointer<Float>, to coefficients: UnsafeMutablePointer<Float>) {
+        withUnsafeTemporaryAllocation(of: Float.self, capacity: 16) { rows in
             for y in 0..<4 {
-                let line = blocks + y * 64
-                let (first, second) = (Int32(line[0]), Int32(line[16]))
-                let (third, fourth) = (Int32(line[32]), Int32(line[48]))
+                let (first, second) = (values[y * 4], values[y * 4 + 1])
+                let (third, fourth) = (values[y * 4 + 2], values[y * 4 + 3])
                 rows[y * 4] = first + second + third + fourth
                 rows[y * 4 + 1] = first + second - third - fourth
                 rows[y * 4 + 2] = first - second - third + fourth
@@ -77,15 +110,15 @@ enum BlockTransform {
             }
             for x in 0..<4 {
                 let (first, second, third, fourth) = (rows[x], rows[4 + x], rows[8 + x], rows[12 + x])
-                coefficients[x] = Int16(truncatingIfNeeded: (first + second + third + fourth + 1) >> 1)
-                coefficients[4 + x] = Int16(truncatingIfNeeded: (first + second - third - fourth + 1) >> 1)
-                coefficients[8 + x] = Int16(truncatingIfNeeded: (first - second - third + fourth + 1) >> 1)
-                coefficients[12 + x] = Int16(truncatingIfNeeded: (first - second + third - fourth + 1) >> 1)
+                coefficients[x] = first + second + third + fourth
+                coefficients[4 + x] = first + second - third - fourth
+                coefficients[8 + x] = first - second - third + fourth
+                coefficients[12 + x] = first - second + third - fourth
             }
         }
     }
 
-    /// The first coefficients of sixteen blocks, which lie 16 apart (RFC 6386 §14.3).
+    /// The first coefficients of sixteen blocks (RFC 6386 §14.3).
     @inline(__always)
     static func inverseWalsh(_ coefficients: UnsafePointer<Int16>, to blocks: UnsafeMutablePointer<Int16>) {
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: 16) { columns in
@@ -100,11 +133,11 @@ enum BlockTransform {
             for y in 0..<4 {
                 let (first, second) = (columns[y * 4], columns[y * 4 + 1])
                 let (third, fourth) = (columns[y * 4 + 2], columns[y * 4 + 3])
-                let line = blocks + y * 64
+                let line = blocks + y * 4
                 line[0] = Int16(truncatingIfNeeded: (first + fourth + second + third + 3) >> 3)
-                line[16] = Int16(truncatingIfNeeded: (second - third + first - fourth + 3) >> 3)
-                line[32] = Int16(truncatingIfNeeded: (first + fourth - second - third + 3) >> 3)
-                line[48] = Int16(truncatingIfNeeded: (first - fourth - second + third + 3) >> 3)
+                line[1] = Int16(truncatingIfNeeded: (second - third + first - fourth + 3) >> 3)
+                line[2] = Int16(truncatingIfNeeded: (first + fourth - second - third + 3) >> 3)
+                line[3] = Int16(truncatingIfNeeded: (first - fourth - second + third + 3) >> 3)
             }
         }
     }

@@ -1,8 +1,10 @@
-/// Writes the coefficients of blocks (RFC 6386 §13).
-struct CoefficientWriter {
-    private(set) var encoder: BooleanEncoder
-    private let probabilities: CoefficientProbabilities
+internal import Glibc
 
+/// Collects the decisions that say the coefficients of blocks (RFC 6386 §13), and writes them once all are known: with
+/// probabilities that suit them, where saying so takes fewer bits than it saves.
+///
+/// A decision is a number: twice the place of its probability, and one more where it is true.
+final class CoefficientWriter {
     /// Kinds of block.
     enum Kind: Int {
         /// Luma without its first coefficient.
@@ -15,87 +17,216 @@ struct CoefficientWriter {
         var first: Int { self == .luma ? 1 : 0 }
     }
 
-    /// The order in which coefficients go.
-    private static let order: [Int] = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15]
-    private static let bands: [Int] = [0, 1, 2, 3, 6, 4, 5, 6, 6, 6, 6, 6, 6, 6, 6, 7]
-    /// Ranges of large values: where each begins, and how likely its bits are not set, the highest first.
-    private static let categories: [(base: Int32, probabilities: [UInt8])] = [
-        (5, [159]), (7, [165, 145]), (11, [173, 148, 140]), (19, [176, 155, 140, 135]),
-        (35, [180, 157, 141, 134, 130]),
-        (67, [254, 254, 243, 230, 196, 177, 153, 140, 133, 130, 129]),
+    /// Probabilities that hold for each frame: of signs, and of the bits of large values, category by category.
+    private static let fixed: [UInt8] =
+        [
+            128, 159, 165, 145, 173, 148, 140, 176, 155, 140, 135, 180, 157, 141, 134, 130, 254, 254, 243, 230, 196,
+            177,
+            153, 140, 133, 130, 129,
+        ]
+    /// Ranges of large values: where each begins, how many bits follow, and where their probabilities begin.
+    private static let categories: [(base: Int32, bits: Int32, place: Int32)] = [
+        (5, 1, 1), (7, 2, 2), (11, 3, 4), (19, 4, 7), (35, 5, 11), (67, 11, 16),
     ]
+    /// The order in which coefficients go: their places, of four bits each, the first the lowest.
+    private static let order: UInt64 = 0xFEB7_ADC9_6325_8410
 
-    init(probabilities: CoefficientProbabilities) {
-        self.probabilities = probabilities
-        var bytes: [UInt8] = []
-        // What most patches stay below.
-        bytes.reserveCapacity(4096)
-        encoder = BooleanEncoder(after: bytes)
+    /// Where in a block the coefficient stands that comes in this position.
+    @inline(__always)
+    static func place(_ position: Int) -> Int {
+        Int(truncatingIfNeeded: order >> UInt64(truncatingIfNeeded: position &* 4) & 15)
     }
 
-    /// Bytes so far.
-    var byteCount: Int { encoder.bytes.count }
+    private static let bands: [Int] = [0, 1, 2, 3, 6, 4, 5, 6, 6, 6, 6, 6, 6, 6, 6, 7]
 
-    /// Writes a block of 16 coefficients, row by row as they lie; `context` is how many of the blocks above and left have
-    /// some. Whether this has.
-    mutating func write(_ coefficients: UnsafePointer<Int16>, _ kind: Kind, context: Int) -> Bool {
+    private static let adaptableCount = 4 * CoefficientProbabilities.kindStride
+    private static let placeCount = adaptableCount + 27
+    /// The most decisions that a block takes.
+    private static let mostOfBlock = 16 * 20
+
+    /// In 256ths of a bit, what a decision takes that comes with a probability of so many 256ths.
+    private static let costs: [UInt16] = (0...256).map { share in
+        UInt16(min(-log2(Double(max(share, 1)) / 256) * 256, 4095))
+    }
+
+    private var decisions: UnsafeMutablePointer<UInt16>
+    private var capacity: Int
+    private var count = 0
+    /// For each place, the probability.
+    private let probabilities: UnsafeMutablePointer<UInt8>
+    /// For each decision, how often it was made, and what it takes.
+    private let counts: UnsafeMutablePointer<UInt32>
+    private let prices: UnsafeMutablePointer<UInt16>
+    private let zigzag: UnsafeMutablePointer<Int>
+    private let bandPlaces: UnsafeMutablePointer<Int>
+    /// In 256ths of a bit, what all takes so far with the probabilities that it began with.
+    private var price = 0
+
+    init() {
+        capacity = 1 << 16
+        decisions = .allocate(capacity: capacity)
+        probabilities = .allocate(capacity: Self.placeCount)
+        counts = .allocate(capacity: Self.placeCount * 2)
+        prices = .allocate(capacity: Self.placeCount * 2)
+        zigzag = .allocate(capacity: 16)
+        bandPlaces = .allocate(capacity: 17)
+        for index in 0..<16 { zigzag[index] = Self.place(index) }
+        for (index, band) in Self.bands.enumerated() { bandPlaces[index] = band * CoefficientProbabilities.bandStride }
+        bandPlaces[16] = 0
+        for (index, value) in Self.fixed.enumerated() { probabilities[Self.adaptableCount + index] = value }
+        begin(CoefficientProbabilities())
+    }
+
+    deinit {
+        decisions.deallocate()
+        probabilities.deallocate()
+        counts.deallocate()
+        prices.deallocate()
+        zigzag.deallocate()
+        bandPlaces.deallocate()
+    }
+
+    /// Forgets what was written; what follows goes by these probabilities.
+    func begin(_ new: CoefficientProbabilities) {
+        count = 0
+        price = 0
+        new.values.withUnsafeBufferPointer { values in
+            guard let first = values.baseAddress else { return }
+            probabilities.update(from: first, count: Self.adaptableCount)
+        }
+        counts.update(repeating: 0, count: Self.placeCount * 2)
+        Self.costs.withUnsafeBufferPointer { costs in
+            for place in 0..<Self.placeCount {
+                prices[place * 2] = costs[Int(probabilities[place])]
+                prices[place * 2 + 1] = costs[256 - Int(probabilities[place])]
+            }
+        }
+    }
+
+    /// Bytes so far, about.
+    var byteCount: Int { price >> 11 }
+
+    /// After which of a block's coefficients only zeros follow.
+    func end(of levels: UnsafePointer<Int16>) -> Int {
         var end = 16
-        while end > kind.first, coefficients[Self.order[end - 1]] == 0 { end -= 1 }
-        var context = context
+        while end > 0, levels[zigzag[end - 1]] == 0 { end -= 1 }
+        return end
+    }
+
+    /// Writes a block of 16 coefficients, row by row as they lie `stride` apart, those from `end` on zeros; `context` is how
+    /// many of the blocks above and left have some. Whether this has.
+    func write(_ levels: UnsafePointer<Int16>, stride: Int, end: Int, _ kind: Kind, context: Int) -> Bool {
+        if count + Self.mostOfBlock > capacity { grow() }
+        let first = kind.first
+        let base = kind.rawValue * CoefficientProbabilities.kindStride
+        var place = base + bandPlaces[first] + context * CoefficientProbabilities.contextStride
+        var position = first
+        // The writer's own are kept at hand.
+        var (next, sum) = (decisions + count, 0)
+        let (counts, prices, bandPlaces, zigzag) = (counts, prices, bandPlaces, zigzag)
+        @inline(__always)
+        func decide(_ bit: Int, _ place: Int) {
+            let decision = place &* 2 &+ bit
+            next.pointee = UInt16(truncatingIfNeeded: decision)
+            next += 1
+            counts[decision] &+= 1
+            sum &+= Int(prices[decision])
+        }
         var mayEnd = true
-        for position in kind.first..<end {
-            let place = placeOfProbabilities(kind, position, context)
-            let value = Int32(coefficients[Self.order[position]])
-            if mayEnd { decide(true, place) }
-            decide(value != 0, place + 1)
-            mayEnd = value != 0
+        while position < end {
+            if mayEnd { decide(1, place) }
+            let value = Int32(levels[zigzag[position] &* stride])
+            position &+= 1
+            let following = base &+ bandPlaces[position]
             guard value != 0 else {
-                context = 0
+                decide(0, place &+ 1)
+                mayEnd = false
+                place = following
                 continue
             }
-            write(magnitude: abs(value), place)
-            encoder.write(value < 0, 128)
-            context = abs(value) == 1 ? 1 : 2
+            decide(1, place &+ 1)
+            mayEnd = true
+            let magnitude = abs(value)
+            if magnitude == 1 {
+                decide(0, place &+ 2)
+                place = following &+ CoefficientProbabilities.contextStride
+            } else {
+                decide(1, place &+ 2)
+                if magnitude <= 4 {
+                    decide(0, place &+ 3)
+                    decide(magnitude > 2 ? 1 : 0, place &+ 4)
+                    if magnitude > 2 { decide(magnitude > 3 ? 1 : 0, place &+ 5) }
+                } else {
+                    decide(1, place &+ 3)
+                    let category =
+                        magnitude < 7
+                        ? 0 : magnitude < 11 ? 1 : magnitude < 19 ? 2 : magnitude < 35 ? 3 : magnitude < 67 ? 4 : 5
+                    decide(category >= 2 ? 1 : 0, place &+ 6)
+                    if category < 2 {
+                        decide(category, place &+ 7)
+                    } else if category < 4 {
+                        decide(0, place &+ 8)
+                        decide(category &- 2, place &+ 9)
+                    } else {
+                        decide(1, place &+ 8)
+                        decide(category &- 4, place &+ 10)
+                    }
+                    let (base, bits, first) = Self.categories[category]
+                    let rest = magnitude &- base
+                    for bit in 0..<bits {
+                        decide(
+                            Int(rest >> (bits &- 1 &- bit) & 1), Self.adaptableCount &+ Int(first &+ bit))
+                    }
+                }
+                place = following &+ 2 &* CoefficientProbabilities.contextStride
+            }
+            decide(value < 0 ? 1 : 0, Self.adaptableCount)
         }
-        if end < 16 { decide(false, placeOfProbabilities(kind, end, context)) }
-        return end > kind.first
+        if end < 16 { decide(0, place) }
+        count = next - decisions
+        price &+= sum
+        return end > first
     }
 
-    private func placeOfProbabilities(_ kind: Kind, _ position: Int, _ context: Int) -> Int {
-        kind.rawValue * CoefficientProbabilities.kindStride + Self.bands[position] * CoefficientProbabilities.bandStride
-            + context * CoefficientProbabilities.contextStride
+    private func grow() {
+        let larger = UnsafeMutablePointer<UInt16>.allocate(capacity: capacity * 2)
+        larger.update(from: decisions, count: count)
+        decisions.deallocate()
+        decisions = larger
+        capacity *= 2
     }
 
-    private mutating func decide(_ bit: Bool, _ place: Int) {
-        encoder.write(bit, probabilities.values[place])
-    }
-
-    private mutating func write(magnitude: Int32, _ place: Int) {
-        decide(magnitude > 1, place + 2)
-        guard magnitude > 1 else { return }
-        decide(magnitude > 4, place + 3)
-        guard magnitude > 4 else {
-            decide(magnitude > 2, place + 4)
-            if magnitude > 2 { decide(magnitude > 3, place + 5) }
-            return
+    /// The probabilities that are worth changing for this frame, which it goes by from now on: place and value.
+    func adapt() -> [(index: Int, value: UInt8)] {
+        var updates: [(index: Int, value: UInt8)] = []
+        CoefficientUpdateProbabilities.values.withUnsafeBufferPointer { likelihoods in
+            Self.costs.withUnsafeBufferPointer { costs in
+                for place in 0..<Self.adaptableCount {
+                    let (no, yes) = (Int(counts[place * 2]), Int(counts[place * 2 + 1]))
+                    guard no + yes > 8 else { continue }
+                    let value = min(max((no * 256 + (no + yes) / 2) / (no + yes), 1), 255)
+                    let before = Int(probabilities[place])
+                    let saved =
+                        no * (Int(costs[before]) - Int(costs[value]))
+                        + yes * (Int(costs[256 - before]) - Int(costs[256 - value]))
+                    let likelihood = Int(likelihoods[place])
+                    let spent = 8 * 256 + Int(costs[256 - likelihood]) - Int(costs[likelihood])
+                    guard saved > spent else { continue }
+                    updates.append((place, UInt8(truncatingIfNeeded: value)))
+                    probabilities[place] = UInt8(truncatingIfNeeded: value)
+                    price -= saved - spent
+                }
+            }
         }
-        let category = (Self.categories.lastIndex { magnitude >= $0.base }) ?? 0
-        decide(category >= 2, place + 6)
-        switch category {
-        case 0, 1: decide(category == 1, place + 7)
-        case 2, 3:
-            decide(false, place + 8)
-            decide(category == 3, place + 9)
-        default:
-            decide(true, place + 8)
-            decide(category == 5, place + 10)
-        }
-        let (base, bits) = Self.categories[category]
-        for (index, probability) in bits.enumerated() {
-            encoder.write((magnitude - base) >> (bits.count - 1 - index) & 1 == 1, probability)
-        }
+        return updates
     }
 
     /// What was written.
-    consuming func finish() -> [UInt8] { encoder.finish() }
+    func finish() -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(byteCount + byteCount / 16 + 64)
+        var encoder = BooleanEncoder(after: bytes)
+        encoder.write(UnsafeBufferPointer(start: decisions, count: count), probabilities)
+        return encoder.finish()
+    }
 }

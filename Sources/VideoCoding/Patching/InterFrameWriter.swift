@@ -1,3 +1,5 @@
+internal import Media
+
 /// Writes what the frames have in common that are not libvpx's: they build on the last picture alone, and leave everything
 /// as it was that later frames build on but for that picture (RFC 6386 §9, §19.2).
 enum InterFrameWriter {
@@ -14,20 +16,53 @@ enum InterFrameWriter {
         return BooleanEncoder(after: bytes)
     }
 
+    /// What a frame says before its macroblocks.
+    struct Header {
+        let quantizer: Int
+        /// What the frame becomes beside the last picture.
+        let updates: ReferenceUpdates
+        /// Probabilities of coefficients that hold for this frame: place and value.
+        var coefficientUpdates: [(index: Int, value: UInt8)] = []
+        /// How likely, of 256, a macroblock has coefficients.
+        let skipProbability: UInt8
+        /// How likely, of 256, a macroblock is coded by itself.
+        var interProbability = surelyTrue
+    }
+
+    /// How each macroblock is coded.
+    struct Modes {
+        /// What moves, which has one vector; all else stays.
+        let scroll: Scroll?
+        /// What has coefficients.
+        var coded: MacroblockMap
+        /// 1 for each that is coded by itself, as the mean of what is beside it; where there is none, no such bytes.
+        private(set) var intra: [UInt8] = []
+        private(set) var intraCount = 0
+
+        init(size: PixelSize, scroll: Scroll?) {
+            self.scroll = scroll
+            coded = MacroblockMap(size: size)
+        }
+
+        mutating func insertIntra(_ index: Int) {
+            if intra.isEmpty { intra = Array(repeating: 0, count: coded.cells.count) }
+            intra[index] = 1
+            intraCount += 1
+        }
+    }
+
     /// The header up to the probabilities of modes. No probability is kept, no segment and no filter changes; macroblocks
-    /// that have no coefficients say so, whose probability is `skipProbability` of 256 to have some. `updates` says what the
-    /// frame becomes beside the last picture.
-    static func writeHeader(
-        quantizer: Int, updates: ReferenceUpdates, skipProbability: UInt8, to encoder: inout BooleanEncoder
-    ) {
+    /// that have no coefficients say so.
+    static func write(_ header: Header, to encoder: inout BooleanEncoder) {
         // No segments; the loop filter's type, level and sharpness, with nothing to filter; no changes to it by mode.
         encoder.writeLiteral(0, bits: 1 + 1 + 6 + 3 + 1)
         // One partition of coefficients.
         encoder.writeLiteral(0, bits: 2)
-        encoder.writeLiteral(quantizer, bits: 7)
+        encoder.writeLiteral(header.quantizer, bits: 7)
         // No differences from it.
         encoder.writeLiteral(0, bits: 5)
         // Golden and alternate reference: replaced or not, else copied from nowhere, and neither of the other sign.
+        let updates = header.updates
         encoder.writeLiteral(updates.golden ? 1 : 0, bits: 1)
         encoder.writeLiteral(updates.alternate ? 1 : 0, bits: 1)
         if !updates.golden { encoder.writeLiteral(0, bits: 2) }
@@ -35,15 +70,29 @@ enum InterFrameWriter {
         encoder.writeLiteral(0, bits: 2)
         // Probabilities hold for this frame alone; the frame is the last picture to the next.
         encoder.writeLiteral(0b01, bits: 2)
-        for probability in CoefficientUpdateProbabilities.values { encoder.write(false, probability) }
+        var pending = header.coefficientUpdates[...]
+        for (index, probability) in CoefficientUpdateProbabilities.values.enumerated() {
+            let update = pending.first.flatMap { $0.index == index ? $0 : nil }
+            encoder.write(update != nil, probability)
+            guard let update else { continue }
+            encoder.writeLiteral(Int(update.value), bits: 8)
+            pending = pending.dropFirst()
+        }
         encoder.writeLiteral(1, bits: 1)
-        encoder.writeLiteral(Int(skipProbability), bits: 8)
-        // None is coded by itself, all build on the last picture, none on golden.
-        encoder.writeLiteral(Int(surelyTrue), bits: 8)
+        encoder.writeLiteral(Int(header.skipProbability), bits: 8)
+        // Which are coded by themselves; the others build on the last picture, none on golden.
+        encoder.writeLiteral(Int(header.interProbability), bits: 8)
         encoder.writeLiteral(Int(surelyFalse), bits: 8)
         encoder.writeLiteral(128, bits: 8)
-        // The probabilities of modes that nothing here has.
-        encoder.writeLiteral(0, bits: 2)
+    }
+
+    /// The probabilities of the modes of what is coded by itself, which has but one: the mean.
+    private static func writeIntraProbabilities(_ isUsed: Bool, to encoder: inout BooleanEncoder) {
+        for count in [4, 3] {
+            encoder.writeLiteral(isUsed ? 1 : 0, bits: 1)
+            guard isUsed else { continue }
+            for _ in 0..<count { encoder.writeLiteral(Int(surelyFalse), bits: 8) }
+        }
     }
 
     /// Of a mode, by how much of what is around has no vector, or the same one (RFC 6386 §16.3): above and left count two
@@ -54,42 +103,58 @@ enum InterFrameWriter {
     private static let isNear: UInt8 = 1
     private static let isNew: UInt8 = 143
 
-    /// The probabilities of vectors, and the modes of all macroblocks (RFC 6386 §16.3): those of `coded` have coefficients;
-    /// vectors are zero or that of the scroll, so that the nearest is that one wherever it is around.
-    static func writeModes(
-        _ coded: MacroblockMap, moved scroll: Scroll?, skipProbability: UInt8, to encoder: inout BooleanEncoder
-    ) {
-        let vector = MotionVectorCode(rows: scroll?.rows ?? 0)
-        if scroll == nil {
+    /// The probabilities of vectors, and the modes of all macroblocks (RFC 6386 §16.3): vectors are zero or that of the
+    /// scroll, so that the nearest is that one wherever it is around.
+    static func write(_ modes: Modes, _ header: Header, to encoder: inout BooleanEncoder) {
+        let hasIntra = modes.intraCount > 0
+        writeIntraProbabilities(hasIntra, to: &encoder)
+        let vector = MotionVectorCode(rows: modes.scroll?.rows ?? 0)
+        if modes.scroll == nil {
             MotionVectorCode.writeNoProbabilities(to: &encoder)
         } else {
             vector.writeProbabilities(to: &encoder)
         }
-        let columns = coded.columns
-        for row in 0..<coded.rows {
-            for column in 0..<columns {
-                let index = row * columns + column
-                // How much weight is around, and how much of it moved. What is outside has none.
-                var (weight, movedWeight) = (0, 0)
-                func look(_ neighbour: Int, _ share: Int) {
-                    weight += share
-                    if let scroll, scroll.moved[neighbour] != 0 { movedWeight += share }
+        // 0 where it stays, 1 where it moves, 2 where it is coded by itself; a row and a column of such stand around all.
+        let (columns, rows) = (modes.coded.columns, modes.coded.rows)
+        let width = columns + 1
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: width * (rows + 1)) { kinds in
+            kinds.initialize(repeating: 2)
+            for row in 0..<rows {
+                for column in 0..<columns {
+                    let index = row * columns + column
+                    let moves = modes.scroll.map { $0.moved[index] } ?? 0
+                    kinds[(row + 1) * width + column + 1] = hasIntra && modes.intra[index] != 0 ? 2 : moves != 0 ? 1 : 0
                 }
-                if row > 0 { look(index - columns, 2) }
-                if column > 0 { look(index - 1, 2) }
-                if row > 0, column > 0 { look(index - columns - 1, 1) }
-                encoder.write(coded.cells[index] == 0, skipProbability)
-                encoder.write(true, surelyTrue)
-                encoder.write(false, surelyFalse)
-                let moves = scroll.map { $0.moved[index] != 0 } ?? false
-                encoder.write(moves, isZero[weight - movedWeight])
-                guard moves else { continue }
-                // What comes from inside of the picture is never clamped.
-                encoder.write(movedWeight == 0, isNearest[movedWeight])
-                guard movedWeight == 0 else { continue }
-                encoder.write(true, isNear)
-                encoder.write(false, isNew)
-                vector.write(to: &encoder)
+            }
+            modes.coded.cells.withUnsafeBufferPointer { coded in
+                for row in 0..<rows {
+                    for column in 0..<columns {
+                        let place = (row + 1) * width + column + 1
+                        encoder.write(coded[row * columns + column] == 0, header.skipProbability)
+                        let kind = kinds[place]
+                        encoder.write(kind != 2, header.interProbability)
+                        guard kind != 2 else {
+                            // The mean, of luma and of chroma.
+                            encoder.write(false, surelyFalse)
+                            encoder.write(false, surelyFalse)
+                            continue
+                        }
+                        encoder.write(false, surelyFalse)
+                        // How much of what is around stays, and how much moved.
+                        let (above, left) = (kinds[place - width], kinds[place - 1])
+                        let between = kinds[place - width - 1]
+                        let stays = (above == 0 ? 2 : 0) + (left == 0 ? 2 : 0) + (between == 0 ? 1 : 0)
+                        encoder.write(kind == 1, isZero[stays])
+                        guard kind == 1 else { continue }
+                        let moved = (above == 1 ? 2 : 0) + (left == 1 ? 2 : 0) + (between == 1 ? 1 : 0)
+                        // What comes from inside of the picture is never clamped.
+                        encoder.write(moved == 0, isNearest[moved])
+                        guard moved == 0 else { continue }
+                        encoder.write(true, isNear)
+                        encoder.write(false, isNew)
+                        vector.write(to: &encoder)
+                    }
+                }
             }
         }
     }

@@ -3,35 +3,9 @@ internal import Media
 /// Writes VP8 frames in which some macroblocks differ from the picture before, and all others stay.
 ///
 /// libvpx goes through all of a picture to code a letter of it: several milliseconds at 1920×1080. This costs some
-/// microseconds for each macroblock that differs. Each is coded as its difference to what stood there, which is what
-/// letters, cursors and buttons are; for what moves or is new, libvpx finds more.
+/// microseconds for each macroblock that differs. Each is coded as its difference to what stood there, or to one colour,
+/// which is what letters, cursors, buttons and new lines of text are; for what moves or is a film, libvpx finds more.
 final class PatchWriter {
-    /// More macroblocks with something to code are not for it.
-    static let mostMacroblocks = 1000
-
-    private struct Entry {
-        let column: Int
-        let row: Int
-    }
-
-    private let memory: UnsafeMutablePointer<Int16>
-    /// The macroblocks that have coefficients, in the order of the frame, which is that of their memory.
-    private var entries: [Entry] = []
-    /// For each column of macroblocks, in which row was the last with coefficients, and which of its blocks had some: luma's
-    /// four columns, two of each chroma plane, and the first coefficients of luma (RFC 6386 §13.3).
-    private var above: [(row: Int, blocks: BlockFlags)] = []
-
-    private typealias BlockFlags = SIMD16<UInt8>
-
-    init() {
-        memory = .allocate(capacity: Self.mostMacroblocks * MacroblockResidue.coefficientCount)
-        entries.reserveCapacity(Self.mostMacroblocks)
-    }
-
-    deinit {
-        memory.deallocate()
-    }
-
     /// What a patch is made of.
     struct Order {
         /// What moved, in the reference already.
@@ -46,87 +20,171 @@ final class PatchWriter {
         let limit: Int
     }
 
+    /// How much of what changed is new: what makes a patch large.
+    struct Novelty {
+        /// The sum of all differences to what is expected.
+        var sum = 0
+    }
+
+    private typealias BlockFlags = SIMD16<UInt8>
+
+    private let macroblock = MacroblockCoder()
+    private let writer = CoefficientWriter()
+    /// Macroblocks of the reference as they were, in the order in which they were changed.
+    private var undo: UnsafeMutablePointer<UInt8>
+    private var undoCapacity = 256
+    private var changedPlaces: [(column: Int, row: Int)] = []
+    /// For each column of macroblocks, in which row was the last with coefficients, and which of its blocks had some: luma's
+    /// four columns, two of each chroma plane, and the first coefficients of luma (RFC 6386 §13.3).
+    private var above: [(row: Int, blocks: BlockFlags)] = []
+
+    init() {
+        undo = .allocate(capacity: undoCapacity * MacroblockCoder.sampleCount)
+    }
+
+    deinit {
+        undo.deallocate()
+    }
+
+    /// How much is new in these macroblocks of a picture.
+    func novelty(
+        of changed: MacroblockMap, in picture: any VideoFrameBuffer, over reference: ReferencePicture
+    ) throws(VideoCodingError) -> Novelty {
+        macroblock.use(reference.samples)
+        return try picture.withPlanePointers { (planes) throws(VideoCodingError) in
+            let lent = MacroblockCoder.Planes(planes, size: picture.size)
+            var novelty = Novelty()
+            for index in changed.cells.indices where changed.cells[index] != 0 {
+                macroblock.take(lent, column: index % changed.columns, row: index / changed.columns)
+                let sums = macroblock.differenceSums()
+                novelty.sum += min(sums.fromBefore, sums.fromMean)
+            }
+            return novelty
+        }
+    }
+
     /// The frame that makes of `reference` what `picture` shows, and where it does; the reference then is what a decoder
     /// has. Nil, with the reference as it was, where that takes too much.
     func write(
         _ order: Order, of picture: any VideoFrameBuffer, over reference: ReferencePicture,
         probabilities: CoefficientProbabilities, updates: ReferenceUpdates
     ) throws(VideoCodingError) -> (data: [UInt8], coded: MacroblockMap)? {
-        let samples = reference.samples
+        macroblock.use(reference.samples)
+        writer.begin(probabilities)
+        var modes = InterFrameWriter.Modes(size: picture.size, scroll: order.scroll)
         let coded = try picture.withPlanePointers { (planes) throws(VideoCodingError) in
-            let lent = MacroblockResidue.Planes(
-                first: [planes.first.first, planes.second.first, planes.third.first],
-                strides: [Int(planes.first.stride), Int(planes.second.stride), Int(planes.third.stride)],
-                size: picture.size)
-            return writeCoefficients(order, of: lent, minus: samples, probabilities)
+            writeCoefficients(order, of: MacroblockCoder.Planes(planes, size: picture.size), &modes)
         }
-        guard let coded else { return nil }
-        for (index, entry) in entries.enumerated() {
-            residue(index).add(to: samples, column: entry.column, row: entry.row, quantizer: order.quantizer)
+        let adapted = writer.adapt()
+        guard let coded, writer.byteCount <= order.limit else {
+            takeBack()
+            return nil
         }
-        var withCoefficients = MacroblockMap(size: picture.size)
-        for entry in entries { withCoefficients.insert(entry.row * withCoefficients.columns + entry.column) }
-        let skipProbability = UInt8(min(max(Int(withCoefficients.share * 256), 1), 255))
+        let header = InterFrameWriter.Header(
+            quantizer: order.quantizer.index, updates: updates, coefficientUpdates: adapted,
+            skipProbability: UInt8(min(max(Int(modes.coded.share * 256), 1), 255)),
+            interProbability: UInt8(min(max(modes.intraCount * 256 / max(modes.coded.cells.count, 1), 1), 255)))
         var encoder = InterFrameWriter.begin()
-        InterFrameWriter.writeHeader(
-            quantizer: order.quantizer.index, updates: updates, skipProbability: skipProbability, to: &encoder)
-        InterFrameWriter.writeModes(
-            withCoefficients, moved: order.scroll, skipProbability: skipProbability, to: &encoder)
-        return (InterFrameWriter.finish(encoder, coefficients: coded.coefficients), coded.map)
+        InterFrameWriter.write(header, to: &encoder)
+        InterFrameWriter.write(modes, header, to: &encoder)
+        return (InterFrameWriter.finish(encoder, coefficients: writer.finish()), coded)
     }
 
-    private func residue(_ index: Int) -> MacroblockResidue {
-        MacroblockResidue(coefficients: memory + index * MacroblockResidue.coefficientCount)
+    private func takeBack() {
+        // The last first: of what was changed twice the first copy holds.
+        for (index, place) in changedPlaces.enumerated().reversed() {
+            macroblock.restoreReference(
+                column: place.column, row: place.row, from: undo + index * MacroblockCoder.sampleCount)
+        }
     }
 
-    /// The partition of coefficients, and the macroblocks that are now as the picture has them; nil where it becomes too
-    /// long. What has coefficients is left in `entries`.
+    private func keep(column: Int, row: Int) {
+        if changedPlaces.count == undoCapacity {
+            let larger = UnsafeMutablePointer<UInt8>.allocate(
+                capacity: undoCapacity * 2 * MacroblockCoder.sampleCount)
+            larger.update(from: undo, count: undoCapacity * MacroblockCoder.sampleCount)
+            undo.deallocate()
+            undo = larger
+            undoCapacity *= 2
+        }
+        macroblock.copyReference(
+            column: column, row: row, to: undo + changedPlaces.count * MacroblockCoder.sampleCount)
+        changedPlaces.append((column, row))
+    }
+
+    /// Writes what macroblocks are told with, and puts what comes of it into the reference. The macroblocks that are now as
+    /// the picture has them; nil where it becomes too long.
     private func writeCoefficients(
-        _ order: Order, of picture: MacroblockResidue.Planes,
-        minus reference: (planes: [UnsafeMutablePointer<UInt8>], stride: Int), _ probabilities: CoefficientProbabilities
-    ) -> (coefficients: [UInt8], map: MacroblockMap)? {
+        _ order: Order, of picture: MacroblockCoder.Planes, _ modes: inout InterFrameWriter.Modes
+    ) -> MacroblockMap? {
         var map = order.changed
-        entries.removeAll(keepingCapacity: true)
+        changedPlaces.removeAll(keepingCapacity: true)
         if above.count != map.columns { above = Array(repeating: (-2, BlockFlags()), count: map.columns) }
         for index in above.indices { above[index].row = -2 }
-        var writer = CoefficientWriter(probabilities: probabilities)
         var left = (column: -2, row: -2, blocks: BlockFlags())
+        let hasCoarse = !order.coarse.isEmpty
         for index in map.cells.indices {
             if order.changed.cells[index] == 0 {
-                guard order.coarse.cells[index] == 1, writer.byteCount < order.room,
-                    entries.count + order.changed.count < Self.mostMacroblocks
-                else { continue }
+                guard hasCoarse, order.coarse.cells[index] == 1, writer.byteCount < order.room else { continue }
                 map.insert(index)
             }
-            guard entries.count < Self.mostMacroblocks, writer.byteCount <= order.limit else { return nil }
+            // Probabilities that suit the frame save something still.
+            guard writer.byteCount <= order.limit * 5 / 4 else { return nil }
             let (column, row) = (index % map.columns, index / map.columns)
-            let residue = residue(entries.count)
-            guard residue.take(picture, minus: reference, column: column, row: row, quantizer: order.quantizer) else {
-                continue
+            macroblock.take(picture, column: column, row: row)
+            let sums = macroblock.differenceSums()
+            guard sums.fromBefore > 0 else { continue }
+            // The mean itself has to be told, and that it is one.
+            let isIntra = sums.fromMean * 9 / 8 + 256 < sums.fromBefore
+            if isIntra { macroblock.predictMean(column: column, row: row) }
+            let hasLevels = macroblock.quantize(order.quantizer)
+            if isIntra { modes.insertIntra(index) }
+            guard hasLevels || isIntra else { continue }
+            keep(column: column, row: row)
+            if hasLevels {
+                modes.coded.insert(index)
+                var top = above[column].row == row - 1 ? above[column].blocks : BlockFlags()
+                var side = left.row == row && left.column == column - 1 ? left.blocks : BlockFlags()
+                writeMacroblock(above: &top, left: &side)
+                above[column] = (row, top)
+                left = (column, row, side)
             }
-            entries.append(Entry(column: column, row: row))
-            var top = above[column].row == row - 1 ? above[column].blocks : BlockFlags()
-            var side = left.row == row && left.column == column - 1 ? left.blocks : BlockFlags()
-            writeMacroblock(residue.coefficients, above: &top, left: &side, to: &writer)
-            above[column] = (row, top)
-            left = (column, row, side)
+            macroblock.reconstruct(column: column, row: row, hasLevels: hasLevels, order.quantizer)
         }
-        return (writer.finish(), map)
+        return map
     }
 
-    private func writeMacroblock(
-        _ coefficients: UnsafePointer<Int16>, above: inout BlockFlags, left: inout BlockFlags,
-        to writer: inout CoefficientWriter
-    ) {
-        func write(_ block: Int, _ kind: CoefficientWriter.Kind, column: Int, row: Int) {
-            let has = writer.write(coefficients + block * 16, kind, context: Int(above[column] + left[row]))
+    private func writeMacroblock(above: inout BlockFlags, left: inout BlockFlags) {
+        @inline(__always)
+        func write(
+            _ levels: UnsafePointer<Int16>, _ stride: Int, end: Int, _ kind: CoefficientWriter.Kind, column: Int,
+            row: Int
+        ) {
+            let context = Int(above[column] &+ left[row])
+            let has = writer.write(levels, stride: stride, end: end, kind, context: context)
             above[column] = has ? 1 : 0
             left[row] = has ? 1 : 0
         }
-        write(24, .second, column: 8, row: 8)
-        for block in 0..<16 { write(block, .luma, column: block % 4, row: block / 4) }
-        for (first, place) in [(16, 4), (20, 6)] {
-            for block in 0..<4 { write(first + block, .chroma, column: place + block % 2, row: place + block / 2) }
+        let second = macroblock.secondLevels
+        write(second, 1, end: writer.end(of: second), .second, column: 8, row: 8)
+        let (levels, stride, ends) = (macroblock.levels, MacroblockCoder.laneCount, macroblock.ends)
+        for block in 0..<16 {
+            write(levels + block, stride, end: Int(ends[block]), .luma, column: block & 3, row: block >> 2)
         }
+        for (first, place) in [(16, 4), (20, 6)] as [(Int, Int)] {
+            for block in 0..<4 {
+                write(
+                    levels + first + block, stride, end: Int(ends[first + block]), .chroma,
+                    column: place + block & 1, row: place + block >> 1)
+            }
+        }
+    }
+}
+
+extension MacroblockCoder.Planes {
+    init(_ planes: PlanePointers, size: PixelSize) {
+        first = (planes.first.first, planes.second.first, planes.third.first)
+        strides = (Int(planes.first.stride), Int(planes.second.stride), Int(planes.third.stride))
+        self.size = size
     }
 }

@@ -6,6 +6,8 @@ extension VP8Encoder {
     static let patchQuantizers = [Quantizer(index: 60), Quantizer(index: 24), Quantizer(index: 8)]
     /// What changed beyond this is for libvpx to code: it finds what moved.
     static let largestPatch = 400
+    /// The same after a scroll, which libvpx would not find.
+    static let largestScrolledPatch = 2500
     /// However low the bitrate is: a letter.
     static let smallestShare = 600
     /// What a patch may take, in time at the bitrate: what takes more is for libvpx to code, more coarsely.
@@ -33,10 +35,12 @@ extension VP8Encoder {
     ) throws(VideoCodingError) -> EncodedVideoFrame? {
         guard canPatch, probabilities != nil, changed.count <= Self.largestPatch else { return nil }
         let patch = try changeReference { (reference) throws(VideoCodingError) in
-            try writePatch(of: picture, over: reference, moved: nil, changed: changed)
+            try writePatch(of: picture, over: reference, changed: changed)
         }
         guard let patch else { return nil }
         quality.didCode(patch.coded, quantizer: patch.quantizer)
+        patchRate.spend(
+            byteCount: patch.data.count, bytesPerSecond: Double(configuration.bitsPerSecond) / 8, timestamp: timestamp)
         return makeFrame(
             patch.data, quantizer: patch.quantizer, timestamp: timestamp, rotation: rotation,
             isChange: !changed.isEmpty)
@@ -44,8 +48,7 @@ extension VP8Encoder {
 
     /// The finest patch that the bitrate allows; nil where it is too large at the coarsest, with the reference as it was.
     func writePatch(
-        of picture: any VideoFrameBuffer, over reference: ReferencePicture, moved scroll: Scroll?,
-        changed: MacroblockMap
+        of picture: any VideoFrameBuffer, over reference: ReferencePicture, changed: MacroblockMap
     ) throws(VideoCodingError) -> Patch? {
         guard let lastUpdates, let probabilities else { return nil }
         let bytesPerSecond = Double(configuration.bitsPerSecond) / 8
@@ -58,12 +61,44 @@ extension VP8Encoder {
         for index in (changed.isEmpty ? resting..<resting + 1 : 1..<quantizers.count).reversed() {
             let quantizer = quantizers[index]
             let order = PatchWriter.Order(
-                scroll: scroll, changed: changed, coarse: quality.coarser(than: quantizer.index),
+                scroll: nil, changed: changed, coarse: quality.coarser(than: quantizer.index),
                 quantizer: quantizer, room: changed.isEmpty ? most : share,
                 limit: changed.isEmpty ? most * 2 : share * 3 / 2)
             let patch = try patchWriter.write(
                 order, of: picture, over: reference, probabilities: probabilities, updates: lastUpdates)
             if let patch { return Patch(data: patch.data, coded: patch.coded, quantizer: quantizer.index) }
+        }
+        return nil
+    }
+
+    /// The patch that has what is new after a scroll, as fine as its share of the bitrate allows. What would take far more
+    /// than was foreseen is written once more.
+    func writePatch(
+        of picture: any VideoFrameBuffer, over reference: ReferencePicture, after scroll: Scroll,
+        changed: MacroblockMap, timestamp: Duration
+    ) throws(VideoCodingError) -> Patch? {
+        guard let lastUpdates, let probabilities else { return nil }
+        let bytesPerSecond = Double(configuration.bitsPerSecond) / 8
+        let novelty = try patchWriter.novelty(of: changed, in: picture, over: reference).sum
+        let allowance = patchRate.allowance(novelty: novelty, bytesPerSecond: bytesPerSecond, timestamp: timestamp)
+        // As coarse as need be: what comes late moves farther, and costs more.
+        let indices = Self.finestPatch.index...127
+        for limit in [max(allowance, Self.smallestShare) * 2, Int.max / 8] {
+            let quantizer = patchRate.quantizer(novelty: novelty, byteCount: allowance, within: indices)
+            // What is left over is for what is coarse.
+            let isFine = patchRate.byteCount(novelty: novelty, quantizer: quantizer) < allowance / 2
+            let order = PatchWriter.Order(
+                scroll: scroll, changed: changed,
+                coarse: isFine ? quality.coarser(than: quantizer.index) : MacroblockMap(size: picture.size),
+                quantizer: quantizer, room: allowance * 3 / 4, limit: limit)
+            let patch = try patchWriter.write(
+                order, of: picture, over: reference, probabilities: probabilities, updates: lastUpdates)
+            guard let patch else {
+                patchRate.took(byteCount: limit * 2, novelty: novelty, quantizer: quantizer)
+                continue
+            }
+            if !isFine { patchRate.took(byteCount: patch.data.count, novelty: novelty, quantizer: quantizer) }
+            return Patch(data: patch.data, coded: patch.coded, quantizer: quantizer.index)
         }
         return nil
     }

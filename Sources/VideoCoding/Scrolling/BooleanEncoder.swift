@@ -34,6 +34,29 @@ struct BooleanEncoder {
         for bit in (0..<count).reversed() { write(value >> bit & 1 == 1, 128) }
     }
 
+    /// Many decisions, each twice the place of its probability, and one more where it is true.
+    mutating func write(_ decisions: UnsafeBufferPointer<UInt16>, _ probabilities: UnsafePointer<UInt8>) {
+        var (low, range, pending) = (low, range, pending)
+        for decision in decisions {
+            let split = 1 &+ ((range &- 1) &* UInt32(probabilities[Int(decision >> 1)])) >> 8
+            // Which of both it is nobody can foresee: better computed than jumped to.
+            let mask = 0 &- UInt32(decision & 1)
+            low &+= UInt64(split & mask)
+            range = split ^ ((split ^ (range &- split)) & mask)
+            let shift = range.leadingZeroBitCount &- 24
+            range = range &<< UInt32(truncatingIfNeeded: shift)
+            low = low &<< UInt64(truncatingIfNeeded: shift)
+            pending &+= shift
+            if pending >= 32 {
+                (self.low, self.pending) = (low, pending)
+                while self.pending >= 8 { emit() }
+                (low, pending) = (self.low, self.pending)
+            }
+        }
+        (self.low, self.range, self.pending) = (low, range, pending)
+        while self.pending >= 8 { emit() }
+    }
+
     /// Writes what is left. Two bytes of zeros follow: decoders look ahead.
     consuming func finish() -> [UInt8] {
         for _ in 0..<4 {

@@ -1,15 +1,15 @@
 internal import Glibc
 internal import Media
 
-/// What a picture shows in 64 bits for each piece of a row as wide as a macroblock, before a change and after it.
+/// What a picture shows in 32 bits for each piece of a row as wide as a macroblock, before a change and after it.
 ///
-/// Pieces that are equal have equal numbers; others differ, for all that can happen by chance. Only what changed is looked
+/// Pieces that are equal have equal numbers; others differ, but for one in four billion, and macroblocks are told by many. Only what changed is looked
 /// at again. To be committed is what was encoded: what moved is said of that. Used from one thread at a time.
 final class PictureSignature {
     /// A table of pieces, of luma and of both planes of chroma together; those of a column follow each other.
     struct Table {
-        let luma: UnsafeMutablePointer<UInt64>
-        let chroma: UnsafeMutablePointer<UInt64>
+        let luma: UnsafeMutablePointer<UInt32>
+        let chroma: UnsafeMutablePointer<UInt32>
     }
 
     let size: PixelSize
@@ -24,7 +24,7 @@ final class PictureSignature {
     private let pending: UnsafeMutablePointer<UInt8>
     /// 1 for each that ``now`` tells of the picture before the last.
     private let outdated: UnsafeMutablePointer<UInt8>
-    private let memory: UnsafeMutablePointer<UInt64>
+    private let memory: UnsafeMutablePointer<UInt32>
 
     /// Nothing is known yet: the first picture has to be looked at as a whole, and committed.
     init(size: PixelSize) {
@@ -58,13 +58,22 @@ final class PictureSignature {
 
     /// The same of planes that are as large as the picture.
     func update(_ planes: PlanePointers, changed: [UInt8]?) {
-        let (before, now) = (before, now)
+        if let changed {
+            changed.withUnsafeBufferPointer { update(planes, changed: $0) }
+        } else {
+            update(planes, changed: UnsafeBufferPointer(start: nil, count: 0))
+        }
+    }
+
+    private func update(_ planes: PlanePointers, changed: UnsafeBufferPointer<UInt8>) {
+        let (before, now, pending, outdated) = (before, now, pending, outdated)
+        let (isAll, wholeColumns) = (changed.isEmpty, size.width / 16)
         for row in 0..<rows {
             for column in 0..<columns {
                 let index = row * columns + column
-                if changed.map({ $0[index] != 0 }) ?? true {
+                if isAll || changed[index] != 0 {
                     let differs =
-                        column * 16 + 16 <= size.width
+                        column < wholeColumns
                         ? sign(planes, column, row, before, now) : signPart(planes, column, row, before, now)
                     pending[index] = differs ? 2 : 1
                 } else if outdated[index] != 0 {
@@ -92,12 +101,13 @@ final class PictureSignature {
     func differs(_ index: Int) -> Bool { pending[index] == 2 }
 
     /// Whether it shows something else.
+    @inline(__always)
     private func sign(
         _ planes: PlanePointers, _ column: Int, _ row: Int, _ before: Table, _ now: Table
     ) -> Bool {
         let first = (column * rows + row) * 8
         let lines = min(16, size.height - row * 16)
-        var difference: UInt64 = 0
+        var difference: UInt32 = 0
         var (target, old) = (now.luma + first * 2, before.luma + first * 2)
         var stride = Int(planes.first.stride)
         var source = planes.first.first + row * 16 * stride + column * 16
@@ -140,8 +150,8 @@ final class PictureSignature {
             now.chroma[first + line] =
                 Self.mix(Self.load(source, count: (count + 1) / 2), Self.load(other, count: (count + 1) / 2))
         }
-        return memcmp(before.luma + first * 2, now.luma + first * 2, 128) != 0
-            || memcmp(before.chroma + first, now.chroma + first, 64) != 0
+        return memcmp(before.luma + first * 2, now.luma + first * 2, 64) != 0
+            || memcmp(before.chroma + first, now.chroma + first, 32) != 0
     }
 
     @inline(__always)
@@ -158,8 +168,8 @@ final class PictureSignature {
 
     /// Both halves of a product, in which each bit of both sides has a part.
     @inline(__always)
-    private static func mix(_ one: UInt64, _ other: UInt64) -> UInt64 {
+    private static func mix(_ one: UInt64, _ other: UInt64) -> UInt32 {
         let product = (one ^ 0xA076_1D64_78BD_642F).multipliedFullWidth(by: other ^ 0xE703_7ED1_A0B4_28DB)
-        return product.high ^ product.low
+        return UInt32(truncatingIfNeeded: (product.high ^ product.low) >> 16)
     }
 }

@@ -61,7 +61,6 @@ final class ReferencePicture {
                 if scroll.rows.isMultiple(of: 2) {
                     move(plane, moved, within: reachable, by: scroll.rows / 2, blockSize: 8)
                 } else {
-                    copy.update(from: plane, count: columns * rows * 64)
                     interpolate(plane, moved, within: reachable, by: scroll.rows >> 1)
                 }
             }
@@ -74,69 +73,111 @@ final class ReferencePicture {
         by distance: Int, blockSize: Int
     ) {
         let stride = columns * blockSize
-        func moveRow(_ y: Int) {
-            forEachSpan(moved, inRow: y / blockSize) { first, end in
-                let target = plane + y * stride + first * blockSize
-                memcpy(target, target + distance * stride, (end - first) * blockSize)
+        forEachSpan(moved, within: reachable, isDown: distance < 0) { row, first, end in
+            let target = plane + row * blockSize * stride + first * blockSize
+            let count = (end - first) * blockSize
+            for line in 0..<blockSize {
+                let start = (distance > 0 ? line : blockSize - 1 - line) * stride
+                memcpy(target + start, target + start + distance * stride, count)
             }
-        }
-        let lines = reachable.lowerBound * blockSize..<reachable.upperBound * blockSize
-        if distance > 0 {
-            for y in lines { moveRow(y) }
-        } else {
-            for y in lines.reversed() { moveRow(y) }
         }
     }
 
-    /// From the copy, `distance` rows below and a half.
+    /// From `distance` rows below and a half: in place where that is so far that none is needed any more, or else from a
+    /// copy.
     private func interpolate(
         _ plane: UnsafeMutablePointer<UInt8>, _ moved: UnsafeBufferPointer<UInt8>, within reachable: Range<Int>,
         by distance: Int
     ) {
         let stride = columns * 8
         let last = rows * 8 - 1
-        for y in reachable.lowerBound * 8..<reachable.upperBound * 8 {
-            // Above the first row and below the last they go on unchanged.
-            func row(_ offset: Int) -> UnsafePointer<UInt8> {
-                UnsafePointer(copy + min(max(y + distance + offset, 0), last) * stride)
-            }
-            let taps = (row(-2), row(-1), row(0), row(1), row(2), row(3))
-            forEachSpan(moved, inRow: y / 8) { first, end in
-                let target = plane + y * stride
-                for x in Swift.stride(from: first * 8, to: end * 8, by: 8) {
-                    let outer = Self.load(taps.0 + x) &+ Self.load(taps.5 + x)
-                    let middle = Self.load(taps.1 + x) &+ Self.load(taps.4 + x)
-                    let inner = Self.load(taps.2 + x) &+ Self.load(taps.3 + x)
-                    // 3, -16, 77, 77, -16, 3 of 128; the sums stay within 16 bits, and below zero is zero.
-                    let sum = inner &* 77 &+ outer &* 3 &+ 64
-                    let less = middle &* 16
-                    let value = pointwiseMin((pointwiseMax(sum, less) &- less) &>> 7, SIMD8(repeating: 255))
-                    UnsafeMutableRawPointer(target + x).storeBytes(
-                        of: SIMD8<UInt8>(truncatingIfNeeded: value), as: SIMD8<UInt8>.self)
+        var source = UnsafePointer(plane)
+        if (-3...2).contains(distance) {
+            copy.update(from: plane, count: columns * rows * 64)
+            source = UnsafePointer(copy)
+        }
+        forEachSpan(moved, within: reachable, isDown: distance < 0) { row, first, end in
+            for line in 0..<8 {
+                let y = row * 8 + (distance > 0 ? line : 7 - line)
+                // Above the first row and below the last they go on unchanged.
+                func tap(_ offset: Int) -> UnsafePointer<UInt8> {
+                    source + min(max(y + distance + offset, 0), last) * stride
                 }
+                Self.interpolate(
+                    (tap(-2), tap(-1), tap(0), tap(1), tap(2), tap(3)), from: first * 8, to: end * 8,
+                    into: plane + y * stride)
             }
         }
     }
 
+    private typealias Taps = (
+        UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>,
+        UnsafePointer<UInt8>
+    )
+
     @inline(__always)
-    private static func load(_ pixels: UnsafePointer<UInt8>) -> SIMD8<UInt16> {
+    private static func interpolate(
+        _ taps: Taps, from first: Int, to end: Int, into target: UnsafeMutablePointer<UInt8>
+    ) {
+        var x = first
+        while x + 16 <= end {
+            let value = interpolate(
+                SIMD16<Int16>.self, load(taps.0 + x), load(taps.1 + x), load(taps.2 + x), load(taps.3 + x),
+                load(taps.4 + x), load(taps.5 + x))
+            UnsafeMutableRawPointer(target + x).storeBytes(
+                of: SIMD16<UInt8>(truncatingIfNeeded: value), as: SIMD16<UInt8>.self)
+            x += 16
+        }
+        if x < end {
+            let value = interpolate(
+                SIMD8<Int16>.self, loadHalf(taps.0 + x), loadHalf(taps.1 + x), loadHalf(taps.2 + x),
+                loadHalf(taps.3 + x), loadHalf(taps.4 + x), loadHalf(taps.5 + x))
+            UnsafeMutableRawPointer(target + x).storeBytes(
+                of: SIMD8<UInt8>(truncatingIfNeeded: value), as: SIMD8<UInt8>.self)
+        }
+    }
+
+    /// 3, -16, 77, 77, -16, 3 of 128. Sums are from -8160 to 40 864: less 16 384 they are numbers of sixteen bits.
+    @inline(__always)
+    private static func interpolate<Vector: SIMD>(
+        _ type: Vector.Type, _ first: Vector, _ second: Vector, _ third: Vector, _ fourth: Vector, _ fifth: Vector,
+        _ sixth: Vector
+    ) -> Vector where Vector.Scalar == Int16 {
+        let sum =
+            (third &+ fourth) &* Vector(repeating: 77) &+ (first &+ sixth) &* Vector(repeating: 3)
+            &- (second &+ fifth) &* Vector(repeating: 16) &+ Vector(repeating: 64 - 16_384)
+        let value = sum &>> Vector(repeating: 7) &+ Vector(repeating: 128)
+        return pointwiseMin(pointwiseMax(value, Vector(repeating: 0)), Vector(repeating: 255))
+    }
+
+    @inline(__always)
+    private static func load(_ pixels: UnsafePointer<UInt8>) -> SIMD16<Int16> {
+        SIMD16(truncatingIfNeeded: UnsafeRawPointer(pixels).loadUnaligned(as: SIMD16<UInt8>.self))
+    }
+
+    @inline(__always)
+    private static func loadHalf(_ pixels: UnsafePointer<UInt8>) -> SIMD8<Int16> {
         SIMD8(truncatingIfNeeded: UnsafeRawPointer(pixels).loadUnaligned(as: SIMD8<UInt8>.self))
     }
 
-    /// The runs of moved macroblocks of a row.
+    /// The runs of moved macroblocks, row by row, from below where things move down.
     @inline(__always)
     private func forEachSpan(
-        _ moved: UnsafeBufferPointer<UInt8>, inRow row: Int, _ body: (_ first: Int, _ end: Int) -> Void
+        _ moved: UnsafeBufferPointer<UInt8>, within reachable: Range<Int>, isDown: Bool,
+        _ body: (_ row: Int, _ first: Int, _ end: Int) -> Void
     ) {
-        var column = 0
-        while column < columns {
-            guard moved[row * columns + column] != 0 else {
-                column += 1
-                continue
+        for index in 0..<reachable.count {
+            let row = isDown ? reachable.upperBound - 1 - index : reachable.lowerBound + index
+            var column = 0
+            while column < columns {
+                guard moved[row * columns + column] != 0 else {
+                    column += 1
+                    continue
+                }
+                let first = column
+                while column < columns, moved[row * columns + column] != 0 { column += 1 }
+                body(row, first, column)
             }
-            let first = column
-            while column < columns, moved[row * columns + column] != 0 { column += 1 }
-            body(first, column)
         }
     }
 }

@@ -10,10 +10,10 @@ enum ScrollFrame {
     /// `updates` says what the frame becomes beside the last picture.
     static func data(_ scroll: Scroll, quantizer: Int, updates: ReferenceUpdates) -> [UInt8] {
         var encoder = InterFrameWriter.begin()
-        InterFrameWriter.writeHeader(
-            quantizer: quantizer, updates: updates, skipProbability: InterFrameWriter.surelyTrue, to: &encoder)
-        InterFrameWriter.writeModes(
-            MacroblockMap(size: scroll.size), moved: scroll, skipProbability: InterFrameWriter.surelyTrue, to: &encoder)
+        let header = InterFrameWriter.Header(
+            quantizer: quantizer, updates: updates, skipProbability: InterFrameWriter.surelyTrue)
+        InterFrameWriter.write(header, to: &encoder)
+        InterFrameWriter.write(InterFrameWriter.Modes(size: scroll.size, scroll: scroll), header, to: &encoder)
         // Some decoders refuse an empty partition of coefficients.
         return InterFrameWriter.finish(encoder, coefficients: [0, 0, 0, 0])
     }

@@ -11,21 +11,22 @@ struct ScrollSearch {
     static let leastMacroblocks = 32
     /// nor where most of what changed is something else.
     static let leastShare = 0.2
-    /// How many columns of macroblocks vote.
-    private static let votingColumns = 16
+    /// How many columns of macroblocks vote, and of their rows one of so many.
+    private static let votingColumns = 12
+    private static let votingStep = 2
     /// Distances that are looked at more closely.
     private static let candidateCount = 3
     /// Rows that vote together: one alone stands in a column more than once too often.
     private static let windowRows = 4
-    /// Where something moved farther than a vector reaches, how far the second of two scrolls takes it: whole macroblocks,
+    /// Where something moved farther than a vector reaches, how far each scroll but the first takes it: whole macroblocks,
     /// so that each has one other as its place between.
-    fileprivate static let secondRows = 240
+    fileprivate static let furtherRows = 240
     /// The farthest that is found.
-    static let largestDistance = Scroll.largestDistance + secondRows
+    static let largestDistance = Scroll.largestDistance + furtherRows * 3
 
     /// What moved, and what is still to be encoded after it.
     struct Finding: Equatable {
-        /// One, or two where it moved far, the second of what the first shows.
+        /// One, or more where it moved far, each of what the one before shows.
         var scrolls: [Scroll]
         /// 1 for each macroblock that changed and that they don't show as it is.
         var remaining: [UInt8]
@@ -97,7 +98,7 @@ struct ScrollSearch {
         guard end > 0 else { return }
         index.fill(end) { Self.window(before + $0) }
         for row in 0..<rows where changed[row * columns + column] != 0 {
-            for y in row * 16..<max(min(row * 16 + 16, end), row * 16) {
+            for y in stride(from: row * 16, to: min(row * 16 + 16, end), by: Self.votingStep) {
                 let key = Self.window(now + y)
                 guard now[y] != before[y], let found = index.row(of: key) else { continue }
                 let place = found - y + Self.largestDistance
@@ -107,10 +108,10 @@ struct ScrollSearch {
     }
 
     @inline(__always)
-    private static func window(_ piece: UnsafePointer<UInt64>) -> UInt64 {
+    private static func window(_ piece: UnsafePointer<UInt32>) -> UInt64 {
         // Odd factors, so that the order of rows counts.
-        (piece[0] &* 0x9E37_79B9_7F4A_7C15 &+ piece[1]) &* 0xC2B2_AE3D_27D4_EB4F
-            &+ (piece[2] &* 0x1656_67B1_9E37_79F9 &+ piece[3])
+        let (first, second) = (UInt64(piece[0]) << 32 | UInt64(piece[1]), UInt64(piece[2]) << 32 | UInt64(piece[3]))
+        return (first &* 0x9E37_79B9_7F4A_7C15 &+ second) &* 0xC2B2_AE3D_27D4_EB4F
     }
 
     /// The distances with the most votes, the best first.
@@ -200,20 +201,25 @@ struct ScrollSearch {
 }
 
 extension ScrollSearch.Finding {
-    /// Has two scrolls do what one does that is farther than a vector reaches.
+    /// Has several scrolls do what one does that is farther than a vector reaches.
     fileprivate mutating func split(columns: Int) {
-        let rows = scrolls[0].rows > 0 ? ScrollSearch.secondRows : -ScrollSearch.secondRows
-        var first = scrolls[0]
-        first.rows -= rows
-        scrolls[0].rows = rows
+        let shown = scrolls[0].moved
+        let rows = scrolls[0].rows > 0 ? ScrollSearch.furtherRows : -ScrollSearch.furtherRows
         let offset = rows / 16 * columns
-        for index in first.moved.indices { first.moved[index] = 0 }
-        for index in first.moved.indices where scrolls[0].moved[index] != 0 { first.moved[index + offset] = 1 }
-        // What was on the way, and nothing came to after it.
-        for index in first.moved.indices where first.moved[index] != 0 && scrolls[0].moved[index] == 0 {
-            remaining[index] = 1
+        var (first, others) = (scrolls[0], [Scroll]())
+        while abs(first.rows) > Scroll.largestDistance {
+            var last = first
+            last.rows = rows
+            others.append(last)
+            first.rows -= rows
+            for index in first.moved.indices { first.moved[index] = 0 }
+            for index in last.moved.indices where last.moved[index] != 0 { first.moved[index + offset] = 1 }
+            // What was on the way, and nothing came to after it.
+            for index in first.moved.indices where first.moved[index] != 0 && shown[index] == 0 {
+                remaining[index] = 1
+            }
         }
-        scrolls.insert(first, at: 0)
+        scrolls = [first] + others.reversed()
     }
 }
 
@@ -224,7 +230,7 @@ extension PictureSignature {
         guard row * 16 + distance >= 0, row * 16 + distance + lines <= size.height else { return false }
         let first = (column * rows + row) * 16
         return now.luma[first] == before.luma[first + distance]
-            && memcmp(now.luma + first, before.luma + first + distance, lines * 8) == 0
+            && memcmp(now.luma + first, before.luma + first + distance, lines * 4) == 0
     }
 
     /// Whether half or more of its lines are, and more than are at its place.
@@ -247,7 +253,7 @@ extension PictureSignature {
         let source = row * 8 + distance >> 1
         if distance.isMultiple(of: 2) {
             guard source >= 0, source + lines <= height else { return false }
-            return memcmp(now.chroma + first, before.chroma + first + distance / 2, lines * 8) == 0
+            return memcmp(now.chroma + first, before.chroma + first + distance / 2, lines * 4) == 0
         }
         let piece = now.chroma[first]
         let pieces = before.chroma + column * rows * 8

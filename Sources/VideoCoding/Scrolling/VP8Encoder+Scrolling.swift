@@ -33,12 +33,16 @@ extension VP8Encoder {
             reference.apply(last)
             quality.move(last)
             quality.smear(finding.smeared)
-            guard changed.count <= PatchWriter.mostMacroblocks else { return () }
-            patch = try writePatch(of: picture, over: reference, moved: last, changed: changed)
+            guard changed.count <= Self.largestScrolledPatch else { return () }
+            patch = try writePatch(
+                of: picture, over: reference, after: last, changed: changed, timestamp: timestamp)
             return ()
         }
         if let patch {
             quality.didCode(patch.coded, quantizer: patch.quantizer)
+            patchRate.spend(
+                byteCount: patch.data.count, bytesPerSecond: Double(configuration.bitsPerSecond) / 8,
+                timestamp: timestamp)
             var frame = makeFrame(patch.data, quantizer: patch.quantizer, timestamp: time, rotation: rotation)
             frame.isScroll = true
             return (leading, .encoded(frame))

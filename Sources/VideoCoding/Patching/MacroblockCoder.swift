@@ -1,0 +1,345 @@
+internal import Glibc
+internal import Media
+
+/// One macroblock on its way into a patch: what it shows, what is expected there, and what of the difference is told.
+///
+///     picture ─▶ minus prediction ─▶ transform ─▶ levels, which are written ─▶ what a decoder makes of them ─▶ reference
+///
+/// What is expected is what stood there before, or one colour, the mean of what is beside it (RFC 6386 §12.2): text that
+/// comes where other text stood costs twice as much as on blank paper.
+final class MacroblockCoder {
+    /// Three planes and their strides.
+    struct Planes {
+        let first: (UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>)
+        let strides: (Int, Int, Int)
+        let size: PixelSize
+    }
+
+    /// Samples of a macroblock: 16 rows of luma, then 8 of each plane of chroma.
+    static let sampleCount = 384
+    /// Lanes are blocks: see ``BlockTransform``.
+    static let laneCount = BlockTransform.laneCount
+
+    /// What is told: the 16 values of each block lie ``laneCount`` apart.
+    let levels: UnsafeMutablePointer<Int16>
+    /// For each lane, after which coefficient only zeros follow, in the order in which they go.
+    let ends: UnsafeMutablePointer<Int32>
+    /// Those of the block of luma's first coefficients.
+    let secondLevels: UnsafeMutablePointer<Int16>
+    private let differences: UnsafeMutablePointer<Int16>
+    private let now: UnsafeMutablePointer<UInt8>
+    private let prediction: UnsafeMutablePointer<UInt8>
+    private let coefficients: UnsafeMutablePointer<BlockTransform.Floats>
+    private let firsts: UnsafeMutablePointer<Float>
+    /// Samples of the reference, luma and both planes of chroma.
+    private var reference: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt8>)
+    private var stride = 0
+
+    init() {
+        levels = .allocate(capacity: 16 * Self.laneCount)
+        differences = .allocate(capacity: 16 * Self.laneCount)
+        ends = .allocate(capacity: Self.laneCount)
+        secondLevels = .allocate(capacity: 16)
+        now = .allocate(capacity: Self.sampleCount)
+        prediction = .allocate(capacity: Self.sampleCount)
+        coefficients = .allocate(capacity: 16)
+        firsts = .allocate(capacity: 32)
+        reference = (now, now, now)
+    }
+
+    deinit {
+        levels.deallocate()
+        differences.deallocate()
+        ends.deallocate()
+        secondLevels.deallocate()
+        now.deallocate()
+        prediction.deallocate()
+        coefficients.deallocate()
+        firsts.deallocate()
+    }
+
+    /// The reference that macroblocks are taken from, and put into.
+    func use(_ samples: (planes: [UnsafeMutablePointer<UInt8>], stride: Int)) {
+        reference = (samples.planes[0], samples.planes[1], samples.planes[2])
+        stride = samples.stride
+    }
+
+    // MARK: What is there, and what is expected
+
+    /// Takes up a macroblock of the picture, with what stood there before as what is expected. What lies outside of the
+    /// picture differs in nothing.
+    func take(_ picture: Planes, column: Int, row: Int) {
+        copyReference(column: column, row: row, to: prediction)
+        let (width, height) = (picture.size.width, picture.size.height)
+        let isWhole = column * 16 + 16 <= width && row * 16 + 16 <= height
+        if !isWhole { now.update(from: prediction, count: Self.sampleCount) }
+        copy(
+            picture.first.0 + row * 16 * picture.strides.0 + column * 16, picture.strides.0, to: now, side: 16,
+            columns: min(width - column * 16, 16), rows: min(height - row * 16, 16))
+        let (columns, rows) = (min((width + 1) / 2 - column * 8, 8), min((height + 1) / 2 - row * 8, 8))
+        copy(
+            picture.first.1 + row * 8 * picture.strides.1 + column * 8, picture.strides.1, to: now + 256, side: 8,
+            columns: columns, rows: rows)
+        copy(
+            picture.first.2 + row * 8 * picture.strides.2 + column * 8, picture.strides.2, to: now + 320, side: 8,
+            columns: columns, rows: rows)
+    }
+
+    private func copy(
+        _ source: UnsafePointer<UInt8>, _ stride: Int, to target: UnsafeMutablePointer<UInt8>, side: Int, columns: Int,
+        rows: Int
+    ) {
+        if columns == 16 {
+            for y in 0..<rows { Self.copy(SIMD16<UInt8>.self, source + y * stride, to: target + y * 16) }
+        } else if columns == 8, side == 8 {
+            for y in 0..<rows { Self.copy(SIMD8<UInt8>.self, source + y * stride, to: target + y * 8) }
+        } else {
+            for y in 0..<rows { memcpy(target + y * side, source + y * stride, columns) }
+        }
+    }
+
+    @inline(__always)
+    private static func copy<Vector>(
+        _ type: Vector.Type, _ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>
+    ) {
+        UnsafeMutableRawPointer(target).storeBytes(
+            of: UnsafeRawPointer(source).loadUnaligned(as: type), as: type)
+    }
+
+    /// Copies what the reference has at a macroblock.
+    func copyReference(column: Int, row: Int, to target: UnsafeMutablePointer<UInt8>) {
+        let luma = reference.0 + row * 16 * stride + column * 16
+        for y in 0..<16 { Self.copy(SIMD16<UInt8>.self, luma + y * stride, to: target + y * 16) }
+        let half = stride / 2
+        let offset = row * 8 * half + column * 8
+        for y in 0..<8 {
+            Self.copy(SIMD8<UInt8>.self, reference.1 + offset + y * half, to: target + 256 + y * 8)
+            Self.copy(SIMD8<UInt8>.self, reference.2 + offset + y * half, to: target + 320 + y * 8)
+        }
+    }
+
+    /// Puts such a copy back.
+    func restoreReference(column: Int, row: Int, from source: UnsafePointer<UInt8>) {
+        let luma = reference.0 + row * 16 * stride + column * 16
+        for y in 0..<16 { Self.copy(SIMD16<UInt8>.self, source + y * 16, to: luma + y * stride) }
+        let half = stride / 2
+        let offset = row * 8 * half + column * 8
+        for y in 0..<8 {
+            Self.copy(SIMD8<UInt8>.self, source + 256 + y * 8, to: reference.1 + offset + y * half)
+            Self.copy(SIMD8<UInt8>.self, source + 320 + y * 8, to: reference.2 + offset + y * half)
+        }
+    }
+
+    /// How much what is there differs from what stood there, and from its own mean, plane by plane.
+    func differenceSums() -> (fromBefore: Int, fromMean: Int) {
+        var (before, mean) = (0, 0)
+        for (start, count) in [(0, 256), (256, 64), (320, 64)] as [(Int, Int)] {
+            var sum = SIMD16<UInt16>()
+            for index in Swift.stride(from: start, to: start + count, by: 16) {
+                sum &+= SIMD16<UInt16>(truncatingIfNeeded: Self.load(now + index))
+            }
+            let average = (Self.total(sum) + count / 2) / count
+            let flat = SIMD16<UInt8>(repeating: UInt8(truncatingIfNeeded: average))
+            var (one, other) = (SIMD16<UInt16>(), SIMD16<UInt16>())
+            for index in Swift.stride(from: start, to: start + count, by: 16) {
+                let (here, there) = (Self.load(now + index), Self.load(prediction + index))
+                one &+= SIMD16<UInt16>(truncatingIfNeeded: pointwiseMax(here, there) &- pointwiseMin(here, there))
+                other &+= SIMD16<UInt16>(truncatingIfNeeded: pointwiseMax(here, flat) &- pointwiseMin(here, flat))
+            }
+            before += Self.total(one)
+            mean += Self.total(other)
+        }
+        return (before, mean)
+    }
+
+    @inline(__always)
+    private static func load(_ samples: UnsafePointer<UInt8>) -> SIMD16<UInt8> {
+        UnsafeRawPointer(samples).loadUnaligned(as: SIMD16<UInt8>.self)
+    }
+
+    @inline(__always)
+    private static func total(_ sums: SIMD16<UInt16>) -> Int {
+        let wide = SIMD8<UInt32>(truncatingIfNeeded: sums.lowHalf) &+ SIMD8<UInt32>(truncatingIfNeeded: sums.highHalf)
+        return Int(wide.wrappedSum())
+    }
+
+    /// Has the mean of what is beside the macroblock, above and left, be what is expected of each plane (RFC 6386 §12.2).
+    func predictMean(column: Int, row: Int) {
+        fill(0, side: 16, with: mean(reference.0, stride, side: 16, column, row))
+        fill(256, side: 8, with: mean(reference.1, stride / 2, side: 8, column, row))
+        fill(320, side: 8, with: mean(reference.2, stride / 2, side: 8, column, row))
+    }
+
+    private func fill(_ start: Int, side: Int, with value: UInt8) {
+        (prediction + start).update(repeating: value, count: side * side)
+    }
+
+    private func mean(_ plane: UnsafePointer<UInt8>, _ stride: Int, side: Int, _ column: Int, _ row: Int) -> UInt8 {
+        let first = plane + row * side * stride + column * side
+        var (sum, count) = (0, 0)
+        if row > 0 {
+            for x in 0..<side { sum += Int(first[x - stride]) }
+            count += side
+        }
+        if column > 0 {
+            for y in 0..<side { sum += Int(first[y * stride - 1]) }
+            count += side
+        }
+        return count > 0 ? UInt8(truncatingIfNeeded: (sum + count / 2) / count) : 128
+    }
+
+    // MARK: Levels
+
+    /// Finds what is to be told of the difference; whether that is anything.
+    func quantize(_ quantizer: Quantizer) -> Bool {
+        takeDifferences()
+        let inverseFirst = 0.5 / Float(quantizer.chroma.first)
+        let inverseOthers = 0.5 / Float(quantizer.luma)
+        var any = SIMD8<Int32>()
+        for group in 0..<3 {
+            var last = SIMD8<Int32>()
+            BlockTransform.forward(differences + group * 8, to: coefficients)
+            if group < 2 {
+                UnsafeMutableRawPointer(firsts + group * 8).storeBytes(
+                    of: coefficients[0] * 0.5, as: BlockTransform.Floats.self)
+                BlockTransform.store(SIMD8<Int32>(), to: levels + group * 8)
+            } else {
+                let found = quantize(coefficients[0] * inverseFirst, to: levels + group * 8)
+                last = Self.mask(found) & SIMD8<Int32>(repeating: 1)
+            }
+            for position in 1..<16 {
+                let place = CoefficientWriter.place(position)
+                let found = quantize(
+                    coefficients[place] * inverseOthers, to: levels + place * Self.laneCount + group * 8)
+                let mask = Self.mask(found)
+                last = (last & ~mask) | (mask & SIMD8<Int32>(repeating: Int32(truncatingIfNeeded: position &+ 1)))
+            }
+            UnsafeMutableRawPointer(ends + group * 8).storeBytes(of: last, as: SIMD8<Int32>.self)
+            any |= last
+        }
+        BlockTransform.forwardWalsh(firsts, to: firsts + 16)
+        for half in 0..<2 {
+            var scale = BlockTransform.Floats(repeating: 0.5 / Float(quantizer.second.others))
+            if half == 0 { scale[0] = 0.5 / Float(quantizer.second.first) }
+            let values = UnsafeRawPointer(firsts + 16 + half * 8).loadUnaligned(as: BlockTransform.Floats.self)
+            any |= quantize(values * scale, to: secondLevels + half * 8)
+        }
+        return any != SIMD8<Int32>()
+    }
+
+    private func takeDifferences() {
+        for by in 0..<4 {
+            for y in 0..<4 {
+                let start = (by * 4 + y) * 16
+                for bx in 0..<4 {
+                    for x in 0..<4 {
+                        let index = start + bx * 4 + x
+                        differences[(y * 4 + x) * Self.laneCount + by * 4 + bx] =
+                            Int16(now[index]) &- Int16(prediction[index])
+                    }
+                }
+            }
+        }
+        for plane in 0..<2 {
+            for by in 0..<2 {
+                for y in 0..<4 {
+                    let start = 256 + plane * 64 + (by * 4 + y) * 8
+                    for bx in 0..<2 {
+                        for x in 0..<4 {
+                            let index = start + bx * 4 + x
+                            differences[(y * 4 + x) * Self.laneCount + 16 + plane * 4 + by * 2 + bx] =
+                                Int16(now[index]) &- Int16(prediction[index])
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// All ones where a number is not zero.
+    @inline(__always)
+    private static func mask(_ numbers: SIMD8<Int32>) -> SIMD8<Int32> {
+        (numbers | (SIMD8<Int32>() &- numbers)) &>> SIMD8<Int32>(repeating: 31)
+    }
+
+    /// Rounded to the nearer, with what is small a little nearer to none.
+    @inline(__always)
+    private func quantize(_ values: BlockTransform.Floats, to target: UnsafeMutablePointer<Int16>) -> SIMD8<Int32> {
+        // 0.125 of the values' own sign.
+        let signs = unsafeBitCast(values, to: SIMD8<UInt32>.self) & SIMD8<UInt32>(repeating: 0x8000_0000)
+        let towardsZero = unsafeBitCast(
+            (signs ^ SIMD8<UInt32>(repeating: 0x8000_0000)) | SIMD8<UInt32>(repeating: Self.roundingBits),
+            to: BlockTransform.Floats.self)
+        let levels = BlockTransform.numbers(
+            pointwiseMin(pointwiseMax(values + towardsZero, Self.least), Self.most))
+        BlockTransform.store(levels, to: target)
+        return levels
+    }
+
+    private static let roundingBits = Float(0.125).bitPattern
+    /// The largest level that can be told (RFC 6386 §13.2).
+    private static let most = BlockTransform.Floats(repeating: 2047)
+    private static let least = BlockTransform.Floats(repeating: -2047)
+
+    // MARK: What a decoder makes of it
+
+    /// Puts what is expected, and with `hasLevels` what is told of the difference, into the reference. The levels are gone
+    /// then.
+    func reconstruct(column: Int, row: Int, hasLevels: Bool, _ quantizer: Quantizer) {
+        guard hasLevels else { return restoreReference(column: column, row: row, from: prediction) }
+        for index in 0..<16 {
+            let step = index == 0 ? quantizer.second.first : quantizer.second.others
+            secondLevels[index] = Int16(truncatingIfNeeded: Int32(secondLevels[index]) * step)
+        }
+        let others = SIMD8<Int32>(repeating: quantizer.luma)
+        for group in 0..<3 {
+            for place in 1..<16 {
+                let target = levels + place * Self.laneCount + group * 8
+                BlockTransform.store(BlockTransform.load(target) &* others, to: target)
+            }
+        }
+        let firsts = SIMD8<Int32>(repeating: quantizer.chroma.first)
+        BlockTransform.store(BlockTransform.load(levels + 16) &* firsts, to: levels + 16)
+        BlockTransform.inverseWalsh(secondLevels, to: levels)
+        for group in 0..<3 { BlockTransform.inverse(levels + group * 8) }
+        putLuma(to: reference.0 + row * 16 * stride + column * 16)
+        let offset = row * 8 * (stride / 2) + column * 8
+        putChroma(0, to: reference.1 + offset)
+        putChroma(1, to: reference.2 + offset)
+    }
+
+    private func putLuma(to target: UnsafeMutablePointer<UInt8>) {
+        for by in 0..<4 {
+            for y in 0..<4 {
+                let start = (by * 4 + y) * 16
+                let line = target + (by * 4 + y) * stride
+                for bx in 0..<4 {
+                    for x in 0..<4 {
+                        let difference = levels[(y * 4 + x) * Self.laneCount + by * 4 + bx]
+                        line[bx * 4 + x] = Self.clamped(prediction[start + bx * 4 + x], difference)
+                    }
+                }
+            }
+        }
+    }
+
+    private func putChroma(_ plane: Int, to target: UnsafeMutablePointer<UInt8>) {
+        for by in 0..<2 {
+            for y in 0..<4 {
+                let start = 256 + plane * 64 + (by * 4 + y) * 8
+                let line = target + (by * 4 + y) * (stride / 2)
+                for bx in 0..<2 {
+                    for x in 0..<4 {
+                        let difference = levels[(y * 4 + x) * Self.laneCount + 16 + plane * 4 + by * 2 + bx]
+                        line[bx * 4 + x] = Self.clamped(prediction[start + bx * 4 + x], difference)
+                    }
+                }
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func clamped(_ sample: UInt8, _ difference: Int16) -> UInt8 {
+        UInt8(truncatingIfNeeded: min(max(Int32(sample) &+ Int32(difference), 0), 255))
+    }
+}
