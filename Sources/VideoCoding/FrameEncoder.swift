@@ -22,7 +22,6 @@ struct FrameEncoder {
     /// Of the picture that was encoded last, the part that was neither there before nor moved, 0 to 1.
     private(set) var newShare = 0.0
     private var search = MotionSearch()
-    private var signature: PictureSignature?
     private var scrolls = ScrollSearch()
 
     /// The frame is what is encoded from now on, as the order says; nil is the one before.
@@ -82,7 +81,7 @@ struct FrameEncoder {
             if let encoded {
                 changed.replace(with: moved.remaining)
                 // What moved has moved, though the rate control left the rest out: it is not to be found again.
-                if case .dropped = encoded.outcome { signature = nil }
+                if case .dropped = encoded.outcome { picture.signature.forget() }
                 note(encoded.outcome)
                 return encoded
             }
@@ -98,20 +97,20 @@ struct FrameEncoder {
 
     /// What moved since the picture that was encoded last; nil where nothing did.
     private mutating func findScrolls(in picture: StandingPicture) throws(VideoCodingError) -> ScrollSearch.Finding? {
-        guard let known = signature, known.size == picture.size else {
-            signature = PictureSignature(size: picture.size)
-            try signature?.update(picture)
+        let signature = picture.signature
+        guard signature.hasBefore else {
+            try signature.update(picture)
             return nil
         }
-        guard !changed.isEmpty else { return nil }
-        try known.update(picture, changed: changed.cells)
-        return changed.count >= ScrollSearch.leastMacroblocks ? scrolls.find(in: known) : nil
+        guard changed.count >= ScrollSearch.leastMacroblocks else { return nil }
+        signature.settle()
+        return scrolls.find(in: signature)
     }
 
     private mutating func note(_ outcome: VP8Encoder.Outcome) {
         guard case .encoded = outcome else { return }
         changed.removeAll()
-        signature?.commit()
+        picture?.signature.commit()
     }
 
     /// What was encoded last took this machine so long; nil is as long as is usual.

@@ -17,12 +17,15 @@ final class StandingPicture: VideoFrameBuffer, @unchecked Sendable {
     /// A row of macroblocks, as the frame has it.
     private let row: I420Picture
     private var isEmpty = true
+    /// By what is looked for what moved.
+    let signature: PictureSignature
 
     /// A picture of `size` with nothing in it.
     init(size: PixelSize) throws(VideoCodingError) {
         self.size = size
         picture = try I420Picture(size: size)
         row = try I420Picture(size: PixelSize(width: size.width, height: 16))
+        signature = PictureSignature(size: size)
     }
 
     func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
@@ -72,21 +75,46 @@ final class StandingPicture: VideoFrameBuffer, @unchecked Sendable {
             PixelRectangle(x: x, y: y, size: part), format, to: self.row.samples.from(x: x, y: 0))
     }
 
-    /// Copies the macroblocks of a converted row that differ.
+    /// Copies the macroblocks of a converted row that differ, and signs them while they are at hand.
     private func take(row: Int, columns: Range<Int>, changed: inout MacroblockMap) {
         let height = min(16, size.height - row * 16)
         guard differs(row: row, columns: columns, height: height) else { return }
-        var firstChanged: Int?
         for column in columns {
-            if differs(row: row, columns: column..<column + 1, height: height) {
-                changed.insert(row * changed.columns + column)
-                firstChanged = firstChanged ?? column
-            } else if let first = firstChanged {
-                copy(row: row, columns: first..<column)
-                firstChanged = nil
-            }
+            let here = picture.samples.from(x: column * 16, y: row * 16)
+            let new = self.row.samples.from(x: column * 16, y: 0)
+            guard Self.differs(here, new, height: height) else { continue }
+            changed.insert(row * changed.columns + column)
+            Self.copy(new, to: here)
+            signature.update(
+                column: column, row: row,
+                PictureSignature.Samples(
+                    luma: new.luma, blue: new.blue, red: new.red,
+                    strides: (new.lumaStride, new.chromaStride, new.chromaStride)))
         }
-        if let firstChanged { copy(row: row, columns: firstChanged..<columns.upperBound) }
+    }
+
+    /// Whether a macroblock differs from another in its first rows.
+    @inline(__always)
+    private static func differs(_ one: I420Samples, _ other: I420Samples, height: Int) -> Bool {
+        var luma = SIMD16<UInt8>()
+        for line in 0..<height {
+            luma |=
+                load(SIMD16<UInt8>.self, one.luma + line * one.lumaStride)
+                ^ load(SIMD16<UInt8>.self, other.luma + line * other.lumaStride)
+        }
+        var chroma = SIMD8<UInt8>()
+        for line in 0..<(height + 1) / 2 {
+            let (here, there) = (line * one.chromaStride, line * other.chromaStride)
+            chroma |= load(SIMD8<UInt8>.self, one.blue + here) ^ load(SIMD8<UInt8>.self, other.blue + there)
+            chroma |= load(SIMD8<UInt8>.self, one.red + here) ^ load(SIMD8<UInt8>.self, other.red + there)
+        }
+        let halves = unsafeBitCast(luma, to: SIMD2<UInt64>.self)
+        return halves[0] | halves[1] | unsafeBitCast(chroma, to: UInt64.self) != 0
+    }
+
+    @inline(__always)
+    private static func load<Vector>(_ type: Vector.Type, _ samples: UnsafePointer<UInt8>) -> Vector {
+        UnsafeRawPointer(samples).loadUnaligned(as: type)
     }
 
     private func differs(row: Int, columns: Range<Int>, height: Int) -> Bool {
@@ -108,13 +136,20 @@ final class StandingPicture: VideoFrameBuffer, @unchecked Sendable {
         return false
     }
 
-    private func copy(row: Int, columns: Range<Int>) {
-        let here = picture.samples.from(x: columns.lowerBound * 16, y: row * 16)
-        let new = self.row.samples.from(x: columns.lowerBound * 16, y: 0)
-        let width = Int32(columns.count * 16)
-        let (lumaStride, chromaStride) = (Int32(here.lumaStride), Int32(here.chromaStride))
-        CopyPlane(new.luma, Int32(new.lumaStride), here.luma, lumaStride, width, 16)
-        CopyPlane(new.blue, Int32(new.chromaStride), here.blue, chromaStride, width / 2, 8)
-        CopyPlane(new.red, Int32(new.chromaStride), here.red, chromaStride, width / 2, 8)
+    @inline(__always)
+    private static func copy(_ new: I420Samples, to here: I420Samples) {
+        for line in 0..<16 {
+            store(load(SIMD16<UInt8>.self, new.luma + line * new.lumaStride), to: here.luma + line * here.lumaStride)
+        }
+        for line in 0..<8 {
+            let (from, to) = (line * new.chromaStride, line * here.chromaStride)
+            store(load(SIMD8<UInt8>.self, new.blue + from), to: here.blue + to)
+            store(load(SIMD8<UInt8>.self, new.red + from), to: here.red + to)
+        }
+    }
+
+    @inline(__always)
+    private static func store<Vector>(_ vector: Vector, to samples: UnsafeMutablePointer<UInt8>) {
+        UnsafeMutableRawPointer(samples).storeBytes(of: vector, as: Vector.self)
     }
 }

@@ -262,7 +262,8 @@ final class MacroblockCoder {
         (numbers | (SIMD8<Int32>() &- numbers)) &>> SIMD8<Int32>(repeating: 31)
     }
 
-    /// Rounded to the nearer, with what is small a little nearer to none.
+    /// Rounded to the nearer, with what is small a little nearer to none. None is beyond what can be told (RFC 6386 §13.2):
+    /// by the finest quantizer, the largest are some 2040.
     @inline(__always)
     private func quantize(_ values: BlockTransform.Floats, to target: UnsafeMutablePointer<Int16>) -> SIMD8<Int32> {
         // 0.125 of the values' own sign.
@@ -270,17 +271,12 @@ final class MacroblockCoder {
         let towardsZero = unsafeBitCast(
             (signs ^ SIMD8<UInt32>(repeating: 0x8000_0000)) | SIMD8<UInt32>(repeating: Self.roundingBits),
             to: BlockTransform.Floats.self)
-        let levels = BlockTransform.numbers(
-            pointwiseMin(pointwiseMax(values + towardsZero, Self.least), Self.most))
+        let levels = BlockTransform.numbers(values + towardsZero)
         BlockTransform.store(levels, to: target)
         return levels
     }
 
     private static let roundingBits = Float(0.125).bitPattern
-    /// The largest level that can be told (RFC 6386 §13.2).
-    private static let most = BlockTransform.Floats(repeating: 2047)
-    private static let least = BlockTransform.Floats(repeating: -2047)
-
     // MARK: What a decoder makes of it
 
     /// Puts what is expected, and with `hasLevels` what is told of the difference, into the reference. The levels are gone

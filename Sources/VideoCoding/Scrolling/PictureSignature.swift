@@ -25,6 +25,9 @@ final class PictureSignature {
     /// 1 for each that ``now`` tells of the picture before the last.
     private let outdated: UnsafeMutablePointer<UInt8>
     private let memory: UnsafeMutablePointer<UInt32>
+    private var isSettled = true
+    /// Whether a picture was committed.
+    private(set) var hasBefore = false
 
     /// Nothing is known yet: the first picture has to be looked at as a whole, and committed.
     init(size: PixelSize) {
@@ -66,35 +69,70 @@ final class PictureSignature {
     }
 
     private func update(_ planes: PlanePointers, changed: UnsafeBufferPointer<UInt8>) {
-        let (before, now, pending, outdated) = (before, now, pending, outdated)
-        let (isAll, wholeColumns) = (changed.isEmpty, size.width / 16)
+        let (luma, blue, red) = (planes.first, planes.second, planes.third)
         for row in 0..<rows {
-            for column in 0..<columns {
-                let index = row * columns + column
-                if isAll || changed[index] != 0 {
-                    let differs =
-                        column < wholeColumns
-                        ? sign(planes, column, row, before, now) : signPart(planes, column, row, before, now)
-                    pending[index] = differs ? 2 : 1
-                } else if outdated[index] != 0 {
-                    let first = (column * rows + row) * 8
-                    (now.luma + first * 2).update(from: before.luma + first * 2, count: 16)
-                    (now.chroma + first).update(from: before.chroma + first, count: 8)
-                }
-                outdated[index] = 0
+            for column in 0..<columns where changed.isEmpty || changed[row * columns + column] != 0 {
+                update(
+                    column: column, row: row,
+                    Samples(
+                        luma: luma.first + row * 16 * Int(luma.stride) + column * 16,
+                        blue: blue.first + row * 8 * Int(blue.stride) + column * 8,
+                        red: red.first + row * 8 * Int(red.stride) + column * 8,
+                        strides: (Int(luma.stride), Int(blue.stride), Int(red.stride))))
+            }
+        }
+        settle()
+    }
+
+    /// Where a macroblock's samples lie.
+    struct Samples {
+        let luma: UnsafePointer<UInt8>
+        let blue: UnsafePointer<UInt8>
+        let red: UnsafePointer<UInt8>
+        let strides: (luma: Int, blue: Int, red: Int)
+    }
+
+    /// Looks at a macroblock that may have changed. Before anything is asked, ``settle()`` has to be called.
+    @inline(__always)
+    func update(column: Int, row: Int, _ samples: Samples) {
+        let index = row * columns + column
+        let differs =
+            column * 16 + 16 <= size.width
+            ? sign(samples, column, row, before, now) : signPart(samples, column, row, before, now)
+        pending[index] = differs ? 2 : 1
+        outdated[index] = 0
+        isSettled = false
+    }
+
+    /// What was not looked at again is what it was.
+    func settle() {
+        guard !isSettled else { return }
+        isSettled = true
+        for row in 0..<rows {
+            for column in 0..<columns where outdated[row * columns + column] != 0 {
+                let first = (column * rows + row) * 8
+                (now.luma + first * 2).update(from: before.luma + first * 2, count: 16)
+                (now.chroma + first).update(from: before.chroma + first, count: 8)
+                outdated[row * columns + column] = 0
             }
         }
     }
 
     /// What is now is what was before, to the next picture.
     func commit() {
+        settle()
         // The tables change places. What is not looked at again next time is made equal then.
         swap(&before, &now)
         for index in 0..<columns * rows where pending[index] != 0 {
             outdated[index] = 1
             pending[index] = 0
+            isSettled = false
         }
+        hasBefore = true
     }
+
+    /// What was before is not known any more: the next picture has to be looked at as a whole, and committed.
+    func forget() { hasBefore = false }
 
     /// Whether a macroblock shows something else than before, by its place row by row.
     @inline(__always)
@@ -102,51 +140,45 @@ final class PictureSignature {
 
     /// Whether it shows something else.
     @inline(__always)
-    private func sign(
-        _ planes: PlanePointers, _ column: Int, _ row: Int, _ before: Table, _ now: Table
-    ) -> Bool {
+    private func sign(_ samples: Samples, _ column: Int, _ row: Int, _ before: Table, _ now: Table) -> Bool {
         let first = (column * rows + row) * 8
         let lines = min(16, size.height - row * 16)
         var difference: UInt32 = 0
         var (target, old) = (now.luma + first * 2, before.luma + first * 2)
-        var stride = Int(planes.first.stride)
-        var source = planes.first.first + row * 16 * stride + column * 16
+        var source = samples.luma
         for line in 0..<lines {
             let value = Self.mix(Self.load(source), Self.load(source + 8))
             difference |= value ^ old[line]
             target[line] = value
-            source += stride
+            source += samples.strides.luma
         }
         (target, old) = (now.chroma + first, before.chroma + first)
-        stride = Int(planes.second.stride)
-        let otherStride = Int(planes.third.stride)
-        source = planes.second.first + row * 8 * stride + column * 8
-        var other = planes.third.first + row * 8 * otherStride + column * 8
+        source = samples.blue
+        var other = samples.red
         for line in 0..<(lines + 1) / 2 {
             let value = Self.mix(Self.load(source), Self.load(other))
             difference |= value ^ old[line]
             target[line] = value
-            source += stride
-            other += otherStride
+            source += samples.strides.blue
+            other += samples.strides.red
         }
         return difference != 0
     }
 
     /// The last column's, of which the picture has a part.
-    private func signPart(
-        _ planes: PlanePointers, _ column: Int, _ row: Int, _ before: Table, _ now: Table
-    ) -> Bool {
+    private func signPart(_ samples: Samples, _ column: Int, _ row: Int, _ before: Table, _ now: Table) -> Bool {
         let first = (column * rows + row) * 8
         let lines = min(16, size.height - row * 16)
         let count = size.width - column * 16
         for line in 0..<lines {
-            let source = planes.first.first + (row * 16 + line) * Int(planes.first.stride) + column * 16
+            let source = samples.luma + line * samples.strides.luma
             now.luma[first * 2 + line] =
                 Self.mix(Self.load(source, count: min(count, 8)), Self.load(source + 8, count: count - 8))
         }
         for line in 0..<(lines + 1) / 2 {
-            let source = planes.second.first + (row * 8 + line) * Int(planes.second.stride) + column * 8
-            let other = planes.third.first + (row * 8 + line) * Int(planes.third.stride) + column * 8
+            let (source, other) = (
+                samples.blue + line * samples.strides.blue, samples.red + line * samples.strides.red
+            )
             now.chroma[first + line] =
                 Self.mix(Self.load(source, count: (count + 1) / 2), Self.load(other, count: (count + 1) / 2))
         }

@@ -96,44 +96,64 @@ final class ReferencePicture {
             copy.update(from: plane, count: columns * rows * 64)
             source = UnsafePointer(copy)
         }
-        forEachSpan(moved, within: reachable, isDown: distance < 0) { row, first, end in
-            for line in 0..<8 {
-                let y = row * 8 + (distance > 0 ? line : 7 - line)
+        let isDown = distance < 0
+        forEachSpan(moved, within: reachable, isDown: isDown) { row, first, end in
+            // Lines as they go: from the last one up where things move down. The taps are the same in both orders.
+            func tap(_ number: Int) -> Int {
+                let y = isDown ? row * 8 + 7 + distance + 3 - number : row * 8 + distance - 2 + number
                 // Above the first row and below the last they go on unchanged.
-                func tap(_ offset: Int) -> UnsafePointer<UInt8> {
-                    source + min(max(y + distance + offset, 0), last) * stride
-                }
-                Self.interpolate(
-                    (tap(-2), tap(-1), tap(0), tap(1), tap(2), tap(3)), from: first * 8, to: end * 8,
-                    into: plane + y * stride)
+                return min(max(y, 0), last) * stride
             }
+            let target = plane + (isDown ? row * 8 + 7 : row * 8) * stride
+            var x = first * 8
+            while x + 16 <= end * 8 {
+                Self.interpolate(
+                    SIMD16<Int16>.self, source + x, tap, into: target + x,
+                    step: isDown ? -stride : stride)
+                x += 16
+            }
+            guard x < end * 8 else { return }
+            Self.interpolate(
+                SIMD8<Int16>.self, source + x, tap, into: target + x,
+                step: isDown ? -stride : stride)
         }
     }
 
-    private typealias Taps = (
-        UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>,
-        UnsafePointer<UInt8>
-    )
+    // Eight lines, each of six: one of them is new each time.
 
     @inline(__always)
     private static func interpolate(
-        _ taps: Taps, from first: Int, to end: Int, into target: UnsafeMutablePointer<UInt8>
+        _ type: SIMD16<Int16>.Type, _ source: UnsafePointer<UInt8>, _ tap: (Int) -> Int,
+        into target: UnsafeMutablePointer<UInt8>, step: Int
     ) {
-        var x = first
-        while x + 16 <= end {
-            let value = interpolate(
-                SIMD16<Int16>.self, load(taps.0 + x), load(taps.1 + x), load(taps.2 + x), load(taps.3 + x),
-                load(taps.4 + x), load(taps.5 + x))
-            UnsafeMutableRawPointer(target + x).storeBytes(
+        var (first, second, third) = (load(source + tap(0)), load(source + tap(1)), load(source + tap(2)))
+        var (fourth, fifth) = (load(source + tap(3)), load(source + tap(4)))
+        var target = target
+        for line in 0..<8 {
+            let sixth = load(source + tap(line + 5))
+            let value = interpolate(type, first, second, third, fourth, fifth, sixth)
+            UnsafeMutableRawPointer(target).storeBytes(
                 of: SIMD16<UInt8>(truncatingIfNeeded: value), as: SIMD16<UInt8>.self)
-            x += 16
+            (first, second, third, fourth, fifth) = (second, third, fourth, fifth, sixth)
+            target += step
         }
-        if x < end {
-            let value = interpolate(
-                SIMD8<Int16>.self, loadHalf(taps.0 + x), loadHalf(taps.1 + x), loadHalf(taps.2 + x),
-                loadHalf(taps.3 + x), loadHalf(taps.4 + x), loadHalf(taps.5 + x))
-            UnsafeMutableRawPointer(target + x).storeBytes(
+    }
+
+    @inline(__always)
+    private static func interpolate(
+        _ type: SIMD8<Int16>.Type, _ source: UnsafePointer<UInt8>, _ tap: (Int) -> Int,
+        into target: UnsafeMutablePointer<UInt8>, step: Int
+    ) {
+        var (first, second, third) = (loadHalf(source + tap(0)), loadHalf(source + tap(1)), loadHalf(source + tap(2)))
+        var (fourth, fifth) = (loadHalf(source + tap(3)), loadHalf(source + tap(4)))
+        var target = target
+        for line in 0..<8 {
+            let sixth = loadHalf(source + tap(line + 5))
+            let value = interpolate(type, first, second, third, fourth, fifth, sixth)
+            UnsafeMutableRawPointer(target).storeBytes(
                 of: SIMD8<UInt8>(truncatingIfNeeded: value), as: SIMD8<UInt8>.self)
+            (first, second, third, fourth, fifth) = (second, third, fourth, fifth, sixth)
+            target += step
         }
     }
 
