@@ -134,17 +134,16 @@ final class MacroblockCoder {
     func differenceSums() -> (fromBefore: Int, fromMean: Int) {
         var (before, mean) = (0, 0)
         for (start, count) in [(0, 256), (256, 64), (320, 64)] as [(Int, Int)] {
-            var sum = SIMD16<UInt16>()
-            for index in Swift.stride(from: start, to: start + count, by: 16) {
-                sum &+= SIMD16<UInt16>(truncatingIfNeeded: Self.load(now + index))
-            }
+            // Sixteen sums of at most sixteen samples each.
+            var sum = SIMD16<Int16>()
+            for index in Swift.stride(from: start, to: start + count, by: 16) { sum &+= Self.load(now + index) }
             let average = (Self.total(sum) + count / 2) / count
-            let flat = SIMD16<UInt8>(repeating: UInt8(truncatingIfNeeded: average))
-            var (one, other) = (SIMD16<UInt16>(), SIMD16<UInt16>())
+            let flat = SIMD16<Int16>(repeating: Int16(truncatingIfNeeded: average))
+            var (one, other) = (SIMD16<Int16>(), SIMD16<Int16>())
             for index in Swift.stride(from: start, to: start + count, by: 16) {
-                let (here, there) = (Self.load(now + index), Self.load(prediction + index))
-                one &+= SIMD16<UInt16>(truncatingIfNeeded: pointwiseMax(here, there) &- pointwiseMin(here, there))
-                other &+= SIMD16<UInt16>(truncatingIfNeeded: pointwiseMax(here, flat) &- pointwiseMin(here, flat))
+                let here = Self.load(now + index)
+                one &+= Self.magnitude(here &- Self.load(prediction + index))
+                other &+= Self.magnitude(here &- flat)
             }
             before += Self.total(one)
             mean += Self.total(other)
@@ -153,13 +152,21 @@ final class MacroblockCoder {
     }
 
     @inline(__always)
-    private static func load(_ samples: UnsafePointer<UInt8>) -> SIMD16<UInt8> {
-        UnsafeRawPointer(samples).loadUnaligned(as: SIMD16<UInt8>.self)
+    private static func load(_ samples: UnsafePointer<UInt8>) -> SIMD16<Int16> {
+        SIMD16<Int16>(truncatingIfNeeded: UnsafeRawPointer(samples).loadUnaligned(as: SIMD16<UInt8>.self))
     }
 
     @inline(__always)
-    private static func total(_ sums: SIMD16<UInt16>) -> Int {
-        let wide = SIMD8<UInt32>(truncatingIfNeeded: sums.lowHalf) &+ SIMD8<UInt32>(truncatingIfNeeded: sums.highHalf)
+    private static func magnitude(_ values: SIMD16<Int16>) -> SIMD16<Int16> {
+        let signs = values &>> SIMD16<Int16>(repeating: 15)
+        return (values ^ signs) &- signs
+    }
+
+    @inline(__always)
+    private static func total(_ sums: SIMD16<Int16>) -> Int {
+        // Of eight, each at most 8160.
+        let halves = sums.lowHalf &+ sums.highHalf
+        let wide = SIMD4<Int32>(truncatingIfNeeded: halves.lowHalf) &+ SIMD4<Int32>(truncatingIfNeeded: halves.highHalf)
         return Int(wide.wrappedSum())
     }
 
@@ -190,8 +197,8 @@ final class MacroblockCoder {
 
     // MARK: Levels
 
-    /// Finds what is to be told of the difference; whether that is anything.
-    func quantize(_ quantizer: Quantizer) -> Bool {
+    /// Finds what is to be told of the difference, with so many of each block's coefficients; whether that is anything.
+    func quantize(_ quantizer: Quantizer, detail: Int) -> Bool {
         takeDifferences()
         let inverseFirst = 0.5 / Float(quantizer.chroma.first)
         let inverseOthers = 0.5 / Float(quantizer.luma)
@@ -207,7 +214,11 @@ final class MacroblockCoder {
                 let found = quantize(coefficients[0] * inverseFirst, to: levels + group * 8)
                 last = Self.mask(found) & SIMD8<Int32>(repeating: 1)
             }
-            for position in 1..<16 {
+            for position in max(detail, 1)..<16 {
+                BlockTransform.store(
+                    SIMD8<Int32>(), to: levels + CoefficientWriter.place(position) * Self.laneCount + group * 8)
+            }
+            for position in 1..<max(detail, 1) {
                 let place = CoefficientWriter.place(position)
                 let found = quantize(
                     coefficients[place] * inverseOthers, to: levels + place * Self.laneCount + group * 8)

@@ -15,6 +15,8 @@ final class PatchWriter {
         /// What is put into it, too, while it is shorter than `room` bytes.
         let coarse: MacroblockMap
         let quantizer: Quantizer
+        /// How many coefficients of a block are told, the lowest first: 16 are all, one is its mean.
+        let detail: Int
         let room: Int
         /// The most that it may take, in bytes.
         let limit: Int
@@ -137,7 +139,7 @@ final class PatchWriter {
             // The mean itself has to be told, and that it is one.
             let isIntra = sums.fromMean * 9 / 8 + 256 < sums.fromBefore
             if isIntra { macroblock.predictMean(column: column, row: row) }
-            let hasLevels = macroblock.quantize(order.quantizer)
+            let hasLevels = macroblock.quantize(order.quantizer, detail: order.detail)
             if isIntra { modes.insertIntra(index) }
             guard hasLevels || isIntra else { continue }
             keep(column: column, row: row)

@@ -3,11 +3,15 @@ internal import Media
 extension VP8Encoder {
     /// The quantizer indices of patches: what rests becomes readable, then fine, then as fine as is of use; what changes is
     /// that at once.
-    static let patchQuantizers = [Quantizer(index: 60), Quantizer(index: 24), Quantizer(index: 8)]
+    static let patchQuantizers = [Quantizer(index: 60), Quantizer(index: 24), finestPatch]
+    private static let finestPatch = Quantizer(index: 8)
+    /// What is new after a scroll may be as coarse as this, or have only the lowest coefficients at the other.
+    private static let coarsestPatch = 127
+    private static let blurredPatch = Quantizer(index: 110)
     /// What changed beyond this is for libvpx to code: it finds what moved.
     static let largestPatch = 400
     /// The same after a scroll, which libvpx would not find.
-    static let largestScrolledPatch = 2500
+    static let largestScrolledPatch = 6000
     /// However low the bitrate is: a letter.
     static let smallestShare = 600
     /// What a patch may take, in time at the bitrate: what takes more is for libvpx to code, more coarsely.
@@ -62,7 +66,7 @@ extension VP8Encoder {
             let quantizer = quantizers[index]
             let order = PatchWriter.Order(
                 scroll: nil, changed: changed, coarse: quality.coarser(than: quantizer.index),
-                quantizer: quantizer, room: changed.isEmpty ? most : share,
+                quantizer: quantizer, detail: 16, room: changed.isEmpty ? most : share,
                 limit: changed.isEmpty ? most * 2 : share * 3 / 2)
             let patch = try patchWriter.write(
                 order, of: picture, over: reference, probabilities: probabilities, updates: lastUpdates)
@@ -81,23 +85,30 @@ extension VP8Encoder {
         let bytesPerSecond = Double(configuration.bitsPerSecond) / 8
         let novelty = try patchWriter.novelty(of: changed, in: picture, over: reference).sum
         let allowance = patchRate.allowance(novelty: novelty, bytesPerSecond: bytesPerSecond, timestamp: timestamp)
-        // As coarse as need be: what comes late moves farther, and costs more.
-        let indices = Self.finestPatch.index...127
+        // As coarse as need be, and blurred where that is not enough: what comes late has moved farther, and costs more.
+        let indices = Self.finestPatch.index...Self.coarsestPatch
+        let coarsest = patchRate.byteCount(novelty: novelty, quantizer: Quantizer(index: Self.coarsestPatch))
+        var detail = coarsest <= allowance * 3 / 2 ? 16 : coarsest <= allowance * 4 ? 3 : 1
         for limit in [max(allowance, Self.smallestShare) * 2, Int.max / 8] {
-            let quantizer = patchRate.quantizer(novelty: novelty, byteCount: allowance, within: indices)
+            let quantizer =
+                detail == 16
+                ? patchRate.quantizer(novelty: novelty, byteCount: allowance, within: indices) : Self.blurredPatch
             // What is left over is for what is coarse.
             let isFine = patchRate.byteCount(novelty: novelty, quantizer: quantizer) < allowance / 2
             let order = PatchWriter.Order(
                 scroll: scroll, changed: changed,
                 coarse: isFine ? quality.coarser(than: quantizer.index) : MacroblockMap(size: picture.size),
-                quantizer: quantizer, room: allowance * 3 / 4, limit: limit)
+                quantizer: quantizer, detail: detail, room: allowance * 3 / 4, limit: limit)
             let patch = try patchWriter.write(
                 order, of: picture, over: reference, probabilities: probabilities, updates: lastUpdates)
             guard let patch else {
-                patchRate.took(byteCount: limit * 2, novelty: novelty, quantizer: quantizer)
+                if detail == 16 { patchRate.took(byteCount: limit * 2, novelty: novelty, quantizer: quantizer) }
+                detail = detail == 16 ? 3 : 1
                 continue
             }
-            if !isFine { patchRate.took(byteCount: patch.data.count, novelty: novelty, quantizer: quantizer) }
+            if !isFine, detail == 16 {
+                patchRate.took(byteCount: patch.data.count, novelty: novelty, quantizer: quantizer)
+            }
             return Patch(data: patch.data, coded: patch.coded, quantizer: quantizer.index)
         }
         return nil

@@ -36,25 +36,47 @@ struct BooleanEncoder {
 
     /// Many decisions, each twice the place of its probability, and one more where it is true.
     mutating func write(_ decisions: UnsafeBufferPointer<UInt16>, _ probabilities: UnsafePointer<UInt8>) {
+        // A decision takes seven bits at most.
+        let start = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: decisions.count * 7 / 8 + 16))
         var (low, range, pending) = (low, range, pending)
-        for decision in decisions {
-            let split = 1 &+ ((range &- 1) &* UInt32(probabilities[Int(decision >> 1)])) >> 8
-            // Which of both it is nobody can foresee: better computed than jumped to.
-            let mask = 0 &- UInt32(decision & 1)
-            low &+= UInt64(split & mask)
-            range = split ^ ((split ^ (range &- split)) & mask)
-            let shift = range.leadingZeroBitCount &- 24
-            range = range &<< UInt32(truncatingIfNeeded: shift)
-            low = low &<< UInt64(truncatingIfNeeded: shift)
-            pending &+= shift
-            if pending >= 32 {
-                (self.low, self.pending) = (low, pending)
-                while self.pending >= 8 { emit() }
-                (low, pending) = (self.low, self.pending)
+        let written = bytes.withUnsafeMutableBufferPointer { bytes in
+            guard let first = bytes.baseAddress else { return 0 }
+            var target = first + start
+            for decision in decisions {
+                let split = 1 &+ ((range &- 1) &* UInt32(probabilities[Int(decision >> 1)])) >> 8
+                // Which of both it is nobody can foresee: better computed than jumped to.
+                let mask = 0 &- UInt32(decision & 1)
+                low &+= UInt64(split & mask)
+                range = split ^ ((split ^ (range &- split)) & mask)
+                let shift = range.leadingZeroBitCount &- 24
+                range = range &<< UInt32(truncatingIfNeeded: shift)
+                low = low &<< UInt64(truncatingIfNeeded: shift)
+                pending &+= shift
+                guard pending >= 32 else { continue }
+                pending &-= 32
+                let value = low &>> UInt64(truncatingIfNeeded: pending &+ 8)
+                low &= (1 &<< UInt64(truncatingIfNeeded: pending &+ 8)) &- 1
+                if value >> 32 != 0 { Self.carry(before: target) }
+                UnsafeMutableRawPointer(target).storeBytes(
+                    of: UInt32(truncatingIfNeeded: value).bigEndian, as: UInt32.self)
+                target += 4
             }
+            return target - first
         }
+        bytes.removeLast(bytes.count - written)
         (self.low, self.range, self.pending) = (low, range, pending)
         while self.pending >= 8 { emit() }
+    }
+
+    /// The sum ran over: what was written is one more.
+    private static func carry(before end: UnsafeMutablePointer<UInt8>) {
+        var place = end - 1
+        while place.pointee == 0xFF {
+            place.pointee = 0
+            place -= 1
+        }
+        place.pointee += 1
     }
 
     /// Writes what is left. Two bytes of zeros follow: decoders look ahead.

@@ -119,15 +119,15 @@ final class ReferencePicture {
         }
     }
 
-    // Eight lines, each of six: one of them is new each time.
-
+    /// Eight lines, each of six, of which one is new each time.
     @inline(__always)
     private static func interpolate(
         _ type: SIMD16<Int16>.Type, _ source: UnsafePointer<UInt8>, _ tap: (Int) -> Int,
         into target: UnsafeMutablePointer<UInt8>, step: Int
     ) {
-        var (first, second, third) = (load(source + tap(0)), load(source + tap(1)), load(source + tap(2)))
-        var (fourth, fifth) = (load(source + tap(3)), load(source + tap(4)))
+        var (first, second) = (load(source + tap(0)), load(source + tap(1)))
+        var (third, fourth) = (load(source + tap(2)), load(source + tap(3)))
+        var fifth = load(source + tap(4))
         var target = target
         for line in 0..<8 {
             let sixth = load(source + tap(line + 5))
@@ -144,8 +144,9 @@ final class ReferencePicture {
         _ type: SIMD8<Int16>.Type, _ source: UnsafePointer<UInt8>, _ tap: (Int) -> Int,
         into target: UnsafeMutablePointer<UInt8>, step: Int
     ) {
-        var (first, second, third) = (loadHalf(source + tap(0)), loadHalf(source + tap(1)), loadHalf(source + tap(2)))
-        var (fourth, fifth) = (loadHalf(source + tap(3)), loadHalf(source + tap(4)))
+        var (first, second) = (loadHalf(source + tap(0)), loadHalf(source + tap(1)))
+        var (third, fourth) = (loadHalf(source + tap(2)), loadHalf(source + tap(3)))
+        var fifth = loadHalf(source + tap(4))
         var target = target
         for line in 0..<8 {
             let sixth = loadHalf(source + tap(line + 5))
@@ -167,7 +168,10 @@ final class ReferencePicture {
             (third &+ fourth) &* Vector(repeating: 77) &+ (first &+ sixth) &* Vector(repeating: 3)
             &- (second &+ fifth) &* Vector(repeating: 16) &+ Vector(repeating: 64 - 16_384)
         let value = sum &>> Vector(repeating: 7) &+ Vector(repeating: 128)
-        return pointwiseMin(pointwiseMax(value, Vector(repeating: 0)), Vector(repeating: 255))
+        // Not below zero, and not above 255, without looking at each.
+        let positive = value & ~(value &>> Vector(repeating: 15))
+        let room = Vector(repeating: 255) &- positive
+        return positive &+ (room & (room &>> Vector(repeating: 15)))
     }
 
     @inline(__always)

@@ -1,0 +1,75 @@
+import Testing
+
+@testable import VideoCoding
+
+@Suite("PatchRate")
+struct PatchRateTests {
+    /// What pictures take that come 30 times a second, each with one to three new lines, second by second.
+    private func run(
+        _ rate: inout PatchRate, seconds: Int, bytesPerSecond: Double, difficulty: Double, seed: UInt64
+    ) -> (bytes: [Int], steps: [Int32]) {
+        var numbers = SeededNumbers(seed)
+        var (bytes, steps) = ([Int](repeating: 0, count: seconds), [Int32]())
+        for index in 0..<seconds * 30 {
+            let time = Duration.seconds(index) / 30
+            let novelty = Int.random(in: 1...3, using: &numbers) * 500_000
+            let allowance = rate.allowance(novelty: novelty, bytesPerSecond: bytesPerSecond, timestamp: time)
+            let quantizer = rate.quantizer(novelty: novelty, byteCount: allowance, within: 8...127)
+            // Texts differ by a fifth.
+            let factor = difficulty * Double.random(in: 0.8...1.2, using: &numbers)
+            let byteCount = Int(
+                Double(rate.byteCount(novelty: novelty, quantizer: quantizer)) * factor / rate.factor)
+            rate.took(byteCount: byteCount, novelty: novelty, quantizer: quantizer)
+            rate.spend(byteCount: byteCount, bytesPerSecond: bytesPerSecond, timestamp: time)
+            bytes[index / 30] += byteCount
+            steps.append(quantizer.luma)
+        }
+        return (bytes, steps)
+    }
+
+    @Test(
+        "what scrolls uses most of the bitrate and no more, whatever texts take", arguments: [0.15, 0.35, 0.8],
+        [100_000.0, 300_000, 800_000])
+    func share(difficulty: Double, bytesPerSecond: Double) {
+        var rate = PatchRate()
+        let (bytes, steps) = run(
+            &rate, seconds: 10, bytesPerSecond: bytesPerSecond, difficulty: difficulty, seed: 3)
+        for (second, bytes) in bytes.enumerated().dropFirst() {
+            // As coarse as can be is as little as there is.
+            let isCoarsest = steps[second * 30..<second * 30 + 30].allSatisfy { $0 > 250 }
+            #expect(Double(bytes) <= bytesPerSecond * 1.1 || isCoarsest, "\(second): \(bytes)")
+            #expect(Double(bytes) >= bytesPerSecond * 0.7, "\(second): \(bytes)")
+        }
+    }
+
+    @Test("what moves once has more bits than what goes on moving")
+    func once() {
+        var rate = PatchRate()
+        let first = rate.allowance(novelty: 100_000, bytesPerSecond: 300_000, timestamp: .seconds(1))
+        rate.spend(byteCount: first, bytesPerSecond: 300_000, timestamp: .seconds(1))
+        var next = first
+        for index in 1...30 {
+            let time = Duration.seconds(1) + Duration.seconds(index) / 30
+            next = rate.allowance(novelty: 100_000, bytesPerSecond: 300_000, timestamp: time)
+            rate.spend(byteCount: next, bytesPerSecond: 300_000, timestamp: time)
+        }
+        #expect(first > next * 2)
+        let later = rate.allowance(novelty: 100_000, bytesPerSecond: 300_000, timestamp: .seconds(10))
+        #expect(later > next * 2)
+    }
+
+    @Test("the quantizer is the finest that keeps to what it is given, within bounds")
+    func quantizer() {
+        let rate = PatchRate()
+        for byteCount in [500, 3000, 20_000] {
+            let quantizer = rate.quantizer(novelty: 400_000, byteCount: byteCount, within: 8...127)
+            #expect(rate.byteCount(novelty: 400_000, quantizer: quantizer) <= byteCount || quantizer.index == 127)
+            if quantizer.index > 8 {
+                let finer = Quantizer(index: quantizer.index - 1)
+                #expect(rate.byteCount(novelty: 400_000, quantizer: finer) >= byteCount)
+            }
+        }
+        #expect(rate.quantizer(novelty: 0, byteCount: 1, within: 8...127).index == 8)
+        #expect(rate.quantizer(novelty: 1_000_000_000, byteCount: 1, within: 8...100).index == 100)
+    }
+}
