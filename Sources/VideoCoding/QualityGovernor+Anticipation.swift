@@ -27,7 +27,7 @@ extension QualityGovernor {
     /// for it, says what they will take at the full rate: the steps of resolution that follow are taken at once, so that
     /// there is one key frame and not one for each.
     mutating func beginMotion(after seen: [Taken]) {
-        let changes = seen.compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
+        let changes = seen.changes
         guard changes.count >= Self.fewestChanges, bitsPerSecond > 0 else { return }
         let bits = changes.reduce(0) { $0 + $1.bits(at: Self.motionQuantizer, orFiner: true) } / Double(changes.count)
         let before = steps
@@ -54,9 +54,9 @@ extension QualityGovernor {
 
     /// Bits a second that what moves would take at the coarsest quantizer that is wanted; nil where too little is known.
     private func demand(now: Duration, orFiner: Bool = false) -> Double? {
-        let taken = recent.filter { $0.now > now - Self.memory }
+        let taken = recent.drop { $0.now <= now - Self.memory }
         guard let first = taken.first?.now, let last = taken.last?.now else { return nil }
-        let changes = taken.dropFirst().compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
+        let changes = taken.dropFirst().changes
         let waits = changes.reduce(.zero) { $0 + $1.wait }
         let seconds = (last - first - waits) / .seconds(1)
         guard changes.count >= Self.fewestChanges, seconds > 0 else { return nil }
@@ -96,8 +96,8 @@ extension QualityGovernor {
 
     /// Whether what was seen last is late or coarse for want of bits.
     mutating func noteShortage(now: Duration) {
-        let taken = recent.filter { $0.now > now - Self.memory }
-        let changes = taken.compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
+        let taken = recent.drop { $0.now <= now - Self.memory }
+        let changes = taken.changes
         let waits = changes.reduce(.zero) { $0 + $1.wait }
         let quantizer = changes.reduce(0) { $0 + $1.quantizer } / max(changes.count, 1)
         isShortOfBits =
@@ -114,5 +114,13 @@ extension QualityGovernor.Sample {
         guard quantizer < coarse || orFiner else { return bits }
         let steps = (Double(Quantizer.step(of: quantizer)), Double(Quantizer.step(of: coarse)))
         return bits * pow(steps.0 / steps.1, 0.7)
+    }
+}
+
+extension Collection<QualityGovernor.Taken> {
+    /// What showed something new and was not a key frame, which is begun coarse. No list is made of it: this is asked for with
+    /// each picture.
+    var changes: some Collection<QualityGovernor.Sample> {
+        lazy.compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
     }
 }

@@ -235,8 +235,8 @@ struct QualityGovernor {
     private func shortage(now: Duration) -> Shortage? {
         guard let first = recent.first?.now, now - first >= Self.window else { return nil }
         // What is sharpened while it stays costs as much as it likes, and key frames are begun coarse.
-        let changes = recent.compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
-        let dropped = recent.filter { $0.sample == nil }.count
+        let changes = recent.changes
+        let dropped = recent.count { $0.sample == nil }
         let seconds = (now - first) / .seconds(1)
         guard changes.count + dropped >= Self.windowFrames,
             Double(changes.count + dropped) >= seconds * min(Self.leastRate, framesPerSecond * 0.75)
@@ -247,7 +247,7 @@ struct QualityGovernor {
         guard !changes.isEmpty else { return nil }
         let quantizer = changes.reduce(0) { $0 + $1.quantizer } / changes.count
         // The first of the window was paid for by the time before it.
-        let paid = recent.dropFirst().compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
+        let paid = recent.dropFirst().changes
         // A finer quantizer than need be is no reason: libvpx takes a coarser one by itself.
         let bits = paid.reduce(0) { $0 + $1.bits(at: Self.coarseQuantizer) }
         // Had none been held they would have come sooner, and taken as much.
@@ -265,7 +265,7 @@ struct QualityGovernor {
         // What only rests needs no more than it has; libvpx's quantizer then wanders, as hardly anything is coded by it.
         guard sample.isChange else { return sample.quantizer <= Self.coarseQuantizer }
         guard sample.wait / .seconds(1) * framesPerSecond < 0.5 else { return false }
-        let efforts = recent.compactMap(\.sample?.effort)
+        let efforts = recent.lazy.compactMap(\.sample?.effort)
         let usage = usage(efforts.reduce(.zero, +) / max(efforts.count, 1))
         if steps.isEmpty { return usage <= Self.lowUsage }
         if steps.last == .cpu {

@@ -313,7 +313,7 @@ struct QualityGovernorTests {
         var saved = motion
         saved.give(4, quantizer: 40, effort: 0.7)
         #expect(saved.governor.isHurried && saved.governor.reason == .none)
-        saved.give(6, quantizer: 40, effort: 0.3)
+        saved.give(9, quantizer: 40, effort: 0.3)
         #expect(!saved.governor.isHurried && saved.governor.reason == .none)
         motion.give(2.2, quantizer: 40, effort: 0.95)
         #expect(motion.governor.reason == .cpu && motion.governor.size(for: motion.size).width == 960)
