@@ -74,7 +74,7 @@ extension PeerConnection {
                     sessionID: identity.sessionID, sessionVersion: version, transport: transport, sections: sections))
         }
         var made = try offer(descriptions.version)
-        if negotiated != nil, made.description != descriptions.newest {
+        if negotiated != nil, !descriptions.isNewest(made) {
             made = try offer(descriptions.version &+ 1)
         }
         descriptions.note(made)

@@ -23,7 +23,8 @@ struct FanoutCommand: AsyncParsableCommand {
             The last room is measured once more with one viewer in it that neither hears nor says anything any more.
 
             After that the same frames are sent to the same viewers' sockets by a loop that does nothing but \
-            libsrtp2's protect, nothing but UDP, and both: what sending can't cost less than.
+            libsrtp2's protect (OpenSSL's AES in it, as in a connection's), nothing but UDP, and both: what sending \
+            can't cost less than.
 
             Memory is what the whole process has resident after giving back what it no longer uses, in the largest room \
             less in the smallest.
