@@ -39,10 +39,10 @@ struct EncoderThreadState {
     }
 
     /// What the pictures are, by the settings or else by their source; what nobody knows, by how they move.
-    var hint: ContentHint {
-        let hint = settings.hint ?? sourceHint
-        return hint == .none ? motion.hint : hint
-    }
+    var hint: ContentHint { isHintFound ? motion.hint : settings.hint ?? sourceHint }
+
+    /// Whether nobody said what the pictures are.
+    private var isHintFound: Bool { settings.hint ?? sourceHint == .none }
 
     /// The picture that the cadence named is taken up.
     mutating func begin(new: Bool, now: Duration) {
@@ -57,8 +57,10 @@ struct EncoderThreadState {
         var order = EncodingOrder(
             settings: settings, hint: hint, generation: generation, governor: governor, isNew: isNew)
         order.wait = cadence.currentWait
-        // What a film or a camera shows goes nowhere as a whole: less is found, and only worth it where bits are short.
-        if isNew, governor.reason == .bandwidth || hint != .motion && governor.reason != .cpu {
+        // What a film or a camera shows goes nowhere as a whole: less is found, for three times the effort, which is only worth
+        // it where bits are short for what its user says is motion.
+        let isFar = hint == .motion ? governor.reason == .bandwidth && !isHintFound : governor.reason != .cpu
+        if isNew, isFar {
             order.searchInterval = max(lastChange?.interval ?? .zero, .seconds(1) / order.framesPerSecond)
         }
         return order

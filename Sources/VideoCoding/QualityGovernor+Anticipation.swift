@@ -27,9 +27,9 @@ extension QualityGovernor {
     /// for it, says what they will take at the full rate: the steps of resolution that follow are taken at once, so that
     /// there is one key frame and not one for each.
     mutating func beginMotion(after seen: [Taken]) {
-        let changes = seen.changes
+        let changes = ChangeSums(seen[...], at: Self.motionQuantizer, orFiner: true)
         guard changes.count >= Self.fewestChanges, bitsPerSecond > 0 else { return }
-        let bits = changes.reduce(0) { $0 + $1.bits(at: Self.motionQuantizer, orFiner: true) } / Double(changes.count)
+        let bits = changes.bits / Double(changes.count)
         let before = steps
         var factor = bits * limit / Double(bitsPerSecond)
         while factor > Self.overshoot {
@@ -56,11 +56,10 @@ extension QualityGovernor {
     private func demand(now: Duration, orFiner: Bool = false) -> Double? {
         let taken = recent.drop { $0.now <= now - Self.memory }
         guard let first = taken.first?.now, let last = taken.last?.now else { return nil }
-        let changes = taken.dropFirst().changes
-        let waits = changes.reduce(.zero) { $0 + $1.wait }
-        let seconds = (last - first - waits) / .seconds(1)
+        let changes = ChangeSums(taken.dropFirst(), orFiner: orFiner)
+        let seconds = (last - first - changes.wait) / .seconds(1)
         guard changes.count >= Self.fewestChanges, seconds > 0 else { return nil }
-        return changes.reduce(0) { $0 + $1.bits(at: Self.coarseQuantizer, orFiner: orFiner) } / seconds
+        return changes.bits / seconds
     }
 
     /// The next picture waited so long until those before it were paid for. Where that is seconds, pictures take more than
@@ -97,12 +96,10 @@ extension QualityGovernor {
     /// Whether what was seen last is late or coarse for want of bits.
     mutating func noteShortage(now: Duration) {
         let taken = recent.drop { $0.now <= now - Self.memory }
-        let changes = taken.changes
-        let waits = changes.reduce(.zero) { $0 + $1.wait }
-        let quantizer = changes.reduce(0) { $0 + $1.quantizer } / max(changes.count, 1)
+        let changes = ChangeSums(taken)
         isShortOfBits =
-            (taken.last?.sample?.wait ?? .zero) > Self.memory / 4 || waits > Self.memory / 4
-            || changes.count >= Self.fewestChanges && quantizer > Self.coarseQuantizer
+            (taken.last?.sample?.wait ?? .zero) > Self.memory / 4 || changes.wait > Self.memory / 4
+            || changes.count >= Self.fewestChanges && changes.quantizer > Self.coarseQuantizer
     }
 }
 
@@ -117,10 +114,30 @@ extension QualityGovernor.Sample {
     }
 }
 
-extension Collection<QualityGovernor.Taken> {
-    /// What showed something new and was not a key frame, which is begun coarse. No list is made of it: this is asked for with
-    /// each picture.
-    var changes: some Collection<QualityGovernor.Sample> {
-        lazy.compactMap(\.sample).filter { $0.isChange && !$0.isKeyFrame }
+/// What pictures took together that showed something new, but for key frames, which are begun coarse.
+struct ChangeSums {
+    private(set) var count = 0
+    private(set) var effort = Duration.zero
+    private(set) var wait = Duration.zero
+    /// At the quantizer that was asked for.
+    private(set) var bits = 0.0
+    private var quantizers = 0
+
+    /// The mean quantizer index.
+    var quantizer: Int { quantizers / max(count, 1) }
+
+    /// Of these; see `QualityGovernor.Sample.bits(at:orFiner:)`. This is asked for with each picture: no list is made.
+    init(
+        _ taken: ArraySlice<QualityGovernor.Taken>, at coarse: Int = QualityGovernor.coarseQuantizer,
+        orFiner: Bool = false
+    ) {
+        for next in taken {
+            guard let sample = next.sample, sample.isChange, !sample.isKeyFrame else { continue }
+            count += 1
+            effort += sample.effort
+            wait += sample.wait
+            bits += sample.bits(at: coarse, orFiner: orFiner)
+            quantizers += sample.quantizer
+        }
     }
 }

@@ -235,7 +235,7 @@ struct QualityGovernor {
     private func shortage(now: Duration) -> Shortage? {
         guard let first = recent.first?.now, now - first >= Self.window else { return nil }
         // What is sharpened while it stays costs as much as it likes, and key frames are begun coarse.
-        let changes = recent.changes
+        let changes = ChangeSums(recent[...])
         let dropped = recent.count { $0.sample == nil }
         let seconds = (now - first) / .seconds(1)
         guard changes.count + dropped >= Self.windowFrames,
@@ -244,20 +244,17 @@ struct QualityGovernor {
         if Double(dropped) >= Double(recent.count) * Self.droppedShare {
             return Shortage(reason: .bandwidth)
         }
-        guard !changes.isEmpty else { return nil }
-        let quantizer = changes.reduce(0) { $0 + $1.quantizer } / changes.count
-        // The first of the window was paid for by the time before it.
-        let paid = recent.dropFirst().changes
-        // A finer quantizer than need be is no reason: libvpx takes a coarser one by itself.
-        let bits = paid.reduce(0) { $0 + $1.bits(at: Self.coarseQuantizer) }
+        guard changes.count > 0 else { return nil }
+        // The first of the window was paid for by the time before it. A finer quantizer than need be is no reason: a coarser
+        // one is taken by itself.
+        let paid = ChangeSums(recent.dropFirst())
         // Had none been held they would have come sooner, and taken as much.
-        let waits = paid.reduce(.zero) { $0 + $1.wait } / .seconds(1)
-        let overshoot = bits / max(Double(bitsPerSecond) * max(seconds - waits, seconds / 32), 1)
-        if quantizer > Self.coarseQuantizer || overshoot > Self.overshoot {
+        let waits = paid.wait / .seconds(1)
+        let overshoot = paid.bits / max(Double(bitsPerSecond) * max(seconds - waits, seconds / 32), 1)
+        if changes.quantizer > Self.coarseQuantizer || overshoot > Self.overshoot {
             return Shortage(reason: .bandwidth, factor: overshoot)
         }
-        let effort = changes.reduce(.zero) { $0 + $1.effort } / changes.count
-        return usage(effort) > Self.highUsage ? Shortage(reason: .cpu) : nil
+        return usage(changes.effort / changes.count) > Self.highUsage ? Shortage(reason: .cpu) : nil
     }
 
     private func leavesRoom(_ taken: Taken) -> Bool {
@@ -265,8 +262,12 @@ struct QualityGovernor {
         // What only rests needs no more than it has; libvpx's quantizer then wanders, as hardly anything is coded by it.
         guard sample.isChange else { return sample.quantizer <= Self.coarseQuantizer }
         guard sample.wait / .seconds(1) * framesPerSecond < 0.5 else { return false }
-        let efforts = recent.lazy.compactMap(\.sample?.effort)
-        let usage = usage(efforts.reduce(.zero, +) / max(efforts.count, 1))
+        var (effort, count) = (Duration.zero, 0)
+        for case let sample? in recent.lazy.map(\.sample) {
+            effort += sample.effort
+            count += 1
+        }
+        let usage = usage(effort / max(count, 1))
         if steps.isEmpty { return usage <= Self.lowUsage }
         if steps.last == .cpu {
             return sample.quantizer <= (Self.fineQuantizer + Self.coarseQuantizer) / 2 && usage <= Self.lowUsage

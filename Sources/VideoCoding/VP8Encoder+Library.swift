@@ -11,6 +11,8 @@ extension VP8Encoder {
     private static let coarsestQuantizer = 63
     /// What changes after so long is a new page; what changes sooner is not blurred again and again.
     private static let pageTime = Duration.milliseconds(500)
+    /// By how many steps a picture is finer at most than the one shortly before.
+    private static let mostRefinement = 3
     /// How many times more bits than a limit have a key frame made once more.
     private static let largestExcess = 1.5
 
@@ -119,7 +121,12 @@ extension VP8Encoder {
             quantizer = min(QuantizerControl.finer(than: last, in: range), range.upperBound)
         } else {
             let share = bits(.seconds(1 / configuration.framesPerSecond)) * weight
-            quantizer = control.quantizer(for: kind, bits: control.allowance(share: share), in: range)
+            // Of pictures that follow each other, one that happens to be simple is no reason for a far finer one.
+            let last = QuantizerControl.quantizer(ofIndex: try context.lastQuantizer())
+            let finest =
+                isNewPage ? range.lowerBound : min(max(last - Self.mostRefinement, range.lowerBound), range.upperBound)
+            quantizer = control.quantizer(
+                for: kind, bits: control.allowance(share: share), in: finest...range.upperBound)
         }
         try use(quantizer: quantizer)
         let packet = try context.encode(picture, time: time, flags: flags)

@@ -10,7 +10,7 @@ enum Peers {
         }
         let bundles = [CommandLine.arguments.first.map(URL.init(fileURLWithPath:)), Bundle.main.executableURL]
         let beside = bundles.compactMap { $0?.deletingLastPathComponent().appendingPathComponent("rtcshare") }
-        let built = repository.appendingPathComponent(".build/debug/rtcshare")
+        let built = repository.appendingPathComponent(".build/tests/release/rtcshare")
         return (beside + [built]).first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }()
 
@@ -23,7 +23,7 @@ enum Peers {
     private static func built(_ program: String) -> URL? {
         let bundles = [CommandLine.arguments.first.map(URL.init(fileURLWithPath:)), Bundle.main.executableURL]
         let beside = bundles.compactMap { $0?.deletingLastPathComponent().appendingPathComponent(program) }
-        let built = repository.appendingPathComponent(".build/debug/\(program)")
+        let built = repository.appendingPathComponent(".build/tests/release/\(program)")
         return (beside + [built]).first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 

@@ -18,6 +18,8 @@ struct BurstRate: Sendable {
     static let leastPackets = 16
     /// Packets that left further apart than this are of two pictures.
     static let longestGap = Duration.milliseconds(20)
+    /// A film's pictures may follow each other without a gap: what took longer than this to leave is looked at in parts.
+    static let longestTrain = Duration.milliseconds(500)
     /// How long a measurement is held to be true.
     static let lifetime = Duration.seconds(120)
     /// What is tried beyond what is known.
@@ -57,7 +59,9 @@ struct BurstRate: Sendable {
     /// Takes what became of packets.
     mutating func receive(_ results: [TransportFeedbackTracker.PacketResult], now: Instant) {
         for result in results.sorted(by: { $1.number.isNewer(than: $0.number) }) {
-            if let train, result.sent - train.lastSent > Self.longestGap {
+            if let train,
+                result.sent - train.lastSent > Self.longestGap || result.sent - train.firstSent > Self.longestTrain
+            {
                 judge(train, now: now)
                 self.train = nil
             }

@@ -84,7 +84,7 @@ import WireFormat
         flow.isSending = false
         // A step has one packet: at 40 Mbit/s one leaves every 240 microseconds.
         flow.step = .microseconds(200)
-        for _ in 0..<5 {
+        for _ in 0..<8 {
             flow.produce(picture: 120_000)
             flow.run(.seconds(1.5))
         }
