@@ -76,7 +76,7 @@ struct QuantizerControl {
 
     /// The next finer quantizer for a picture that was coded with this one and did not change since.
     static func finer(than quantizer: Int, in limits: ClosedRange<Int>) -> Int {
-        max(quantizer - refinement, limits.lowerBound)
+        min(max(quantizer - refinement, limits.lowerBound), limits.upperBound)
     }
 
     /// The picture took so many bits.
@@ -113,9 +113,7 @@ struct QuantizerControl {
     /// The index in a frame's header (RFC 6386 §9.6), 0 to 127, of each quantizer of libvpx's configuration, 0 to 63.
     static let indices = [
         0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 15, 17, 18, 19, 20, 21, 23, 24, 25, 26, 27, 28, 29, 30, 31, 33, 35, 37,
-        39,
-        41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 64, 67, 70, 73, 76, 79, 82, 85, 88, 91, 94, 97, 100, 103, 106, 109,
-        112,
-        115, 118, 121, 124, 127,
+        39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 64, 67, 70, 73, 76, 79, 82, 85, 88, 91, 94, 97, 100, 103, 106,
+        109, 112, 115, 118, 121, 124, 127,
     ]
 }

@@ -23,25 +23,42 @@ extension VP8Encoder {
     ) throws(VideoCodingError) -> Packet? {
         sharpening = nil
         try setActiveMap(nil)
-        var time = time
-        var packet: Packet?
-        // What came out far too large is made once more, by what is known of it then.
-        for _ in 0..<2 {
-            let attempt = try attemptKeyFrame(of: picture)
-            try use(quantizer: attempt.quantizer)
-            packet = try context.encode(attempt.picture, time: time, flags: flags) ?? packet
-            guard let packet else { return nil }
-            let bits = packet.data.count * 8
-            control.took(bits, for: attempt.kind, quantizer: attempt.quantizer)
-            guard Double(bits) > attempt.limit * Self.largestExcess, attempt.quantizer < Self.coarsestQuantizer else {
-                sharpening = try attempt.isBlurred ? PictureSharpening(of: picture, blurred: attempt.picture) : nil
-                break
-            }
-            // Nobody gets it. Presentation times have to grow; one tick is no time.
-            control.spend(-bits)
-            time.ticks += 1
+        var attempt = try attemptKeyFrame(of: picture)
+        guard var packet = try encode(attempt, time: time, flags: flags) else { return nil }
+        if Double(packet.data.count * 8) > attempt.limit * Self.largestExcess,
+            attempt.quantizer < Self.coarsestQuantizer
+        {
+            // Nobody gets it: it is made once more, by what is known of it now. Presentation times have to grow; one tick is
+            // no time.
+            control.spend(-packet.data.count * 8)
+            attempt = try attemptKeyFrame(of: picture)
+            packet = try encode(attempt, time: (time.ticks + 1, time.duration), flags: flags) ?? packet
         }
+        if attempt.isBlurred { sharpening = try PictureSharpening(of: picture, blurred: attempt.picture) }
         return packet
+    }
+
+    private func encode(
+        _ attempt: Attempt, time: (ticks: Int, duration: Int), flags: Int
+    ) throws(VideoCodingError) -> Packet? {
+        try encode(attempt.picture, as: attempt.kind, quantizer: attempt.quantizer, time: time, flags: flags)
+    }
+
+    /// Has libvpx encode a picture with this quantizer, and learns from it.
+    private func encode(
+        _ picture: any VideoFrameBuffer, as kind: QuantizerControl.Picture, quantizer: Int,
+        time: (ticks: Int, duration: Int), flags: Int
+    ) throws(VideoCodingError) -> Packet? {
+        try use(quantizer: quantizer)
+        guard let packet = try context.encode(picture, time: time, flags: flags) else { return nil }
+        // libvpx becomes finer by 12 indices a frame at most, whatever it is told.
+        control.took(packet.data.count * 8, for: kind, quantizer: try lastQuantizer())
+        return packet
+    }
+
+    /// 0 to 63.
+    private func lastQuantizer() throws(VideoCodingError) -> Int {
+        QuantizerControl.quantizer(ofIndex: try context.lastQuantizer())
     }
 
     /// Motion is sharp again with what moves next; layers would miss what the one above them sharpened.
@@ -115,23 +132,18 @@ extension VP8Encoder {
         if isNewPage, canBlur, let map, control.bits(kind, at: range.upperBound) > bits(Self.longestPicture) {
             return try encodeBlurred(picture, in: map, time: time, flags: flags)
         }
-        let quantizer: Int
-        if rests {
-            let last = QuantizerControl.quantizer(ofIndex: try context.lastQuantizer())
-            quantizer = min(QuantizerControl.finer(than: last, in: range), range.upperBound)
-        } else {
-            let share = bits(.seconds(1 / configuration.framesPerSecond)) * weight
-            // Of pictures that follow each other, one that happens to be simple is no reason for a far finer one.
-            let last = QuantizerControl.quantizer(ofIndex: try context.lastQuantizer())
-            let finest =
-                isNewPage ? range.lowerBound : min(max(last - Self.mostRefinement, range.lowerBound), range.upperBound)
-            quantizer = control.quantizer(
-                for: kind, bits: control.allowance(share: share), in: finest...range.upperBound)
+        let last = try lastQuantizer()
+        guard !rests else {
+            try use(quantizer: QuantizerControl.finer(than: last, in: range))
+            return try context.encode(picture, time: time, flags: flags)
         }
-        try use(quantizer: quantizer)
-        let packet = try context.encode(picture, time: time, flags: flags)
-        if !rests { control.took((packet?.data.count ?? 0) * 8, for: kind, quantizer: quantizer) }
-        return packet
+        let share = bits(.seconds(1 / configuration.framesPerSecond)) * weight
+        // Of pictures that follow each other, one that happens to be simple is no reason for a far finer one.
+        let finest =
+            isNewPage ? range.lowerBound : min(max(last - Self.mostRefinement, range.lowerBound), range.upperBound)
+        let quantizer = control.quantizer(
+            for: kind, bits: control.allowance(share: share), in: finest...range.upperBound)
+        return try encode(picture, as: kind, quantizer: quantizer, time: time, flags: flags)
     }
 
     /// A page that is new and would take long at the coarsest quantizer is seen at once, blurred, and then sharpened.
@@ -144,10 +156,9 @@ extension VP8Encoder {
         var drawn = MacroblockMap(size: picture.size)
         try mixed.update(from: blurred, parts: nil, changed: &drawn)
         try mixed.update(from: picture, parts: map.rest, changed: &drawn)
-        try use(quantizer: Self.coarsestQuantizer)
-        guard let packet = try context.encode(mixed, time: time, flags: flags) else { return nil }
         let kind = QuantizerControl.Picture(activity: try PictureActivity.sum(of: mixed, in: map), isKeyFrame: false)
-        control.took(packet.data.count * 8, for: kind, quantizer: Self.coarsestQuantizer)
+        let packet = try encode(mixed, as: kind, quantizer: Self.coarsestQuantizer, time: time, flags: flags)
+        guard let packet else { return nil }
         sharpening = try PictureSharpening(of: picture, blurred: mixed, in: map)
         return packet
     }

@@ -127,7 +127,7 @@ public final class VP8Encoder {
         if configuration.temporalLayers > 1 {
             try context.control("temporal layer", VP8E_SET_TEMPORAL_LAYER_ID, Int32(step.layer))
         }
-        let time = clock.next(timestamp: timestamp, framesPerSecond: configuration.framesPerSecond, wait: wait)
+        let time = clock.next(timestamp: timestamp, framesPerSecond: configuration.framesPerSecond)
         if let reference, reference.state == .newer { try context.setLastFrame(to: reference.picture) }
         reference?.state = .outdated
         let flags = step.flags | (followsScroll ? Self.onlyLastPicture : 0)

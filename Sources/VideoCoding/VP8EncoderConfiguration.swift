@@ -117,8 +117,8 @@ extension VP8Encoder.Configuration {
         config.rc_dropframe_thresh = 0
         config.rc_undershoot_pct = 100
         config.rc_overshoot_pct = 15
-        // Milliseconds of the bitrate: more would be delay, as the pacer holds back what the network does not take. The
-        // small start makes the first key frame coarse and soon there; the frames after it sharpen it.
+        // Milliseconds of the bitrate. Each picture's quantizer is given (``QuantizerControl``): by these libvpx only decides
+        // how many small coefficients it leaves out at the coarsest.
         config.rc_buf_initial_sz = 100
         config.rc_buf_optimal_sz = 120
         config.rc_buf_sz = 150

@@ -52,17 +52,6 @@ struct ScaledPictureTests {
         }
     }
 
-    private func samples(_ picture: any VideoFrameBuffer) -> [[UInt8]] {
-        picture.withPlanes { set in
-            (0..<picture.format.planeCount).map { plane in
-                let extent = picture.format.planeExtent(plane, of: picture.size)
-                return (0..<extent.rows).flatMap { row in
-                    Array(set.planes[plane][row * set.strides[plane]..<row * set.strides[plane] + extent.rowBytes])
-                }
-            }
-        }
-    }
-
     private func whole(_ source: PixelBuffer, _ size: PixelSize, _ rotation: VideoRotation) throws -> [[UInt8]] {
         let picture = try ScaledPicture(size, of: source.size, turnedBy: rotation)
         _ = try picture.update(from: source, damage: nil)

@@ -18,18 +18,6 @@ struct StandingPictureTests {
         }
     }
 
-    /// Each plane's samples, without what pads the rows.
-    private func samples(_ picture: any VideoFrameBuffer) -> [[UInt8]] {
-        picture.withPlanes { set in
-            (0..<picture.format.planeCount).map { plane in
-                let extent = picture.format.planeExtent(plane, of: picture.size)
-                return (0..<extent.rows).flatMap { row in
-                    Array(set.planes[plane][row * set.strides[plane]..<row * set.strides[plane] + extent.rowBytes])
-                }
-            }
-        }
-    }
-
     /// `picture` with some of its pixels from `other`.
     private func mixed(_ picture: PixelBuffer, _ other: PixelBuffer, in part: PixelRectangle) -> PixelBuffer {
         PixelBuffer(size: picture.size, format: picture.format) { planes, strides in
