@@ -55,7 +55,7 @@ public struct BandwidthEstimator: Sendable {
     /// The multiple of the target at which packets leave: frames differ in size, and each is to be out before the next.
     public static let pacingFactor = 2.5
     /// As many times the target at most, where the path was seen to carry that.
-    static let largestPacingFactor = 16.0
+    static let largestPacingFactor = 32.0
     /// Of the maximum, what the estimate has to be for the maximum to be what bounds it: it wavers by some percent.
     private static let unboundShare = 0.9
     /// The multiple of libwebrtc's growth near the capacity.

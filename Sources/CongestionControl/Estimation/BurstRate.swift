@@ -4,22 +4,26 @@ internal import WireFormat
 ///
 /// What a screen shares is still, and then all of it changes. The rate of the stream is bounded by what its user allows,
 /// and says nothing of a path that carries far more: at 2.5 times the rate a page of text takes a fifth of a second on the
-/// way that a local network carries in a tenth of that. So each picture is looked at as a probe: how long its packets
-/// took to leave, and how long they took to arrive.
+/// way that a local network carries in a tenth of that. So each part of a picture is looked at as a probe: how long its
+/// packets took to leave, and how long they took to arrive. A page that begins slowly is faster before its end.
 ///
-///     arrived as fast as it left      the next may leave twice as fast
+///     arrived as fast as it left      what follows may leave twice as fast
 ///     arrived more slowly             the path is full at that rate: those that follow leave a little slower than that
 ///     packets were lost               as at the beginning: nil
 ///
 /// Source: libwebrtc's `goog_cc/probe_bitrate_estimator` for how a cluster of packets is measured; that media are the
 /// cluster, and that nothing follows for the estimate, is our own.
 struct BurstRate: Sendable {
-    /// A picture of fewer packets measures nothing.
-    static let leastPackets = 16
+    /// A picture of fewer packets proves nothing.
+    static let leastPackets = 8
+    /// One of fewer can arrive slowly for other reasons than a full path.
+    static let leastPacketsOfFull = 16
     /// Packets that left further apart than this are of two pictures.
     static let longestGap = Duration.milliseconds(20)
-    /// A film's pictures may follow each other without a gap: what took longer than this to leave is looked at in parts.
-    static let longestTrain = Duration.milliseconds(500)
+    /// What has more packets is looked at in parts; a film's pictures may follow each other without a gap, too.
+    static let mostPackets = 32
+    /// As far as so much time tells more than when the receiver happened to look.
+    static let leastTrain = Duration.milliseconds(10)
     /// How long a measurement is held to be true.
     static let lifetime = Duration.seconds(120)
     /// What is tried beyond what is known.
@@ -59,9 +63,7 @@ struct BurstRate: Sendable {
     /// Takes what became of packets.
     mutating func receive(_ results: [TransportFeedbackTracker.PacketResult], now: Instant) {
         for result in results.sorted(by: { $1.number.isNewer(than: $0.number) }) {
-            if let train,
-                result.sent - train.lastSent > Self.longestGap || result.sent - train.firstSent > Self.longestTrain
-            {
+            if let train, result.sent - train.lastSent > Self.longestGap || train.isLong {
                 judge(train, now: now)
                 self.train = nil
             }
@@ -76,6 +78,7 @@ struct BurstRate: Sendable {
         guard Double(train.lost) <= Double(train.packets) * Self.largestLoss else { return known = nil }
         guard let (sent, arrived) = train.rates, arrived <= sent * Self.largestRatio else { return }
         if arrived < sent * Self.saturationRatio {
+            guard train.packets >= Self.leastPacketsOfFull else { return }
             full = (arrived, now)
             known = full
         } else {
@@ -106,6 +109,10 @@ extension BurstRate.Train {
         }
         if arrival < first { firstArrivedSize = packet.size }
         arrivals = (min(first, arrival), max(last, arrival))
+    }
+
+    fileprivate var isLong: Bool {
+        packets >= BurstRate.mostPackets && lastSent - firstSent >= BurstRate.leastTrain
     }
 
     /// How fast it left and arrived; nil where that took no time.
