@@ -14,6 +14,8 @@ struct MotionSearch {
     static let share = 0.65
     /// However long the next picture is away, this one is waited for.
     static let longestInterval = Duration.milliseconds(100)
+    /// What comes so long after another picture is a page, and nothing that moved.
+    static let pageInterval = Duration.milliseconds(500)
     /// Of the bits that the fastest way takes, what the far one may take to be worth its effort.
     static let worthwhile = 0.75
     /// How many pictures tell what a way takes.
@@ -57,7 +59,7 @@ struct MotionSearch {
     mutating func speed(
         change: Double, of size: PixelSize, interval: Duration, fastest: Int, timestamp: Duration
     ) -> Int {
-        guard change >= Self.leastChange else { return fastest }
+        guard change >= Self.leastChange, interval < Self.pageInterval else { return fastest }
         decide(timestamp)
         guard looksFar else { return fastest }
         let time = min(interval, Self.longestInterval) * Self.share / Self.megapixels(change, of: size)

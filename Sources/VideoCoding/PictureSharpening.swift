@@ -22,10 +22,12 @@ struct PictureSharpening {
     /// What changes may take meanwhile before the picture is readable; more are sent as any other picture.
     static let largestChange = Duration.milliseconds(500)
 
-    /// Where more of the picture than this changes with part after part, a film for instance, what costs time for each is
-    /// given up after so many: what is blurred still becomes sharp with the frames of the film.
+    /// Where more of the picture than this changes with part after part, a film for instance, what is blurred is made
+    /// readable, and no more: it costs time that the film's pictures need.
     static let restlessShare = 0.05
     static let mostRestlessParts = 3
+    /// Where more than this does, what is blurred becomes sharp with the film's own frames.
+    static let filmShare = 0.25
 
     /// What the next frame is to code.
     struct Part {
@@ -65,8 +67,10 @@ struct PictureSharpening {
         _ picture: any VideoFrameBuffer, changed: MacroblockMap? = nil, bitsPerSecond: Int
     ) throws(VideoCodingError) -> Part? {
         guard picture.size == shown.size else { return nil }
-        if let changed, changed.share > Self.restlessShare { restlessParts += 1 }
-        guard restlessParts < Self.mostRestlessParts else { return nil }
+        let change = changed?.share ?? 0
+        if change > Self.restlessShare { restlessParts += 1 }
+        let isRestless = restlessParts >= Self.mostRestlessParts
+        guard !isRestless || pass == 0 && change <= Self.filmShare else { return nil }
         var map = MacroblockMap(size: picture.size)
         let changeBits = changed?.isEmpty == true ? 0 : try noteChanges(in: picture, map: &map)
         let room = Double(bitsPerSecond) * (Self.share / .seconds(1))
@@ -74,9 +78,9 @@ struct PictureSharpening {
         guard changeBits <= most else { return nil }
         // However much changes, what is blurred becomes sharp.
         let left = max(room - changeBits, room / 4)
-        while !take(left, map: &map), map.isEmpty {
+        while !take(left, map: &map), map.isEmpty || isRestless {
             pass += 1
-            guard pass < Self.passes.count else { return nil }
+            guard pass < Self.passes.count, !isRestless else { return nil }
         }
         current = Part(map: map, quantizer: Self.passes[pass])
         return current

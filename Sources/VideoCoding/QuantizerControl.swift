@@ -28,6 +28,9 @@ struct QuantizerControl {
     /// What is suddenly simple, as a picture that was there a moment ago, does not stay so: by so much at most pictures are
     /// taken for simpler than the one before.
     private static let mostSimplification = 0.85
+    /// What one of the pictures that follow each other counts: of a film some happen to move as libvpx finds it, and take a
+    /// third of what others do.
+    private static let weightOfOne = 0.25
     /// Of what is missing, the part that the next picture saves, and the least of its share that is left to it.
     private static let saving = 0.25
     private static let leastShare = 0.3
@@ -36,14 +39,26 @@ struct QuantizerControl {
 
     /// What is to be coded.
     struct Picture {
+        /// Each is learnt for itself.
+        enum Kind: CaseIterable {
+            case keyFrame
+            /// Of a page that is new after a rest, as an inter frame.
+            case page
+            /// Of a picture shortly after another.
+            case following
+        }
+
+        let kind: Kind
         /// ``PictureActivity`` of what is coded.
         let activity: Double
-        let isKeyFrame: Bool
     }
 
-    private var complexity = (inter: Self.usualComplexity, key: Self.usualComplexity)
+    private var complexity = Dictionary(
+        uniqueKeysWithValues: Picture.Kind.allCases.map { ($0, Self.usualComplexity) })
     /// Bits that are there, below 0 those owed.
     private var credit = 0.0
+    /// Of these, the most that are kept for any picture.
+    private var usualCredit = 0.0
     private var last: Duration?
 
     /// A picture of this time is due. Bits have come together since the one before; but in the time that it was held, `wait`,
@@ -54,14 +69,16 @@ struct QuantizerControl {
         func bits(_ time: Duration) -> Double { Double(bitsPerSecond) * (time / .seconds(1)) }
         let most = max(credit, 0) + bits(max(elapsed - wait, .zero))
         let atOnce = min(Double(burst) * (Self.burst / .seconds(1)), bits(Self.longestBurstCredit))
-        credit = min(credit + bits(elapsed), most, max(bits(Self.longestCredit), atOnce))
+        usualCredit = bits(Self.longestCredit)
+        credit = min(credit + bits(elapsed), most, max(usualCredit, atOnce))
         credit = max(credit, -bits(Self.longestDebt))
     }
 
     /// Bits for the next picture, of which `share` is its own: all that are there, and where these are fewer, nearly its
-    /// share.
-    func allowance(share: Double) -> Double {
-        credit >= share ? credit : max(share + (credit - share) * Self.saving, share * Self.leastShare)
+    /// share. What leaves in a burst is for pages: the first pictures of a film would be far finer than those that follow.
+    func allowance(share: Double, for kind: Picture.Kind) -> Double {
+        guard credit < share else { return kind == .following ? min(credit, max(usualCredit, share)) : credit }
+        return max(share + (credit - share) * Self.saving, share * Self.leastShare)
     }
 
     /// The quantizer, 0 to 63, at which the picture takes about so many bits.
@@ -71,7 +88,7 @@ struct QuantizerControl {
 
     /// The bits that the picture takes at a quantizer, 0 to 63.
     func bits(_ picture: Picture, at quantizer: Int) -> Double {
-        (picture.isKeyFrame ? complexity.key : complexity.inter) * picture.activity * Self.factor(of: quantizer)
+        complexity[picture.kind, default: Self.usualComplexity] * picture.activity * Self.factor(of: quantizer)
     }
 
     /// The next finer quantizer for a picture that was coded with this one and did not change since.
@@ -84,16 +101,11 @@ struct QuantizerControl {
         spend(bits)
         let expected = picture.activity * Self.factor(of: quantizer)
         guard expected > 0 else { return }
-        let seen = Double(bits) / expected
-        func learnt(_ known: Double) -> Double {
-            let mean = max((known * seen).squareRoot(), known * Self.mostSimplification)
-            return min(max(mean, Self.complexities.lowerBound), Self.complexities.upperBound)
-        }
-        if picture.isKeyFrame {
-            complexity.key = learnt(complexity.key)
-        } else {
-            complexity.inter = learnt(complexity.inter)
-        }
+        let known = complexity[picture.kind, default: Self.usualComplexity]
+        let change = pow(Double(bits) / expected / known, picture.kind == .following ? Self.weightOfOne : 0.5)
+        complexity[picture.kind] = min(
+            max(known * max(change, Self.mostSimplification), Self.complexities.lowerBound),
+            Self.complexities.upperBound)
     }
 
     /// A frame took so many bits that says nothing of others.

@@ -41,18 +41,17 @@ extension VP8Encoder {
     private func encode(
         _ attempt: Attempt, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
-        try encode(attempt.picture, as: attempt.kind, quantizer: attempt.quantizer, time: time, flags: flags)
+        try encode(attempt.picture, as: attempt.content, quantizer: attempt.quantizer, time: time, flags: flags)
     }
 
     /// Has libvpx encode a picture with this quantizer, and learns from it.
     private func encode(
-        _ picture: any VideoFrameBuffer, as kind: QuantizerControl.Picture, quantizer: Int,
+        _ picture: any VideoFrameBuffer, as content: QuantizerControl.Picture, quantizer: Int,
         time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
         try use(quantizer: quantizer)
         guard let packet = try context.encode(picture, time: time, flags: flags) else { return nil }
-        // libvpx becomes finer by 12 indices a frame at most, whatever it is told.
-        control.took(packet.data.count * 8, for: kind, quantizer: try lastQuantizer())
+        control.took(packet.data.count * 8, for: content, quantizer: try lastQuantizer())
         return packet
     }
 
@@ -66,7 +65,7 @@ extension VP8Encoder {
 
     private struct Attempt {
         let picture: any VideoFrameBuffer
-        let kind: QuantizerControl.Picture
+        let content: QuantizerControl.Picture
         let quantizer: Int
         /// Bits that it should take at most.
         let limit: Double
@@ -74,38 +73,39 @@ extension VP8Encoder {
     }
 
     private func attemptKeyFrame(of picture: any VideoFrameBuffer) throws(VideoCodingError) -> Attempt {
-        let kind = QuantizerControl.Picture(activity: try PictureActivity.sum(of: picture), isKeyFrame: true)
+        let content = QuantizerControl.Picture(kind: .keyFrame, activity: try PictureActivity.sum(of: picture))
         let range = configuration.minimumQuantizer...configuration.maximumQuantizer
         let limit = bits(configuration.keyFrameLimit)
-        let quantizer = control.quantizer(for: kind, bits: limit, in: range)
-        if control.bits(kind, at: quantizer) <= bits(Self.longestPicture) {
+        let quantizer = control.quantizer(for: content, bits: limit, in: range)
+        if control.bits(content, at: quantizer) <= bits(Self.longestPicture) {
             return Attempt(
-                picture: picture, kind: kind, quantizer: quantizer, limit: bits(Self.longestPicture), isBlurred: false)
+                picture: picture, content: content, quantizer: quantizer, limit: bits(Self.longestPicture),
+                isBlurred: false)
         }
         guard canBlur else {
             return Attempt(
-                picture: picture, kind: kind, quantizer: Self.coarsestQuantizer, limit: limit, isBlurred: false)
+                picture: picture, content: content, quantizer: Self.coarsestQuantizer, limit: limit, isBlurred: false)
         }
-        let blurred = try blurred(picture, isKeyFrame: true)
+        let blurred = try blurred(picture, as: .keyFrame)
         return Attempt(
-            picture: blurred.picture, kind: blurred.kind, quantizer: Self.coarsestQuantizer,
+            picture: blurred.picture, content: blurred.content, quantizer: Self.coarsestQuantizer,
             limit: bits(Self.longestBlurred), isBlurred: true)
     }
 
     /// The picture, blurred until it takes little enough at the coarsest quantizer.
     private func blurred(
-        _ picture: any VideoFrameBuffer, isKeyFrame: Bool
-    ) throws(VideoCodingError) -> (picture: any VideoFrameBuffer, kind: QuantizerControl.Picture) {
+        _ picture: any VideoFrameBuffer, as kind: QuantizerControl.Picture.Kind
+    ) throws(VideoCodingError) -> (picture: any VideoFrameBuffer, content: QuantizerControl.Picture) {
         var result = picture
-        var kind = QuantizerControl.Picture(activity: 0, isKeyFrame: isKeyFrame)
+        var content = QuantizerControl.Picture(kind: kind, activity: 0)
         for factor in [4, 8, 16] {
             let size = PixelSize(width: picture.size.width / factor, height: picture.size.height / factor)
             guard size.width >= 2, size.height >= 2 else { break }
             result = try converter.convert(try converter.convert(picture, to: size), to: picture.size)
-            kind = QuantizerControl.Picture(activity: try PictureActivity.sum(of: result), isKeyFrame: isKeyFrame)
-            guard control.bits(kind, at: Self.coarsestQuantizer) > bits(Self.longestBlurred) else { break }
+            content = QuantizerControl.Picture(kind: kind, activity: try PictureActivity.sum(of: result))
+            guard control.bits(content, at: Self.coarsestQuantizer) > bits(Self.longestBlurred) else { break }
         }
-        return (result, kind)
+        return (result, content)
     }
 
     /// A frame that builds on those before it: a part of a picture that is being sharpened, or what changed, as fine as
@@ -114,6 +114,9 @@ extension VP8Encoder {
         of picture: any VideoFrameBuffer, changed: MacroblockMap?, weight: Double, timestamp: Duration,
         time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
+        let rests = changed?.isEmpty == true
+        let isNewPage = !rests && lastChangeAt.map { timestamp - $0 >= Self.pageTime } ?? false
+        if !rests { lastChangeAt = timestamp }
         if let part = try sharpening?.next(picture, changed: changed, bitsPerSecond: configuration.bitsPerSecond) {
             try use(quantizer: part.quantizer, speed: PictureSharpening.speed)
             try setActiveMap(part.map)
@@ -121,43 +124,42 @@ extension VP8Encoder {
         }
         sharpening = nil
         let isWhole = configuration.temporalLayers > 1
-        let rests = changed?.isEmpty == true
         let map = isWhole ? changed : changed.map { quality.withSomeCoarse($0) }
         try setActiveMap(isWhole || rests ? nil : map)
         let range = configuration.minimumQuantizer...configuration.maximumQuantizer
-        let isNewPage = !rests && lastChangeAt.map { timestamp - $0 >= Self.pageTime } ?? false
-        if !rests { lastChangeAt = timestamp }
-        let kind = QuantizerControl.Picture(
-            activity: rests ? 0 : try PictureActivity.sum(of: picture, in: map), isKeyFrame: false)
-        if isNewPage, canBlur, let map, control.bits(kind, at: range.upperBound) > bits(Self.longestPicture) {
-            return try encodeBlurred(picture, in: map, time: time, flags: flags)
-        }
         let last = try lastQuantizer()
         guard !rests else {
             try use(quantizer: QuantizerControl.finer(than: last, in: range))
             return try context.encode(picture, time: time, flags: flags)
         }
+        let content = QuantizerControl.Picture(
+            kind: isNewPage ? .page : .following, activity: try PictureActivity.sum(of: picture, in: map))
         let share = bits(.seconds(1 / configuration.framesPerSecond)) * weight
+        let allowance = control.allowance(share: share, for: content.kind)
+        if isNewPage, canBlur, let map,
+            control.bits(content, at: range.upperBound) > max(bits(Self.longestPicture), allowance)
+        {
+            return try encodeBlurred(picture, in: map, time: time, flags: flags)
+        }
         // Of pictures that follow each other, one that happens to be simple is no reason for a far finer one.
         let finest =
             isNewPage ? range.lowerBound : min(max(last - Self.mostRefinement, range.lowerBound), range.upperBound)
-        let quantizer = control.quantizer(
-            for: kind, bits: control.allowance(share: share), in: finest...range.upperBound)
-        return try encode(picture, as: kind, quantizer: quantizer, time: time, flags: flags)
+        let quantizer = control.quantizer(for: content, bits: allowance, in: finest...range.upperBound)
+        return try encode(picture, as: content, quantizer: quantizer, time: time, flags: flags)
     }
 
     /// A page that is new and would take long at the coarsest quantizer is seen at once, blurred, and then sharpened.
     private func encodeBlurred(
         _ picture: any VideoFrameBuffer, in map: MacroblockMap, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
-        let blurred = try blurred(picture, isKeyFrame: false).picture
+        let blurred = try blurred(picture, as: .page).picture
         // What did not change is not blurred.
         let mixed = try StandingPicture(size: picture.size)
         var drawn = MacroblockMap(size: picture.size)
         try mixed.update(from: blurred, parts: nil, changed: &drawn)
         try mixed.update(from: picture, parts: map.rest, changed: &drawn)
-        let kind = QuantizerControl.Picture(activity: try PictureActivity.sum(of: mixed, in: map), isKeyFrame: false)
-        let packet = try encode(mixed, as: kind, quantizer: Self.coarsestQuantizer, time: time, flags: flags)
+        let content = QuantizerControl.Picture(kind: .page, activity: try PictureActivity.sum(of: mixed, in: map))
+        let packet = try encode(mixed, as: content, quantizer: Self.coarsestQuantizer, time: time, flags: flags)
         guard let packet else { return nil }
         sharpening = try PictureSharpening(of: picture, blurred: mixed, in: map)
         return packet

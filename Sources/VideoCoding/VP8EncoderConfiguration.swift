@@ -107,7 +107,9 @@ extension VP8Encoder.Configuration {
         // Layers are dropped on the way, so that a frame's probabilities can't rest on those of a frame before.
         config.g_error_resilient = temporalLayers > 1 ? UInt32(VPX_ERROR_RESILIENT_DEFAULT) : 0
         let kilobits = UInt32(max(bitsPerSecond / 1000, 1))
-        config.rc_end_usage = VPX_CBR
+        // Not CBR: it becomes finer by 12 of 128 steps a frame at most, and codes macroblocks finer by turns that are to be as
+        // fine as the others.
+        config.rc_end_usage = VPX_VBR
         config.rc_target_bitrate = kilobits
         config.rc_min_quantizer = UInt32(minimumQuantizer)
         config.rc_max_quantizer = UInt32(maximumQuantizer)
@@ -118,7 +120,7 @@ extension VP8Encoder.Configuration {
         config.rc_undershoot_pct = 100
         config.rc_overshoot_pct = 15
         // Milliseconds of the bitrate. Each picture's quantizer is given (``QuantizerControl``): by these libvpx only decides
-        // how many small coefficients it leaves out at the coarsest.
+        // how many small coefficients it leaves out at the coarsest one.
         config.rc_buf_initial_sz = 100
         config.rc_buf_optimal_sz = 120
         config.rc_buf_sz = 150

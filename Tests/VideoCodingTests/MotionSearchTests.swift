@@ -11,7 +11,9 @@ import Testing
         arguments: [
             (1.0, 1280, 720, Duration.milliseconds(50), -8, -3), (1, 1280, 720, .milliseconds(33), -8, -4),
             (0.7, 1280, 720, .milliseconds(33), -8, -3), (1, 1280, 720, .milliseconds(15), -8, -8),
-            (1, 1920, 1080, .milliseconds(100), -8, -4), (0.9, 1920, 1080, .seconds(10), -8, -3),
+            (1, 1920, 1080, .milliseconds(100), -8, -4), (0.9, 1920, 1080, .milliseconds(400), -8, -3),
+            // A page that is new.
+            (0.9, 1920, 1080, .milliseconds(500), -8, -8),
             (0.09, 1280, 720, .seconds(1), -8, -8), (0, 1280, 720, .seconds(1), -8, -8),
             (1, 1280, 720, .seconds(1), -2, -2), (1, 1280, 720, .zero, -5, -5),
         ])
