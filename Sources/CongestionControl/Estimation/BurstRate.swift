@@ -8,7 +8,8 @@ internal import WireFormat
 /// packets took to leave, and how long they took to arrive. A page that begins slowly is faster before its end.
 ///
 ///     arrived as fast as it left      what follows may leave twice as fast
-///     arrived more slowly             the path is full at that rate: those that follow leave a little slower than that
+///     arrived more slowly             the path is full at that rate: what follows leaves a little slower than that, and
+///                                     after a while a little faster, for a receiver that is busy looks like that, too
 ///     packets were lost               as at the beginning: nil
 ///
 /// Source: libwebrtc's `goog_cc/probe_bitrate_estimator` for how a cluster of packets is measured; that media are the
@@ -30,8 +31,12 @@ struct BurstRate: Sendable {
     private static let growth = 2.0
     /// A picture that takes longer to arrive by more than this has filled the path.
     private static let saturationRatio = 0.9
-    /// What is used of a path that was filled.
+    /// What is used of a path that was filled, and for how long; what is tried then beyond what is known, and up to how far
+    /// beyond what filled the path.
     private static let utilization = 0.85
+    static let patience = Duration.seconds(2)
+    private static let carefulGrowth = 1.25
+    private static let carefulShare = 1.5
     /// A picture that arrives this much faster than it left was held up on its way, and measures nothing.
     private static let largestRatio = 2.0
     /// The share of a picture's packets that may be lost.
@@ -56,8 +61,7 @@ struct BurstRate: Sendable {
     /// The rate that large pictures may leave at; nil where nothing is known.
     func rate(now: Instant) -> DataRate? {
         guard let known, now - known.at < Self.lifetime else { return nil }
-        guard let full, now - full.at < Self.lifetime else { return known.rate }
-        return min(known.rate, full.rate * Self.utilization)
+        return known.rate
     }
 
     /// Takes what became of packets.
@@ -80,13 +84,18 @@ struct BurstRate: Sendable {
         if arrived < sent * Self.saturationRatio {
             guard train.packets >= Self.leastPacketsOfFull else { return }
             full = (arrived, now)
-            known = full
-        } else {
-            let proven = min(sent, arrived) * Self.growth
-            // What left slowly proves nothing against a higher rate.
-            if let rate = rate(now: now), rate > proven { return }
-            known = (proven, now)
+            known = (arrived * Self.utilization, now)
+            return
         }
+        let proven = min(sent, arrived)
+        var growth = Self.growth
+        if let full, now - full.at < Self.lifetime, proven < full.rate * Self.carefulShare {
+            guard now - full.at >= Self.patience else { return }
+            growth = Self.carefulGrowth
+        }
+        // What left slowly proves nothing against a higher rate.
+        if let rate = rate(now: now), rate > proven * growth { return }
+        known = (proven * growth, now)
     }
 }
 

@@ -8,7 +8,7 @@ import WireFormat
     /// Pictures that leave one after the other, half a second apart, over a path that carries so much.
     private struct Path {
         var rates = BurstRate()
-        let capacity: DataRate
+        var capacity: DataRate
         var now = Instant(nanoseconds: 5_000_000_000)
         private var number: UInt16 = 65_500
 
@@ -78,6 +78,24 @@ import WireFormat
         path.send(60, at: found)
         let again = known(&path)
         #expect(again <= .kilobitsPerSecond(7000))
+    }
+
+    @Test("a receiver that was busy once is no path that is full for ever")
+    func busyReceiver() {
+        var path = Path(5000)
+        path.send(60, at: .kilobitsPerSecond(12_000))
+        let full = known(&path)
+        #expect(full > .zero && full < .kilobitsPerSecond(5000))
+        path.capacity = .kilobitsPerSecond(100_000)
+        path.now = path.now.advanced(by: BurstRate.patience)
+        var rates = [full]
+        for _ in 0..<6 {
+            path.send(60, at: rates[rates.count - 1])
+            rates.append(known(&path))
+        }
+        // A little at first, and then as ever.
+        #expect(rates == rates.sorted() && rates[1] < full * 1.3)
+        #expect(rates[6] > .kilobitsPerSecond(40_000), "\(rates)")
     }
 
     @Test("few packets measure nothing, and lost ones forget what was known")
