@@ -193,12 +193,12 @@ struct FrameCadence {
     }
 
     /// The picture that `action` named is taken up. A frame that comes from now on waits for the next.
-    mutating func begin(new: Bool, now: Duration? = nil) {
+    mutating func begin(new: Bool, now: Duration) {
         againAtOnce = false
         currentIsChange = false
         currentWait = .zero
         let isChange = new && (waiting?.isChange ?? false)
-        let heldUntil = notBefore.map { min($0, now ?? $0) }
+        let heldUntil = notBefore.map { min($0, now) }
         if !isChange, let heldUntil { refinementWait += max(heldUntil - lastEncodedAt - interval, .zero) }
         guard new, let frame = waiting else { return }
         waiting = nil

@@ -210,7 +210,7 @@ struct EncoderThreadStateTests {
     func mute() {
         var state = EncoderThreadState(settings: .init(bitsPerSecond: 1000, framesPerSecond: 1), now: .zero)
         _ = state.receive(frame(0), now: .zero)
-        state.cadence.begin(new: true)
+        state.cadence.begin(new: true, now: .zero)
         state.count(encoded(100, isKeyFrame: true), isRepetition: false, fullSize: size, begin: .zero, end: .zero)
         _ = state.receive(frame(600), now: .milliseconds(600))
         state.muteDidChange(true, now: .milliseconds(600))
@@ -221,7 +221,7 @@ struct EncoderThreadStateTests {
         _ = state.receive(frame(700, damage: []), now: .milliseconds(700))
         state.muteDidChange(false, now: .milliseconds(701))
         #expect(state.cadence.action(now: .milliseconds(701)) == .encodeNew(asKeyFrame: true))
-        state.cadence.begin(new: true)
+        state.cadence.begin(new: true, now: .zero)
         state.count(
             encoded(10, isKeyFrame: true), isRepetition: false, fullSize: size, begin: .milliseconds(701),
             end: .milliseconds(702))
@@ -245,7 +245,7 @@ struct EncoderThreadStateTests {
         var state = EncoderThreadState(settings: .init(bitsPerSecond: 1_000_000), now: .zero)
         _ = state.receive(frame(0), now: .zero)
         state.slot = nil
-        state.cadence.begin(new: true)
+        state.cadence.begin(new: true, now: .zero)
         state.count(encoded(100, isKeyFrame: true), isRepetition: false, fullSize: size, begin: .zero, end: .zero)
         state.queueDidFill(true, now: .milliseconds(10))
         state.cadence.requestKeyFrame()
@@ -263,7 +263,7 @@ struct EncoderThreadStateTests {
         var rates: Set<Double> = []
         while now < .seconds(120) {
             _ = state.receive(frame(Int(now / .milliseconds(1))), now: now)
-            state.cadence.begin(new: true)
+            state.cadence.begin(new: true, now: .zero)
             // A third more than there are.
             let byteCount = Int(100_000 * 1.3 / 8 / state.cadence.framesPerSecond)
             state.count(
@@ -308,7 +308,7 @@ struct EncoderThreadStateTests {
         var cadence = FrameCadence(framesPerSecond: 1, keyFrameInterval: .zero)
         cadence.repetitionsPerSecond = 30
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
-        cadence.begin(new: true)
+        cadence.begin(new: true, now: .zero)
         cadence.encoded(isKeyFrame: true, quantizer: 100, now: .zero)
         #expect(cadence.action(now: .milliseconds(49)) != .encodeAgain(asKeyFrame: false))
         #expect(cadence.action(now: .milliseconds(51)) == .encodeAgain(asKeyFrame: false))
@@ -321,10 +321,10 @@ struct EncoderThreadStateTests {
     func sharpenedAfterResizing() {
         var state = EncoderThreadState(settings: .init(bitsPerSecond: 1_000_000), now: .zero)
         _ = state.receive(frame(0), now: .zero)
-        state.cadence.begin(new: true)
+        state.cadence.begin(new: true, now: .zero)
         state.count(encoded(10, isKeyFrame: true), isRepetition: false, fullSize: size, begin: .zero, end: .zero)
         let now = Duration.seconds(20)
-        state.cadence.begin(new: false)
+        state.cadence.begin(new: false, now: .zero)
         state.count(
             .encoded(
                 EncodedVideoFrame(
@@ -341,7 +341,7 @@ struct EncoderThreadStateTests {
         for index in 0..<70 {
             let now = Duration.milliseconds(index * 33)
             _ = state.receive(frame(index * 33), now: now)
-            state.cadence.begin(new: true)
+            state.cadence.begin(new: true, now: .zero)
             state.count(
                 encoded(110), isRepetition: false, fullSize: PixelSize(width: 1280, height: 720), begin: now, end: now)
         }

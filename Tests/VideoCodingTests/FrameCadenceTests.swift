@@ -45,7 +45,7 @@ private struct CadenceRun {
     }
 
     private mutating func encode(isNew: Bool, isKeyFrame: Bool) {
-        cadence.begin(new: isNew)
+        cadence.begin(new: isNew, now: now)
         cadence.encoded(isKeyFrame: isKeyFrame, quantizer: quantizer, now: now)
         log.append(Entry(milliseconds: Int(now / .milliseconds(1)), isNew: isNew, isKeyFrame: isKeyFrame))
     }
@@ -194,16 +194,16 @@ struct FrameCadenceTests {
         var cadence = FrameCadence(framesPerSecond: 10, keyFrameInterval: .zero)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
         #expect(cadence.action(now: .zero) == .encodeNew(asKeyFrame: true))
-        cadence.begin(new: true)
+        cadence.begin(new: true, now: .zero)
         cadence.encoded(isKeyFrame: true, quantizer: 5, now: .zero)
         cadence.frameArrived(timestamp: .seconds(1), isChange: true, now: .seconds(1))
-        cadence.begin(new: true)
+        cadence.begin(new: true, now: .zero)
         cadence.dropped(now: .seconds(1))
         #expect(cadence.action(now: .seconds(1)) == .encodeAgain(asKeyFrame: false))
-        cadence.begin(new: false)
+        cadence.begin(new: false, now: .zero)
         cadence.dropped(now: .seconds(1))
         #expect(cadence.action(now: .seconds(1)) == .wait(until: .milliseconds(1100)))
-        cadence.begin(new: false)
+        cadence.begin(new: false, now: .zero)
         cadence.failed(now: .seconds(2))
         cadence.requestKeyFrame()
         #expect(cadence.action(now: .seconds(2)) == .wait(until: .seconds(3)))
@@ -216,7 +216,7 @@ struct FrameCadenceTests {
     func whileEncoding() {
         var cadence = FrameCadence(framesPerSecond: 30, keyFrameInterval: .zero)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
-        cadence.begin(new: true)
+        cadence.begin(new: true, now: .zero)
         cadence.frameArrived(timestamp: .milliseconds(40), isChange: true, now: .milliseconds(40))
         cadence.encoded(isKeyFrame: true, quantizer: 5, now: .milliseconds(50))
         #expect(cadence.action(now: .milliseconds(50)) == .encodeNew(asKeyFrame: false))
@@ -281,7 +281,7 @@ struct TimestampTests {
     func forgetting() {
         var cadence = FrameCadence(framesPerSecond: 30, keyFrameInterval: .zero)
         cadence.frameArrived(timestamp: .seconds(100), isChange: true, now: .zero)
-        cadence.begin(new: true)
+        cadence.begin(new: true, now: .zero)
         cadence.encoded(isKeyFrame: true, quantizer: 60, now: .zero)
         cadence.frameArrived(timestamp: .seconds(101), isChange: true, now: .zero)
         cadence.forgetPicture()
@@ -302,7 +302,7 @@ struct TimestampTests {
         #expect(!cadence.keepsWaiting(now: .zero))
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
         #expect(!cadence.keepsWaiting(now: .zero))
-        cadence.begin(new: true)
+        cadence.begin(new: true, now: .zero)
         cadence.encoded(isKeyFrame: true, quantizer: 4, now: .zero)
         // Due half an interval after the one before.
         cadence.frameArrived(timestamp: .milliseconds(100), isChange: true, now: .milliseconds(100))

@@ -108,51 +108,34 @@ final class ReferencePicture {
             var x = first * 8
             while x + 16 <= end * 8 {
                 Self.interpolate(
-                    SIMD16<Int16>.self, source + x, tap, into: target + x,
-                    step: isDown ? -stride : stride)
+                    source + x, tap, into: target + x, step: isDown ? -stride : stride,
+                    widen: { (pixels: SIMD16<UInt8>) in SIMD16<Int16>(truncatingIfNeeded: pixels) },
+                    narrow: { SIMD16(truncatingIfNeeded: $0) })
                 x += 16
             }
             guard x < end * 8 else { return }
             Self.interpolate(
-                SIMD8<Int16>.self, source + x, tap, into: target + x,
-                step: isDown ? -stride : stride)
+                source + x, tap, into: target + x, step: isDown ? -stride : stride,
+                widen: { (pixels: SIMD8<UInt8>) in SIMD8<Int16>(truncatingIfNeeded: pixels) },
+                narrow: { SIMD8(truncatingIfNeeded: $0) })
         }
     }
 
     /// Eight lines, each of six, of which one is new each time.
     @inline(__always)
-    private static func interpolate(
-        _ type: SIMD16<Int16>.Type, _ source: UnsafePointer<UInt8>, _ tap: (Int) -> Int,
-        into target: UnsafeMutablePointer<UInt8>, step: Int
+    private static func interpolate<Pixels: SIMD<UInt8>, Wide: SIMD<Int16>>(
+        _ source: UnsafePointer<UInt8>, _ tap: (Int) -> Int, into target: UnsafeMutablePointer<UInt8>, step: Int,
+        widen: (Pixels) -> Wide, narrow: (Wide) -> Pixels
     ) {
-        var (first, second) = (load(source + tap(0)), load(source + tap(1)))
-        var (third, fourth) = (load(source + tap(2)), load(source + tap(3)))
-        var fifth = load(source + tap(4))
-        var target = target
-        for line in 0..<8 {
-            let sixth = load(source + tap(line + 5))
-            let value = interpolate(type, first, second, third, fourth, fifth, sixth)
-            UnsafeMutableRawPointer(target).storeBytes(
-                of: SIMD16<UInt8>(truncatingIfNeeded: value), as: SIMD16<UInt8>.self)
-            (first, second, third, fourth, fifth) = (second, third, fourth, fifth, sixth)
-            target += step
+        func line(_ number: Int) -> Wide {
+            widen(UnsafeRawPointer(source + tap(number)).loadUnaligned(as: Pixels.self))
         }
-    }
-
-    @inline(__always)
-    private static func interpolate(
-        _ type: SIMD8<Int16>.Type, _ source: UnsafePointer<UInt8>, _ tap: (Int) -> Int,
-        into target: UnsafeMutablePointer<UInt8>, step: Int
-    ) {
-        var (first, second) = (loadHalf(source + tap(0)), loadHalf(source + tap(1)))
-        var (third, fourth) = (loadHalf(source + tap(2)), loadHalf(source + tap(3)))
-        var fifth = loadHalf(source + tap(4))
+        var (first, second, third, fourth, fifth) = (line(0), line(1), line(2), line(3), line(4))
         var target = target
-        for line in 0..<8 {
-            let sixth = loadHalf(source + tap(line + 5))
-            let value = interpolate(type, first, second, third, fourth, fifth, sixth)
-            UnsafeMutableRawPointer(target).storeBytes(
-                of: SIMD8<UInt8>(truncatingIfNeeded: value), as: SIMD8<UInt8>.self)
+        for number in 0..<8 {
+            let sixth = line(number + 5)
+            let value = interpolate(first, second, third, fourth, fifth, sixth)
+            UnsafeMutableRawPointer(target).storeBytes(of: narrow(value), as: Pixels.self)
             (first, second, third, fourth, fifth) = (second, third, fourth, fifth, sixth)
             target += step
         }
@@ -160,10 +143,9 @@ final class ReferencePicture {
 
     /// 3, -16, 77, 77, -16, 3 of 128. Sums are from -8160 to 40 864: less 16 384 they are numbers of sixteen bits.
     @inline(__always)
-    private static func interpolate<Vector: SIMD>(
-        _ type: Vector.Type, _ first: Vector, _ second: Vector, _ third: Vector, _ fourth: Vector, _ fifth: Vector,
-        _ sixth: Vector
-    ) -> Vector where Vector.Scalar == Int16 {
+    private static func interpolate<Vector: SIMD<Int16>>(
+        _ first: Vector, _ second: Vector, _ third: Vector, _ fourth: Vector, _ fifth: Vector, _ sixth: Vector
+    ) -> Vector {
         let sum =
             (third &+ fourth) &* Vector(repeating: 77) &+ (first &+ sixth) &* Vector(repeating: 3)
             &- (second &+ fifth) &* Vector(repeating: 16) &+ Vector(repeating: 64 - 16_384)
@@ -172,16 +154,6 @@ final class ReferencePicture {
         let positive = value & ~(value &>> Vector(repeating: 15))
         let room = Vector(repeating: 255) &- positive
         return positive &+ (room & (room &>> Vector(repeating: 15)))
-    }
-
-    @inline(__always)
-    private static func load(_ pixels: UnsafePointer<UInt8>) -> SIMD16<Int16> {
-        SIMD16(truncatingIfNeeded: UnsafeRawPointer(pixels).loadUnaligned(as: SIMD16<UInt8>.self))
-    }
-
-    @inline(__always)
-    private static func loadHalf(_ pixels: UnsafePointer<UInt8>) -> SIMD8<Int16> {
-        SIMD8(truncatingIfNeeded: UnsafeRawPointer(pixels).loadUnaligned(as: SIMD8<UInt8>.self))
     }
 
     /// The runs of moved macroblocks, row by row, from below where things move down.
