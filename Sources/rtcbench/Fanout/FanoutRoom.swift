@@ -9,6 +9,8 @@ internal import WireFormat
 /// Whoever shares to a room: a connection a viewer, all on one port.
 final class FanoutRoom {
     private(set) var connections: [Connection] = []
+    /// All connections, as pictures are sent to them.
+    private var everybody: [(connection: Connection, media: Int)] = []
     private(set) var ports: [UInt16] = []
     private let port: SharedPort
     private let crowd: CrowdProcess
@@ -40,7 +42,7 @@ final class FanoutRoom {
             let known = connections.count
             try await connect(min(32, count - known))
             Connection.send(
-                frames.next(isKeyFrame: true, now: MonotonicTime.now), to: connections[known...].map { ($0, 0) })
+                frames.next(isKeyFrame: true, now: MonotonicTime.now), to: Array(everybody[known...]))
             try await Task.sleep(for: .milliseconds(60))
         }
     }
@@ -68,6 +70,7 @@ final class FanoutRoom {
             connection.setDemand(
                 BitrateDemand(minimum: .kilobitsPerSecond(30), maximum: rate, priority: .medium), media: 0)
             connections.append(connection)
+            everybody.append((connection, 0))
             ports.append(port)
         }
         for task in waiting {
@@ -108,9 +111,9 @@ final class FanoutRoom {
     /// given more.
     func send(_ frame: PacketizedFrame) {
         let full = counts.full.withLock { $0 }
-        let ready = full.isEmpty ? connections : connections.filter { !full.contains(ObjectIdentifier($0)) }
-        counts.framesWithheld.add(connections.count - ready.count, ordering: .relaxed)
-        Connection.send(frame, to: ready.map { ($0, 0) })
+        let ready = full.isEmpty ? everybody : everybody.filter { !full.contains(ObjectIdentifier($0.connection)) }
+        counts.framesWithheld.add(everybody.count - ready.count, ordering: .relaxed)
+        Connection.send(frame, to: ready)
     }
 
     /// Frames that were not handed on since this was asked last.
