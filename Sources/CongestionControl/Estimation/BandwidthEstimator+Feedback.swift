@@ -29,10 +29,12 @@ extension BandwidthEstimator {
         guard !results.isEmpty else { return }
         lastActivity = now
         outstanding.receive(results, now: now)
-        let arrived = results.filter { $0.arrival != nil }.sorted(by: Self.arrivesEarlier)
-        if let first = arrived.lazy.map(\.sent).min(), let last = arrived.lazy.map(\.sent).max() {
-            window.receive(roundTrip: max(.zero, now - first))
-            feedbackRoundTrip = max(.zero, now - last)
+        let arrived = Self.arrived(results)
+        if let first = arrived.first {
+            var sent = (first: first.sent, last: first.sent)
+            for result in arrived { sent = (min(sent.first, result.sent), max(sent.last, result.sent)) }
+            window.receive(roundTrip: max(.zero, now - sent.first))
+            feedbackRoundTrip = max(.zero, now - sent.last)
         }
         throughput.receive(results)
         pictures.receive(results, now: now)
@@ -179,6 +181,15 @@ extension BandwidthEstimator {
         return max(rate, min(estimate, acknowledged * AIMDRateControl.backoffFactor))
     }
 
+    /// The packets that arrived, in that order: nearly always all of them, as they come.
+    private static func arrived(
+        _ results: [TransportFeedbackTracker.PacketResult]
+    ) -> [TransportFeedbackTracker.PacketResult] {
+        let isWhole = results.allSatisfy { $0.arrival != nil }
+        let arrived = isWhole ? results : results.filter { $0.arrival != nil }
+        return arrived.isSorted(by: arrivesEarlier) ? arrived : arrived.sorted(by: arrivesEarlier)
+    }
+
     private static func arrivesEarlier(
         _ left: TransportFeedbackTracker.PacketResult, _ right: TransportFeedbackTracker.PacketResult
     ) -> Bool {
@@ -186,5 +197,17 @@ extension BandwidthEstimator {
         if arrivals.0 != arrivals.1 { return arrivals.0 < arrivals.1 }
         if left.sent != right.sent { return left.sent < right.sent }
         return right.number.isNewer(than: left.number)
+    }
+}
+
+extension Array {
+    /// Whether sorting would change nothing.
+    func isSorted(by areInIncreasingOrder: (Element, Element) -> Bool) -> Bool {
+        var index = 1
+        while index < count {
+            if areInIncreasingOrder(self[index], self[index - 1]) { return false }
+            index += 1
+        }
+        return true
     }
 }

@@ -66,7 +66,7 @@ struct BurstRate: Sendable {
 
     /// Takes what became of packets.
     mutating func receive(_ results: [TransportFeedbackTracker.PacketResult], now: Instant) {
-        for result in results.sorted(by: { $1.number.isNewer(than: $0.number) }) {
+        for result in results.isSorted(by: Self.isEarlier) ? results : results.sorted(by: Self.isEarlier) {
             if let train, result.sent - train.lastSent > Self.longestGap || train.isLong {
                 judge(train, now: now)
                 self.train = nil
@@ -75,6 +75,12 @@ struct BurstRate: Sendable {
             train.add(result)
             self.train = train
         }
+    }
+
+    private static func isEarlier(
+        _ left: TransportFeedbackTracker.PacketResult, _ right: TransportFeedbackTracker.PacketResult
+    ) -> Bool {
+        right.number.isNewer(than: left.number)
     }
 
     private mutating func judge(_ train: Train, now: Instant) {

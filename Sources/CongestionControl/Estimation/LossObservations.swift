@@ -51,7 +51,9 @@ struct LossObservations: Sendable {
         var newestSent = first.sent
         for result in results {
             // What was reported as missing in this interval and arrived after all was not lost.
-            partialLost[result.number] = result.arrival == nil ? result.size : nil
+            if result.arrival == nil || !partialLost.isEmpty {
+                partialLost[result.number] = result.arrival == nil ? result.size : nil
+            }
             partialBytes += result.size
             firstSent = min(firstSent, result.sent)
             newestSent = max(newestSent, result.sent)
@@ -68,7 +70,7 @@ struct LossObservations: Sendable {
                 size: size, lost: Double(partialLost.values.reduce(0, +)) / 1000, rate: size * 8 / duration.seconds))
         count += 1
         partialBytes = 0
-        partialLost.removeAll(keepingCapacity: true)
+        if !partialLost.isEmpty { partialLost.removeAll(keepingCapacity: true) }
         averageLoss = computeAverageLoss()
         return true
     }

@@ -65,10 +65,13 @@ struct QueueingDelay: Sendable {
 
     /// Takes the packets of one feedback that arrived.
     mutating func receive(_ arrived: [TransportFeedbackTracker.PacketResult], now: Instant) {
-        let transits = arrived.compactMap { result in
-            result.arrival.map { (transit: $0 - .nanoseconds(result.sent.nanoseconds), sent: result.sent) }
+        var shortest: (transit: Duration, sent: Instant)?
+        for result in arrived {
+            guard let arrival = result.arrival else { continue }
+            let transit = arrival - .nanoseconds(result.sent.nanoseconds)
+            if shortest.map({ transit < $0.transit }) ?? true { shortest = (transit, result.sent) }
         }
-        guard let (least, sent) = transits.min(by: { $0.transit < $1.transit }) else { return }
+        guard let (least, sent) = shortest else { return }
         if let last = samples.last {
             let change = least - last.transit
             if change > Self.clockJump || change < .zero - Self.clockJump {
@@ -79,7 +82,7 @@ struct QueueingDelay: Sendable {
         }
         samples.append(Sample(time: now, sent: sent, transit: least))
         let kept = samples.firstIndex { now - $0.time <= Self.historyTime } ?? samples.count - 1
-        samples.removeFirst(max(0, kept - 1))
+        if kept > 1 { samples.removeFirst(kept - 1) }
         if let last = bases.indices.last, now - bases[last].begin < Self.basePeriod {
             if least < bases[last].transit { bases[last].transit = least }
             base = min(base ?? least, least)

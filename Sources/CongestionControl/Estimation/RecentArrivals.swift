@@ -34,6 +34,7 @@ struct RecentArrivals: Sendable {
         }
         guard let last = packets.last else { return }
         let kept = packets.lastIndex { last.arrival - $0.arrival > Self.window }.map { $0 + 1 } ?? 0
-        packets.removeFirst(max(kept, packets.count - Self.capacity))
+        let excess = max(kept, packets.count - Self.capacity)
+        if excess > 0 { packets.removeFirst(excess) }
     }
 }

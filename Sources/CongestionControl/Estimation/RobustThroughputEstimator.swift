@@ -51,7 +51,7 @@ public struct RobustThroughputEstimator: Sendable {
             latestDropped = max(latestDropped ?? window[dropped].sent, window[dropped].sent)
             dropped += 1
         }
-        window.removeFirst(dropped)
+        if dropped > 0 { window.removeFirst(dropped) }
         if window.capacity > Self.roomyCapacity, window.capacity > 2 * window.count { shrink() }
         estimate = currentRate
     }
@@ -113,6 +113,7 @@ public struct RobustThroughputEstimator: Sendable {
             self = RobustThroughputEstimator()
             return
         }
+        guard let last = window.last, packet.arrival < last.arrival else { return window.append(packet) }
         let index = window.lastIndex { $0.arrival <= packet.arrival }.map { $0 + 1 } ?? 0
         window.insert(packet, at: index)
     }
