@@ -11,12 +11,15 @@ struct VideoSender {
         let frame: PacketizedFrame
         /// The extensions that few packets have; nil for none.
         private let rest: Rest?
-        private let absoluteSendTime: AbsoluteSendTime?
+        private let absoluteSendTime: AbsoluteSendTime
         private let fragmentIndex: UInt16
-        private let transportSequenceNumber: TransportSequenceNumber?
+        private let transportSequenceNumber: TransportSequenceNumber
         let numberOffset: VP8NumberOffset
         /// Under which of the sender's agreements it was first written; see ``VideoSender/canWrite(_:)``.
         let generation: UInt16
+        /// Which of both it bears. Beside the numbers and not in them, they fill up what is left of 32 bytes.
+        private let hasSendTime: Bool
+        private let hasNumber: Bool
 
         private final class Rest: Sendable {
             let extensions: HeaderExtensions
@@ -31,8 +34,10 @@ struct VideoSender {
             self.frame = frame
             self.numberOffset = numberOffset
             fragmentIndex = UInt16(clamping: fragment)
-            absoluteSendTime = extensions.absoluteSendTime
-            transportSequenceNumber = extensions.transportSequenceNumber
+            absoluteSendTime = extensions.absoluteSendTime ?? AbsoluteSendTime(0)
+            transportSequenceNumber = extensions.transportSequenceNumber ?? TransportSequenceNumber(0)
+            hasSendTime = extensions.absoluteSendTime != nil
+            hasNumber = extensions.transportSequenceNumber != nil
             self.generation = generation
             let isUsual =
                 extensions.mediaIdentification == nil && extensions.videoOrientation == nil
@@ -47,8 +52,8 @@ struct VideoSender {
         var extensions: HeaderExtensions {
             if let rest { return rest.extensions }
             var extensions = HeaderExtensions()
-            extensions.absoluteSendTime = absoluteSendTime
-            extensions.transportSequenceNumber = transportSequenceNumber
+            extensions.absoluteSendTime = hasSendTime ? absoluteSendTime : nil
+            extensions.transportSequenceNumber = hasNumber ? transportSequenceNumber : nil
             return extensions
         }
     }

@@ -61,6 +61,26 @@ import WireFormat
             random: &random)
     }
 
+    /// A room of a thousand viewers keeps some hundred thousand of them.
+    @Test func `What is kept of a packet is half a cache line`() {
+        #expect(MemoryLayout<VideoSender.SentPacket?>.stride == 32)
+    }
+
+    @Test(arguments: [(true, true), (true, false), (false, true), (false, false)])
+    func `A packet that is sent again has the extensions that it had`(hasSendTime: Bool, hasNumber: Bool) {
+        for mid in [nil, "v"] {
+            var extensions = HeaderExtensions()
+            extensions.absoluteSendTime = hasSendTime ? AbsoluteSendTime(77) : nil
+            extensions.transportSequenceNumber = hasNumber ? TransportSequenceNumber(78) : nil
+            extensions.mediaIdentification = mid
+            let packet = VideoSender.SentPacket(
+                frame: Self.frame(isKeyFrame: true, quarterTurns: 0), fragment: 0, extensions: extensions)
+            #expect(packet.extensions.absoluteSendTime == extensions.absoluteSendTime)
+            #expect(packet.extensions.transportSequenceNumber == extensions.transportSequenceNumber)
+            #expect(packet.extensions.mediaIdentification == mid)
+        }
+    }
+
     @Test
     func `How a picture stands is told with key frames, with changes, and while it does not stand upright`() throws {
         var sender = try Self.sender()
