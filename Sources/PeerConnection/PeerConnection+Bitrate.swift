@@ -50,13 +50,14 @@ extension PeerConnection {
 
     /// Whether packets have transport-wide numbers.
     private var isNumbering: Bool {
-        outbound.contains { $0.isActive && $0.stream?.parameters.extensions[.transportSequenceNumber] != nil }
+        outbound.indices.contains { outbound[$0].isActive && outbound[$0].isNumbering }
     }
 
     /// The media that padding is made of: the first of those that are sent over RTX and have been begun.
     func paddingMedia() -> Int? {
         outbound.indices.first { index in
-            outbound[index].video?.canPad == true && outbound[index].demand?.maximum != .zero
+            outbound[index].isActive && outbound[index].demand?.maximum != .zero
+                && outbound[index].video?.canPad == true
         }
     }
 

@@ -111,15 +111,10 @@ extension PeerConnection {
     mutating func queueControl(now: Instant) {
         guard transport.outbound != nil, progress != .ended else { return }
         // Between two paths reports fall due as ever, or their deadlines would stay in the past; they go nowhere.
-        defer { if selectedPair == nil { control = [] } }
-        for index in outbound.indices {
-            // Asked with every input: the stream is copied only where a report is due.
-            guard outbound[index].isActive, now >= outbound[index].nextReport ?? now,
-                let stream = outbound[index].stream, stream.statistics.packetsSent > 0,
-                let report = outbound[index].senderReport(at: now, wallclock: wallclock(at: now))
-            else { continue }
-            outbound[index].withStream { $0.nextReport = now.advanced(by: Self.reportInterval) }
-            control += writer(for: stream.source).datagrams(report: .senderReport(report))
+        defer { if !hasPath, !control.isEmpty { control = [] } }
+        for index in outbound.indices where outbound[index].isActive {
+            if let due = outbound[index].nextReport, due > now { continue }
+            queueReport(ofMedia: index, now: now)
         }
         for index in inbound.indices {
             let feedback = inbound[index].pollFeedback(now: now)
@@ -131,6 +126,14 @@ extension PeerConnection {
         if let source = inbound.first?.localSource, let reports = arrivals?.poll(now: now), !reports.isEmpty {
             control += writer(for: source).datagrams(feedback: reports.map { .transportFeedback($0) })
         }
+    }
+
+    private mutating func queueReport(ofMedia index: Int, now: Instant) {
+        guard let stream = outbound[index].stream, stream.statistics.packetsSent > 0,
+            let report = outbound[index].senderReport(at: now, wallclock: wallclock(at: now))
+        else { return }
+        outbound[index].nextReport = now.advanced(by: Self.reportInterval)
+        control += writer(for: stream.source).datagrams(report: .senderReport(report))
     }
 
     /// Says goodbye for one of this side's sources (RFC 3550 §6.6).

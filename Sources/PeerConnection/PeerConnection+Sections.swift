@@ -117,10 +117,10 @@ extension PeerConnection {
                 random: &random)
         } else if outbound[index].isActive {
             queueGoodbye(ofMedia: index, now: now)
-            outbound[index].withStream { $0.isActive = false }
+            outbound[index].pause()
         }
         var sounding: Set<String> = []
-        for index in outbound.indices where outbound[index].audio?.stream.isActive == true {
+        for index in outbound.indices where outbound[index].isActive && outbound[index].audio != nil {
             sounding.insert(identity.media[index].kind.streamID)
         }
         for index in outbound.indices {

@@ -12,6 +12,14 @@ struct OutboundMedia {
     /// The sender; at most one of the two, from the first description on that has it send.
     var video: VideoSender?
     var audio: AudioSender?
+    // What is asked for with every packet or input stands here: to ask a sender is to copy all of it.
+
+    /// Whether there is a sender, which may send now: the newest descriptions have it send.
+    private(set) var isActive = false
+    /// Whether its packets have transport-wide numbers.
+    private(set) var isNumbering = false
+    /// When a report is due; nil before the first.
+    var nextReport: Instant?
     /// What its encoder could use; nil where its owner has not said.
     var demand: BitrateDemand?
     /// What the encoder was told last.
@@ -21,12 +29,6 @@ struct OutboundMedia {
 
     /// The source, where there is a sender.
     var stream: OutgoingStream? { video?.stream ?? audio?.stream }
-
-    /// Whether there is a sender, which may send now.
-    var isActive: Bool { video?.stream.isActive ?? audio?.stream.isActive ?? false }
-
-    /// When the sender reports next.
-    var nextReport: Instant? { video?.stream.nextReport ?? audio?.stream.nextReport }
 
     /// Changes the sender's stream, where there is one.
     @discardableResult
@@ -44,6 +46,9 @@ struct OutboundMedia {
         _ parameters: OutgoingStream.Parameters, isVideo: Bool, maximumBitrate: DataRate,
         random: inout some RandomNumberGenerator
     ) {
+        let isPaused = !isActive
+        isActive = true
+        isNumbering = parameters.extensions[.transportSequenceNumber] != nil
         if stream == nil {
             if isVideo {
                 video = VideoSender(parameters: parameters, maximumBitrate: maximumBitrate, random: &random)
@@ -52,12 +57,17 @@ struct OutboundMedia {
             }
             return
         }
-        let isPaused = !isActive
         video?.update(parameters)
         audio?.stream.parameters = parameters
         guard isPaused else { return }
+        nextReport = nil
         video?.resume()
         audio?.stream.resume()
+    }
+
+    /// Ceases to have it sent, until it is started again.
+    mutating func pause() {
+        isActive = false
     }
 }
 

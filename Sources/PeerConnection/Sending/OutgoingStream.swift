@@ -22,14 +22,10 @@ struct OutgoingStream: Sendable {
 
     /// A later description may change all of it but the source.
     var parameters: Parameters
-    /// Whether the newest descriptions have this source send.
-    var isActive = true
     var statistics = OutboundStatistics()
     var reports: ReceiverReportTracker
     /// The peer knows which section a source belongs to once it reports on it; until then every packet says so.
     var isSourceKnown = false
-    /// When a report is due; nil before the first.
-    var nextReport: Instant?
     /// The number of the next packet.
     private(set) var sequenceNumber: SequenceNumber
     let timestampOffset: RTPTimestamp
@@ -46,9 +42,7 @@ struct OutgoingStream: Sendable {
 
     /// Begins again after a goodbye: the peer may have forgotten whose source this is.
     mutating func resume() {
-        isActive = true
         isSourceKnown = false
-        nextReport = nil
     }
 
     /// The extensions that every packet carries.

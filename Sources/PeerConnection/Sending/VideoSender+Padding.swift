@@ -11,7 +11,7 @@ extension VideoSender {
     /// Whether padding can be sent: over RTX only, whose numbers the receiver does not wait for, and after media, which
     /// tell what the source is.
     var canPad: Bool {
-        stream.isActive && stream.parameters.retransmission != nil && newestTimestamp != nil
+        stream.parameters.retransmission != nil && newestTimestamp != nil
     }
 
     /// Writes a packet that is to be no larger than it takes to send `wanted` bytes: mostly a packet sent lately once more

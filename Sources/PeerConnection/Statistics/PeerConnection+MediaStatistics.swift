@@ -29,7 +29,7 @@ extension PeerConnection {
             object.set("codecId", codecID)
             object.set("mediaSourceId", StatisticsObject.mediaSourceID(media: index))
             object.set("remoteId", stream.reports.newest == nil ? nil : StatisticsObject.remoteInboundID(media: index))
-            object.set("active", stream.isActive)
+            object.set("active", media.isActive)
             object.set("packetsSent", stream.statistics.packetsSent)
             object.set("bytesSent", stream.statistics.bytesSent)
             object.set("headerBytesSent", stream.statistics.headerBytesSent)
