@@ -72,16 +72,20 @@ extension PeerConnection {
 
     /// A target that differs from what was told by no more than this share is not told.
     private static var toldChange: Double { 0.01 }
+    /// A rise by no more than this share waits until ``refreshInterval`` has passed: an estimate that grows does so with
+    /// every feedback, ten times a second, and whoever hears of it is woken for it.
+    private static var toldRise: Double { 0.05 }
 
     /// Divides the rate where there is reason to, and tells what changed.
     mutating func allocateBitrate(now: Instant) {
         guard progress == .connected || progress == .disconnected else { return }
         let isQueueFull = pacer.isQueueFull
         if !bandwidth.isAllocationDue, let allocated = bandwidth.allocated, allocated.target == bandwidth.mediaRate,
-            allocated.isQueueFull == isQueueFull
+            allocated.isQueueFull == isQueueFull, bandwidth.riseDue.map({ now < $0 }) ?? true
         {
             return
         }
+        bandwidth.riseDue = nil
         // What they ask for changes seldom; what there is to divide, with every feedback.
         if bandwidth.claims.count != outbound.count { bandwidth.isAllocationDue = true }
         if bandwidth.isAllocationDue { bandwidth.claims = outbound.indices.map { claim(ofMedia: $0) } }
@@ -118,19 +122,17 @@ extension PeerConnection {
         return sum > .zero ? sum : nil
     }
 
-    /// Other delay or loss alone is told no more often than this.
+    /// Other delay or loss alone, and a small rise, are told no more often than this.
     private static var refreshInterval: Duration { .seconds(1) }
 
     private mutating func tell(_ target: BitrateTarget, media index: Int, now: Instant) {
-        let isRefreshDue = outbound[index].targetTold.map { now - $0 >= Self.refreshInterval } ?? true
-        if let told = outbound[index].target, told.isQueueFull == target.isQueueFull,
-            told.bitrate == target.bitrate
-                || (min(told.bitrate, target.bitrate) > .zero
-                    && abs(Double(told.bitrate.bitsPerSecond) - Double(target.bitrate.bitsPerSecond))
-                        <= Self.toldChange * Double(told.bitrate.bitsPerSecond)),
-            !isRefreshDue || !target.isPathNotablyOther(than: told)
-        {
-            return
+        let refresh = outbound[index].targetTold?.advanced(by: Self.refreshInterval) ?? now
+        if let told = outbound[index].target, told.isQueueFull == target.isQueueFull {
+            let change = target.bitrate.change(from: told.bitrate)
+            let isRise = change > Self.toldChange && change <= Self.toldRise
+            if isRise, now < refresh { bandwidth.riseDue = min(bandwidth.riseDue ?? refresh, refresh) }
+            let isTold = now < refresh ? abs(change) > Self.toldChange && !isRise : abs(change) > Self.toldChange
+            guard isTold || now >= refresh && target.isPathNotablyOther(than: told) else { return }
         }
         outbound[index].target = target
         outbound[index].targetTold = now
@@ -248,6 +250,15 @@ extension MediaPath {
             case .tls: 20 + 22
             }
         return network + transport + envelope.prefixByteCount + envelope.suffixByteCount
+    }
+}
+
+extension DataRate {
+    /// The share of `before` that was gained, below zero for what was lost; infinite where one of both is zero.
+    fileprivate func change(from before: DataRate) -> Double {
+        guard self != before else { return 0 }
+        guard min(self, before) > .zero else { return .infinity }
+        return Double(bitsPerSecond - before.bitsPerSecond) / Double(before.bitsPerSecond)
     }
 }
 

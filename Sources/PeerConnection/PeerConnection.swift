@@ -72,9 +72,9 @@ public struct PeerConnection: ~Copyable {
         case keyFrameRequested(media: Int)
         /// The peer reported what share of a sound's packets it lost since it reported before, 0...1.
         case lossReported(fraction: Double, media: Int)
-        /// The encoder of a media is to go by another rate, or is to drop frames, or need not any more: told where the rate
-        /// changed by more than a hundredth, at once where the queue fills or empties, and where the delay or the loss
-        /// has become another, at most once a second.
+        /// The encoder of a media is to go by another rate, or is to drop frames, or need not any more: told at once where
+        /// the rate fell by more than a hundredth or rose by more than a twentieth, and where the queue fills or empties;
+        /// of smaller rises, and where the delay or the loss has become another, at most once a second.
         case targetBitrateChanged(BitrateTarget, media: Int)
         /// A whole frame of what is received; the index is that of ``PeerConnection/remoteMedia``.
         case frame(AssembledFrame, receiver: Int)

@@ -61,6 +61,24 @@ import WireFormat
         #expect(outbound.number("totalPacketSendDelay") != nil)
     }
 
+    /// Each is a wakeup of whoever listens, and a room has thousands that do.
+    @Test func `Small rises are told once a second, and at last in full`() throws {
+        let call = try makeCall(1500, seed: 912)
+        call.run(for: .seconds(15))
+        let told = call.record.targetsOf[0, default: []].filter { $0.target.bitrate > .zero }
+        for (before, next) in zip(told, told.dropFirst()) where next.target.isQueueFull == before.target.isQueueFull {
+            let ratio = Double(next.target.bitrate.bitsPerSecond) / Double(before.target.bitrate.bitsPerSecond)
+            guard ratio > 1, ratio < 1.05 else { continue }
+            #expect(next.now - before.now >= .seconds(1))
+        }
+        // What the path gives from here on is soon known to within a hundredth.
+        call.link.toRight.conditions.rate = .kilobitsPerSecond(20_000)
+        call.run(for: .seconds(30))
+        let path = call.sender.bandwidth.estimator.target
+        #expect(path > .kilobitsPerSecond(1500))
+        #expect(Double(call.target(0).bitsPerSecond) > 0.92 * Double(path.bitsPerSecond))
+    }
+
     @Test func `No more than the maximum is told, whatever the path carries`() throws {
         var options = SimulatedCall.Options()
         options.sender.maximumBitrate = .kilobitsPerSecond(800)

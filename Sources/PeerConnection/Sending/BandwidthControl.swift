@@ -12,6 +12,8 @@ struct BandwidthControl {
     var claims: [BitrateAllocator.Claim?] = []
     /// What it was divided by last.
     var allocated: (target: DataRate, isQueueFull: Bool)?
+    /// When a rise that was too small to be told at once is to be told.
+    var riseDue: Instant?
     /// The pacer's rates as it was told them.
     var paced: (target: DataRate, pacing: DataRate, padding: DataRate)?
     /// What packets that receivers missed have lately taken.
