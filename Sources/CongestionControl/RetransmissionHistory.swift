@@ -11,22 +11,34 @@ public import WireFormat
 /// is inlined into the caller's module, which knows what stands for a packet: generic code that doesn't know costs as much
 /// as encrypting the packet.
 public struct RetransmissionHistory<Packet: Sendable>: Sendable {
-    /// What is known of a packet, beside the packet: most of what is asked needs no copy of that.
+    /// What is known of a packet, beside the packet: most of what is asked needs no copy of that. Sixteen bytes, for a
+    /// room has thousands of connections, and each has hundreds of these.
     @usableFromInline
     struct Record: Sendable {
         @usableFromInline let sent: Instant
-        /// Long ago where there was none.
-        @usableFromInline var lastRetransmission = Instant(nanoseconds: .min / 2)
-        @usableFromInline let size: Int32
+        @usableFromInline let size: UInt16
         @usableFromInline let number: SequenceNumber
+        /// Milliseconds from ``sent`` to when it was sent again last, rounded up; zero where it was not.
+        @usableFromInline var delay: UInt16 = 0
         /// Whether a retransmission waits to be sent.
         @usableFromInline var isQueued = false
 
         @inlinable
         init(number: SequenceNumber, size: Int, sent: Instant) {
             self.number = number
-            self.size = Int32(clamping: size)
+            self.size = UInt16(clamping: size)
             self.sent = sent
+        }
+
+        /// When it was sent again last, to the millisecond; nil where it was not.
+        var lastRetransmission: Instant? {
+            delay == 0 ? nil : sent.advanced(by: .milliseconds(Int(delay)))
+        }
+
+        /// Takes note that a retransmission has left.
+        mutating func didRetransmit(now: Instant) {
+            isQueued = false
+            delay = UInt16(clamping: max(1, (now.nanoseconds - sent.nanoseconds + 999_999) / 1_000_000))
         }
     }
 
@@ -104,7 +116,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
             requestsUnknown += 1
             return nil
         }
-        if record.isQueued || now - record.lastRetransmission < roundTripTime {
+        if record.isQueued || record.lastRetransmission.map({ now - $0 < roundTripTime }) ?? false {
             requestsTooSoon += 1
             return nil
         }
@@ -118,8 +130,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     public mutating func didRetransmit(_ number: SequenceNumber, now: Instant) {
         let index = index(of: number)
         guard records[index]?.number == number else { return }
-        records[index]?.isQueued = false
-        records[index]?.lastRetransmission = now
+        records[index]?.didRetransmit(now: now)
     }
 
     /// A packet that padding may be made of: the newest first, then the one before the last that was given, as long as

@@ -1,4 +1,4 @@
-import CongestionControl
+@testable import CongestionControl
 import RTP
 import Testing
 import WireFormat
@@ -36,6 +36,22 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(history.lookup(SequenceNumber(1), now: at(51), roundTripTime: roundTrip) == 1)
         #expect(history.requestsTooSoon == 2)
         #expect(history.packetsRetransmitted == 2)
+    }
+
+    @Test("When a packet was sent again is known to the millisecond, and never as earlier than it was")
+    func roundsUp() {
+        let sent = Instant(nanoseconds: 700)
+        for delay in [Int64(0), 1, 999_999, 1_000_000, 1_000_001, 2_999_000_000] {
+            var record = RetransmissionHistory<Int>.Record(number: SequenceNumber(1), size: 10, sent: sent)
+            #expect(record.lastRetransmission == nil)
+            record.isQueued = true
+            let now = Instant(nanoseconds: sent.nanoseconds + delay)
+            record.didRetransmit(now: now)
+            #expect(!record.isQueued)
+            let difference = (record.lastRetransmission ?? .distantFuture) - now
+            #expect(difference >= .zero && difference <= .milliseconds(1))
+        }
+        #expect(MemoryLayout<RetransmissionHistory<Int>.Record?>.stride == 16)
     }
 
     @Test("Whatever the rate was before, what was sent within the last second is there")
