@@ -215,8 +215,9 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// Gives room back that was needed for a while, as for a large picture: where half of it is much for what is asked for.
     @usableFromInline
     mutating func shrink(before number: SequenceNumber, now: Instant) {
-        // Of the packet that was sent as many before as a quarter of the room holds.
-        guard let record = records[records.count / 4 * 3],
+        // Of the packet that was sent as many before as three eighths of the room hold: what is asked for fills three
+        // quarters of half of it at most, and a second with more packets than most does not have it grow again at once.
+        guard let record = records[records.count / 8 * 5],
             now.nanoseconds - record.sent.nanoseconds > maximumAgeNanoseconds / 3
         else { return }
         let half = records.count / 2

@@ -106,8 +106,9 @@ public struct TransportFeedbackTracker: Sendable {
 
     /// Gives room back that was needed for a while, as for the first probes: where half of it is much for what is kept.
     private mutating func shrink(now: Instant) {
-        // It was sent as many packets ago as a quarter of the room holds.
-        let last = slots[slots.count / 4 * 3]
+        // It was sent as many packets ago as three eighths of the room hold: the rest of half of it is left for seconds with
+        // more packets than most.
+        let last = slots[slots.count / 8 * 5]
         guard last.fate != .none, now.nanoseconds - last.sent.nanoseconds > Self.keptTime,
             !slots[..<(slots.count / 2)].contains(where: { $0.fate == .inFlight })
         else { return }

@@ -54,6 +54,26 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(MemoryLayout<RetransmissionHistory<Int>.Record?>.stride == 16)
     }
 
+    @Test("Room that one busy second needed is given back", arguments: [40, 60, 84])
+    func shrinks(packetsPerSecond: Int) {
+        var history = RetransmissionHistory<Int>(capacity: 4096)
+        var number = SequenceNumber(65_000)
+        var now = at(0)
+        func send(_ count: Int, perSecond rate: Int) {
+            for index in 0..<count {
+                history.insert(number, index, size: 1000, now: now)
+                number = number.next
+                now = now.advanced(by: .nanoseconds(1_000_000_000 / Int64(rate)))
+            }
+        }
+        send(250, perSecond: 200)
+        #expect(history.records.count == 256)
+        send(1000, perSecond: packetsPerSecond)
+        #expect(history.records.count == (packetsPerSecond < 48 ? 64 : 128))
+        let newest = number.advanced(by: -1)
+        #expect((0..<packetsPerSecond - 1).allSatisfy { history.contains(newest.advanced(by: -$0), now: now) })
+    }
+
     @Test("Whatever the rate was before, what was sent within the last second is there")
     func keepsTheLastSecondWhileItsRoomChanges() {
         var history = RetransmissionHistory<Int>(capacity: 4096)
