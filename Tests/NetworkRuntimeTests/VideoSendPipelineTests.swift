@@ -167,9 +167,8 @@ import WireFormat
         pipeline.keep(to: full, of: other)
         let source = CustomVideoSource()
         pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
-        for width in [64, 96, 128] { source.capture(Self.grey(width, 64)) }
+        for width in [64, 96, 128, 160] { source.capture(Self.grey(width, 64)) }
         pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(300)), of: pair.sender)
-        source.capture(Self.grey(160, 64))
         pipeline.detach(other)
         #expect(await pair.frames { $0.isKeyFrame }.map { $0.size?.width } == [160])
         pipeline.stop()
