@@ -91,6 +91,8 @@ class Exchange:
                 "duration": self.options.duration,
                 "connect_timeout": self.options.connect_timeout,
                 "snapshots": self.options.snapshots,
+                # Headless, every other page of Firefox hangs for good once it listens by WebAudio: it is judged by pictures.
+                "listens": self.options.browser != "firefox",
             }
             return "application/json", json.dumps(settings).encode()
         return None
