@@ -53,10 +53,6 @@ user_pref("network.connectivity-service.enabled", false);
 user_pref("toolkit.telemetry.reportingpolicy.firstRun", false);
 """
 
-# Without a device Firefox's AudioContext never starts; with one, headless, the page hangs as soon as it asks the
-# process that plays for all pages, so the page's own process plays.
-FIREFOX_SOUND_PREFERENCES = 'user_pref("media.cubeb.sandbox", false);\n'
-
 PICTURE = re.compile(r"/(video-[0-9]+-)?frame-[0-9]+\.png")
 
 
@@ -155,43 +151,7 @@ def find_program(options):
     raise RuntimeError(f"no {options.browser} in PATH: looked for {', '.join(PROGRAMS[options.browser])}")
 
 
-def start_sound_server(folder, log):
-    """A PulseAudio daemon of the browser's own, with a sink that nobody hears. None where it is not installed."""
-    program = shutil.which("pulseaudio")
-    if not program:
-        return None, None
-    socket = os.path.join(folder, "pulse")
-    environment = dict(os.environ, HOME=folder, XDG_RUNTIME_DIR=folder, PULSE_RUNTIME_PATH=folder)
-    command = [
-        program,
-        "-n",
-        "--daemonize=no",
-        "--exit-idle-time=-1",
-        "--load=module-null-sink sink_name=nobody rate=48000",
-        f"--load=module-native-protocol-unix socket={socket} auth-anonymous=1",
-    ]
-    with open(log, "wb") as output:
-        server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment)
-    deadline = time.monotonic() + 10
-    while not os.path.exists(socket):
-        if server.poll() is not None or time.monotonic() > deadline:
-            stop_sound_server(server)
-            raise RuntimeError(f"pulseaudio does not listen; what it said is in {log}")
-        time.sleep(0.05)
-    return server, f"unix:{socket}"
-
-
-def stop_sound_server(server):
-    if server and server.poll() is None:
-        server.terminate()
-        try:
-            server.wait(5)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
-
-
-def start_browser(options, program, profile, url, sound_server):
+def start_browser(options, program, profile, url):
     if options.browser == "chromium":
         command = [
             program,
@@ -215,13 +175,11 @@ def start_browser(options, program, profile, url, sound_server):
         command.append(url)
     else:
         with open(os.path.join(profile, "user.js"), "w", encoding="utf-8") as file:
-            file.write(FIREFOX_PREFERENCES + (FIREFOX_SOUND_PREFERENCES if sound_server else ""))
+            file.write(FIREFOX_PREFERENCES)
         command = [program, "--headless", "--no-remote", "--profile", profile, url]
     outside = ("DISPLAY", "WAYLAND_DISPLAY", "PULSE_SERVER", "PULSE_SINK")
     environment = {key: value for key, value in os.environ.items() if key not in outside}
     environment["HOME"] = profile
-    if sound_server:
-        environment["PULSE_SERVER"] = sound_server
     with open(os.path.join(options.out, "browser.log"), "wb") as log:
         return subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
@@ -258,15 +216,10 @@ def view(options, report):
     exchange = Exchange(options, read_offer(options.offer), report)
     server = serve(exchange)
     profile = tempfile.mkdtemp(prefix="viewer-profile-")
-    browser = pulse = sound_server = None
+    browser = None
     try:
-        if options.browser == "firefox":
-            pulse, sound_server = start_sound_server(profile, os.path.join(options.out, "pulseaudio.log"))
-            if not pulse:
-                message = "no pulseaudio in PATH: Firefox has nothing to play to, so its sounds are not measured"
-                report["errors"].append({"message": message, "at_ms": now_ms()})
         url = f"http://127.0.0.1:{server.server_address[1]}/"
-        browser = start_browser(options, program, profile, url, sound_server)
+        browser = start_browser(options, program, profile, url)
         either = threading.Event()
 
         def first_word():
@@ -280,7 +233,6 @@ def view(options, report):
     finally:
         if browser:
             stop_browser(browser)
-        stop_sound_server(pulse)
         server.shutdown()
         shutil.rmtree(profile, ignore_errors=True)
     seen = exchange.seen
