@@ -16,6 +16,9 @@ final class StandingPicture: VideoFrameBuffer, @unchecked Sendable {
     private let picture: I420Picture
     /// A row of macroblocks, as the frame has it.
     private let row: I420Picture
+    /// For each column of a row of macroblocks, the bits in which any of its lines differ.
+    private let lumaDifferences: UnsafeMutablePointer<SIMD16<UInt8>>
+    private let chromaDifferences: UnsafeMutablePointer<UInt64>
     private var isEmpty = true
     /// By what is looked for what moved.
     let signature: PictureSignature
@@ -26,6 +29,13 @@ final class StandingPicture: VideoFrameBuffer, @unchecked Sendable {
         picture = try I420Picture(size: size)
         row = try I420Picture(size: PixelSize(width: size.width, height: 16))
         signature = PictureSignature(size: size)
+        lumaDifferences = .allocate(capacity: signature.columns)
+        chromaDifferences = .allocate(capacity: signature.columns)
+    }
+
+    deinit {
+        lumaDifferences.deallocate()
+        chromaDifferences.deallocate()
     }
 
     func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
@@ -78,62 +88,53 @@ final class StandingPicture: VideoFrameBuffer, @unchecked Sendable {
     /// Copies the macroblocks of a converted row that differ, and signs them while they are at hand.
     private func take(row: Int, columns: Range<Int>, changed: inout MacroblockMap) {
         let height = min(16, size.height - row * 16)
-        guard differs(row: row, columns: columns, height: height) else { return }
+        noteDifferences(row: row, columns: columns, height: height)
         for column in columns {
-            let here = picture.samples.from(x: column * 16, y: row * 16)
+            let difference = unsafeBitCast(lumaDifferences[column], to: SIMD2<UInt64>.self)
+            guard difference[0] | difference[1] | chromaDifferences[column] != 0 else { continue }
             let new = self.row.samples.from(x: column * 16, y: 0)
-            guard Self.differs(here, new, height: height) else { continue }
             changed.insert(row * changed.columns + column)
-            Self.copy(new, to: here)
+            Self.copy(new, to: picture.samples.from(x: column * 16, y: row * 16))
             signature.update(
                 column: column, row: row,
                 PictureSignature.Samples(
                     luma: new.luma, blue: new.blue, red: new.red,
-                    strides: (new.lumaStride, new.chromaStride, new.chromaStride)))
+                    strides: (new.lumaStride, new.chromaStride, new.chromaStride)),
+                isNew: true)
         }
     }
 
-    /// Whether a macroblock differs from another in its first rows.
-    @inline(__always)
-    private static func differs(_ one: I420Samples, _ other: I420Samples, height: Int) -> Bool {
-        var luma = SIMD16<UInt8>()
+    /// Finds which macroblocks of the converted row differ: line by line, which is how memory is read ahead.
+    private func noteDifferences(row: Int, columns: Range<Int>, height: Int) {
+        for column in columns {
+            lumaDifferences[column] = SIMD16()
+            chromaDifferences[column] = 0
+        }
+        let old = picture.samples.from(x: 0, y: row * 16)
+        let new = self.row.samples
         for line in 0..<height {
-            luma |=
-                load(SIMD16<UInt8>.self, one.luma + line * one.lumaStride)
-                ^ load(SIMD16<UInt8>.self, other.luma + line * other.lumaStride)
-        }
-        var chroma = SIMD8<UInt8>()
-        for line in 0..<(height + 1) / 2 {
-            let (here, there) = (line * one.chromaStride, line * other.chromaStride)
-            chroma |= load(SIMD8<UInt8>.self, one.blue + here) ^ load(SIMD8<UInt8>.self, other.blue + there)
-            chroma |= load(SIMD8<UInt8>.self, one.red + here) ^ load(SIMD8<UInt8>.self, other.red + there)
-        }
-        let halves = unsafeBitCast(luma, to: SIMD2<UInt64>.self)
-        return halves[0] | halves[1] | unsafeBitCast(chroma, to: UInt64.self) != 0
-    }
-
-    @inline(__always)
-    private static func load<Vector>(_ type: Vector.Type, _ samples: UnsafePointer<UInt8>) -> Vector {
-        UnsafeRawPointer(samples).loadUnaligned(as: type)
-    }
-
-    private func differs(row: Int, columns: Range<Int>, height: Int) -> Bool {
-        let here = picture.samples.from(x: columns.lowerBound * 16, y: row * 16)
-        let new = self.row.samples.from(x: columns.lowerBound * 16, y: 0)
-        let width = columns.count * 16
-        for line in 0..<height
-        where memcmp(here.luma + line * here.lumaStride, new.luma + line * new.lumaStride, width) != 0 {
-            return true
-        }
-        for line in 0..<(height + 1) / 2 {
-            let (old, fresh) = (line * here.chromaStride, line * new.chromaStride)
-            if memcmp(here.blue + old, new.blue + fresh, width / 2) != 0
-                || memcmp(here.red + old, new.red + fresh, width / 2) != 0
-            {
-                return true
+            let (here, there) = (old.luma + line * old.lumaStride, new.luma + line * new.lumaStride)
+            for column in columns {
+                lumaDifferences[column] |=
+                    Self.load(SIMD16<UInt8>.self, here + column &* 16)
+                    ^ Self.load(SIMD16<UInt8>.self, there + column &* 16)
             }
         }
-        return false
+        for line in 0..<(height + 1) / 2 {
+            let (here, there) = (line * old.chromaStride, line * new.chromaStride)
+            for (old, new) in [(old.blue, new.blue), (old.red, new.red)] {
+                for column in columns {
+                    chromaDifferences[column] |=
+                        Self.load(UInt64.self, old + here + column &* 8)
+                        ^ Self.load(UInt64.self, new + there + column &* 8)
+                }
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func load<Value>(_ type: Value.Type, _ samples: UnsafePointer<UInt8>) -> Value {
+        UnsafeRawPointer(samples).loadUnaligned(as: type)
     }
 
     @inline(__always)

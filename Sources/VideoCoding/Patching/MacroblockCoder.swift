@@ -134,16 +134,17 @@ final class MacroblockCoder {
     func differenceSums() -> (fromBefore: Int, fromMean: Int) {
         var (before, mean) = (0, 0)
         for (start, count) in [(0, 256), (256, 64), (320, 64)] as [(Int, Int)] {
-            // Sixteen sums of at most sixteen samples each.
-            var sum = SIMD16<Int16>()
-            for index in Swift.stride(from: start, to: start + count, by: 16) { sum &+= Self.load(now + index) }
+            var sum = SIMD8<UInt16>()
+            for index in Swift.stride(from: start, to: start + count, by: 16) {
+                sum &+= Self.pairs(Self.load(now + index))
+            }
             let average = (Self.total(sum) + count / 2) / count
-            let flat = SIMD16<Int16>(repeating: Int16(truncatingIfNeeded: average))
-            var (one, other) = (SIMD16<Int16>(), SIMD16<Int16>())
+            let flat = Samples(repeating: UInt8(truncatingIfNeeded: average))
+            var (one, other) = (SIMD8<UInt16>(), SIMD8<UInt16>())
             for index in Swift.stride(from: start, to: start + count, by: 16) {
                 let here = Self.load(now + index)
-                one &+= Self.magnitude(here &- Self.load(prediction + index))
-                other &+= Self.magnitude(here &- flat)
+                one &+= Self.pairs(Self.distances(here, Self.load(prediction + index)))
+                other &+= Self.pairs(Self.distances(here, flat))
             }
             before += Self.total(one)
             mean += Self.total(other)
@@ -151,23 +152,29 @@ final class MacroblockCoder {
         return (before, mean)
     }
 
+    private typealias Samples = SIMD16<UInt8>
+
     @inline(__always)
-    private static func load(_ samples: UnsafePointer<UInt8>) -> SIMD16<Int16> {
-        SIMD16<Int16>(truncatingIfNeeded: UnsafeRawPointer(samples).loadUnaligned(as: SIMD16<UInt8>.self))
+    private static func load(_ samples: UnsafePointer<UInt8>) -> Samples {
+        UnsafeRawPointer(samples).loadUnaligned(as: Samples.self)
     }
 
     @inline(__always)
-    private static func magnitude(_ values: SIMD16<Int16>) -> SIMD16<Int16> {
-        let signs = values &>> SIMD16<Int16>(repeating: 15)
-        return (values ^ signs) &- signs
+    private static func distances(_ one: Samples, _ other: Samples) -> Samples {
+        pointwiseMax(one, other) &- pointwiseMin(one, other)
+    }
+
+    /// The sums of two each: of sixteen such, none is above 8160.
+    @inline(__always)
+    private static func pairs(_ samples: Samples) -> SIMD8<UInt16> {
+        let pairs = unsafeBitCast(samples, to: SIMD8<UInt16>.self)
+        return pairs & SIMD8(repeating: 0xFF) &+ pairs &>> SIMD8(repeating: 8)
     }
 
     @inline(__always)
-    private static func total(_ sums: SIMD16<Int16>) -> Int {
-        // Of eight, each at most 8160.
-        let halves = sums.lowHalf &+ sums.highHalf
-        let wide = SIMD4<Int32>(truncatingIfNeeded: halves.lowHalf) &+ SIMD4<Int32>(truncatingIfNeeded: halves.highHalf)
-        return Int(wide.wrappedSum())
+    private static func total(_ sums: SIMD8<UInt16>) -> Int {
+        // Of four, each at most 16 320.
+        Int((sums.lowHalf &+ sums.highHalf).wrappedSum())
     }
 
     /// Has the mean of what is beside the macroblock, above and left, be what is expected of each plane (RFC 6386 §12.2).

@@ -3,13 +3,25 @@ internal import Media
 
 /// What a picture shows in 32 bits for each piece of a row as wide as a macroblock, before a change and after it.
 ///
-/// Pieces that are equal have equal numbers; others differ, but for one in four billion, and macroblocks are told by many. Only what changed is looked
-/// at again. To be committed is what was encoded: what moved is said of that. Used from one thread at a time.
+/// Pieces that are equal have equal numbers; others differ, but for one in four billion, and macroblocks are told by many.
+/// Only what changed is looked at again. To be committed is what was encoded: what moved is said of that. Used from one
+/// thread at a time.
 final class PictureSignature {
-    /// A table of pieces, of luma and of both planes of chroma together; those of a column follow each other.
+    /// A table of pieces, of luma and of both planes of chroma together: those of a macroblock follow each other, and
+    /// macroblocks do row by row, as they are looked at.
     struct Table {
         let luma: UnsafeMutablePointer<UInt32>
         let chroma: UnsafeMutablePointer<UInt32>
+        /// Macroblocks in a row.
+        let columns: Int
+
+        /// The luma of a row of pixels.
+        @inline(__always)
+        func luma(column: Int, line: Int) -> UInt32 { luma[(line >> 4 &* columns &+ column) &* 16 &+ line & 15] }
+
+        /// The chroma of a row of samples of it.
+        @inline(__always)
+        func chroma(column: Int, line: Int) -> UInt32 { chroma[(line >> 3 &* columns &+ column) &* 8 &+ line & 7] }
     }
 
     let size: PixelSize
@@ -37,8 +49,8 @@ final class PictureSignature {
         let count = columns * rows
         memory = .allocate(capacity: count * 48)
         memory.initialize(repeating: 0, count: count * 48)
-        before = Table(luma: memory, chroma: memory + count * 16)
-        now = Table(luma: memory + count * 24, chroma: memory + count * 40)
+        before = Table(luma: memory, chroma: memory + count * 16, columns: columns)
+        now = Table(luma: memory + count * 24, chroma: memory + count * 40, columns: columns)
         pending = .allocate(capacity: count * 2)
         pending.initialize(repeating: 0, count: count * 2)
         outdated = pending + count
@@ -78,7 +90,8 @@ final class PictureSignature {
                         luma: luma.first + row * 16 * Int(luma.stride) + column * 16,
                         blue: blue.first + row * 8 * Int(blue.stride) + column * 8,
                         red: red.first + row * 8 * Int(red.stride) + column * 8,
-                        strides: (Int(luma.stride), Int(blue.stride), Int(red.stride))))
+                        strides: (Int(luma.stride), Int(blue.stride), Int(red.stride))),
+                    isNew: false)
             }
         }
         settle()
@@ -92,29 +105,36 @@ final class PictureSignature {
         let strides: (luma: Int, blue: Int, red: Int)
     }
 
-    /// Looks at a macroblock that may have changed. Before anything is asked, ``settle()`` has to be called.
+    /// Looks at a macroblock that may have changed, or that is known to differ from how it was looked at last (`isNew`).
+    /// Before anything is asked, ``settle()`` has to be called.
     @inline(__always)
-    func update(column: Int, row: Int, _ samples: Samples) {
+    func update(column: Int, row: Int, _ samples: Samples, isNew: Bool) {
         let index = row * columns + column
-        let differs =
-            column * 16 + 16 <= size.width
-            ? sign(samples, column, row, before, now) : signPart(samples, column, row, before, now)
+        if column * 16 + 16 <= size.width {
+            sign(samples, index, lines: min(16, size.height - row * 16))
+        } else {
+            signPart(samples, index, lines: min(16, size.height - row * 16), width: size.width - column * 16)
+        }
+        // What was looked at once since may be again as it was before.
+        let differs = isNew && pending[index] == 0 || isOther(index)
         pending[index] = differs ? 2 : 1
         outdated[index] = 0
         isSettled = false
+    }
+
+    private func isOther(_ index: Int) -> Bool {
+        memcmp(before.luma + index * 16, now.luma + index * 16, 64) != 0
+            || memcmp(before.chroma + index * 8, now.chroma + index * 8, 32) != 0
     }
 
     /// What was not looked at again is what it was.
     func settle() {
         guard !isSettled else { return }
         isSettled = true
-        for row in 0..<rows {
-            for column in 0..<columns where outdated[row * columns + column] != 0 {
-                let first = (column * rows + row) * 8
-                (now.luma + first * 2).update(from: before.luma + first * 2, count: 16)
-                (now.chroma + first).update(from: before.chroma + first, count: 8)
-                outdated[row * columns + column] = 0
-            }
+        for index in 0..<columns * rows where outdated[index] != 0 {
+            (now.luma + index * 16).update(from: before.luma + index * 16, count: 16)
+            (now.chroma + index * 8).update(from: before.chroma + index * 8, count: 8)
+            outdated[index] = 0
         }
     }
 
@@ -138,52 +158,38 @@ final class PictureSignature {
     @inline(__always)
     func differs(_ index: Int) -> Bool { pending[index] == 2 }
 
-    /// Whether it shows something else.
     @inline(__always)
-    private func sign(_ samples: Samples, _ column: Int, _ row: Int, _ before: Table, _ now: Table) -> Bool {
-        let first = (column * rows + row) * 8
-        let lines = min(16, size.height - row * 16)
-        var difference: UInt32 = 0
-        var (target, old) = (now.luma + first * 2, before.luma + first * 2)
+    private func sign(_ samples: Samples, _ index: Int, lines: Int) {
+        var target = now.luma + index * 16
         var source = samples.luma
         for line in 0..<lines {
-            let value = Self.mix(Self.load(source), Self.load(source + 8))
-            difference |= value ^ old[line]
-            target[line] = value
+            target[line] = Self.mix(Self.load(source), Self.load(source + 8))
             source += samples.strides.luma
         }
-        (target, old) = (now.chroma + first, before.chroma + first)
+        target = now.chroma + index * 8
         source = samples.blue
         var other = samples.red
         for line in 0..<(lines + 1) / 2 {
-            let value = Self.mix(Self.load(source), Self.load(other))
-            difference |= value ^ old[line]
-            target[line] = value
+            target[line] = Self.mix(Self.load(source), Self.load(other))
             source += samples.strides.blue
             other += samples.strides.red
         }
-        return difference != 0
     }
 
     /// The last column's, of which the picture has a part.
-    private func signPart(_ samples: Samples, _ column: Int, _ row: Int, _ before: Table, _ now: Table) -> Bool {
-        let first = (column * rows + row) * 8
-        let lines = min(16, size.height - row * 16)
-        let count = size.width - column * 16
+    private func signPart(_ samples: Samples, _ index: Int, lines: Int, width: Int) {
         for line in 0..<lines {
             let source = samples.luma + line * samples.strides.luma
-            now.luma[first * 2 + line] =
-                Self.mix(Self.load(source, count: min(count, 8)), Self.load(source + 8, count: count - 8))
+            now.luma[index * 16 + line] =
+                Self.mix(Self.load(source, count: min(width, 8)), Self.load(source + 8, count: width - 8))
         }
         for line in 0..<(lines + 1) / 2 {
             let (source, other) = (
                 samples.blue + line * samples.strides.blue, samples.red + line * samples.strides.red
             )
-            now.chroma[first + line] =
-                Self.mix(Self.load(source, count: (count + 1) / 2), Self.load(other, count: (count + 1) / 2))
+            now.chroma[index * 8 + line] =
+                Self.mix(Self.load(source, count: (width + 1) / 2), Self.load(other, count: (width + 1) / 2))
         }
-        return memcmp(before.luma + first * 2, now.luma + first * 2, 64) != 0
-            || memcmp(before.chroma + first, now.chroma + first, 32) != 0
     }
 
     @inline(__always)

@@ -98,62 +98,57 @@ final class ReferencePicture {
         }
         let isDown = distance < 0
         forEachSpan(moved, within: reachable, isDown: isDown) { row, first, end in
-            // Lines as they go: from the last one up where things move down. The taps are the same in both orders.
-            func tap(_ number: Int) -> Int {
-                let y = isDown ? row * 8 + 7 + distance + 3 - number : row * 8 + distance - 2 + number
-                // Above the first row and below the last they go on unchanged.
-                return min(max(y, 0), last) * stride
+            // From the last line up where things move down.
+            for line in 0..<8 {
+                let y = row * 8 + (isDown ? 7 - line : line)
+                func tap(_ number: Int) -> UnsafePointer<UInt8> {
+                    // Above the first row and below the last they go on unchanged.
+                    source + min(max(y + distance - 2 + number, 0), last) * stride
+                }
+                let taps = (tap(0), tap(1), tap(2), tap(3), tap(4), tap(5))
+                let target = plane + y * stride
+                var x = first * 8
+                while x + 16 <= end * 8 {
+                    Self.interpolate(SIMD8<UInt16>.self, taps, at: x, into: target)
+                    x += 16
+                }
+                if x < end * 8 { Self.interpolate(SIMD4<UInt16>.self, taps, at: x, into: target) }
             }
-            let target = plane + (isDown ? row * 8 + 7 : row * 8) * stride
-            var x = first * 8
-            while x + 16 <= end * 8 {
-                Self.interpolate(
-                    source + x, tap, into: target + x, step: isDown ? -stride : stride,
-                    widen: { (pixels: SIMD16<UInt8>) in SIMD16<Int16>(truncatingIfNeeded: pixels) },
-                    narrow: { SIMD16(truncatingIfNeeded: $0) })
-                x += 16
-            }
-            guard x < end * 8 else { return }
-            Self.interpolate(
-                source + x, tap, into: target + x, step: isDown ? -stride : stride,
-                widen: { (pixels: SIMD8<UInt8>) in SIMD8<Int16>(truncatingIfNeeded: pixels) },
-                narrow: { SIMD8(truncatingIfNeeded: $0) })
         }
     }
 
-    /// Eight lines, each of six, of which one is new each time.
+    private typealias Taps = (
+        UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>,
+        UnsafePointer<UInt8>
+    )
+
+    /// As many pixels as a vector has bytes, of which each number holds two.
     @inline(__always)
-    private static func interpolate<Pixels: SIMD<UInt8>, Wide: SIMD<Int16>>(
-        _ source: UnsafePointer<UInt8>, _ tap: (Int) -> Int, into target: UnsafeMutablePointer<UInt8>, step: Int,
-        widen: (Pixels) -> Wide, narrow: (Wide) -> Pixels
+    private static func interpolate<Vector: SIMD<UInt16>>(
+        _ type: Vector.Type, _ taps: Taps, at x: Int, into target: UnsafeMutablePointer<UInt8>
     ) {
-        func line(_ number: Int) -> Wide {
-            widen(UnsafeRawPointer(source + tap(number)).loadUnaligned(as: Pixels.self))
-        }
-        var (first, second, third, fourth, fifth) = (line(0), line(1), line(2), line(3), line(4))
-        var target = target
-        for number in 0..<8 {
-            let sixth = line(number + 5)
-            let value = interpolate(first, second, third, fourth, fifth, sixth)
-            UnsafeMutableRawPointer(target).storeBytes(of: narrow(value), as: Pixels.self)
-            (first, second, third, fourth, fifth) = (second, third, fourth, fifth, sixth)
-            target += step
-        }
+        func load(_ line: UnsafePointer<UInt8>) -> Vector { UnsafeRawPointer(line + x).loadUnaligned(as: type) }
+        let (first, second, third) = (load(taps.0), load(taps.1), load(taps.2))
+        let (fourth, fifth, sixth) = (load(taps.3), load(taps.4), load(taps.5))
+        let low = Vector(repeating: 0xFF)
+        let even = interpolate(first & low, second & low, third & low, fourth & low, fifth & low, sixth & low)
+        let byte = Vector(repeating: 8)
+        let odd = interpolate(
+            first &>> byte, second &>> byte, third &>> byte, fourth &>> byte, fifth &>> byte, sixth &>> byte)
+        UnsafeMutableRawPointer(target + x).storeBytes(of: even | odd &<< byte, as: type)
     }
 
-    /// 3, -16, 77, 77, -16, 3 of 128. Sums are from -8160 to 40 864: less 16 384 they are numbers of sixteen bits.
+    /// 3, -16, 77, 77, -16, 3 of 128, not below zero and not above 255.
     @inline(__always)
-    private static func interpolate<Vector: SIMD<Int16>>(
+    private static func interpolate<Vector: SIMD<UInt16>>(
         _ first: Vector, _ second: Vector, _ third: Vector, _ fourth: Vector, _ fifth: Vector, _ sixth: Vector
     ) -> Vector {
-        let sum =
-            (third &+ fourth) &* Vector(repeating: 77) &+ (first &+ sixth) &* Vector(repeating: 3)
-            &- (second &+ fifth) &* Vector(repeating: 16) &+ Vector(repeating: 64 - 16_384)
-        let value = sum &>> Vector(repeating: 7) &+ Vector(repeating: 128)
-        // Not below zero, and not above 255, without looking at each.
-        let positive = value & ~(value &>> Vector(repeating: 15))
-        let room = Vector(repeating: 255) &- positive
-        return positive &+ (room & (room &>> Vector(repeating: 15)))
+        let more = (third &+ fourth) &* Vector(repeating: 77) &+ (first &+ sixth) &* Vector(repeating: 3)
+        let less = (second &+ fifth) &* Vector(repeating: 16)
+        // Sums are from -8160 to 40 864: by 8192 more they have no sign.
+        let value = (more &- less &+ Vector(repeating: 8192 + 64)) &>> Vector(repeating: 7)
+        // Of 64 to 319, what is within 0 to 255.
+        return pointwiseMin(pointwiseMax(value, Vector(repeating: 64)) &- Vector(repeating: 64), Vector(repeating: 255))
     }
 
     /// The runs of moved macroblocks, row by row, from below where things move down.

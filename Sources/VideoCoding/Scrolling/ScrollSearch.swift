@@ -92,17 +92,24 @@ struct ScrollSearch {
 
     private mutating func vote(_ signature: PictureSignature, column: Int) {
         let (columns, rows) = (signature.columns, signature.rows)
-        let before = signature.before.luma + column * rows * 16
-        let now = signature.now.luma + column * rows * 16
         let end = signature.size.height - Self.windowRows + 1
         guard end > 0 else { return }
-        index.fill(end) { Self.window(before + $0) }
-        for row in 0..<rows where changed[row * columns + column] != 0 {
-            for y in stride(from: row * 16, to: min(row * 16 + 16, end), by: Self.votingStep) {
-                let key = Self.window(now + y)
-                guard now[y] != before[y], let found = index.row(of: key) else { continue }
-                let place = found - y + Self.largestDistance
-                if votes.indices.contains(place) { votes[place] += 1 }
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: rows * 32) { lines in
+            guard let before = lines.baseAddress else { return }
+            let now = before + rows * 16
+            for row in 0..<rows {
+                let first = (row * columns + column) * 16
+                (before + row * 16).initialize(from: signature.before.luma + first, count: 16)
+                (now + row * 16).initialize(from: signature.now.luma + first, count: 16)
+            }
+            index.fill(end) { Self.window(before + $0) }
+            for row in 0..<rows where changed[row * columns + column] != 0 {
+                for y in stride(from: row * 16, to: min(row * 16 + 16, end), by: Self.votingStep) {
+                    let key = Self.window(now + y)
+                    guard now[y] != before[y], let found = index.row(of: key) else { continue }
+                    let place = found - y + Self.largestDistance
+                    if votes.indices.contains(place) { votes[place] += 1 }
+                }
             }
         }
     }
@@ -227,20 +234,26 @@ extension PictureSignature {
     /// Whether a macroblock's luma is what was that many rows below, as far as it is shown.
     fileprivate func lumaFits(column: Int, row: Int, distance: Int) -> Bool {
         let lines = min(16, size.height - row * 16)
-        guard row * 16 + distance >= 0, row * 16 + distance + lines <= size.height else { return false }
-        let first = (column * rows + row) * 16
-        return now.luma[first] == before.luma[first + distance]
-            && memcmp(now.luma + first, before.luma + first + distance, lines * 4) == 0
+        let source = row * 16 + distance
+        guard source >= 0, source + lines <= size.height else { return false }
+        let first = now.luma + (row * columns + column) * 16
+        // Of two macroblocks, but where it moved by whole ones.
+        let above = min(16 - source & 15, lines)
+        let upper = before.luma + (source >> 4 * columns + column) * 16 + source & 15
+        guard first[0] == upper[0], memcmp(first, upper, above * 4) == 0 else { return false }
+        return above == lines
+            || memcmp(first + above, before.luma + ((source >> 4 + 1) * columns + column) * 16, (lines - above) * 4)
+                == 0
     }
 
     /// Whether half or more of its lines are, and more than are at its place.
     fileprivate func gainsLines(column: Int, row: Int, distance: Int) -> Bool {
-        let first = (column * rows + row) * 16
         var (there, here) = (0, 0)
-        for line in 0..<min(16, size.height - row * 16) {
-            let y = row * 16 + line + distance
-            if now.luma[first + line] == before.luma[first + line] { here += 1 }
-            if y >= 0, y < size.height, now.luma[first + line] == before.luma[first + line + distance] { there += 1 }
+        for y in row * 16..<min(row * 16 + 16, size.height) {
+            let piece = now.luma(column: column, line: y)
+            if piece == before.luma(column: column, line: y) { here += 1 }
+            let source = y + distance
+            if source >= 0, source < size.height, piece == before.luma(column: column, line: source) { there += 1 }
         }
         return there >= 8 && there > here
     }
@@ -249,18 +262,18 @@ extension PictureSignature {
     fileprivate func chromaFits(column: Int, row: Int, distance: Int) -> Bool {
         let height = (size.height + 1) / 2
         let lines = min(8, height - row * 8)
-        let first = (column * rows + row) * 8
+        let first = now.chroma + (row * columns + column) * 8
         let source = row * 8 + distance >> 1
         if distance.isMultiple(of: 2) {
             guard source >= 0, source + lines <= height else { return false }
-            return memcmp(now.chroma + first, before.chroma + first + distance / 2, lines * 4) == 0
+            return (0..<lines).allSatisfy { first[$0] == before.chroma(column: column, line: source + $0) }
         }
-        let piece = now.chroma[first]
-        let pieces = before.chroma + column * rows * 8
+        let piece = first[0]
+        for line in 0..<lines where first[line] != piece { return false }
         // Two lines above and three below are in what is interpolated.
-        for y in source - 2..<source + lines + 3 where pieces[min(max(y, 0), height - 1)] != piece { return false }
-        for line in 0..<lines where now.chroma[first + line] != piece { return false }
-        return true
+        return (source - 2..<source + lines + 3).allSatisfy {
+            before.chroma(column: column, line: min(max($0, 0), height - 1)) == piece
+        }
     }
 }
 
