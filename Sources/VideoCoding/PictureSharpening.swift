@@ -13,9 +13,9 @@ struct PictureSharpening {
     /// The quantizer of each pass, 0 to 63. After the first, dense text is as good as unchanged (SSIM 0.99); the last is the
     /// finest that is used.
     static let passes = [40, 16, 4]
-    /// libvpx's cpu-used for a part. Of a part, libvpx has the time to look for the best mode of each macroblock: at -8 the
-    /// same quality takes nearly twice the bits, for a blurred picture is nothing to build on.
-    static let speed = -1
+    /// libvpx's cpu-used for a part. At -1 it looks at every mode of every block, which takes fewer bits and four times as
+    /// long: worth it where bits are few, and so what is coded in a second.
+    static func speed(bitsPerSecond: Int) -> Int { bitsPerSecond <= 1_000_000 ? -1 : -5 }
     private static let leastDistance = 0.5
     /// What one part may take, in time at the bitrate.
     static let share = Duration.milliseconds(100)

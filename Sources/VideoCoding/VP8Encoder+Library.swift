@@ -118,7 +118,9 @@ extension VP8Encoder {
         let isNewPage = !rests && lastChangeAt.map { timestamp - $0 >= Self.pageTime } ?? false
         if !rests { lastChangeAt = timestamp }
         if let part = try sharpening?.next(picture, changed: changed, bitsPerSecond: configuration.bitsPerSecond) {
-            try use(quantizer: part.quantizer, speed: PictureSharpening.speed)
+            try use(
+                quantizer: part.quantizer,
+                speed: PictureSharpening.speed(bitsPerSecond: configuration.bitsPerSecond))
             try setActiveMap(part.map)
             return try context.encode(picture, time: time, flags: flags)
         }
