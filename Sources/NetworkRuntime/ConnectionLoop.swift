@@ -35,6 +35,10 @@ final class ConnectionLoop: @unchecked Sendable {
     private static let coalescedCount = 16
     /// In nanoseconds.
     private static let coalescedTime: Int64 = 1_000_000
+    /// The least time until the timer rings. SwiftNIO runs every task that is due before it looks at the sockets, so that
+    /// one that is always due, as where the processor is too slow for the room, would leave what arrived unread: feedback
+    /// would be lost, and rates would fall for it.
+    private static let readingPause = Duration.microseconds(50)
 
     private static let loops = Mutex<[ObjectIdentifier: ConnectionLoop]>([:])
 
@@ -117,7 +121,7 @@ final class ConnectionLoop: @unchecked Sendable {
 
     private func setTimer() {
         guard gathering == 0, let first = deadlines.first else { return }
-        let time = ringing(for: first.deadline)
+        let time = max(ringing(for: first.deadline), MonotonicClock.now.advanced(by: Self.readingPause))
         // One that rings too early finds nothing to do, and is set anew.
         guard time < timerDeadline else { return }
         timer?.cancel()

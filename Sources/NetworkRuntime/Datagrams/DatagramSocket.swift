@@ -52,6 +52,8 @@ final class DatagramSocket: @unchecked Sendable {
         receive: @escaping @Sendable (inout ByteBuffer, TransportAddress) -> Void,
         closed: @escaping @Sendable () -> Void
     ) async throws -> DatagramSocket {
+        // What comes for a whole room while it is sent a picture waits, and is read before anything else is done.
+        let (reads, roomToWait): (UInt, SocketOptionValue) = isShared ? (64, 1 << 22) : (4, 1 << 20)
         do {
             let channel = try await DatagramBootstrap(group: eventLoop)
                 // A vector read shares one buffer among its messages: each gets room for the largest packet of a path
@@ -62,7 +64,8 @@ final class DatagramSocket: @unchecked Sendable {
                 .channelOption(
                     .writeBufferWaterMark, value: ChannelOptions.Types.WriteBufferWaterMark(low: 1 << 19, high: 1 << 20)
                 )
-                .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
+                .channelOption(.maxMessagesPerRead, value: reads)
+                .channelOption(.socketOption(.so_rcvbuf), value: roomToWait)
                 .channelOption(.socketOption(.so_sndbuf), value: 1 << 20)
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
