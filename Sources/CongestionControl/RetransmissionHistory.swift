@@ -126,6 +126,12 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         return packets[index]
     }
 
+    /// The packet that is there under a number, whatever was asked of it.
+    public func packet(_ number: SequenceNumber) -> Packet? {
+        let index = index(of: number)
+        return records[index]?.number == number ? packets[index] : nil
+    }
+
     /// Takes note that a packet that was looked up has left, or will not.
     public mutating func didRetransmit(_ number: SequenceNumber, now: Instant) {
         let index = index(of: number)

@@ -1,6 +1,7 @@
 public import WireFormat
 
-/// First in, first out, in memory that is used again: it grows to what was once needed and then allocates no more.
+/// First in, first out, in memory that is used again. What it takes beyond ``keptCount`` it gives back once it is empty: a
+/// room has thousands of queues, and few are long at a time.
 ///
 /// Size and time stand beside the elements, so that what is next can be weighed without a copy of it.
 @usableFromInline
@@ -23,6 +24,8 @@ struct RingQueue<Element> {
     @usableFromInline var stamps: [Stamp]
     @usableFromInline var head = 0
     @usableFromInline var count = 0
+    /// Room for so many is kept.
+    @usableFromInline static var keptCount: Int { 32 }
 
     @inlinable
     init() {
@@ -51,6 +54,7 @@ struct RingQueue<Element> {
         let element = slots[head].take()
         head = (head + 1) & (slots.count - 1)
         count -= 1
+        if count == 0, slots.count > Self.keptCount { self = RingQueue() }
         return element
     }
 

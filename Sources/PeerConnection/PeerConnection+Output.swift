@@ -131,8 +131,8 @@ extension PeerConnection {
     /// it was.
     private mutating func mayLeave(_ packet: PacedPacket, now: Instant) -> Bool {
         let isSending = isSending(media: packet.media)
-        guard case .retransmission(let media, let number, let sent) = packet else { return isSending }
-        return outbound[media].video?.dequeue(sent, sequenceNumber: number, now: now) == true && isSending
+        guard case .retransmission(_, let number) = packet else { return isSending }
+        return outbound[packet.media].video?.dequeue(number, now: now) == true && isSending
     }
 
     /// A packet that can't be written or protected is counted, and holds up no other.
@@ -158,19 +158,22 @@ extension PeerConnection {
         _ packet: PacedPacket, into memory: UnsafeMutableRawBufferPointer, now: Instant
     ) -> Int? {
         let number = transportSequenceNumber
+        let media = packet.media
         var writer = ByteWriter(memory.mutableBytes)
         do {
             switch packet {
-            case .sound(let media, let frame):
+            case .sound(let frame, _):
                 try outbound[media].audio?.write(
                     frame, to: &writer, transportSequenceNumber: &transportSequenceNumber, now: now)
-            case .picture(let media, let frame, let fragment):
+            case .picture(let frame, _, let fragment):
                 try outbound[media].video?.writeMedia(
-                    frame, fragment: fragment, to: &writer, transportSequenceNumber: &transportSequenceNumber, now: now)
+                    frame, fragment: Int(fragment), to: &writer, transportSequenceNumber: &transportSequenceNumber,
+                    now: now)
                 if outbound[media].video?.canPad == true { pacer.allowsPadding = true }
-            case .retransmission(let media, let sequenceNumber, let packet):
+            case .retransmission(_, let sequenceNumber):
+                guard let sent = outbound[media].video?.history.packet(sequenceNumber) else { return nil }
                 try outbound[media].video?.writeRetransmission(
-                    of: packet, sequenceNumber: sequenceNumber, to: &writer,
+                    of: sent, sequenceNumber: sequenceNumber, to: &writer,
                     transportSequenceNumber: &transportSequenceNumber, now: now)
             }
             let length = try transport.outbound?.protectRTP(memory, count: writer.offset)
@@ -178,7 +181,7 @@ extension PeerConnection {
                 noteSent(transportSequenceNumber == number ? nil : number, length: length, now: now)
                 if case .retransmission = packet { bandwidth.countRetransmission(length) }
                 let delay = pacer.lastSendDelay
-                outbound[packet.media].withStream { $0.statistics.totalPacketSendDelay += delay }
+                outbound[media].withStream { $0.statistics.totalPacketSendDelay += delay }
             }
             return length
         } catch {

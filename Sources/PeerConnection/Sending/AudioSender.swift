@@ -24,7 +24,7 @@ struct AudioSender: Sendable {
         newest = (frame.mediaTime, frame.captureTime)
         packetsPerSecond = EncodedAudioFrame.clockRate / min(max(120, frame.sampleCount), EncodedAudioFrame.clockRate)
         pacer.enqueue(
-            .sound(media: media, frame: frame), size: frame.payload.count + RTPHeader.fixedByteCount, priority: .sound,
+            .sound(frame, media: UInt32(media)), size: frame.payload.count + RTPHeader.fixedByteCount, priority: .sound,
             now: now)
     }
 

@@ -123,7 +123,7 @@ struct VideoSender {
         stream.statistics.count(frame)
         for fragment in 0..<frame.fragmentCount {
             pacer.enqueue(
-                .picture(media: media, frame: frame, fragment: fragment),
+                .picture(frame, media: UInt32(media), fragment: UInt16(clamping: fragment)),
                 size: frame.payloadByteCount(at: fragment) + RTPHeader.fixedByteCount, priority: .video, now: now)
         }
         return true
@@ -147,17 +147,17 @@ struct VideoSender {
             else { continue }
             queuedRetransmissions += 1
             pacer.enqueue(
-                .retransmission(media: media, sequenceNumber: number, packet: packet),
+                .retransmission(media: UInt32(media), number),
                 size: packet.frame.payloadByteCount(at: packet.fragment) + RTPHeader.fixedByteCount,
                 priority: .retransmission, now: now)
         }
     }
 
     /// Takes note that a retransmission has left the pacer; false where it can't be written any more.
-    mutating func dequeue(_ packet: SentPacket, sequenceNumber: SequenceNumber, now: Instant) -> Bool {
+    mutating func dequeue(_ sequenceNumber: SequenceNumber, now: Instant) -> Bool {
         queuedRetransmissions -= 1
         history.didRetransmit(sequenceNumber, now: now)
-        return canWrite(packet)
+        return history.packet(sequenceNumber).map(canWrite) ?? false
     }
 
     /// Writes a frame's packet that leaves now.
