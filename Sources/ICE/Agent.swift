@@ -260,12 +260,12 @@ public struct Agent: Sendable {
 
     /// The next datagram to send.
     public mutating func pollTransmit() -> Transmit? {
-        transmits.isEmpty ? nil : transmits.removeFirst()
+        transmits.takeFirst()
     }
 
     /// The next thing that happened.
     public mutating func pollEvent() -> AgentEvent? {
-        events.isEmpty ? nil : events.removeFirst()
+        events.takeFirst()
     }
 
     /// Ends the agent: relayed addresses are given back, and nothing more is sent or answered.

@@ -58,8 +58,8 @@ extension PeerConnection {
             return progress == .ended ? pollFarewell(into: memory, now: now) : nil
         }
         note(path)
-        while let keys = transport.outbound, !control.isEmpty {
-            let count = packet.copy(control.removeFirst())
+        while let keys = transport.outbound, let datagram = control.takeFirst() {
+            let count = packet.copy(datagram)
             guard let length = counted(count.flatMap { try? keys.protectRTCP(packet, count: $0) }) else { continue }
             return transmission(length, in: memory, on: path)
         }

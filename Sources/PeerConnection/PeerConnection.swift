@@ -192,7 +192,7 @@ public struct PeerConnection: ~Copyable {
 
     /// The next thing that happened, or nil; take all of them after each input.
     public mutating func pollEvent() -> Event? {
-        events.isEmpty ? nil : events.removeFirst()
+        events.takeFirst()
     }
 
     /// Tells the peer goodbye: RTCP BYE, then DTLS close_notify. What was to be sent before is thrown away.

@@ -131,7 +131,7 @@ public struct BandwidthEstimator: Sendable {
 
     /// The oldest probe that was asked for and not taken; nil where there is none.
     public mutating func pollProbe() -> ProbeCluster? {
-        probes.isEmpty ? nil : probes.removeFirst()
+        probes.takeFirst()
     }
 
     /// Tells that packets can leave. The first time probes follow from the start rate; after
@@ -250,7 +250,7 @@ public struct BandwidthEstimator: Sendable {
     }
 
     mutating func add(_ clusters: [ProbeCluster]) {
-        guard isNetworkAvailable else { return }
+        guard isNetworkAvailable, !clusters.isEmpty else { return }
         for cluster in clusters {
             outstanding.add(cluster)
             probes.append(cluster)

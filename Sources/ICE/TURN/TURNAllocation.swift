@@ -191,12 +191,12 @@ public struct TURNAllocation: Sendable {
 
     /// The next message to send.
     public mutating func pollTransmit() -> TURNTransmit? {
-        transmits.isEmpty ? nil : transmits.removeFirst()
+        transmits.takeFirst()
     }
 
     /// The next thing that happened.
     public mutating func pollEvent() -> TURNEvent? {
-        events.isEmpty ? nil : events.removeFirst()
+        events.takeFirst()
     }
 
     var isAllocated: Bool { if case .allocated = state { true } else { false } }
