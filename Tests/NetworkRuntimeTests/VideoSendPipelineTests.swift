@@ -156,6 +156,25 @@ import WireFormat
         await other.close()
     }
 
+    @Test func `Of a large room, the paths that change shortly after each other are heard together`() async throws {
+        var viewers: [Connection] = []
+        for _ in 0..<17 { viewers.append(try await Loopback.open(as: .offerer)) }
+        let pipeline = try Self.pipeline()
+        for viewer in viewers { pipeline.attach(viewer, media: 0) }
+        for (place, viewer) in viewers.enumerated() {
+            pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(120 + place)), of: viewer)
+        }
+        let deadline = ContinuousClock.now + .seconds(10)
+        while Self.rate(pipeline) != 120_000, ContinuousClock.now < deadline { await Task.yield() }
+        #expect(Self.rate(pipeline) == 120_000)
+        // Once heard, what comes later is heard, too.
+        pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(90)), of: viewers[16])
+        while Self.rate(pipeline) != 90_000, ContinuousClock.now < deadline { await Task.yield() }
+        #expect(Self.rate(pipeline) == 90_000)
+        pipeline.stop()
+        for viewer in viewers { await viewer.close() }
+    }
+
     @Test func `A full queue of one connection holds what is encoded, until it is free or detached`() async throws {
         let pair = try await ConnectedPair([Self.content])
         let other = try await Loopback.open(as: .offerer)

@@ -1,4 +1,5 @@
 public import Media
+internal import NIOCore
 public import PeerConnection
 internal import Synchronization
 public import VideoCoding
@@ -49,6 +50,8 @@ public final class VideoSendPipeline: Sendable {
         var isMuted = false
         var isStopped = false
         var lastMoves = Duration.zero
+        /// Whether the encoders are brought to what the paths have now in a moment.
+        var followsSoon = false
 
         /// What is wanted of a rung, as far as the paths and peers of those who are in it allow.
         func allowedSettings(of rung: Int, now: Duration) -> VideoEncoderThread.Settings {
@@ -188,7 +191,7 @@ public final class VideoSendPipeline: Sendable {
             state.encodes.first?.add(destination)
         }
         applySettings()
-        tellDemand()
+        tellDemand(connection)
     }
 
     /// Sends nothing more to this connection.
@@ -205,19 +208,38 @@ public final class VideoSendPipeline: Sendable {
     public func keep(to limits: SendingLimits, of connection: Connection) {
         state.withLock { $0.viewers[ObjectIdentifier(connection), default: Viewer()].limits = limits }
         applySettings()
-        tellDemand()
+        tellDemand(connection)
     }
 
     /// Keeps to what a connection's path has for this, from the next picture on; with several that are sent the same, to the
     /// least. While a connection's queue is full nothing is sent there, and where that is so of all nothing is encoded.
     public func keep(to target: BitrateTarget, of connection: Connection) {
         let viewer = ObjectIdentifier(connection)
-        state.withLock { state in
+        let isLargeRoom = state.withLock { state in
+            let wasFull = state.viewers[viewer, default: Viewer()].isQueueFull
             state.viewers[viewer, default: Viewer()].target = target
             state.rungs.setRate(Int(clamping: target.bitrate.bitsPerSecond), of: viewer)
-            state.withhold(in: state.rungs.rung(of: viewer))
+            if target.isQueueFull != wasFull { state.withhold(in: state.rungs.rung(of: viewer)) }
+            return state.viewers.count > Self.largestSmallRoom
         }
-        applySettings()
+        if isLargeRoom { followSoon(on: connection) } else { applySettings() }
+    }
+
+    /// Of so many viewers each is heard at once. Of more, whose paths change all the time, so many as change within
+    /// ``followingInterval`` are heard together: each time all are looked at.
+    private static let largestSmallRoom = 16
+    private static let followingInterval = Duration.milliseconds(20)
+
+    private func followSoon(on connection: Connection) {
+        let isFirst = state.withLock { state in
+            defer { state.followsSoon = true }
+            return !state.followsSoon
+        }
+        guard isFirst else { return }
+        connection.eventLoop.scheduleTask(in: TimeAmount(Self.followingInterval)) { [weak self] in
+            self?.state.withLock { $0.followsSoon = false }
+            self?.applySettings()
+        }
     }
 
     /// A frame left an encoder: those who joined with it get nothing more from elsewhere. Called on the encoder's thread.
@@ -276,15 +298,15 @@ public final class VideoSendPipeline: Sendable {
 
     private static var now: Duration { .nanoseconds(MonotonicClock.now.nanoseconds) }
 
-    /// Tells each connection what this would use of its path: nothing while there is nothing to show. In one piece, as
-    /// ``applySettings()``.
-    private func tellDemand() {
+    /// Tells a connection, or each, what this would use of its path: nothing while there is nothing to show. In one piece,
+    /// as ``applySettings()``.
+    private func tellDemand(_ connection: Connection? = nil) {
         state.withLock { state in
-            let isIdle = state.track == nil || state.isMuted
-            for viewer in state.viewers.values {
+            let concerned = connection.map { state.viewers[ObjectIdentifier($0)].map { [$0] } ?? [] }
+            for viewer in concerned ?? Array(state.viewers.values) {
                 guard let destination = viewer.destination else { continue }
                 var demand = BitrateDemand.zero
-                if !isIdle {
+                if state.track != nil, !state.isMuted {
                     let rate = DataRate.bitsPerSecond(max(state.wanted.bitsPerSecond, 0))
                     let maximum = min(rate, viewer.limits?.maximumBitrate ?? rate)
                     demand = BitrateDemand(
