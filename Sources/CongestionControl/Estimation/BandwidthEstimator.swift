@@ -60,7 +60,9 @@ public struct BandwidthEstimator: Sendable {
     private static let unboundShare = 0.9
     /// The multiple of libwebrtc's growth near the capacity.
     static let growth = 3.0
-    private static let activeTime = Duration.seconds(2)
+    /// How long after a packet it is looked after often: while feedback is waited for, and where all is there.
+    private static let activeTimeUnanswered = Duration.seconds(2)
+    private static let activeTimeAnswered = Duration.milliseconds(300)
 
     /// What media and retransmissions may take together.
     public private(set) var target: DataRate
@@ -125,7 +127,8 @@ public struct BandwidthEstimator: Sendable {
     /// When ``process(now:)`` is next due; nil while there is no path.
     public var nextDeadline: Instant? {
         guard isNetworkAvailable, let lastProcess else { return nil }
-        let isActive = lastActivity.map { lastProcess - $0 < Self.activeTime } ?? true
+        let activeTime = outstanding.bytes > 0 ? Self.activeTimeUnanswered : Self.activeTimeAnswered
+        let isActive = lastActivity.map { lastProcess - $0 < activeTime } ?? true
         return lastProcess.advanced(by: isActive ? Self.processInterval : Self.idleInterval)
     }
 

@@ -36,6 +36,26 @@ import WireFormat
         #expect(estimator.nextDeadline == now.advanced(by: .milliseconds(25)))
     }
 
+    @Test("It is looked after once a second soon after all is answered, and often while feedback is waited for")
+    func rest() throws {
+        var flow = ControlledFlow(
+            LinkConditions(delay: .milliseconds(20), rate: .kilobitsPerSecond(5000)),
+            configuration: Self.configuration(start: 300, maximum: 300))
+        flow.run(.seconds(10))
+        flow.isSending = false
+        flow.canPad = false
+        flow.run(.milliseconds(200))
+        #expect(try #require(flow.estimator.nextDeadline) - flow.now <= .milliseconds(25))
+        flow.run(.milliseconds(300))
+        #expect(try #require(flow.estimator.nextDeadline) - flow.now > .milliseconds(500))
+        flow.isSending = true
+        flow.givesFeedback = false
+        flow.run(.milliseconds(50))
+        flow.isSending = false
+        flow.run(.seconds(1))
+        #expect(try #require(flow.estimator.nextDeadline) - flow.now <= .milliseconds(25))
+    }
+
     @Test("What the receiver estimates bounds the target at once")
     func remoteEstimate() {
         var estimator = BandwidthEstimator(configuration: Self.configuration(start: 200, maximum: 1500))
