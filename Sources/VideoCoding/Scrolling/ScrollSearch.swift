@@ -41,6 +41,8 @@ struct ScrollSearch {
     private var fitting: [UInt8] = []
     private var votes = [Int32](repeating: 0, count: 2 * Self.largestDistance + 1)
     private var index = RowIndex()
+    /// The column that votes; kept for its memory.
+    private var lines: [UInt32] = []
 
     /// What moved between the picture before and the one now; nil where nothing worth it did.
     mutating func find(in signature: PictureSignature) -> Finding? {
@@ -94,13 +96,18 @@ struct ScrollSearch {
         let (columns, rows) = (signature.columns, signature.rows)
         let end = signature.size.height - Self.windowRows + 1
         guard end > 0 else { return }
-        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: rows * 32) { lines in
+        // In the column the pieces follow each other: those before, and those now.
+        var lines = [UInt32]()
+        swap(&lines, &self.lines)
+        defer { swap(&lines, &self.lines) }
+        if lines.count != rows * 32 { lines = Array(repeating: 0, count: rows * 32) }
+        lines.withUnsafeMutableBufferPointer { lines in
             guard let before = lines.baseAddress else { return }
             let now = before + rows * 16
             for row in 0..<rows {
                 let first = (row * columns + column) * 16
-                (before + row * 16).initialize(from: signature.before.luma + first, count: 16)
-                (now + row * 16).initialize(from: signature.now.luma + first, count: 16)
+                (before + row * 16).update(from: signature.before.luma + first, count: 16)
+                (now + row * 16).update(from: signature.now.luma + first, count: 16)
             }
             index.fill(end) { Self.window(before + $0) }
             for row in 0..<rows where changed[row * columns + column] != 0 {
