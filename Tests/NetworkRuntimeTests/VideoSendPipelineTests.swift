@@ -268,6 +268,28 @@ import WireFormat
         await slow.close()
     }
 
+    @Test func `A full queue that held all back leaves out its own viewer once another comes`() async throws {
+        let (good, slow) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
+        let pipeline = try Self.pipeline()
+        let rate = DataRate.kilobitsPerSecond(300)
+        pipeline.attach(slow.sender, media: 0)
+        pipeline.keep(to: BitrateTarget(bitrate: rate, isQueueFull: true), of: slow.sender)
+        pipeline.attach(good.sender, media: 0)
+        let source = CustomVideoSource()
+        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        for width in [96, 128] {
+            source.capture(Self.grey(width, 64))
+            #expect(await good.frames { $0.size?.width == width }.last?.isKeyFrame == true)
+        }
+        pipeline.keep(to: BitrateTarget(bitrate: rate), of: slow.sender)
+        source.capture(Self.grey(160, 64))
+        let widths = await slow.frames { $0.size?.width == 160 }.compactMap { $0.size?.width }
+        #expect(widths.last == 160 && !widths.contains(96))
+        pipeline.stop()
+        await good.close()
+        await slow.close()
+    }
+
     @Test func `What it would use is told: nothing without a track or while muted, and no more than the peer allows`()
         async throws
     {

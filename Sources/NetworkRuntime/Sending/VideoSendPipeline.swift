@@ -189,6 +189,8 @@ public final class VideoSendPipeline: Sendable {
                 state.rungs.setRate(Int(clamping: target.bitrate.bitsPerSecond), of: ObjectIdentifier(connection))
             }
             state.encodes.first?.add(destination)
+            // Those who held back all hold back but themselves, now that somebody is there who does not wait.
+            state.withhold(in: 0)
         }
         applySettings()
         tellDemand(connection)
@@ -219,7 +221,7 @@ public final class VideoSendPipeline: Sendable {
             let wasFull = state.viewers[viewer, default: Viewer()].isQueueFull
             state.viewers[viewer, default: Viewer()].target = target
             state.rungs.setRate(Int(clamping: target.bitrate.bitsPerSecond), of: viewer)
-            if target.isQueueFull != wasFull { state.withhold(in: state.rungs.rung(of: viewer)) }
+            if target.isQueueFull || wasFull { state.withhold(in: state.rungs.rung(of: viewer)) }
             return state.viewers.count > Self.largestSmallRoom
         }
         if isLargeRoom { followSoon(on: connection) } else { applySettings() }
