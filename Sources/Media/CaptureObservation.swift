@@ -7,6 +7,13 @@ public protocol CaptureSourceObserver: AnyObject, Sendable {
     func captureDidStop()
     /// Something went wrong. Capture goes on after ``CaptureSourceError/Kind/invalidFrame``, and has ended otherwise.
     func captureDidFail(error: CaptureSourceError)
+    /// What is captured gives no picture for now, or nobody could see it; capture waits for it. Where it gives none,
+    /// sinks are muted meanwhile, and viewers see that the share is paused.
+    func captureWasInterrupted(by interruption: CaptureInterruption)
+    /// What had interrupted capture is over.
+    func captureInterruptionDidEnd(_ interruption: CaptureInterruption)
+    /// The pictures have another size from here on.
+    func captureSizeDidChange(to size: PixelSize)
 }
 
 extension CaptureSourceObserver {
@@ -16,6 +23,31 @@ extension CaptureSourceObserver {
     public func captureDidStop() {}
     /// Nothing is done.
     public func captureDidFail(error: CaptureSourceError) {}
+    /// Nothing is done.
+    public func captureWasInterrupted(by interruption: CaptureInterruption) {}
+    /// Nothing is done.
+    public func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {}
+    /// Nothing is done.
+    public func captureSizeDidChange(to size: PixelSize) {}
+}
+
+/// Why capture stands still although it has not ended.
+public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
+    /// The window is minimised, or on another desktop: it has no picture.
+    case minimised
+    /// The window lies beyond the screen's edges. Its picture goes on.
+    case movedOffScreen
+    /// The process that captures is not connected: `reason` says since when, or why.
+    case extensionAway(reason: String)
+
+    /// What a person is told.
+    public var description: String {
+        switch self {
+        case .minimised: "the window is minimised"
+        case .movedOffScreen: "the window was moved off the screen"
+        case .extensionAway(let reason): reason
+        }
+    }
 }
 
 /// Why capture failed.
@@ -83,6 +115,19 @@ public final class CaptureObservers: Sendable {
             }
         }
     }
+
+    /// Tells that capture stands still.
+    public func wasInterrupted(by interruption: CaptureInterruption) {
+        observers.forEach { $0.captureWasInterrupted(by: interruption) }
+    }
+
+    /// Tells that it goes on.
+    public func interruptionDidEnd(_ interruption: CaptureInterruption) {
+        observers.forEach { $0.captureInterruptionDidEnd(interruption) }
+    }
+
+    /// Tells the pictures' new size.
+    public func sizeDidChange(to size: PixelSize) { observers.forEach { $0.captureSizeDidChange(to: size) } }
 
     /// Tells that a frame was left out.
     public func didRefuse(_ error: any Error) {
