@@ -61,6 +61,8 @@ let package = Package(
 
         // Calls of Linux whose types the C library hides from Swift: many datagrams at a time.
         .target(name: "CDatagrams"),
+        // Memory and descriptors that processes share.
+        .target(name: "CSharedMemory"),
         // Counts the allocations of whoever links it: for benchmarks alone.
         .target(name: "CAllocations"),
 
@@ -80,7 +82,9 @@ let package = Package(
         module("CongestionControl", ["RTP", "WireFormat"]),
         module("VideoCoding", ["CPNG", "CVPX", "CYUV", "Media"]),
         module("AudioCoding", ["COpus", "CSampleRate", "CSndFile", "Media"]),
-        module("Capture", ["AudioCoding", "CPulse", "CXCB", "CYUV", "Media"]),
+        module(
+            "Capture",
+            ["AudioCoding", "CPulse", "CSharedMemory", "CXCB", "CYUV", "Cryptography", "Media", "WireFormat"]),
 
         // Floor 3: the whole peer, without input or output.
         module(
@@ -136,7 +140,7 @@ let package = Package(
                 "NetworkSimulation", "WireFormat", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Tests/Support/NetworkRelay", swiftSettings: settings),
         tests("AudioCodingTests", ["AudioCoding", "Media"]),
-        tests("CaptureTests", ["AudioCoding", "Capture", "Media"]),
+        tests("CaptureTests", ["AudioCoding", "CSharedMemory", "Capture", "Media", "WireFormat"]),
         tests("CongestionControlTests", ["CongestionControl", "RTP", "TestSupport", "WireFormat"]),
         tests(
             "ContentShareTests",

@@ -10,6 +10,7 @@ public import Media
 /// | `beep` | a short beep at each whole second of the monotonic clock, when the test pattern flashes |
 /// | `file:PATH.wav`, `file:PATH.wav:loop` | a WAVE file at its own rate, once or again and again |
 /// | `microphone`, `microphone:DEVICE` | the default microphone, or a named source of the sound server |
+/// | `broadcast` | the sound that comes with the pictures of a source `broadcast:…` |
 /// | `system`, `system:SINK` | what the machine plays, on the default output or a named sink of the sound server |
 public enum AudioSpecification: Sendable, Hashable {
     /// No sound.
@@ -22,6 +23,8 @@ public enum AudioSpecification: Sendable, Hashable {
     case file(path: String, loop: Bool)
     /// A source of the sound server; nil is the default one.
     case microphone(device: String?)
+    /// What comes with a broadcast's pictures: ``BroadcastSource/sound``.
+    case broadcast
     /// What a sink of the sound server plays; nil is the default one.
     case system(sink: String?)
 
@@ -30,7 +33,7 @@ public enum AudioSpecification: Sendable, Hashable {
 
     /// The forms of SPEC, for an error or a help text.
     public static let forms =
-        "use none, tone[:HZ], beep, file:PATH.wav[:loop], microphone[:DEVICE] or system[:SINK]"
+        "use none, tone[:HZ], beep, file:PATH.wav[:loop], microphone[:DEVICE], system[:SINK] or broadcast"
 
     private static let loopSuffix = ":loop"
 
@@ -39,12 +42,12 @@ public enum AudioSpecification: Sendable, Hashable {
         let kind = String(text.prefix { $0 != ":" })
         let argument = text.dropFirst(kind.count).isEmpty ? nil : String(text.dropFirst(kind.count + 1))
         switch kind {
-        case "none", "beep":
+        case "none", "beep", "broadcast":
             guard argument == nil else {
                 throw .invalidSpecification(
                     text: text, problem: "nothing can be said after '\(kind)'", remedy: "use \(kind)")
             }
-            self = kind == "none" ? .none : .beep
+            self = kind == "none" ? .none : kind == "beep" ? .beep : .broadcast
         case "tone":
             self = try Self.tone(argument, in: text)
         case "file":
@@ -71,6 +74,10 @@ public enum AudioSpecification: Sendable, Hashable {
         let server = environment["PULSE_SERVER"].flatMap { $0.isEmpty ? nil : $0 }
         switch self {
         case .none: return nil
+        case .broadcast:
+            throw .invalidSpecification(
+                text: description, problem: "this sound comes with a broadcast's pictures",
+                remedy: "share those, too: --source broadcast:PORT")
         case .tone(let frequency): return try ToneSource(frequency: frequency)
         case .beep: return BeepSource()
         case .file(let path, let loop): return try WAVSource(path: path, loop: loop)
@@ -112,6 +119,7 @@ extension AudioSpecification: CustomStringConvertible {
         case .tone(let frequency):
             "tone:\(frequency == frequency.rounded() ? "\(Int(frequency))" : "\(frequency)")"
         case .beep: "beep"
+        case .broadcast: "broadcast"
         case .file(let path, let loop): "file:\(path)\(loop ? Self.loopSuffix : "")"
         case .microphone(nil): "microphone"
         case .microphone(let device?): "microphone:\(device)"

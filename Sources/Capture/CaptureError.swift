@@ -33,6 +33,8 @@ public enum CaptureError: Error, Sendable, Hashable {
     case unknownSoundDevice(name: String?, kind: SoundDeviceKind, devices: [String])
     /// The device was there and went away.
     case soundDeviceLost(device: String, reason: String)
+    /// A broadcast of another process can't be received.
+    case unusableBroadcast(BroadcastError)
     /// The operating system refused something that every source needs.
     case systemRefused(call: String, errorNumber: Int32)
 }
@@ -48,12 +50,16 @@ public enum SoundDeviceKind: Sendable, Hashable {
 extension CaptureError {
     /// What a sound file is an error for.
     init(_ error: AudioFileError) { self = .unusableSoundFile(error) }
+
+    /// What a broadcast is an error for.
+    init(_ error: BroadcastError) { self = .unusableBroadcast(error) }
 }
 
 extension CaptureError: CaptureFailure {
     /// What observers of the source are told that it is.
     public var kind: CaptureSourceError.Kind {
         switch self {
+        case .unusableBroadcast(let error): error.kind
         case .invalidSpecification, .unsupportedSource, .unknownOutput, .regionOutsideScreen, .unsupportedPixels,
             .invalidY4M, .unknownSoundDevice:
             .configurationFailure
@@ -102,6 +108,8 @@ extension CaptureError: CustomStringConvertible {
         case .invalidY4M(let path, let offset, let problem, let remedy):
             return "\(path): byte \(offset): \(problem); \(remedy)"
         case .unusableSoundFile(let error):
+            return error.description
+        case .unusableBroadcast(let error):
             return error.description
         case .soundServerUnavailable(let server, let reason):
             let name = server.map { " at '\($0)'" } ?? ""

@@ -10,6 +10,7 @@ public import Media
 /// | `region:WxH+X+Y` | a rectangle of that screen |
 /// | `file:PATH`, `file:PATH:loop` | a y4m file at its own rate, once or again and again |
 /// | `file:-` | y4m on standard input, each frame sent as it arrives |
+/// | `broadcast:PORT`, `broadcast:PATH` | what another process captures, `rtcshare broadcast`, which comes to this port of the loopback interface, or to a socket at this path |
 public enum SourceSpecification: Sendable, Hashable {
     /// The test pattern; a rate of nil is the one that ``open(environment:framesPerSecond:)`` is given.
     case test(size: PixelSize, framesPerSecond: Double?)
@@ -21,12 +22,15 @@ public enum SourceSpecification: Sendable, Hashable {
     case file(path: String, loop: Bool)
     /// y4m on standard input.
     case standardInput
+    /// What another process captures and hands over here.
+    case broadcast(BroadcastEndpoint)
 
     /// The frame rates that a source can be asked for.
     public static let frameRates: ClosedRange<Double> = 0.1...240
 
     static let forms =
-        "use test[:WxH@FPS], display[:OUTPUT], region:WxH+X+Y, file:PATH.y4m[:loop] or file:- for standard input"
+        "use test[:WxH@FPS], display[:OUTPUT], region:WxH+X+Y, file:PATH.y4m[:loop], file:- for standard input, "
+        + "or broadcast:PORT"
     private static let defaultTestSize = PixelSize(width: 1280, height: 720)
 
     /// Reads a SPEC.
@@ -47,7 +51,9 @@ public enum SourceSpecification: Sendable, Hashable {
             self = .region(try Self.rectangle(argument ?? "", in: text))
         case "file":
             self = try Self.file(argument ?? "", in: text)
-        case "window", "camera", "broadcast":
+        case "broadcast":
+            self = .broadcast(try Self.endpoint(argument ?? "", in: text))
+        case "window", "camera":
             throw .unsupportedSource(text: text)
         default:
             let problem = text.isEmpty ? "it is empty" : "there is no source '\(kind)'"
@@ -72,9 +78,11 @@ public enum SourceSpecification: Sendable, Hashable {
     /// Opens the source, ready to be started: its size is known, what cannot be shared has thrown.
     ///
     /// For standard input this waits until the header has been read. `framesPerSecond` is the rate of a screen, and
-    /// of a test pattern that names none; a file has its own.
+    /// of a test pattern that names none; a file has its own. `broadcastTokens` are what a broadcast's two sides know each
+    /// other by; without them, those in the environment (``BroadcastTokens/init(environment:)``).
     public func open(
-        environment: [String: String] = ProcessInfo.processInfo.environment, framesPerSecond: Double = 30
+        environment: [String: String] = ProcessInfo.processInfo.environment, framesPerSecond: Double = 30,
+        broadcastTokens: BroadcastTokens? = nil
     ) throws(CaptureError) -> any CaptureSource {
         guard Self.frameRates.contains(framesPerSecond) else {
             throw .invalidSpecification(
@@ -97,6 +105,19 @@ public enum SourceSpecification: Sendable, Hashable {
             return try Y4MSource(path: path, loop: loop)
         case .standardInput:
             return try Y4MSource.standardInput()
+        case .broadcast(let endpoint):
+            do throws(BroadcastError) {
+                let tokens: BroadcastTokens
+                if let broadcastTokens {
+                    tokens = broadcastTokens
+                } else {
+                    tokens = try BroadcastTokens(environment: environment)
+                }
+                return try BroadcastSource(
+                    endpoint: endpoint, tokens: tokens, framesPerSecond: framesPerSecond, environment: environment)
+            } catch {
+                throw CaptureError(error)
+            }
         }
     }
 }
@@ -112,6 +133,7 @@ extension SourceSpecification: CustomStringConvertible {
         case .region(let region): "region:\(region.size)+\(region.x)+\(region.y)"
         case .file(let path, let loop): "file:\(path)\(loop ? ":loop" : "")"
         case .standardInput: "file:-"
+        case .broadcast(let endpoint): "broadcast:\(endpoint)"
         }
     }
 }
@@ -165,6 +187,16 @@ extension SourceSpecification {
                 remedy: "use file:- or file:PATH.y4m:loop")
         }
         return .standardInput
+    }
+
+    private static func endpoint(_ argument: String, in text: String) throws(CaptureError) -> BroadcastEndpoint {
+        if let port = UInt16(argument), port > 0 { return .port(port) }
+        guard argument.contains("/") else {
+            throw .invalidSpecification(
+                text: text, problem: "a broadcast comes to a port or to a socket's path",
+                remedy: "use broadcast:PORT, for instance broadcast:5000, or broadcast:/PATH")
+        }
+        return .path(argument)
     }
 
     private static func size(_ text: Substring) -> PixelSize? {

@@ -18,6 +18,7 @@ extension CommandFailure {
         case let error as ConnectionError: self.init(error.status, error.description)
         case let error as ICEServerError: self.init(error.status, error.description)
         case let error as CaptureError: self.init(error.status, error.description)
+        case let error as BroadcastError: self.init(error.status, error.description)
         case let error as AudioFileError: self.init(error.status, error.description)
         case let error as ContentShareError: self.init(.unavailable, error.description)
         case let error as MediaFileError: self.init(.cannotCreate, error.description)
@@ -54,6 +55,16 @@ extension AudioFileError {
     }
 }
 
+extension BroadcastError {
+    fileprivate var status: CommandFailure.Status {
+        switch self {
+        case .listen, .network: .unavailable
+        case .auth: .notPermitted
+        case .internal: .internalError
+        }
+    }
+}
+
 extension CaptureError {
     fileprivate var status: CommandFailure.Status {
         switch self {
@@ -64,6 +75,7 @@ extension CaptureError {
         case .fileUnavailable: .inputOutput
         case .invalidY4M, .unsupportedPixels: .badInput
         case .unusableSoundFile(let error): error.status
+        case .unusableBroadcast(let error): error.status
         case .displayUnavailable, .displayLost, .requestRefused, .systemRefused, .soundServerUnavailable,
             .soundServerLost, .soundDeviceLost:
             .unavailable
@@ -73,5 +85,7 @@ extension CaptureError {
 
 extension SourceSpecification {
     /// How a source is written, for the help texts.
-    static let syntax = "test[:WxH@FPS], display[:OUTPUT], region:WxH+X+Y, file:PATH.y4m[:loop], file:- (y4m on stdin)"
+    static let syntax =
+        "test[:WxH@FPS], display[:OUTPUT], region:WxH+X+Y, file:PATH.y4m[:loop], file:- (y4m on stdin), "
+        + "broadcast:PORT (what rtcshare broadcast captures)"
 }

@@ -104,21 +104,8 @@ struct ICECredentials: Equatable {
 
     /// Reads a file that nobody but its owner may.
     init(file path: String) throws(CommandFailure) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            let status: CommandFailure.Status =
-                errno == ENOENT ? .inputMissing : errno == EACCES || errno == EPERM ? .notPermitted : .inputOutput
-            throw CommandFailure(status, "can't open the credentials \(path): \(String(cString: strerror(errno)))")
-        }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var attributes = stat()
-        guard fstat(descriptor, &attributes) == 0, attributes.st_mode & 0o077 == 0 else {
-            throw CommandFailure(
-                .notPermitted,
-                "others may read the credentials \(path), or change them; make the file yours alone: chmod 600 \(path)")
-        }
-        guard let data = try? handle.read(upToCount: 4096), let text = String(validating: data, as: UTF8.self),
-            let credentials = ICECredentials(text: text)
+        let text = try SecretFile.readText(path, what: "credentials")
+        guard let credentials = ICECredentials(text: text)
         else {
             throw CommandFailure(
                 .badInput,

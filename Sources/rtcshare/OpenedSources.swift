@@ -13,7 +13,9 @@ struct OpenedSources: Sendable {
     let camera: (any CaptureSource)?
 
     /// Opens what the options name; what can't be opened is an error, and nothing has been sent yet.
-    init(_ selection: SourceSelection, maximumFrameRate: Double) throws {
+    init(
+        _ selection: SourceSelection, maximumFrameRate: Double, broadcastTokens: BroadcastTokens? = nil
+    ) throws {
         let specification: SourceSpecification
         if let text = selection.source {
             specification = try SourceSpecification(text)
@@ -22,14 +24,19 @@ struct OpenedSources: Sendable {
             Terminal.shared.say("No --source was given: \(preferred.sentence)")
             specification = preferred.specification
         }
-        content = try specification.open(framesPerSecond: maximumFrameRate)
+        content = try specification.open(framesPerSecond: maximumFrameRate, broadcastTokens: broadcastTokens)
         // A file that is faster than what may be sent keeps its pace instead.
         contentCanWait =
             switch specification {
             case .file, .standardInput: content.captureFormat.framesPerSecond <= maximumFrameRate
-            case .test, .display, .region: false
+            case .test, .display, .region, .broadcast: false
             }
-        audio = try selection.audio.compactMap { try AudioSpecification($0).open() }
+        let broadcast = content as? BroadcastSource
+        audio = try selection.audio.compactMap { text in
+            let specification = try AudioSpecification(text)
+            if specification == .broadcast, let broadcast { return broadcast.sound }
+            return try specification.open()
+        }
         microphone = try selection.microphone.flatMap { try AudioSpecification($0).open() }
         camera = try selection.shownCamera.map { try SourceSpecification($0).open(framesPerSecond: 30) }
     }

@@ -30,7 +30,8 @@ struct RTCShareCommand: AsyncParsableCommand {
             Try it without a viewer, a display or a network: rtcshare demo
             """,
         subcommands: [
-            OfferCommand.self, SendCommand.self, ViewCommand.self, DemoCommand.self, DoctorCommand.self,
+            OfferCommand.self, SendCommand.self, ViewCommand.self, BroadcastCommand.self, DemoCommand.self,
+            DoctorCommand.self,
             InspectCommand.self,
         ])
 }

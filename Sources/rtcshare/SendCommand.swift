@@ -76,7 +76,7 @@ struct SendCommand: AsyncParsableCommand {
         let selection = sharing.sources.selection.merged(over: stored.sources)
         try selection.check(offered: stored.sources)
         try checkStandardInput(selection, answer: answerPath)
-        let sources = try OpenedSources(selection, maximumFrameRate: sharing.maxFramerate)
+        let sources = try sharing.open(selection)
         let interruption = Interruption()
         let connection = try await connection(for: stored, sending: selection.media, in: file)
         let session = try AttendeeSession(attendee: AttendeeID(stored.attendee), connection: connection)
@@ -120,7 +120,7 @@ struct SendCommand: AsyncParsableCommand {
         let attendee = try offering.attendeeID()
         let selection = sharing.sources.selection
         try checkStandardInput(selection, answer: "-")
-        let sources = try OpenedSources(selection, maximumFrameRate: sharing.maxFramerate)
+        let sources = try sharing.open(selection)
         var configuration = sharing.connectionConfiguration(for: selection.media)
         try offering.apply(to: &configuration)
         let connection = try await offering.openConnection(
@@ -156,6 +156,8 @@ enum AnswerFile {
 /// What is shared, how well and for how long.
 struct SharingOptions: ParsableArguments {
     @OptionGroup var sources: SourceOptions
+
+    @OptionGroup var broadcastTokens: BroadcastTokenOptions
 
     @Option(
         help: """
@@ -221,6 +223,13 @@ struct SharingOptions: ParsableArguments {
         }
         configuration.peer.maximumBitrate = .kilobitsPerSecond(maxBitrate + others)
         return configuration
+    }
+
+    /// Opens what is shared.
+    func open(_ selection: SourceSelection) throws -> OpenedSources {
+        try OpenedSources(
+            selection, maximumFrameRate: maxFramerate,
+            broadcastTokens: selection.isBroadcast ? try broadcastTokens.tokens() : nil)
     }
 
     /// How the content is sent.

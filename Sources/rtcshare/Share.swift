@@ -37,6 +37,7 @@ struct Share {
         session.add(observer: listener)
         session.contentShare.add(observer: listener)
         let failures = listen(continuation)
+        let teller = SourceTeller(sources.content)
         let watchers = watch(continuation)
         defer { for watcher in watchers { watcher.cancel() } }
         do {
@@ -49,7 +50,7 @@ struct Share {
             await finish(statistics)
             throw error
         }
-        withExtendedLifetime((listener, failures)) {}
+        withExtendedLifetime((listener, failures, teller)) {}
     }
 
     /// Puts everything in place; it is sent from when there is a viewer.

@@ -28,5 +28,7 @@ struct SourceOptions: ParsableArguments {
 
 extension AudioSpecification {
     /// How sound is written, for the help texts.
-    static let syntax = "none, tone[:HZ], beep, file:PATH.wav[:loop], microphone[:DEVICE], system[:SINK]"
+    static let syntax =
+        "none, tone[:HZ], beep, file:PATH.wav[:loop], microphone[:DEVICE], system[:SINK], "
+        + "broadcast (what comes with --source broadcast:…)"
 }

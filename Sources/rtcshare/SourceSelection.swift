@@ -40,6 +40,9 @@ struct SourceSelection: Codable, Sendable {
         return merged
     }
 
+    /// Whether the content comes from another process.
+    var isBroadcast: Bool { source?.hasPrefix("broadcast:") ?? false }
+
     /// Finds what can't be a source, before anything is opened.
     func check() throws(CaptureError) {
         for text in [source, shownCamera].compactMap({ $0 }) { _ = try SourceSpecification(text) }

@@ -1,0 +1,174 @@
+import CSharedMemory
+import Foundation
+
+/// The sockets at which an app waits for extensions.
+final class BroadcastListener: Sendable {
+    /// Where it listens: the port is the one that the system picked, where that was left to it.
+    let endpoint: BroadcastEndpoint
+    let descriptors: [Int32]
+    /// What was made and is to be removed.
+    private let path: String
+
+    /// Listens, at the port and at the socket that goes with it, or at the socket of a path.
+    init(_ endpoint: BroadcastEndpoint, environment: [String: String]) throws(BroadcastError) {
+        switch endpoint {
+        case .port(let wanted):
+            let (descriptor, port) = try Self.listen(port: wanted)
+            path = BroadcastEndpoint.sharedMemoryPath(port: port, environment: environment)
+            do throws(BroadcastError) {
+                try Self.makeFolder(of: path)
+                descriptors = [descriptor, try Self.listen(path: path)]
+            } catch {
+                close(descriptor)
+                throw error
+            }
+            self.endpoint = .port(port)
+        case .path(let path):
+            self.path = path
+            descriptors = [try Self.listen(path: path)]
+            self.endpoint = endpoint
+        }
+    }
+
+    deinit {
+        for descriptor in descriptors { close(descriptor) }
+        unlink(path)
+    }
+
+    /// The next extension that waits at one of the sockets; nil where none does.
+    static func accept(at descriptor: Int32) -> BroadcastSocket? {
+        let accepted = Glibc.accept(descriptor, nil, nil)
+        return accepted >= 0 ? BroadcastSocket(descriptor: accepted) : nil
+    }
+
+    private static let backlog: Int32 = 8
+
+    private static func listen(port: UInt16) throws(BroadcastError) -> (descriptor: Int32, port: UInt16) {
+        let descriptor = try open(AF_INET)
+        var on: Int32 = 1
+        // A share that begins again is not kept from it by connections of the one before.
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+        var address = SocketAddress.loopback(port: port)
+        guard address.with({ bind(descriptor, $0, $1) }) == 0, Glibc.listen(descriptor, backlog) == 0 else {
+            let reason = errno
+            close(descriptor)
+            throw .listen(
+                reason == EADDRINUSE
+                    ? "port \(port) of 127.0.0.1 is taken; choose another, for both sides"
+                    : reason == EACCES
+                        ? "port \(port) is for the system alone; choose one above 1023"
+                        : "port \(port) of 127.0.0.1: \(systemMessage(reason))")
+        }
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        address.withMutable { _ = getsockname(descriptor, $0, &length) }
+        return (descriptor, address.port)
+    }
+
+    private static func listen(path: String) throws(BroadcastError) -> Int32 {
+        var address = try SocketAddress.path(path)
+        let descriptor = try open(AF_UNIX)
+        // The socket's own mode is its file's: nobody else can reach it at any time.
+        fchmod(descriptor, 0o600)
+        var result = address.with { bind(descriptor, $0, $1) }
+        if result != 0, errno == EADDRINUSE, isAbandonedSocket(&address, path) {
+            unlink(path)
+            result = address.with { bind(descriptor, $0, $1) }
+        }
+        guard result == 0, Glibc.listen(descriptor, backlog) == 0 else {
+            let reason = errno
+            close(descriptor)
+            throw .listen(
+                reason == EADDRINUSE
+                    ? "\(path) is taken by another share, or is no socket; choose another path"
+                    : "\(path): \(systemMessage(reason))")
+        }
+        return descriptor
+    }
+
+    /// Whether a socket is there that nobody listens at.
+    private static func isAbandonedSocket(_ address: inout SocketAddress, _ path: String) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK, let probe = try? open(AF_UNIX) else {
+            return false
+        }
+        defer { close(probe) }
+        return address.with { connect(probe, $0, $1) } != 0 && errno == ECONNREFUSED
+    }
+
+    private static func open(_ family: Int32) throws(BroadcastError) -> Int32 {
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw .internal("socket: \(systemMessage(errno))") }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        return descriptor
+    }
+
+    private static func makeFolder(of path: String) throws(BroadcastError) {
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw .listen("the folder \(folder) can't be made: \(error.localizedDescription)")
+        }
+        var status = stat()
+        // Under /tmp another user could have made it.
+        guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
+            throw .listen("the folder \(folder) belongs to somebody else; set XDG_RUNTIME_DIR to one of yours")
+        }
+    }
+}
+
+/// An address as the system takes it.
+struct SocketAddress {
+    private var storage = sockaddr_storage()
+    private var length: socklen_t
+
+    private init(length: Int) {
+        self.length = socklen_t(length)
+    }
+
+    /// A port of 127.0.0.1.
+    static func loopback(port: UInt16) -> SocketAddress {
+        var address = SocketAddress(length: MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutableBytes(of: &address.storage) { bytes in
+            var name = sockaddr_in()
+            name.sin_family = sa_family_t(AF_INET)
+            name.sin_port = port.bigEndian
+            name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            bytes.storeBytes(of: name, as: sockaddr_in.self)
+        }
+        return address
+    }
+
+    /// A path, which has to fit.
+    static func path(_ path: String) throws(BroadcastError) -> SocketAddress {
+        let bytes = Array(path.utf8)
+        guard !bytes.isEmpty, !bytes.contains(0), bytes.count <= BroadcastEndpoint.maximumPath else {
+            throw .listen(
+                "the path of a socket has 1 to \(BroadcastEndpoint.maximumPath) bytes, and \(path.prefix(40))… has "
+                    + "\(bytes.count); choose a shorter one")
+        }
+        let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+        var address = SocketAddress(length: start + bytes.count + 1)
+        withUnsafeMutableBytes(of: &address.storage) { storage in
+            storage.storeBytes(of: sa_family_t(AF_UNIX), as: sa_family_t.self)
+            storage[start..<start + bytes.count].copyBytes(from: bytes)
+        }
+        return address
+    }
+
+    var port: UInt16 { withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.load(as: sockaddr_in.self).sin_port) } }
+
+    mutating func with<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        withUnsafePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+        }
+    }
+
+    mutating func withMutable(_ body: (UnsafeMutablePointer<sockaddr>) -> Void) {
+        withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0) }
+        }
+    }
+}

@@ -1,0 +1,363 @@
+import Media
+import WireFormat
+
+/// What the two sides of a broadcast say once each knows the other's token.
+///
+///     0               1               2               3
+///     +---------------+-----------------------------------------------+
+///     | kind          | length of the body in bytes                   |
+///     +---------------+-----------------------------------------------+
+///     | body …                                                        |
+///
+/// All numbers are big-endian. The pixels of a picture follow its body and are not counted in the length.
+enum BroadcastMessage: Hashable {
+    // From the extension.
+    /// The first: what comes, and how.
+    case hello(version: UInt16, transport: BroadcastTransport)
+    /// Two descriptors come with this: memory for pictures, and an event that says that one is there.
+    case memory
+    /// Pixels follow.
+    case picture(PictureDescription)
+    case sound(AudioFrame)
+    /// Nothing comes for now, for a reason that a person is told.
+    case interrupted(CaptureInterruption)
+    case resumed
+    /// What the pictures are.
+    case hint(ContentHint)
+    /// The source has ended: with an error in words where that was not asked for.
+    case finished(error: String?)
+
+    // From the app.
+    /// The share waits for pictures.
+    case welcome
+    /// The app does not want this extension, and says why; the connection ends.
+    case refused(String)
+    /// The picture was given on; the next may come.
+    case taken
+    /// The share is over, and nobody needs the extension any more.
+    case ended
+
+    static let version: UInt16 = 1
+    static let headLength = 4
+    /// No body is longer.
+    static let maximumBody = 256 * 1024
+    /// No picture has more bytes: 8K in four bytes a pixel.
+    static let maximumPicture = 7680 * 4320 * 4
+    /// No text is longer, in bytes.
+    static let maximumText = 1024
+}
+
+/// A picture as it travels: everything but its pixels.
+struct PictureDescription: Hashable {
+    let timestamp: Duration
+    let rotation: VideoRotation
+    let format: PixelFormat
+    let size: PixelSize
+    /// The bytes from a row to the next of each plane, where the whole picture follows. The last row has no padding.
+    let strides: [Int]
+    /// The parts that follow, each with its planes one after the other and without padding, on whole samples of chroma;
+    /// the rest is as in the picture before. Nil where the whole picture follows, plane by plane.
+    let parts: [PixelRectangle]?
+
+    /// A row is followed by at most so many bytes that are none of its pixels.
+    static let maximumPadding = 4096
+
+    /// The bytes of a plane, where the whole picture follows.
+    func byteCount(ofPlane plane: Int) -> Int {
+        let extent = format.planeExtent(plane, of: size)
+        return strides[plane] * (extent.rows - 1) + extent.rowBytes
+    }
+
+    /// The bytes of a part.
+    func byteCount(of part: PixelRectangle) -> Int {
+        (0..<format.planeCount).reduce(0) { sum, plane in
+            let extent = format.planeExtent(plane, of: part.size)
+            return sum + extent.rowBytes * extent.rows
+        }
+    }
+
+    /// The bytes that follow.
+    var payloadLength: Int {
+        guard let parts else { return (0..<format.planeCount).reduce(0) { $0 + byteCount(ofPlane: $1) } }
+        return parts.reduce(0) { $0 + byteCount(of: $1) }
+    }
+}
+
+// MARK: Writing
+
+extension BroadcastMessage {
+    private var kind: UInt8 {
+        switch self {
+        case .hello: 1
+        case .memory: 2
+        case .picture: 3
+        case .sound: 4
+        case .interrupted: 5
+        case .resumed: 6
+        case .hint: 7
+        case .finished: 8
+        case .welcome: 65
+        case .refused: 66
+        case .taken: 67
+        case .ended: 68
+        }
+    }
+
+    /// The message's bytes; of a picture, without its pixels.
+    var encoded: [UInt8] {
+        var body: [UInt8] = []
+        switch self {
+        case .hello(let version, let transport):
+            body += Self.magic
+            body.append(bigEndian: version)
+            body.append(transport == .tcp ? 0 : 1)
+        case .picture(let picture): picture.append(to: &body)
+        case .sound(let frame):
+            body.append(bigEndian: frame.timestamp.wholeNanoseconds)
+            body.append(bigEndian: UInt32(clamping: frame.sampleRate))
+            body.append(UInt8(clamping: frame.channels))
+            for sample in frame.samples { body.append(bigEndian: sample.bitPattern) }
+        case .interrupted(let interruption):
+            switch interruption {
+            case .minimised: body.append(0)
+            case .movedOffScreen: body.append(1)
+            case .extensionAway(let reason): body = [2] + Self.text(reason)
+            }
+        case .hint(let hint): body.append(hint.code)
+        case .finished(let error): body = error.map { [1] + Self.text($0) } ?? [0]
+        case .refused(let reason): body = Self.text(reason)
+        case .memory, .resumed, .welcome, .taken, .ended: break
+        }
+        var bytes = [kind]
+        bytes.append(bigEndian24: UInt32(body.count))
+        return bytes + body
+    }
+
+    private static let magic = Array("RTCSHARE".utf8)
+
+    private static func text(_ text: String) -> [UInt8] { Array(text.utf8.prefix(maximumText)) }
+}
+
+extension PictureDescription {
+    fileprivate func append(to body: inout [UInt8]) {
+        body.append(bigEndian: timestamp.wholeNanoseconds)
+        body.append(bigEndian: UInt16(rotation.rawValue))
+        body.append(format.code)
+        body.append(bigEndian: UInt16(clamping: size.width))
+        body.append(bigEndian: UInt16(clamping: size.height))
+        for plane in 0..<format.planeCount { body.append(bigEndian: UInt32(clamping: strides[plane])) }
+        guard let parts else { return body.append(0xFF) }
+        body.append(UInt8(clamping: parts.count))
+        for part in parts {
+            for number in [part.x, part.y, part.size.width, part.size.height] {
+                body.append(bigEndian: UInt16(clamping: number))
+            }
+        }
+    }
+}
+
+// MARK: Reading
+
+extension BroadcastMessage {
+    /// The kind and the body's length that a head says.
+    static func head(_ bytes: RawSpan) throws(BroadcastError) -> (kind: UInt8, length: Int) {
+        var reader = ByteReader(bytes)
+        do {
+            let kind = try reader.readUInt8()
+            let length = Int(try reader.readUInt24())
+            guard length <= maximumBody else {
+                throw BroadcastError.network("a message of \(length) bytes; at most \(maximumBody) are taken")
+            }
+            return (kind, length)
+        } catch let error as BroadcastError {
+            throw error
+        } catch {
+            throw .network("a message's head has \(bytes.byteCount) bytes, not \(headLength)")
+        }
+    }
+
+    /// Reads a body.
+    init(kind: UInt8, body: RawSpan) throws(BroadcastError) {
+        var reader = ByteReader(body)
+        do {
+            self = try Self.read(kind, &reader)
+        } catch let error as BroadcastError {
+            throw error
+        } catch {
+            throw .network("a message of kind \(kind) ends too early, after \(body.byteCount) bytes")
+        }
+        guard reader.remaining == 0 else {
+            throw .network("a message of kind \(kind) has \(reader.remaining) bytes too many")
+        }
+    }
+
+    private static func read(_ kind: UInt8, _ reader: inout ByteReader) throws -> BroadcastMessage {
+        switch kind {
+        case 1:
+            guard try reader.readArray(magic.count) == magic else {
+                throw BroadcastError.network("the other side is no rtcshare")
+            }
+            let version = try reader.readUInt16()
+            guard version == Self.version else {
+                throw BroadcastError.network(
+                    "the other side speaks version \(version), this one \(Self.version); use the same rtcshare for both"
+                )
+            }
+            return .hello(version: version, transport: try reader.readUInt8() == 0 ? .tcp : .sharedMemory)
+        case 2: return .memory
+        case 3: return .picture(try PictureDescription(&reader))
+        case 4: return .sound(try sound(&reader))
+        case 5:
+            switch try reader.readUInt8() {
+            case 0: return .interrupted(.minimised)
+            case 1: return .interrupted(.movedOffScreen)
+            default: return .interrupted(.extensionAway(reason: text(&reader)))
+            }
+        case 6: return .resumed
+        case 7: return .hint(ContentHint(code: try reader.readUInt8()))
+        case 8: return .finished(error: try reader.readUInt8() == 0 ? nil : text(&reader))
+        case 65: return .welcome
+        case 66: return .refused(text(&reader))
+        case 67: return .taken
+        case 68: return .ended
+        default: throw BroadcastError.network("a message of the unknown kind \(kind)")
+        }
+    }
+
+    /// The rest as text, without what would move a terminal's cursor.
+    private static func text(_ reader: inout ByteReader) -> String {
+        let text = String(decoding: [UInt8](reader.readRemaining()).prefix(maximumText), as: UTF8.self)
+        return String(
+            String.UnicodeScalarView(text.unicodeScalars.filter { $0.properties.generalCategory != .control }))
+    }
+
+    private static func sound(_ reader: inout ByteReader) throws -> AudioFrame {
+        let timestamp = Duration.nanoseconds(Int64(bitPattern: try reader.readUInt64()))
+        let rate = Int(try reader.readUInt32())
+        let channels = Int(try reader.readUInt8())
+        guard (8000...192_000).contains(rate), (1...8).contains(channels), reader.remaining % (4 * channels) == 0 else {
+            throw BroadcastError.network(
+                "sound of \(channels) channels at \(rate) Hz in \(reader.remaining) bytes; 1 to 8 at 8000 to 192000 are taken"
+            )
+        }
+        var samples: [Float] = []
+        samples.reserveCapacity(reader.remaining / 4)
+        while reader.remaining > 0 {
+            let sample = Float(bitPattern: try reader.readUInt32())
+            samples.append(sample.isFinite ? sample : 0)
+        }
+        return AudioFrame(samples: samples, channels: channels, sampleRate: rate, timestamp: timestamp)
+    }
+}
+
+extension PictureDescription {
+    fileprivate init(_ reader: inout ByteReader) throws {
+        let timestamp = Duration.nanoseconds(Int64(bitPattern: try reader.readUInt64()))
+        let turn = Int(try reader.readUInt16())
+        let code = try reader.readUInt8()
+        guard let rotation = VideoRotation(rawValue: turn), let format = PixelFormat(code: code) else {
+            throw BroadcastError.network("a picture of format \(code), turned by \(turn) degrees, is not known")
+        }
+        let size = PixelSize(width: Int(try reader.readUInt16()), height: Int(try reader.readUInt16()))
+        var strides: [Int] = []
+        for _ in 0..<format.planeCount { strides.append(Int(try reader.readUInt32())) }
+        try Self.check(size: size, format: format, strides: strides)
+        let count = try reader.readUInt8()
+        var parts: [PixelRectangle]?
+        if count != 0xFF {
+            guard count <= ChangedParts.most else {
+                throw BroadcastError.network("a picture with \(count) parts; at most \(ChangedParts.most) are taken")
+            }
+            var read: [PixelRectangle] = []
+            for _ in 0..<count { read.append(try Self.part(&reader, of: size, format: format)) }
+            parts = read
+        }
+        self.init(
+            timestamp: timestamp, rotation: rotation, format: format, size: size, strides: strides, parts: parts)
+    }
+
+    /// Finds what no memory could hold.
+    static func check(size: PixelSize, format: PixelFormat, strides: [Int]) throws(BroadcastError) {
+        let sides = 1...VideoFrame.maximumSide
+        guard sides.contains(size.width), sides.contains(size.height) else {
+            throw .network("a picture of \(size); each side has 1 to \(VideoFrame.maximumSide) pixels")
+        }
+        var sum = 0
+        for plane in 0..<format.planeCount {
+            let extent = format.planeExtent(plane, of: size)
+            guard (extent.rowBytes...extent.rowBytes + maximumPadding).contains(strides[plane]) else {
+                throw .network(
+                    "a stride of \(strides[plane]) bytes for rows of \(extent.rowBytes), with at most \(maximumPadding) more"
+                )
+            }
+            sum += strides[plane] * extent.rows
+        }
+        // A padding is no reason to refuse what fits without.
+        guard sum <= BroadcastMessage.maximumPicture + maximumPadding * VideoFrame.maximumSide,
+            size.area * 4 <= BroadcastMessage.maximumPicture
+        else { throw .network("a picture of \(size) is larger than 7680x4320") }
+    }
+
+    private static func part(
+        _ reader: inout ByteReader, of size: PixelSize, format: PixelFormat
+    ) throws -> PixelRectangle {
+        let (x, y) = (Int(try reader.readUInt16()), Int(try reader.readUInt16()))
+        let part = PixelRectangle(
+            x: x, y: y, size: PixelSize(width: Int(try reader.readUInt16()), height: Int(try reader.readUInt16())))
+        guard part.size.area > 0, format.aligned(part, in: size) == part else {
+            throw BroadcastError.network("a part \(part.size)+\(x)+\(y) of a picture of \(size)")
+        }
+        return part
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds; as far as 64 bits go where there are more.
+    var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? .max : product &+ attoseconds / 1_000_000_000
+    }
+}
+
+extension PixelFormat {
+    /// As it travels.
+    var code: UInt8 {
+        switch self {
+        case .i420: 0
+        case .nv12: 1
+        case .bgra: 2
+        case .argb: 3
+        }
+    }
+
+    init?(code: some BinaryInteger) {
+        switch code {
+        case 0: self = .i420
+        case 1: self = .nv12
+        case 2: self = .bgra
+        case 3: self = .argb
+        default: return nil
+        }
+    }
+}
+
+extension ContentHint {
+    fileprivate var code: UInt8 {
+        switch self {
+        case .none: 0
+        case .text: 1
+        case .detail: 2
+        case .motion: 3
+        }
+    }
+
+    fileprivate init(code: UInt8) {
+        switch code {
+        case 1: self = .text
+        case 2: self = .detail
+        case 3: self = .motion
+        default: self = .none
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Media
+
+/// A picture in memory of its own, planes one after the other.
+final class BroadcastPicture: VideoFrameBuffer, @unchecked Sendable {
+    // Sendable: written only by `BroadcastPictures`, while it holds the one reference.
+    let size: PixelSize
+    let format: PixelFormat
+    let strides: [Int]
+    let planes: [UnsafeMutableRawBufferPointer]
+    private let readablePlanes: [UnsafeRawBufferPointer]
+    private let memory: UnsafeMutableRawBufferPointer
+
+    init(size: PixelSize, format: PixelFormat, strides: [Int]) {
+        self.size = size
+        self.format = format
+        self.strides = strides
+        let lengths = (0..<format.planeCount).map { strides[$0] * format.planeExtent($0, of: size).rows }
+        memory = .allocate(byteCount: lengths.reduce(0, +), alignment: 64)
+        var planes: [UnsafeMutableRawBufferPointer] = []
+        var start = 0
+        for length in lengths {
+            planes.append(UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + length]))
+            start += length
+        }
+        self.planes = planes
+        readablePlanes = planes.map { UnsafeRawBufferPointer($0) }
+    }
+
+    deinit {
+        memory.deallocate()
+    }
+
+    func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
+        try withExtendedLifetime(self) {
+            try body(PlaneSet(planes: readablePlanes, strides: strides))
+        }
+    }
+
+    func hasLayout(_ description: PictureDescription) -> Bool {
+        size == description.size && format == description.format && strides == description.strides
+    }
+}
+
+/// The newest picture of a broadcast, and memory for the next ones.
+///
+/// A picture that somebody still looks at is left alone: the next is made in memory that is free, of what came and of a
+/// copy of what that memory has missed.
+struct BroadcastPictures {
+    private struct Slot {
+        var picture: BroadcastPicture
+        var missed: ChangedParts
+    }
+
+    /// How many are kept: one that is encoded, one that waits for that, and two for who looks on.
+    private static let capacity = 4
+    /// The newest is the last.
+    private var slots: [Slot] = []
+    private var isNewestWhole = false
+
+    /// The newest picture.
+    var newest: BroadcastPicture? { isNewestWhole ? slots.last?.picture : nil }
+
+    /// The picture that is to be written whole, as described. Until ``finish()`` there is no newest one.
+    mutating func beginWhole(_ description: PictureDescription) -> BroadcastPicture {
+        slots.removeAll { !$0.picture.hasLayout(description) }
+        take(size: description.size, format: description.format, strides: description.strides)
+        isNewestWhole = false
+        for index in slots.indices.dropLast() { slots[index].missed = .everything }
+        slots[slots.count - 1].missed = .everything
+        return slots[slots.count - 1].picture
+    }
+
+    /// The picture that was begun is written.
+    mutating func finish() {
+        isNewestWhole = true
+        slots[slots.count - 1].missed = .nothing
+    }
+
+    /// Writes the parts of a description, whose pixels are `pixels`, over the newest picture; nil where that is none that
+    /// they could be parts of.
+    mutating func apply(_ description: PictureDescription, pixels: UnsafeRawBufferPointer) -> BroadcastPicture? {
+        guard let parts = description.parts, let previous = newest, previous.size == description.size,
+            previous.format == description.format
+        else { return nil }
+        take(size: previous.size, format: previous.format, strides: previous.strides)
+        let index = slots.count - 1
+        let picture = slots[index].picture
+        if picture !== previous { Self.copy(slots[index].missed, from: previous, to: picture) }
+        var start = 0
+        for part in parts {
+            for plane in 0..<description.format.planeCount {
+                let place = description.format.place(of: part, plane: plane)
+                let stride = picture.strides[plane]
+                for row in 0..<place.rows {
+                    let target = (place.row + row) * stride + place.column
+                    UnsafeMutableRawBufferPointer(rebasing: picture.planes[plane][target..<target + place.rowBytes])
+                        .copyMemory(from: UnsafeRawBufferPointer(rebasing: pixels[start..<start + place.rowBytes]))
+                    start += place.rowBytes
+                }
+            }
+        }
+        slots[index].missed = .nothing
+        for other in 0..<index { slots[other].missed.add(ChangedParts(parts: parts)) }
+        return picture
+    }
+
+    private static func copy(_ missed: ChangedParts, from source: BroadcastPicture, to target: BroadcastPicture) {
+        for part in missed.parts ?? [PixelRectangle(x: 0, y: 0, size: source.size)] {
+            for plane in 0..<source.format.planeCount {
+                guard let from = source.planes[plane].baseAddress, let to = target.planes[plane].baseAddress else {
+                    continue
+                }
+                copyPart(
+                    of: source.format.place(of: part, plane: plane), from: from, stride: source.strides[plane], to: to,
+                    stride: target.strides[plane])
+            }
+        }
+    }
+
+    /// Puts memory that nobody looks at last.
+    private mutating func take(size: PixelSize, format: PixelFormat, strides: [Int]) {
+        for index in slots.indices.reversed() where isKnownUniquelyReferenced(&slots[index].picture) {
+            return slots.append(slots.remove(at: index))
+        }
+        if slots.count >= Self.capacity { slots.removeFirst() }
+        slots.append(
+            Slot(picture: BroadcastPicture(size: size, format: format, strides: strides), missed: .everything))
+    }
+}

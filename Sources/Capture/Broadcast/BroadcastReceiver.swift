@@ -1,0 +1,355 @@
+import CSharedMemory
+import Foundation
+import Media
+
+/// What the thread of a ``BroadcastSource`` does: lets extensions in, one at a time, and gives on what comes.
+///
+///     listening sockets ─▶ token? ─▶ hello? ─▶ the extension ─▶ newest picture ─▶ sinks, once they have a use for it
+///
+/// Whoever says something that can't be is let go, and nobody else notices.
+final class BroadcastReceiver {
+    /// Somebody who has connected.
+    private final class Client {
+        let socket: BroadcastSocket
+        let reader = BroadcastReader()
+        /// Until when the handshake has to be done.
+        let deadline: Duration
+        /// How its pictures come, once it was let in.
+        var transport: BroadcastTransport?
+        var memory: FrameMemoryReader?
+        /// Signalled when the memory has a new picture.
+        var event: Int32 = -1
+
+        init(socket: BroadcastSocket, deadline: Duration) {
+            self.socket = socket
+            self.deadline = deadline
+        }
+
+        deinit {
+            if event >= 0 { close(event) }
+        }
+    }
+
+    /// How long a client may take to be known.
+    private static let patience = Duration.seconds(5)
+    /// More do not wait to be known at a time.
+    private static let mostStrangers = 8
+    /// How much is read of one client before others have their turn.
+    private static let mostReads = 64
+    /// How soon it is asked again whether a picture is of use, at first and at most.
+    private static let (shortestWait, longestWait) = (Duration.milliseconds(4), Duration.milliseconds(100))
+    /// How long the picture that says that nobody came is shown before the share is shown as paused: it is sharp then.
+    private static let slateTime = Duration.milliseconds(1500)
+    /// How old a picture may say that it is.
+    private static let oldest = Duration.seconds(5)
+
+    private let listener: BroadcastListener
+    private let tokens: BroadcastTokens
+    private let wake: WakeEvent
+    private let broadcaster: VideoBroadcaster
+    private let sound: BroadcastSound
+    private let observers: ObserverList<any BroadcastObserver>
+
+    private var strangers: [Client] = []
+    private var guest: Client?
+    /// The newest picture that has come.
+    private var newest: VideoFrame?
+    /// What of it no sink was given yet; nil where it was given.
+    private var ungiven: ChangedParts?
+    /// The extension's memory has a picture that was not taken yet.
+    private var memoryHasNews = false
+    private var wait = shortestWait
+    /// Why nothing is shown.
+    private var interruption: CaptureInterruption?
+    /// When the share is to be shown as paused.
+    private var muteTime: Duration?
+
+    init(
+        listener: BroadcastListener, tokens: BroadcastTokens, wake: WakeEvent, broadcaster: VideoBroadcaster,
+        sound: BroadcastSound, observers: ObserverList<any BroadcastObserver>
+    ) {
+        (self.listener, self.tokens, self.wake) = (listener, tokens, wake)
+        (self.broadcaster, self.sound, self.observers) = (broadcaster, sound, observers)
+    }
+
+    /// Runs until the signal is raised, or the extension's source has ended: then with its error, if there was one.
+    func run(until signal: StopSignal) -> (any Error)? {
+        showSlate()
+        var readiness = Readiness()
+        while !signal.isRaised {
+            readiness.removeAll()
+            readiness.add(signal.descriptor)
+            readiness.add(wake.descriptor)
+            if strangers.count < Self.mostStrangers {
+                for descriptor in listener.descriptors { readiness.add(descriptor) }
+            }
+            for client in clients {
+                readiness.add(client.socket.descriptor, forWriting: client.socket.isPending)
+                if client.event >= 0 { readiness.add(client.event) }
+            }
+            readiness.wait(until: nextDeadline)
+            if readiness.isReady(wake.descriptor) { wake.clear() }
+            for descriptor in listener.descriptors where readiness.isReady(descriptor) { admit(at: descriptor) }
+            for client in clients where readiness.isReady(client.socket.descriptor) || readiness.isReady(client.event) {
+                if readiness.isReady(client.event) { hearEvent(of: client) }
+                if let end = serve(client) { return finish(end) }
+            }
+            passTime()
+            give()
+        }
+        if let guest { try? guest.socket.send(BroadcastMessage.ended.encoded) }
+        return nil
+    }
+
+    private var clients: [Client] { strangers + (guest.map { [$0] } ?? []) }
+
+    private var nextDeadline: Duration? {
+        var deadlines = strangers.map(\.deadline)
+        if let muteTime { deadlines.append(muteTime) }
+        if isWaitingForDemand { deadlines.append(monotonicNow() + wait) }
+        return deadlines.min()
+    }
+
+    private func passTime() {
+        let now = monotonicNow()
+        strangers.removeAll { $0.deadline <= now }
+        if let time = muteTime, now >= time {
+            muteTime = nil
+            broadcaster.isMuted = true
+        }
+    }
+
+    // MARK: Extensions
+
+    private func admit(at descriptor: Int32) {
+        while strangers.count < Self.mostStrangers, let socket = BroadcastListener.accept(at: descriptor) {
+            strangers.append(
+                Client(
+                    socket: socket, deadline: monotonicNow() + Self.patience))
+        }
+    }
+
+    /// How an extension has ended its source.
+    private struct SourceEnd {
+        let error: String?
+    }
+
+    /// Reads what a client says; returns how its source has ended, where it has.
+    private func serve(_ client: Client) -> SourceEnd? {
+        do {
+            try client.socket.flush()
+            for _ in 0..<Self.mostReads {
+                var count = 0
+                let event = try client.reader.read { target in
+                    count = try client.socket.read(into: target)
+                    return count
+                }
+                if count == 0 { return nil }
+                if let event, let end = try handle(event, of: client) { return end }
+                // It was let go.
+                guard clients.contains(where: { $0 === client }) else { return nil }
+            }
+        } catch {
+            let error = error as? BroadcastError ?? .internal("\(error)")
+            let wasGuest = client === guest
+            drop(client)
+            // Who has just left did nothing that can't be.
+            if !client.socket.isClosed { observers.forEach { $0.broadcastDidFail(error: error) } }
+            if wasGuest { leave("the extension is gone: \(error.reason)") }
+        }
+        return nil
+    }
+
+    private func drop(_ client: Client) {
+        strangers.removeAll { $0 === client }
+        if guest === client { guest = nil }
+    }
+
+    private func handle(_ event: BroadcastReader.Event, of client: Client) throws -> SourceEnd? {
+        switch event {
+        case .token(let token):
+            guard tokens.accepts(token) else {
+                throw BroadcastError.auth("an extension that sent another token than the one expected was refused")
+            }
+            try client.socket.send(tokens.greeting)
+        case .picture(let description, let picture):
+            guard client === guest, client.transport == .tcp else {
+                throw BroadcastError.network("a picture before the welcome")
+            }
+            take(
+                VideoFrame(
+                    buffer: picture, timestamp: description.timestamp, rotation: description.rotation,
+                    damage: description.parts))
+        case .message(let message): return try handle(message, of: client)
+        }
+        return nil
+    }
+
+    private func handle(_ message: BroadcastMessage, of client: Client) throws -> SourceEnd? {
+        if case .hello(_, let transport) = message, client.transport == nil {
+            try welcome(client, transport)
+            return nil
+        }
+        guard client === guest else { throw BroadcastError.network("a message before the hello") }
+        switch message {
+        case .memory:
+            let descriptors = client.socket.takeDescriptors()
+            guard descriptors.count == 2, client.transport == .sharedMemory else {
+                for descriptor in descriptors { close(descriptor) }
+                throw BroadcastError.network("memory without its descriptors; it goes through a Unix domain socket")
+            }
+            // What is mapped needs no descriptor.
+            defer { close(descriptors[0]) }
+            if client.event >= 0 { close(client.event) }
+            client.event = descriptors[1]
+            client.memory = try FrameMemoryReader(mapping: descriptors[0])
+            memoryHasNews = true
+        case .sound(let frame): sound.receive(frame)
+        case .interrupted(let interruption): interrupt(interruption)
+        case .resumed: resume()
+        case .hint(let hint): broadcaster.contentHint = hint
+        case .finished(let error):
+            // Pictures that came before are seen before.
+            giveLast()
+            return SourceEnd(error: error)
+        case .hello, .picture, .welcome, .refused, .taken, .ended:
+            throw BroadcastError.network("a message that only the other side sends")
+        }
+        return nil
+    }
+
+    private func welcome(_ client: Client, _ transport: BroadcastTransport) throws {
+        // The one that was there may be gone without our having seen it.
+        if let guest { _ = serve(guest) }
+        guard guest == nil else {
+            try client.socket.send(
+                BroadcastMessage.refused("another extension is connected; end that one first").encoded)
+            drop(client)
+            throw BroadcastError.network("a second extension was refused")
+        }
+        strangers.removeAll { $0 === client }
+        client.transport = transport
+        guest = client
+        try client.socket.send(BroadcastMessage.welcome.encoded)
+        observers.forEach { $0.broadcastDidStart(transport: transport) }
+    }
+
+    private func finish(_ end: SourceEnd) -> (any Error)? {
+        sound.pause()
+        observers.forEach { $0.broadcastDidFinish(reason: "the extension's source has ended") }
+        return end.error.map { BroadcastError.network("the extension's source has ended: \($0)") }
+    }
+
+    // MARK: Interruptions
+
+    private func showSlate() {
+        interruption = .extensionAway(reason: "no extension has connected yet")
+        broadcaster.send(
+            VideoFrame(
+                buffer: Slate.picture(of: Slate.defaultSize, saying: "Waiting for the broadcast"),
+                timestamp: monotonicNow()))
+        muteTime = monotonicNow() + Self.slateTime
+        if let interruption { broadcaster.observers.wasInterrupted(by: interruption) }
+    }
+
+    /// The extension is gone.
+    private func leave(_ reason: String) {
+        ungiven = nil
+        memoryHasNews = false
+        sound.pause()
+        observers.forEach { $0.broadcastDidFinish(reason: reason) }
+        interrupt(.extensionAway(reason: reason))
+    }
+
+    private func interrupt(_ new: CaptureInterruption) {
+        if let interruption { broadcaster.observers.interruptionDidEnd(interruption) }
+        interruption = new
+        // What lies beyond the screen still has a picture.
+        if new != .movedOffScreen {
+            muteTime = nil
+            broadcaster.isMuted = true
+        }
+        broadcaster.observers.wasInterrupted(by: new)
+    }
+
+    private func resume() {
+        muteTime = nil
+        broadcaster.isMuted = false
+        guard let ended = interruption else { return }
+        interruption = nil
+        broadcaster.observers.interruptionDidEnd(ended)
+    }
+
+    // MARK: Pictures
+
+    private func hearEvent(of client: Client) {
+        event_clear(client.event)
+        if client === guest { memoryHasNews = true }
+    }
+
+    private func take(_ frame: VideoFrame) {
+        let sizeBefore = newest?.size
+        var changes = ungiven ?? .nothing
+        changes.add(sizeBefore == frame.size ? ChangedParts(parts: frame.damage) : .everything)
+        newest = frame
+        ungiven = changes
+        if sizeBefore != frame.size { broadcaster.observers.sizeDidChange(to: frame.size) }
+    }
+
+    private var isWaitingForDemand: Bool { (ungiven != nil || memoryHasNews) && broadcaster.hasSinks }
+
+    /// Gives the newest picture where sinks have a use for it.
+    private func give() {
+        if ungiven != nil || memoryHasNews, case .extensionAway? = interruption { resume() }
+        let demand = broadcaster.demand
+        guard demand > .nothing else {
+            wait = min(wait * 2, Self.longestWait)
+            return
+        }
+        wait = Self.shortestWait
+        takeFromMemory()
+        if ungiven != nil || demand == .picture { send() }
+    }
+
+    /// Gives what has come, whether there is a use for it or not.
+    private func giveLast() {
+        takeFromMemory()
+        if ungiven != nil { send() }
+    }
+
+    private func takeFromMemory() {
+        guard memoryHasNews, let guest, let memory = guest.memory else { return }
+        memoryHasNews = false
+        do {
+            if let frame = try memory.take() { take(frame) }
+        } catch {
+            drop(guest)
+            observers.forEach { $0.broadcastDidFail(error: error) }
+            leave("the extension is gone: \(error.reason)")
+        }
+    }
+
+    private func send() {
+        guard let newest else { return }
+        let now = monotonicNow()
+        let isPlausible = newest.timestamp <= now && newest.timestamp > now - Self.oldest
+        let isNew = ungiven != nil
+        broadcaster.send(
+            VideoFrame(
+                buffer: newest.buffer, timestamp: isNew && isPlausible ? newest.timestamp : now,
+                rotation: newest.rotation,
+                damage: ungiven.map(\.parts) ?? []))
+        ungiven = nil
+        // One is under way at a time: now the next may come.
+        if isNew, let guest, guest.transport == .tcp { try? guest.socket.send(BroadcastMessage.taken.encoded) }
+    }
+}
+
+extension BroadcastError {
+    /// What is wrong, without what it is about.
+    var reason: String {
+        switch self {
+        case .listen(let reason), .auth(let reason), .network(let reason), .internal(let reason): reason
+        }
+    }
+}

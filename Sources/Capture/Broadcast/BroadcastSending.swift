@@ -1,0 +1,153 @@
+import CSharedMemory
+import Foundation
+import Media
+
+/// What the thread of a ``BroadcastSender`` does: looks for the app, is let in, and hands over what waits.
+final class BroadcastSending {
+    private static let (firstPause, longestPause) = (Duration.milliseconds(100), Duration.seconds(1))
+    /// So many times in a row may the app hang up on the token before that is taken for an answer.
+    private static let mostRejections = 3
+    /// How long to wait for room in shared memory.
+    private static let memoryWait = Duration.milliseconds(5)
+    /// How long a source's end may take to be told.
+    private static let lastWait = Duration.seconds(2)
+
+    private let endpoint: BroadcastEndpoint
+    private let tokens: BroadcastTokens
+    private let transport: BroadcastTransport
+    private let environment: [String: String]
+    private let inbox: BroadcastInbox
+    private let observers: ObserverList<any BroadcastSenderObserver>
+
+    init(
+        endpoint: BroadcastEndpoint, tokens: BroadcastTokens, transport: BroadcastTransport,
+        environment: [String: String], inbox: BroadcastInbox, observers: ObserverList<any BroadcastSenderObserver>
+    ) {
+        (self.endpoint, self.tokens, self.transport) = (endpoint, tokens, transport)
+        (self.environment, self.inbox, self.observers) = (environment, inbox, observers)
+    }
+
+    /// How a connection has ended.
+    private enum Ending {
+        /// Nothing is to be done any more: the share is over, the source is, or the signal was raised.
+        case done
+        /// The app is gone: why.
+        case lost(String)
+        /// The app hung up when it had seen the token.
+        case rejected
+    }
+
+    /// Runs until the signal is raised, the share or the source has ended.
+    func run(until signal: StopSignal) throws(BroadcastError) {
+        var pause = Self.firstPause
+        var rejections = 0
+        var said: String?
+        while !signal.isRaised {
+            let reason: String
+            if let socket = try connect(&said) {
+                let link = BroadcastLink(socket: socket, tokens: tokens, transport: transport)
+                switch try follow(link, until: signal) {
+                case .done: return
+                case .lost(let why):
+                    reason = why
+                    rejections = 0
+                    pause = Self.firstPause
+                    said = nil
+                case .rejected:
+                    rejections += 1
+                    guard rejections < Self.mostRejections else {
+                        throw .auth("the app hung up when it had seen this side's token; it expects another one")
+                    }
+                    reason = "the app hung up"
+                }
+            } else {
+                reason = said ?? "the app is not there"
+            }
+            if said != reason || rejections == 0 && pause == Self.firstPause {
+                observers.forEach { $0.broadcastSenderIsWaiting(reason: reason) }
+                said = reason
+            }
+            guard signal.wait(until: monotonicNow() + pause) else { return }
+            pause = min(pause * 2, Self.longestPause)
+        }
+    }
+
+    /// A connection to the app; nil where it is not there, which `reason` then says.
+    private func connect(_ reason: inout String?) throws(BroadcastError) -> BroadcastSocket? {
+        let (family, name): (Int32, String)
+        var address: SocketAddress
+        switch (endpoint, transport) {
+        case (.port(let port), .tcp):
+            (family, name, address) = (AF_INET, "port \(port) of 127.0.0.1", .loopback(port: port))
+        case (.port(let port), .sharedMemory):
+            let path = BroadcastEndpoint.sharedMemoryPath(port: port, environment: environment)
+            (family, name, address) = (AF_UNIX, path, try .path(path))
+        case (.path(let path), _): (family, name, address) = (AF_UNIX, path, try .path(path))
+        }
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw .internal("socket: \(systemMessage(errno))") }
+        // On one machine this is done at once, or not at all.
+        guard address.with({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
+            let problem = errno
+            close(descriptor)
+            if problem == EACCES || problem == EPERM { throw .network("\(name): \(systemMessage(problem))") }
+            reason =
+                problem == ECONNREFUSED || problem == ENOENT
+                ? "no share waits for a broadcast at \(name)" : "\(name): \(systemMessage(problem))"
+            return nil
+        }
+        return BroadcastSocket(descriptor: descriptor)
+    }
+
+    private func follow(_ link: BroadcastLink, until signal: StopSignal) throws(BroadcastError) -> Ending {
+        defer { inbox.setConnected(false) }
+        do throws(BroadcastError) {
+            try link.begin()
+            var readiness = Readiness()
+            var lastDeadline: Duration?
+            while !signal.isRaised {
+                readiness.removeAll()
+                readiness.add(signal.descriptor)
+                readiness.add(inbox.wake.descriptor)
+                readiness.add(link.socket.descriptor, forWriting: link.isPending)
+                readiness.wait(until: link.waitsForMemory ? monotonicNow() + Self.memoryWait : lastDeadline)
+                if readiness.isReady(inbox.wake.descriptor) { inbox.wake.clear() }
+                switch try link.receive() {
+                case .welcomed:
+                    inbox.setConnected(true)
+                    observers.forEach { $0.broadcastSenderDidConnect() }
+                case .ended: return .done
+                case nil: break
+                }
+                guard link.isWelcome else { continue }
+                try hand(to: link)
+                guard link.isFinished else { continue }
+                if !link.isPending { return .done }
+                let now = monotonicNow()
+                lastDeadline = lastDeadline ?? now + Self.lastWait
+                if let lastDeadline, now >= lastDeadline { return .done }
+            }
+            link.setInactive()
+            return .done
+        } catch {
+            guard link.socket.isClosed else { throw error }
+            // It may have said why, and hung up while we were saying something ourselves.
+            if case .ended? = try? link.receive() { return .done }
+            return link.isTrusted ? .lost("the app is gone") : .rejected
+        }
+    }
+
+    private func hand(to link: BroadcastLink) throws(BroadcastError) {
+        try link.flush()
+        // Nothing can be said in the middle of a picture.
+        guard !link.isWritingPicture else { return }
+        let contents = inbox.take(withFrame: link.hasRoom)
+        for message in contents.messages { try link.socket.send(message.encoded) }
+        for sound in contents.sounds { try link.socket.send(BroadcastMessage.sound(sound).encoded) }
+        if let frame = contents.frame, try !link.send(frame, changes: contents.changes) {
+            inbox.putBack(frame, changes: contents.changes)
+        } else if let finished = contents.finished, !link.isWritingPicture {
+            try link.finish(finished)
+        }
+    }
+}

@@ -1,0 +1,429 @@
+import CSharedMemory
+import Foundation
+import Media
+import Synchronization
+
+/// How pictures lie in memory that the extension writes and the app reads at the same time.
+///
+///     head ─ slot 0: head, planes ─ slot 1: head, planes ─ …
+///
+/// A slot has a sequence number, which is odd while the slot is being written, and a count of those who look at it. The
+/// writer takes a slot that is not the newest and that nobody looks at; a reader counts itself in and then looks whether
+/// the slot is whole. Both do so in one order for all, so that one of the two always sees the other, and a picture that
+/// is looked at never changes. Nothing is copied for a reader who lets go in time.
+struct FrameMemory {
+    /// What the head has, as offsets in bytes.
+    enum Head {
+        static let magic = 0
+        static let version = 4
+        static let slotCount = 8
+        /// Whether the extension gives pictures: 1 while it does.
+        static let active = 12
+        static let slotSize = 16
+        /// The newest picture's slot, counted from 1; 0 before the first.
+        static let newest = 24
+        /// The number of the newest picture that the app has taken, counted from 1: what the writer tells changes since.
+        static let taken = 32
+    }
+
+    /// What a slot's head has.
+    enum Slot {
+        static let sequence = 0
+        static let readers = 4
+        /// The picture's number, counted from 1.
+        static let number = 8
+        static let timestamp = 16
+        static let format = 24
+        static let width = 28
+        static let height = 32
+        /// How far the picture is to be turned clockwise to stand upright, in degrees.
+        static let orientation = 36
+        /// Bytes from a row to the next of up to three planes.
+        static let bytesPerRow = 40
+        /// How many parts have changed since the picture of number `changedSince`; all ones where it isn't known.
+        static let partCount = 52
+        static let changedSince = 56
+        /// Columns left of each part, rows above it, its columns and rows.
+        static let parts = 64
+    }
+
+    static let magicNumber: UInt32 = 0x5254_4653
+    static let versionNumber: UInt32 = 1
+    /// One is the newest, one is being written, the others are looked at.
+    static let slotCount = 5
+    static let slotCounts = 3...16
+    static let pageSize = 4096
+    /// Before the planes of a slot.
+    static let slotHeadSize = pageSize
+
+    let memory: UnsafeMutableRawBufferPointer
+    let slotSize: Int
+    let slotCount: Int
+
+    /// The memory that a slot's head begins at.
+    func slot(_ index: Int) -> UnsafeMutableRawPointer {
+        start + Self.pageSize + index * slotSize
+    }
+
+    var start: UnsafeMutableRawPointer {
+        // Mapped memory has an address.
+        memory.baseAddress.unsafelyUnwrapped
+    }
+
+    /// The bytes that `slotCount` slots for planes of `planeBytes` take.
+    static func size(slotCount: Int, slotSize: Int) -> Int { pageSize + slotCount * slotSize }
+
+    /// The size of a slot for planes of `planeBytes`, in whole pages.
+    static func slotSize(planeBytes: Int) -> Int {
+        slotHeadSize + (planeBytes + pageSize - 1) / pageSize * pageSize
+    }
+
+    /// Maps memory that another process made; what can't be such memory throws.
+    init(mapping descriptor: Int32) throws(BroadcastError) {
+        let size = shared_memory_size(descriptor)
+        guard size >= Self.pageSize, size <= Self.largest else {
+            throw .network("the memory that came is none that can be mapped (\(size) bytes, or it could shrink)")
+        }
+        memory = try Self.map(descriptor, Int(size))
+        guard let base = memory.baseAddress, shared_load32(base + Head.magic) == Self.magicNumber,
+            shared_load32(base + Head.version) == Self.versionNumber
+        else {
+            munmap(memory.baseAddress, memory.count)
+            throw .network("the memory that came is no memory of pictures of version \(Self.versionNumber)")
+        }
+        // Read once: what is in the memory can change at any time, and is never trusted twice.
+        let (count, stride) = (Int(shared_load32(base + Head.slotCount)), shared_load64(base + Head.slotSize))
+        guard Self.slotCounts.contains(count), stride % UInt64(Self.pageSize) == 0,
+            (UInt64(2 * Self.pageSize)...UInt64(Self.largest)).contains(stride),
+            Self.size(slotCount: count, slotSize: Int(stride)) <= memory.count
+        else {
+            munmap(memory.baseAddress, memory.count)
+            throw .network("the memory that came has \(count) slots of \(stride) bytes in \(size)")
+        }
+        (slotCount, slotSize) = (count, Int(stride))
+    }
+
+    /// The most that is mapped: slots of 8K.
+    private static let largest = 1 << 30
+
+    /// Makes memory for pictures whose planes take `planeBytes`; the descriptor is the caller's to close.
+    static func make(planeBytes: Int) throws(BroadcastError) -> (FrameMemory, descriptor: Int32) {
+        let slotSize = slotSize(planeBytes: planeBytes)
+        let size = size(slotCount: slotCount, slotSize: slotSize)
+        let descriptor = shared_memory_create(size)
+        guard descriptor >= 0 else { throw .internal("memory of \(size) bytes: \(systemMessage(errno))") }
+        do throws(BroadcastError) {
+            let memory = FrameMemory(
+                memory: try map(descriptor, size), slotSize: slotSize, slotCount: slotCount)
+            shared_store32(memory.start + Head.magic, magicNumber)
+            shared_store32(memory.start + Head.version, versionNumber)
+            shared_store32(memory.start + Head.slotCount, UInt32(slotCount))
+            shared_store64(memory.start + Head.slotSize, UInt64(slotSize))
+            shared_store32(memory.start + Head.active, 1)
+            return (memory, descriptor)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    private init(memory: UnsafeMutableRawBufferPointer, slotSize: Int, slotCount: Int) {
+        (self.memory, self.slotSize, self.slotCount) = (memory, slotSize, slotCount)
+    }
+
+    private static func map(_ descriptor: Int32, _ size: Int) throws(BroadcastError) -> UnsafeMutableRawBufferPointer {
+        let address = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+        guard let address, address != MAP_FAILED else { throw .internal("mmap: \(systemMessage(errno))") }
+        return UnsafeMutableRawBufferPointer(start: address, count: size)
+    }
+
+    func unmap() { munmap(memory.baseAddress, memory.count) }
+}
+
+/// Puts pictures where an app that shares the memory finds them. Lives on one thread.
+final class FrameMemoryWriter {
+    private let memory: FrameMemory
+    /// To be passed to the app.
+    let descriptor: Int32
+    private let planeBytes: Int
+    /// What each slot has missed since it was written.
+    private var missed: [ChangedParts]
+    private var layouts: [PictureLayout?]
+    private var newestLayout: PictureLayout?
+    /// What changed with each of the newest pictures, the last being that of number `number`.
+    private var history: [ChangedParts] = []
+    private var number: UInt64 = 0
+
+    /// How far back the app is told what changed.
+    private static let longestHistory = 64
+
+    private struct PictureLayout: Equatable {
+        let size: PixelSize
+        let format: PixelFormat
+    }
+
+    /// Memory for pictures whose planes take at most `planeBytes`.
+    init(planeBytes: Int) throws(BroadcastError) {
+        (memory, descriptor) = try FrameMemory.make(planeBytes: planeBytes)
+        self.planeBytes = memory.slotSize - FrameMemory.slotHeadSize
+        missed = Array(repeating: .everything, count: memory.slotCount)
+        layouts = Array(repeating: nil, count: memory.slotCount)
+    }
+
+    deinit {
+        setActive(false)
+        memory.unmap()
+        close(descriptor)
+    }
+
+    /// The bytes that the planes of a picture take here.
+    static func planeBytes(size: PixelSize, format: PixelFormat) -> Int {
+        PlaneLayout(size: size, format: format).byteCount
+    }
+
+    /// Whether a picture has room.
+    func fits(_ frame: VideoFrame) -> Bool {
+        Self.planeBytes(size: frame.size, format: frame.buffer.format) <= planeBytes
+    }
+
+    /// Says whether pictures come.
+    func setActive(_ isActive: Bool) { shared_store32(memory.start + FrameMemory.Head.active, isActive ? 1 : 0) }
+
+    /// Writes a picture, of which `changes` differ from the one written before; false where all memory is looked at.
+    func write(_ frame: VideoFrame, changes: ChangedParts) -> Bool {
+        guard fits(frame), let index = beginSlot() else { return false }
+        let slot = memory.slot(index)
+        let layout = PictureLayout(size: frame.size, format: frame.buffer.format)
+        let changes = layout == newestLayout ? changes.aligned(to: layout.format, of: layout.size) : .everything
+        newestLayout = layout
+        var toWrite = missed[index]
+        toWrite.add(changes)
+        if layouts[index] != layout { toWrite = .everything }
+        copy(toWrite, of: frame, to: slot)
+        for other in missed.indices { missed[other].add(changes) }
+        missed[index] = .nothing
+        layouts[index] = layout
+        number += 1
+        history.append(changes)
+        if history.count > Self.longestHistory { history.removeFirst() }
+        describe(frame, in: slot)
+        _ = shared_add32(slot + FrameMemory.Slot.sequence, 1)
+        shared_store64(memory.start + FrameMemory.Head.newest, UInt64(index + 1))
+        return true
+    }
+
+    /// A slot that nobody looks at, marked as being written.
+    private func beginSlot() -> Int? {
+        let newest = Int(shared_load64(memory.start + FrameMemory.Head.newest)) - 1
+        for index in 0..<memory.slotCount where index != newest {
+            let slot = memory.slot(index)
+            guard shared_load32(slot + FrameMemory.Slot.readers) == 0 else { continue }
+            _ = shared_add32(slot + FrameMemory.Slot.sequence, 1)
+            if shared_load32(slot + FrameMemory.Slot.readers) == 0 { return index }
+            // Somebody came in between; the slot is as it was.
+            _ = shared_add32(slot + FrameMemory.Slot.sequence, 1)
+        }
+        return nil
+    }
+
+    private func copy(_ changes: ChangedParts, of frame: VideoFrame, to slot: UnsafeMutableRawPointer) {
+        let format = frame.buffer.format
+        let layout = PlaneLayout(size: frame.size, format: format)
+        let target = slot + FrameMemory.slotHeadSize
+        frame.buffer.withPlanes { set in
+            for part in changes.parts ?? [PixelRectangle(x: 0, y: 0, size: frame.size)] {
+                for plane in 0..<format.planeCount {
+                    guard let source = set.planes[plane].baseAddress else { continue }
+                    copyPart(
+                        of: format.place(of: part, plane: plane), from: source, stride: set.strides[plane],
+                        to: target + layout.ranges[plane].lowerBound, stride: layout.strides[plane])
+                }
+            }
+        }
+    }
+
+    private func describe(_ frame: VideoFrame, in slot: UnsafeMutableRawPointer) {
+        typealias Slot = FrameMemory.Slot
+        let layout = PlaneLayout(size: frame.size, format: frame.buffer.format)
+        shared_store64(slot + Slot.number, number)
+        shared_store64(slot + Slot.timestamp, UInt64(bitPattern: frame.timestamp.wholeNanoseconds))
+        shared_store32(slot + Slot.format, UInt32(frame.buffer.format.code))
+        shared_store32(slot + Slot.width, UInt32(frame.size.width))
+        shared_store32(slot + Slot.height, UInt32(frame.size.height))
+        shared_store32(slot + Slot.orientation, UInt32(frame.rotation.rawValue))
+        for (plane, stride) in layout.strides.enumerated() {
+            shared_store32(slot + Slot.bytesPerRow + 4 * plane, UInt32(stride))
+        }
+        let taken = shared_load64(memory.start + FrameMemory.Head.taken)
+        var changes = ChangedParts.everything
+        if taken < number, number - taken <= UInt64(history.count) {
+            changes = .nothing
+            for change in history.suffix(Int(number - taken)) { changes.add(change) }
+        }
+        shared_store64(slot + Slot.changedSince, taken)
+        shared_store32(slot + Slot.partCount, changes.parts.map { UInt32($0.count) } ?? .max)
+        for (index, part) in (changes.parts ?? []).enumerated() {
+            for (offset, value) in [part.x, part.y, part.size.width, part.size.height].enumerated() {
+                shared_store32(slot + Slot.parts + 16 * index + 4 * offset, UInt32(value))
+            }
+        }
+    }
+}
+
+/// Looks at pictures that an extension puts into shared memory. Lives on one thread; the pictures do not.
+final class FrameMemoryReader {
+    private let mapping: Mapping
+    private var taken: UInt64 = 0
+
+    /// Kept for as long as somebody looks at one of its pictures.
+    private final class Mapping: @unchecked Sendable {
+        // Sendable: what is mapped is read and written as one memory that all share; see `FrameMemory`.
+        let memory: FrameMemory
+        /// How many pictures somebody looks at where they lie.
+        let lent = Atomic(0)
+
+        init(_ memory: FrameMemory) {
+            self.memory = memory
+        }
+
+        deinit {
+            memory.unmap()
+        }
+    }
+
+    /// A picture where it lies.
+    private final class SharedPicture: VideoFrameBuffer {
+        let size: PixelSize
+        let format: PixelFormat
+        private let strides: [Int]
+        private let planes: [Range<Int>]
+        private let mapping: Mapping
+        private let slot: Int
+
+        /// Takes over the place among the slot's readers.
+        init(
+            _ mapping: Mapping, slot: Int, size: PixelSize, format: PixelFormat, strides: [Int], planes: [Range<Int>]
+        ) {
+            (self.mapping, self.slot, self.size, self.format) = (mapping, slot, size, format)
+            (self.strides, self.planes) = (strides, planes)
+            mapping.lent.add(1, ordering: .relaxed)
+        }
+
+        /// The same pixels in memory of their own.
+        var copy: PixelBuffer {
+            PixelBuffer(size: size, format: format) { targets, targetStrides in
+                withPlanes { set in
+                    for plane in targets.indices {
+                        guard let source = set.planes[plane].baseAddress, let target = targets[plane].baseAddress else {
+                            continue
+                        }
+                        copyPart(
+                            of: format.place(of: PixelRectangle(x: 0, y: 0, size: size), plane: plane), from: source,
+                            stride: strides[plane], to: target, stride: targetStrides[plane])
+                    }
+                }
+            }
+        }
+
+        deinit {
+            mapping.lent.subtract(1, ordering: .relaxed)
+            FrameMemoryReader.leave(mapping.memory, slot)
+        }
+
+        func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
+            let start = mapping.memory.slot(slot) + FrameMemory.slotHeadSize
+            return try withExtendedLifetime(self) {
+                try body(
+                    PlaneSet(
+                        planes: planes.map { UnsafeRawBufferPointer(start: start + $0.lowerBound, count: $0.count) },
+                        strides: strides))
+            }
+        }
+    }
+
+    /// Maps what an extension passed.
+    init(mapping descriptor: Int32) throws(BroadcastError) {
+        mapping = Mapping(try FrameMemory(mapping: descriptor))
+    }
+
+    private static func leave(_ memory: FrameMemory, _ slot: Int) {
+        _ = shared_add32(memory.slot(slot) + FrameMemory.Slot.readers, .max)
+    }
+
+    /// The newest picture, with what changed since the last that was taken; nil where there is none that is newer.
+    func take() throws(BroadcastError) -> VideoFrame? {
+        let memory = mapping.memory
+        // The writer may overtake us; not for ever.
+        for _ in 0..<Self.mostAttempts {
+            let newest = shared_load64(memory.start + FrameMemory.Head.newest)
+            guard newest > 0 else { return nil }
+            guard newest <= memory.slotCount else { throw .network("the newest picture is in slot \(newest)") }
+            let index = Int(newest) - 1
+            let slot = memory.slot(index)
+            _ = shared_add32(slot + FrameMemory.Slot.readers, 1)
+            let isWhole = shared_load32(slot + FrameMemory.Slot.sequence) % 2 == 0
+            let number = shared_load64(slot + FrameMemory.Slot.number)
+            guard isWhole, number > taken else {
+                Self.leave(memory, index)
+                if isWhole { return nil }
+                continue
+            }
+            do throws(BroadcastError) {
+                let frame = try frame(index, slot)
+                taken = number
+                shared_store64(memory.start + FrameMemory.Head.taken, number)
+                return frame
+            } catch {
+                Self.leave(memory, index)
+                throw error
+            }
+        }
+        return nil
+    }
+
+    private static let mostAttempts = 16
+
+    private func frame(_ index: Int, _ slot: UnsafeMutableRawPointer) throws(BroadcastError) -> VideoFrame {
+        typealias Slot = FrameMemory.Slot
+        let code = shared_load32(slot + Slot.format)
+        let turn = Int(shared_load32(slot + Slot.orientation))
+        guard let format = PixelFormat(code: code), let rotation = VideoRotation(rawValue: turn) else {
+            throw .network("a picture of format \(code), turned by \(turn) degrees, is not known")
+        }
+        let size = PixelSize(
+            width: Int(shared_load32(slot + Slot.width)), height: Int(shared_load32(slot + Slot.height)))
+        let strides = (0..<format.planeCount).map { Int(shared_load32(slot + Slot.bytesPerRow + 4 * $0)) }
+        try PictureDescription.check(size: size, format: format, strides: strides)
+        var planes: [Range<Int>] = []
+        for plane in 0..<format.planeCount {
+            let start = planes.last?.upperBound ?? 0
+            planes.append(start..<start + strides[plane] * format.planeExtent(plane, of: size).rows)
+        }
+        guard planes[planes.count - 1].upperBound <= mapping.memory.slotSize - FrameMemory.slotHeadSize else {
+            throw .network("a picture of \(size) is larger than its slot")
+        }
+        // Whoever keeps many pictures keeps copies, so that the extension always finds a slot.
+        let keepsCopy = mapping.lent.load(ordering: .relaxed) >= mapping.memory.slotCount - 2
+        let picture = SharedPicture(mapping, slot: index, size: size, format: format, strides: strides, planes: planes)
+        return VideoFrame(
+            buffer: keepsCopy ? picture.copy : picture,
+            timestamp: .nanoseconds(Int64(bitPattern: shared_load64(slot + Slot.timestamp))), rotation: rotation,
+            damage: changes(slot, size: size))
+    }
+
+    /// What changed since the picture that was taken last; nil where that isn't known.
+    private func changes(_ slot: UnsafeMutableRawPointer, size: PixelSize) -> [PixelRectangle]? {
+        typealias Slot = FrameMemory.Slot
+        let count = Int(shared_load32(slot + Slot.partCount))
+        guard taken > 0, shared_load64(slot + Slot.changedSince) <= taken, count <= ChangedParts.most else {
+            return nil
+        }
+        let bounds = PixelRectangle(x: 0, y: 0, size: size)
+        return (0..<count).compactMap { index in
+            let numbers = (0..<4).map { Int(shared_load32(slot + Slot.parts + 16 * index + 4 * $0)) }
+            return PixelRectangle(
+                x: numbers[0], y: numbers[1], size: PixelSize(width: numbers[2], height: numbers[3])
+            ).intersection(bounds)
+        }
+    }
+}

@@ -1,0 +1,460 @@
+import Foundation
+import Media
+import Testing
+
+@testable import Capture
+
+/// An app and an extension, joined by real sockets and real memory.
+@Suite(.serialized) struct BroadcastConnectionTests {
+    /// How the two meet.
+    enum Way: CaseIterable, CustomStringConvertible {
+        case tcpPort, memoryPort, tcpPath, memoryPath
+
+        var transport: BroadcastTransport { self == .tcpPort || self == .tcpPath ? .tcp : .sharedMemory }
+        var isPort: Bool { self == .tcpPort || self == .memoryPort }
+        var description: String { "\(transport.rawValue) at a \(isPort ? "port" : "path")" }
+    }
+
+    /// The app's side.
+    private struct App {
+        let source: BroadcastSource
+        let pictures = Collector()
+        let log = BroadcastLog()
+
+        init(_ endpoint: BroadcastEndpoint, in folder: SocketFolder) throws {
+            source = try BroadcastSource(
+                endpoint: endpoint, tokens: BroadcastFixture.appTokens(), environment: folder.environment)
+            source.add(broadcastObserver: log)
+            source.add(observer: log)
+            source.add(pictures)
+        }
+    }
+
+    /// The extension's side.
+    private struct Extension {
+        let sender: BroadcastSender
+        let source = VideoBroadcaster()
+        let log = BroadcastLog()
+
+        init(
+            _ endpoint: BroadcastEndpoint, _ transport: BroadcastTransport, in folder: SocketFolder,
+            tokens: BroadcastTokens? = nil
+        ) throws {
+            sender = try BroadcastSender(
+                endpoint: endpoint, tokens: tokens ?? BroadcastFixture.extensionTokens(), transport: transport,
+                environment: folder.environment)
+            sender.add(observer: log)
+            source.add(sender.video)
+        }
+
+        func show(_ picture: PixelBuffer, damage: [PixelRectangle]? = nil) {
+            source.send(BroadcastFixture.frame(picture, damage: damage))
+        }
+    }
+
+    private static let size = PixelSize(width: 64, height: 48)
+
+    private static func endpoint(_ way: Way, in folder: SocketFolder) -> BroadcastEndpoint {
+        way.isPort ? .port(0) : .path(folder.path + "/app.sock")
+    }
+
+    private static func shows(_ picture: PixelBuffer) -> (Collector) -> Bool {
+        { $0.frames.last?.buffer.samples == picture.samples }
+    }
+
+    @Test("the app waits first", arguments: Way.allCases)
+    func acceptFirst(way: Way) throws {
+        let folder = try SocketFolder()
+        let app = try App(Self.endpoint(way, in: folder), in: folder)
+        try app.source.start()
+        #expect(app.log.wait(for: "interrupted: no extension has connected yet"))
+        let other = try Extension(app.source.endpoint, way.transport, in: folder)
+        try other.sender.start()
+        #expect(other.log.wait(for: "connected"))
+        #expect(app.log.wait(for: "started \(way.transport.rawValue)"))
+        let picture = BroadcastFixture.picture(seed: 1)
+        other.show(picture)
+        #expect(app.pictures.wait(until: Self.shows(picture)))
+        #expect(app.log.wait(for: "goes on"))
+        #expect(!app.source.broadcaster.isMuted)
+        other.sender.stop()
+        app.source.stop()
+    }
+
+    @Test("the extension looks for the app first", arguments: Way.allCases)
+    func connectFirst(way: Way) throws {
+        let folder = try SocketFolder()
+        // A port that was free a moment ago, so that both can be told it.
+        let endpoint: BroadcastEndpoint
+        if way.isPort {
+            endpoint = try BroadcastListener(.port(0), environment: folder.environment).endpoint
+        } else {
+            endpoint = Self.endpoint(way, in: folder)
+        }
+        let other = try Extension(endpoint, way.transport, in: folder)
+        try other.sender.start()
+        #expect(other.log.wait(for: "waiting: no share waits for a broadcast at"))
+        let app = try App(endpoint, in: folder)
+        try app.source.start()
+        #expect(other.log.wait(for: "connected"))
+        let picture = BroadcastFixture.picture(seed: 1)
+        other.show(picture)
+        #expect(app.pictures.wait(until: Self.shows(picture)))
+        other.sender.stop()
+        app.source.stop()
+    }
+
+    @Test("each side can be stopped while it waits", arguments: Way.allCases)
+    func cancel(way: Way) throws {
+        let folder = try SocketFolder()
+        let app = try App(Self.endpoint(way, in: folder), in: folder)
+        try app.source.start()
+        app.source.stop()
+        #expect(app.log.wait(for: "stopped"))
+        // Nobody lets it in now, though the socket still listens.
+        let other = try Extension(app.source.endpoint, way.transport, in: folder)
+        try other.sender.start()
+        other.sender.stop()
+        #expect(other.log.wait(for: "ended"))
+        let nowhere = try Extension(.path(folder.path + "/nobody.sock"), way.transport, in: folder)
+        try nowhere.sender.start()
+        #expect(nowhere.log.wait(for: "waiting"))
+        nowhere.sender.stop()
+        #expect(nowhere.log.all.last == "ended")
+    }
+
+    @Test("pictures, what changed in them, and what is said beside them arrive in order", arguments: Way.allCases)
+    func pictures(way: Way) throws {
+        let folder = try SocketFolder()
+        let app = try App(Self.endpoint(way, in: folder), in: folder)
+        let sound = SoundCollector()
+        app.source.sound.add(sound)
+        try app.source.sound.start()
+        try app.source.start()
+        let other = try Extension(app.source.endpoint, way.transport, in: folder)
+        try other.sender.start()
+        #expect(other.log.wait(for: "connected"))
+        var shown = BroadcastFixture.picture(Self.size, format: .i420, seed: 0)
+        other.show(shown)
+        #expect(app.pictures.wait(until: Self.shows(shown)))
+        for round in 1...30 {
+            let part = PixelRectangle(x: 2 * (round % 20), y: 4, size: PixelSize(width: 7, height: 5))
+            shown = BroadcastFixture.picture(
+                shown, with: part, of: BroadcastFixture.picture(Self.size, format: .i420, seed: round))
+            // Chroma is halved: what changed is a little more.
+            other.show(shown, damage: [part])
+            #expect(app.pictures.wait(until: Self.shows(shown)))
+            let damage = try #require(app.pictures.frames.last?.damage)
+            #expect(damage.contains { $0.intersection(part) == part } && damage.allSatisfy { $0.size.area < 200 })
+        }
+        let block = AudioFrame(samples: [0.25, -0.25, 1, 0], channels: 2, sampleRate: 48_000, timestamp: .seconds(3))
+        other.sender.audio.receive(block)
+        #expect(sound.wait { !$0.frames.isEmpty })
+        #expect(sound.frames == [block])
+        other.source.contentHint = .text
+        other.sender.captureObserver.captureWasInterrupted(by: .minimised)
+        #expect(app.log.wait(for: "interrupted: the window is minimised"))
+        #expect(app.source.broadcaster.isMuted && app.source.contentHint == .text)
+        other.sender.captureObserver.captureInterruptionDidEnd(.minimised)
+        #expect(app.log.wait(for: "goes on: the window is minimised"))
+        #expect(!app.source.broadcaster.isMuted)
+        let larger = BroadcastFixture.picture(PixelSize(width: 200, height: 120), seed: 5)
+        other.show(larger, damage: [])
+        #expect(app.pictures.wait(until: Self.shows(larger)))
+        #expect(app.pictures.frames.last?.damage == nil)
+        other.sender.stop()
+        app.source.stop()
+    }
+
+    @Test("a sink that comes later is given the picture that stands", arguments: Way.allCases)
+    func laterSink(way: Way) throws {
+        let folder = try SocketFolder()
+        let app = try App(Self.endpoint(way, in: folder), in: folder)
+        try app.source.start()
+        let other = try Extension(app.source.endpoint, way.transport, in: folder)
+        try other.sender.start()
+        #expect(other.log.wait(for: "connected"))
+        let picture = BroadcastFixture.picture(seed: 1)
+        other.show(picture)
+        #expect(app.pictures.wait(until: Self.shows(picture)))
+        let late = LateSink()
+        app.source.add(late)
+        #expect(late.collector.wait(until: Self.shows(picture)))
+        other.sender.stop()
+        app.source.stop()
+    }
+
+    @Test("the extension's end pauses the share, and another takes over", arguments: Way.allCases)
+    func extensionRestarts(way: Way) throws {
+        let folder = try SocketFolder()
+        let app = try App(Self.endpoint(way, in: folder), in: folder)
+        try app.source.start()
+        for round in 1...5 {
+            let other = try Extension(app.source.endpoint, way.transport, in: folder)
+            try other.sender.start()
+            #expect(other.log.wait(for: "connected"))
+            let picture = BroadcastFixture.picture(seed: round)
+            other.show(picture)
+            #expect(app.pictures.wait(until: Self.shows(picture)))
+            other.sender.stop()
+            #expect(app.log.wait(for: "interrupted: the extension is gone", count: round))
+            #expect(app.source.broadcaster.isMuted)
+        }
+        app.source.stop()
+    }
+
+    @Test("the app's end is waited out, where it was no end of the share", arguments: Way.allCases)
+    func appRestarts(way: Way) throws {
+        let folder = try SocketFolder()
+        var app: App? = try App(Self.endpoint(way, in: folder), in: folder)
+        let endpoint = try #require(app?.source.endpoint)
+        try app?.source.start()
+        let other = try Extension(endpoint, way.transport, in: folder)
+        try other.sender.start()
+        #expect(other.log.wait(for: "connected"))
+        app?.source.stop()
+        #expect(other.log.wait(for: "ended"))
+        // Told that the share is over it has ended; begun anew, it finds the next one.
+        app = nil
+        try other.sender.start()
+        let next = try App(endpoint, in: folder)
+        try next.source.start()
+        #expect(other.log.wait(for: "connected", count: 2))
+        other.sender.stop()
+        next.source.stop()
+    }
+
+    @Test("the end of the extension's source ends the share, after its last picture", arguments: Way.allCases)
+    func sourceEnds(way: Way) throws {
+        for error in [nil, CaptureSourceError(.systemFailure, "the display was lost")] {
+            let folder = try SocketFolder()
+            let app = try App(Self.endpoint(way, in: folder), in: folder)
+            try app.source.start()
+            let other = try Extension(app.source.endpoint, way.transport, in: folder)
+            try other.sender.start()
+            #expect(other.log.wait(for: "connected"))
+            let picture = BroadcastFixture.picture(seed: 9)
+            other.show(picture)
+            other.source.end(error: error)
+            #expect(other.log.wait(for: "ended"))
+            let end =
+                error == nil
+                ? "stopped" : "source failed: broadcast: the extension's source has ended: the display was lost"
+            #expect(app.log.wait(for: end))
+            #expect(Self.shows(picture)(app.pictures))
+        }
+    }
+
+    @Test("a second extension is refused, and the first goes on", arguments: Way.allCases)
+    func secondClient(way: Way) throws {
+        let folder = try SocketFolder()
+        let app = try App(Self.endpoint(way, in: folder), in: folder)
+        try app.source.start()
+        let first = try Extension(app.source.endpoint, way.transport, in: folder)
+        try first.sender.start()
+        #expect(first.log.wait(for: "connected"))
+        let second = try Extension(app.source.endpoint, way.transport, in: folder)
+        try second.sender.start()
+        #expect(
+            second.log.wait(
+                for: "ended: broadcast: the app refused: another extension is connected; end that one first"))
+        #expect(app.log.wait(for: "failed: broadcast: a second extension was refused"))
+        let picture = BroadcastFixture.picture(seed: 3)
+        first.show(picture)
+        #expect(app.pictures.wait(until: Self.shows(picture)))
+        first.sender.stop()
+        app.source.stop()
+    }
+
+    @Test("a wrong token is refused on either side, and shown to nobody", arguments: Way.allCases)
+    func wrongTokens(way: Way) throws {
+        let folder = try SocketFolder()
+        let app = try App(Self.endpoint(way, in: folder), in: folder)
+        try app.source.start()
+        let secret = Array("quite another token, yes".utf8)
+        let stranger = try Extension(
+            app.source.endpoint, way.transport, in: folder,
+            tokens: BroadcastTokens(mine: secret, peers: BroadcastFixture.appToken))
+        try stranger.sender.start()
+        #expect(stranger.log.wait(for: "ended: the broadcast's tokens: the app hung up"))
+        #expect(app.log.wait(for: "failed: the broadcast's tokens: an extension that sent another token", count: 3))
+        let doubter = try Extension(
+            app.source.endpoint, way.transport, in: folder,
+            tokens: BroadcastTokens(mine: BroadcastFixture.extensionToken, peers: secret.dropLast(4)))
+        try doubter.sender.start()
+        #expect(doubter.log.wait(for: "ended: the broadcast's tokens: the app answered with another token"))
+        for line in app.log.all + stranger.log.all + doubter.log.all {
+            #expect(
+                !line.contains("quite another") && !line.contains("the app's own") && !line.contains("what the ext"))
+        }
+        let friend = try Extension(app.source.endpoint, way.transport, in: folder)
+        try friend.sender.start()
+        #expect(friend.log.wait(for: "connected"))
+        friend.sender.stop()
+        app.source.stop()
+    }
+
+    @Test("garbage, silence, floods and early ends keep nobody else out", arguments: Way.allCases)
+    func strangers(way: Way) throws {
+        let folder = try SocketFolder()
+        let app = try App(Self.endpoint(way, in: folder), in: folder)
+        try app.source.start()
+        // Silent ones who stay; more than may wait at a time would keep others out until they are dropped.
+        let silent = try (0..<5).map { _ in try RawClient(app.source.endpoint) }
+        try RawClient(app.source.endpoint).finishSaying()
+        try RawClient(app.source.endpoint).say([0])
+        let garbage = try RawClient(app.source.endpoint)
+        garbage.say((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 73) })
+        #expect(garbage.hearToEnd() == [])
+        let hello = BroadcastMessage.hello(version: 1, transport: .tcp).encoded
+        for bytes in [
+            // A message that is none; a picture before the hello; a body that is too long; a hello of another version.
+            [200, 0, 0, 0], BroadcastMessage.picture(BroadcastMessageTests.picture).encoded, [3, 0xFF, 0xFF, 0xFF],
+            Array(hello.prefix(13)) + [9, 0], hello + [9, 0, 0, 0], hello + hello,
+            hello + BroadcastMessage.taken.encoded,
+            hello + BroadcastMessage.memory.encoded,
+        ] {
+            let client = try RawClient(app.source.endpoint)
+            client.say(BroadcastFixture.greeting(BroadcastFixture.extensionToken) + bytes)
+            #expect(try #require(client.hearToEnd()).starts(with: BroadcastFixture.greeting(BroadcastFixture.appToken)))
+        }
+        let friend = try Extension(app.source.endpoint, way.transport, in: folder)
+        try friend.sender.start()
+        #expect(friend.log.wait(for: "connected"))
+        let picture = BroadcastFixture.picture(seed: 3)
+        friend.show(picture)
+        #expect(app.pictures.wait(until: Self.shows(picture)))
+        friend.sender.stop()
+        app.source.stop()
+        withExtendedLifetime(silent) {}
+    }
+
+    @Test("a handshake and a picture that come byte by byte are taken", arguments: [Way.tcpPort, .tcpPath])
+    func byteByByte(way: Way) throws {
+        let folder = try SocketFolder()
+        let app = try App(Self.endpoint(way, in: folder), in: folder)
+        try app.source.start()
+        let picture = BroadcastFixture.picture(PixelSize(width: 6, height: 4), seed: 4)
+        let description = PictureDescription(
+            timestamp: .zero, rotation: .upright, format: .bgra, size: picture.size,
+            strides: picture.withPlanes { $0.strides }, parts: nil)
+        let client = try RawClient(app.source.endpoint)
+        let pixels = picture.withPlanes { Array($0.planes[0].prefix(description.byteCount(ofPlane: 0))) }
+        let bytes =
+            BroadcastFixture.greeting(BroadcastFixture.extensionToken)
+            + BroadcastMessage.hello(version: 1, transport: .tcp).encoded
+            + BroadcastMessage.picture(description).encoded + pixels
+        for byte in bytes { client.say([byte]) }
+        #expect(app.pictures.wait(until: Self.shows(picture)))
+        let answers =
+            BroadcastFixture.greeting(BroadcastFixture.appToken) + BroadcastMessage.welcome.encoded
+            + BroadcastMessage.taken.encoded
+        #expect(client.hear(answers.count) == answers)
+        app.source.stop()
+        #expect(client.hearToEnd() == BroadcastMessage.ended.encoded)
+    }
+
+    @Test("frames that nobody has a use for wait at the extension, and what they changed is not forgotten")
+    func newestWaits() throws {
+        let folder = try SocketFolder()
+        let app = try App(.port(0), in: folder)
+        let busy = BusySink()
+        app.source.remove(app.pictures)
+        app.source.add(busy)
+        try app.source.start()
+        let other = try Extension(app.source.endpoint, .tcp, in: folder)
+        try other.sender.start()
+        #expect(other.log.wait(for: "connected"))
+        #expect(other.sender.video.demand == .picture)
+        var shown = BroadcastFixture.picture(Self.size, seed: 0)
+        other.show(shown)
+        #expect(busy.collector.wait(until: Self.shows(shown)))
+        busy.isBusy = true
+        // One is on its way, of the others the newest stays; each changes a column of its own.
+        for number in 0..<20 {
+            let part = PixelRectangle(x: number, y: 0, size: PixelSize(width: 1, height: 48))
+            shown = BroadcastFixture.picture(
+                shown, with: part, of: BroadcastFixture.picture(Self.size, seed: 50 + number))
+            other.show(shown, damage: [part])
+        }
+        let before = busy.collector.frames.count
+        busy.isBusy = false
+        #expect(busy.collector.wait(until: Self.shows(shown)))
+        #expect(busy.collector.frames.count <= before + 2)
+        #expect(other.sender.framesDropped >= 18)
+        other.sender.stop()
+        app.source.stop()
+    }
+
+    @Test("where the app can't wait it says why, and what to do")
+    func listening() throws {
+        let folder = try SocketFolder()
+        let app = try App(.port(0), in: folder)
+        guard case .port(let port) = app.source.endpoint else {
+            Issue.record("no port")
+            return
+        }
+        #expect(
+            throws: BroadcastError.listen("port \(port) of 127.0.0.1 is taken; choose another, for both sides")
+        ) { try App(.port(port), in: folder) }
+        let path = folder.path + "/app.sock"
+        let other = try App(.path(path), in: folder)
+        #expect(
+            throws: BroadcastError.listen("\(path) is taken by another share, or is no socket; choose another path")
+        ) {
+            try App(.path(path), in: folder)
+        }
+        withExtendedLifetime(other) {}
+        let file = folder.path + "/file"
+        #expect(FileManager.default.createFile(atPath: file, contents: Data("mine".utf8)))
+        #expect(throws: BroadcastError.self) { try App(.path(file), in: folder) }
+        #expect(FileManager.default.contents(atPath: file) == Data("mine".utf8))
+        let long = folder.path + "/" + String(repeating: "x", count: 107)
+        for path in [long, "", "a\u{0}b"] {
+            #expect(throws: BroadcastError.self) { try App(.path(path), in: folder) }
+            #expect(throws: BroadcastError.self) { try Extension(.path(path), .tcp, in: folder) }
+        }
+        #expect(throws: BroadcastError.self) { try App(.path(folder.path + "/nowhere/app.sock"), in: folder) }
+    }
+
+    @Test("a socket is for its owner alone, and one that a killed share left is taken over")
+    func sockets() throws {
+        let folder = try SocketFolder()
+        let path = folder.path + "/app.sock"
+        let app = try App(.path(path), in: folder)
+        var status = stat()
+        #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        // What a killed process leaves: a socket without anybody.
+        let left = folder.path + "/left.sock"
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = try SocketAddress.path(left)
+        #expect(address.with { bind(descriptor, $0, $1) } == 0)
+        close(descriptor)
+        let next = try App(.path(left), in: folder)
+        withExtendedLifetime((app, next)) {}
+    }
+
+    @Test("tokens have a length that can't be guessed, and come from the environment")
+    func tokens() throws {
+        #expect(throws: BroadcastError.self) { try BroadcastTokens(mine: "short".utf8, peers: "long enough".utf8) }
+        #expect(throws: BroadcastError.self) {
+            try BroadcastTokens(mine: "long enough".utf8, peers: String(repeating: "x", count: 513).utf8)
+        }
+        #expect(throws: BroadcastError.self) { try BroadcastTokens(environment: [:]) }
+        let tokens = try BroadcastTokens(environment: [
+            "RTCSHARE_BROADCAST_MY_TOKEN": "mine, mine", "RTCSHARE_BROADCAST_PEER_TOKEN": "yours, yours",
+        ])
+        #expect(tokens.accepts(Array("yours, yours".utf8)) && !tokens.accepts(Array("mine, mine".utf8)))
+        var dumped = ""
+        dump(tokens, to: &dumped)
+        #expect(!"\(tokens)\(dumped)".contains("mine"))
+    }
+}
+
+/// A collector that says, as an encoder does, that it has not seen the picture yet.
+private final class LateSink: VideoSink {
+    let collector = Collector()
+
+    func receive(_ frame: VideoFrame) { collector.receive(frame) }
+    var demand: FrameDemand { collector.frames.isEmpty ? .picture : .changes }
+}
