@@ -14,8 +14,9 @@ struct ScreenBenchmark {
     func run() async throws -> ScreenReport {
         // What the viewer's connection has to say of each path is not for whoever waits for figures.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
-        let commands = options.commands
         let folder = try TemporaryFolder()
+        var commands = options.commands
+        commands.folder = folder.path
         let interruption = Interruption(folder)
         defer {
             interruption.cancel()

@@ -79,6 +79,18 @@ struct BarChart {
     }
 }
 
+extension ScreenPeer {
+    fileprivate var colour: String {
+        switch self {
+        case .ours: "#0057b8"
+        case .broadcast: "#5b9bd5"
+        case .sharedMemory: "#9dc3e6"
+        case .gstreamer: "#d1410c"
+        case .aiortc: "#2a8a3a"
+        }
+    }
+}
+
 extension ScreenReport {
     /// What the tables say.
     var chart: BarChart {
@@ -103,7 +115,7 @@ extension ScreenReport {
         return BarChart(
             title: "Sending an X11 screen, at most \(settings.bitrate) kbit/s: \(machine.processor)",
             groups: groups.map { "\($0.content.rawValue), \($0.size.split(separator: "x").last ?? "")" },
-            series: zip(peers, ["#0057b8", "#d1410c", "#2a8a3a"]).map { ($0.name, $1) },
+            series: peers.map { ($0.name, $0.colour) },
             panels: [
                 panel("Processor time of the sender", "ms a second", decimals: 1, \.senderProcessor),
                 panel("Bitrate", "kbit/s", \.bitrate),

@@ -8,7 +8,9 @@ struct ScreenOptions: ParsableArguments {
     var sizes = "1920x1080,1280x720"
 
     @Option(
-        help: ArgumentHelp("Who sends: ours, gstreamer, aiortc. What is not installed is left out.", valueName: "…"))
+        help: ArgumentHelp(
+            "Who sends: ours, broadcast, shared-memory, gstreamer, aiortc. What is not installed is left out.",
+            valueName: "…"))
     var peers = "ours,gstreamer"
 
     @Option(help: ArgumentHelp("How long each run is measured.", valueName: "s"))

@@ -5,12 +5,21 @@ internal import Foundation
 /// the answer from standard input to its end, and sends until SIGTERM.
 enum ScreenPeer: String, CaseIterable, Codable, ExpressibleByArgument {
     case ours
+    /// Ours, with capture in a process of its own that sends its pictures over a socket.
+    case broadcast
+    /// Ours, with capture in a process of its own that shares memory with the sender.
+    case sharedMemory = "shared-memory"
     case gstreamer
     case aiortc
+
+    /// Whether it is what is measured here, and not what it is measured beside.
+    var isOurs: Bool { self == .ours || self == .broadcast || self == .sharedMemory }
 
     var name: String {
         switch self {
         case .ours: "rtcshare"
+        case .broadcast: "rtcshare broadcast"
+        case .sharedMemory: "rtcshare broadcast, shared memory"
         case .gstreamer: "GStreamer"
         case .aiortc: "aiortc"
         }
@@ -29,14 +38,21 @@ struct PeerCommands {
     let bitrate: Int
     /// Further options for each peer.
     var more: [ScreenPeer: [String]] = [:]
+    /// Where the two processes of a broadcast meet.
+    var folder = "."
+
+    private var socket: String { "\(folder)/broadcast.sock" }
 
     static let systemPython = "/usr/bin/python3"
 
     func command(for peer: ScreenPeer) -> [String] {
+        func send(_ source: String) -> [String] {
+            [executable, "send", "--source", source, "--max-bitrate", "\(bitrate)", "--max-framerate", "30"]
+        }
         let command =
             switch peer {
-            case .ours:
-                [executable, "send", "--source", "display", "--max-bitrate", "\(bitrate)", "--max-framerate", "30"]
+            case .ours: send("display")
+            case .broadcast, .sharedMemory: send("broadcast:\(socket)")
             case .gstreamer:
                 [Self.systemPython, "\(scripts)/gstreamer_sender.py", "--bitrate", "\(bitrate)", "--framerate", "30"]
             case .aiortc:
@@ -45,9 +61,23 @@ struct PeerCommands {
         return command + more[peer, default: []]
     }
 
+    /// The process that captures for a peer, where that is one of its own.
+    func companion(of peer: ScreenPeer) -> [String]? {
+        guard peer == .broadcast || peer == .sharedMemory else { return nil }
+        return [
+            executable, "broadcast", "--source", "display", "--socket", socket, "--max-framerate", "30", "--transport",
+            peer == .broadcast ? "tcp" : "shared-memory",
+        ]
+    }
+
+    /// What the two processes of a broadcast know each other by.
+    static let tokens = [
+        "RTCSHARE_BROADCAST_MY_TOKEN": "a benchmark's token", "RTCSHARE_BROADCAST_PEER_TOKEN": "a benchmark's token",
+    ]
+
     /// Why a peer can't be measured here; nil where it can.
     func obstacle(_ peer: ScreenPeer) -> String? {
-        if peer == .ours {
+        if peer.isOurs {
             return FileManager.default.isExecutableFile(atPath: executable)
                 ? nil : "there is no program \(executable): build it (swift build -c release), or give --executable"
         }
@@ -58,7 +88,7 @@ struct PeerCommands {
 
     /// What exactly a peer is, and how it is set up.
     func description(of peer: ScreenPeer) -> String {
-        peer == .ours
+        peer.isOurs
             ? "rtcshare " + command(for: peer).dropFirst().joined(separator: " ")
             : Self.run(command(for: peer) + ["--describe"]).text.split(separator: "\n").joined(separator: ": ")
     }

@@ -35,12 +35,21 @@ struct ScreenRun {
         var environment = ProcessInfo.processInfo.environment
         environment["DISPLAY"] = screen.name
         environment["XDG_STATE_HOME"] = folder.path
+        environment.merge(PeerCommands.tokens) { $1 }
         let sender = try ChildProcess(
             commands.command(for: peer), environment: environment, log: folder.file("\(peer.rawValue).log"),
             processors: processors)
+        let companion = try commands.companion(of: peer).map {
+            try ChildProcess(
+                $0, environment: environment, log: folder.file("\(peer.rawValue)-companion.log"), processors: processors
+            )
+        }
+        defer { companion?.end() }
         do {
             let result = try await measure(
-                content, peer, round: round, moving: moving, script: script, sender: sender, viewer: viewer)
+                content, peer, round: round, moving: moving, script: script,
+                senders: [sender, companion].compactMap { $0 },
+                viewer: viewer)
             sender.end()
             await viewer.close()
             return result
@@ -65,8 +74,9 @@ struct ScreenRun {
 
     private func measure(
         _ content: ScreenContent, _ peer: ScreenPeer, round: Int, moving: Moving, script: ContentScript,
-        sender: ChildProcess, viewer: ScreenViewer
+        senders: [ChildProcess], viewer: ScreenViewer
     ) async throws -> ScreenResult {
+        let sender = senders[0]
         let offer = try await sender.read(within: .seconds(20))
         guard offer.hasPrefix("v=0") else { throw BenchmarkFailure("it made no offer") }
         let answered = MonotonicClock.now
@@ -85,7 +95,7 @@ struct ScreenRun {
         let window: (start: Instant, end: Instant)
         do {
             try await Task.sleep(for: .seconds(settings.warmUp))
-            window = try await watch(sender: sender, viewer: viewer, into: &result)
+            window = try await watch(senders: senders, viewer: viewer, into: &result)
             drawn = try player.stop()
         } catch {
             _ = try? player.stop()
@@ -128,10 +138,10 @@ struct ScreenRun {
 
     /// The window itself: what was used and what came from its first moment to its last.
     private func watch(
-        sender: ChildProcess, viewer: ScreenViewer, into result: inout ScreenResult
+        senders: [ChildProcess], viewer: ScreenViewer, into result: inout ScreenResult
     ) async throws -> (start: Instant, end: Instant) {
         let before = await viewer.counts
-        let processorBefore = processorTimes(sender)
+        let processorBefore = processorTimes(senders)
         let pictures = viewer.seen.count
         let start = MonotonicClock.now
         let part = settings.seconds / Double(settings.samples + 1)
@@ -142,7 +152,7 @@ struct ScreenRun {
         let rest = start.advanced(by: .seconds(settings.seconds)) - MonotonicClock.now
         if rest > .zero { try await Task.sleep(for: rest) }
         let end = MonotonicClock.now
-        let processorAfter = processorTimes(sender)
+        let processorAfter = processorTimes(senders)
         let after = await viewer.counts
         let seconds = (end - start).seconds
         result.senderProcessor = (processorAfter.sender - processorBefore.sender) * 1000 / seconds
@@ -154,8 +164,8 @@ struct ScreenRun {
         return (start, end)
     }
 
-    private func processorTimes(_ sender: ChildProcess) -> (sender: Double, server: Double) {
-        (ProgramTime.seconds(of: sender.pid), ProgramTime.seconds(of: screen.server.pid))
+    private func processorTimes(_ senders: [ChildProcess]) -> (sender: Double, server: Double) {
+        (senders.reduce(0) { $0 + ProgramTime.seconds(of: $1.pid) }, ProgramTime.seconds(of: screen.server.pid))
     }
 
     // MARK: Similarity
