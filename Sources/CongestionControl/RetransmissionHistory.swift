@@ -69,14 +69,23 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
 
     /// A history that grows to at least `capacity` packets, rounded up to a power of two and held at ``maximumCapacity``.
     public init(capacity: Int = 4096, maximumAge: Duration = .seconds(3)) {
-        var limit = 16
-        while limit < min(capacity, Self.maximumCapacity) { limit *= 2 }
-        self.capacity = limit
-        let size = min(limit, Self.firstSize)
+        self.capacity = Self.rounded(capacity)
+        let size = min(self.capacity, Self.firstSize)
         packets = Array(repeating: nil, count: size)
         records = Array(repeating: nil, count: size)
         self.maximumAge = maximumAge
         maximumAgeNanoseconds = maximumAge.wholeNanoseconds
+    }
+
+    private static func rounded(_ capacity: Int) -> Int {
+        var limit = 16
+        while limit < min(capacity, maximumCapacity) { limit *= 2 }
+        return limit
+    }
+
+    /// Has it grow to at least `capacity` packets, where that is more than before.
+    public mutating func allow(capacity: Int) {
+        self.capacity = max(self.capacity, Self.rounded(capacity))
     }
 
     /// How many packets of half the usual size a rate makes in `maximumAge`, at least 256.
@@ -85,7 +94,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     }
 
     /// The packets that fit at most.
-    public let capacity: Int
+    public private(set) var capacity: Int
     /// There is room for so many to begin with.
     @usableFromInline static var firstSize: Int { 64 }
 

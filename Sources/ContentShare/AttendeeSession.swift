@@ -43,9 +43,17 @@ public actor AttendeeSession {
     /// The attendee on a connection, of which it reads the events from now on.
     public init(attendee: AttendeeID, connection: Connection) throws(AttendeeIDError) {
         guard attendee.modality == .attendee else { throw .content(attendee.rawValue) }
+        self.init(
+            connection: connection, contentShare: try ContentShareController(attendee: attendee, connection: connection)
+        )
+    }
+
+    /// Whose content is shared on a connection, which may be one of many.
+    init(connection: Connection, contentShare: ContentShareController) {
+        let attendee = contentShare.attendee
         self.attendee = attendee
         self.connection = connection
-        contentShare = try ContentShareController(attendee: attendee, connection: connection)
+        self.contentShare = contentShare
         cameraClaim = MediaClaim(.camera, of: attendee, on: connection)
         voiceClaim = MediaClaim(.microphone, of: attendee, on: connection)
         tiles = VideoTileController(connection: connection)
@@ -91,7 +99,7 @@ public actor AttendeeSession {
         if let share = otherShares[other] { return share }
         let share = try ContentShareController(attendee: other, connection: connection)
         otherShares[other] = share
-        if isConnected { await share.connected() }
+        if isConnected { await share.connected(connection) }
         return share
     }
 
@@ -107,24 +115,23 @@ public actor AttendeeSession {
         if let problem = configuration.problem { throw .configuration(problem) }
         try checkOpen()
         // What was rejected for good makes room.
-        if let ended = camera, await connection.hasEnded(media: ended.media) {
-            ended.pipeline.stop()
-            if camera === ended { camera = nil }
+        if let media = camera?.media(on: connection), await connection.hasEnded(media: media) {
+            camera?.remove(connection, media: media)
         }
         try checkOpen()
-        if camera == nil {
+        if camera?.media(on: connection) == nil {
             let media = try await cameraClaim.media()
             try checkOpen()
-            if camera == nil {
+            if camera?.media(on: connection) == nil {
                 let opened: OutgoingVideo
                 do {
-                    opened = try OutgoingVideo(
-                        on: connection, media: media, defaults: .camera, configuration: configuration)
+                    opened = try camera ?? OutgoingVideo(defaults: .camera, configuration: configuration)
                 } catch {
                     throw .encoder("\(error)")
                 }
+                opened.add(connection, media: media)
                 camera = opened
-                if isConnected { await opened.refresh { isEnding } }
+                if isConnected { await opened.refresh(connection) { isEnding } }
                 try checkOpen()
             }
         }
@@ -142,18 +149,18 @@ public actor AttendeeSession {
     ) async throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
         try checkOpen()
-        if let ended = voice, await connection.hasEnded(media: ended.media) {
-            ended.pipeline.stop()
-            if voice === ended { voice = nil }
+        if let media = voice?.media(on: connection), await connection.hasEnded(media: media) {
+            voice?.remove(connection, media: media)
         }
         try checkOpen()
-        if voice == nil {
+        if voice?.media(on: connection) == nil {
             let media = try await voiceClaim.media()
             try checkOpen()
-            if voice == nil {
-                let opened = OutgoingAudio(on: connection, media: media, isVoice: true)
+            if voice?.media(on: connection) == nil {
+                let opened = voice ?? OutgoingAudio(isVoice: true)
+                opened.add(connection, media: media)
                 voice = opened
-                if isConnected { await opened.refresh { isEnding } }
+                if isConnected { await opened.refresh(connection) { isEnding } }
                 try checkOpen()
             }
         }
@@ -173,9 +180,9 @@ public actor AttendeeSession {
 
     /// What of this attendee's media the viewer's newest answer declines: of what was started, the rest being nobody's loss.
     public func refusedMedia() async -> Set<SharedMedia> {
-        var refused = await contentShare.refusedMedia
-        if camera?.isRefused == true { refused.insert(.camera) }
-        if voice?.isRefused == true { refused.insert(.microphone) }
+        var refused = await contentShare.refusedMedia(of: connection)
+        if camera?.isRefused(on: connection) == true { refused.insert(.camera) }
+        if voice?.isRefused(on: connection) == true { refused.insert(.microphone) }
         return refused
     }
 
@@ -245,8 +252,8 @@ public actor AttendeeSession {
     /// A report of all that was counted, as `getStats()` gives it.
     public func statistics() async -> [StatisticsObject] {
         var report = await connection.statistics()
-        for share in shares { report = await share.complete(report) }
-        if let camera { report = camera.pipeline.complete(report, media: camera.media) }
+        for share in shares { report = await share.complete(report, of: connection) }
+        if let camera { report = camera.complete(report, of: connection) }
         return sounds.complete(tiles.complete(report))
     }
 
@@ -254,21 +261,21 @@ public actor AttendeeSession {
         switch event {
         case .connected:
             isConnected = true
-            for share in shares { await share.connected() }
+            for share in shares { await share.connected(connection) }
             await refresh()
             observers.forEach { $0.sessionDidConnect() }
         case .remoteMediaChanged:
             let media = await connection.remoteMedia
             tiles.update(media)
             sounds.update(media)
-            for share in shares { await share.refresh() }
+            for share in shares { await share.refresh(connection) }
             await refresh()
         case .keyFrameRequested(let media):
-            if camera?.media == media { camera?.pipeline.requestKeyFrame() }
-            for share in shares { await share.keyFrameRequested(media: media) }
+            camera?.keyFrameRequested(media: media, of: connection)
+            for share in shares { await share.keyFrameRequested(media: media, of: connection) }
         case .lossReported(let loss, let media):
-            if voice?.media == media { voice?.pipeline.note(loss: loss, of: connection) }
-            for share in shares { await share.lossReported(loss, media: media) }
+            voice?.lossReported(loss, media: media, of: connection)
+            for share in shares { await share.lossReported(loss, media: media, of: connection) }
         case .frame(let frame, let receiver): tiles.receive(frame, receiver: receiver)
         case .sound(let packet, let receiver): sounds.receive(packet, receiver: receiver)
         case .activityChanged(let activity, let receiver):
@@ -288,17 +295,17 @@ public actor AttendeeSession {
             observers.forEach { $0.sessionDidFind(candidate, mid: mid, ufrag: ufrag) }
         case .localCandidatesEnded: observers.forEach { $0.sessionDidFindAllCandidates() }
         case .targetBitrateChanged(let target, let media):
-            if voice?.media == media { voice?.pipeline.keep(to: target, of: connection) }
-            if camera?.media == media { camera?.pipeline.keep(to: target, of: connection) }
-            for share in shares { await share.targetChanged(target, media: media) }
+            voice?.targetChanged(target, media: media, of: connection)
+            camera?.targetChanged(target, media: media, of: connection)
+            for share in shares { await share.targetChanged(target, media: media, of: connection) }
         case .gatheringComplete, .serverFailed: return
         }
     }
 
     private func refresh() async {
         guard isConnected else { return }
-        await camera?.refresh { isEnding }
-        await voice?.refresh { isEnding }
+        await camera?.refresh(connection) { isEnding }
+        await voice?.refresh(connection) { isEnding }
     }
 
     private func checkOpen() throws(ContentShareError) {
@@ -314,7 +321,7 @@ public actor AttendeeSession {
         isEnding = true
         camera?.pipeline.stop()
         voice?.pipeline.stop()
-        for controller in shares { await controller.connectionEnded(share) }
+        for controller in shares { await controller.connectionEnded(connection, share) }
         tiles.end()
         sounds.end()
         var error: (any Error)?

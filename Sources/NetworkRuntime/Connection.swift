@@ -265,6 +265,12 @@ public actor Connection {
         onEventLoop { $0.setDemand(demand, media: media, now: MonotonicClock.now) }
     }
 
+    /// Sets the most that all media together may take, in place of what the configuration says; from any thread. Higher
+    /// rates are probed for.
+    public nonisolated func setMaximumBitrate(_ rate: DataRate) {
+        onEventLoop { $0.setMaximumBitrate(rate, now: MonotonicClock.now) }
+    }
+
     private nonisolated func onEventLoop(_ body: @escaping @Sendable (inout PeerConnection) -> Void) {
         eventLoop.execute {
             self.assumeIsolated {

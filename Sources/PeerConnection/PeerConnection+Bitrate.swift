@@ -16,6 +16,16 @@ extension PeerConnection {
         allocateBitrate(now: now)
     }
 
+    /// Sets the most that all media together may take, in place of ``Configuration/maximumBitrate``. What is more than
+    /// before is probed for.
+    public mutating func setMaximumBitrate(_ rate: DataRate, now: Instant) {
+        guard progress != .ended, configuration.maximumBitrate != rate else { return }
+        configuration.maximumBitrate = rate
+        bandwidth.setMaximum(rate, now: now)
+        for index in outbound.indices { outbound[index].video?.allow(maximumBitrate: rate) }
+        advance(now: now)
+    }
+
     /// What a media's encoder may produce, as it was told last; nil before the connection stands, and where it is not
     /// sent.
     public func targetBitrate(media: Int) -> BitrateTarget? {

@@ -98,7 +98,7 @@ public struct PeerConnection: ~Copyable {
         case insecure(reason: String)
     }
 
-    let configuration: Configuration
+    var configuration: Configuration
     var identity: LocalIdentity
     var agent: Agent
     var ice: ICESession

@@ -14,25 +14,45 @@ public actor ContentShareController {
 
     /// Whose content is shared.
     public nonisolated let attendee: AttendeeID
-    private let connection: Connection
-    private let videoClaim: MediaClaim
-    private let audioClaim: MediaClaim
+    /// Those to whom it goes: one, or those of a ``SharingRoom``.
+    private var viewers: [ObjectIdentifier: Viewer] = [:]
+    /// Whether the share goes on when its last viewer has left: that of a room does.
+    private let outlivesViewers: Bool
     private let observers = ObserverList<any ContentShareObserver>()
     private var phase = SharePhase()
     private var video: OutgoingVideo?
     private var audio: OutgoingAudio?
-    private var isConnected = false
     private var starts = 0
+    private var audienceRevision = 0
     private var timeout: Task<Void, Never>?
     private var follower: Task<Void, Never>?
 
-    init(attendee: AttendeeID, connection: Connection) throws(AttendeeIDError) {
+    /// One to whom the share goes.
+    private struct Viewer {
+        let connection: Connection
+        let videoClaim: MediaClaim
+        let audioClaim: MediaClaim
+        /// Whether it gets what is shared now.
+        var isIncluded: Bool
+        var isConnected = false
+
+        init(_ connection: Connection, of attendee: AttendeeID, isIncluded: Bool) {
+            self.connection = connection
+            self.isIncluded = isIncluded
+            videoClaim = MediaClaim(.content, of: attendee, on: connection)
+            audioClaim = MediaClaim(.contentAudio, of: attendee, on: connection)
+        }
+    }
+
+    /// The share of one connection, which ends with it; without a connection, that of a room.
+    init(attendee: AttendeeID, connection: Connection? = nil) throws(AttendeeIDError) {
         self.attendee = attendee
-        self.connection = connection
         // An attendee whose content no id can name shares none.
         _ = try attendee.content
-        videoClaim = MediaClaim(.content, of: attendee, on: connection)
-        audioClaim = MediaClaim(.contentAudio, of: attendee, on: connection)
+        outlivesViewers = connection == nil
+        if let connection {
+            viewers[ObjectIdentifier(connection)] = Viewer(connection, of: attendee, isIncluded: true)
+        }
     }
 
     /// Whether something is shared, or about to be.
@@ -56,12 +76,18 @@ public actor ContentShareController {
     ) async throws(ContentShareError) {
         if let problem = configuration.problem ?? audioConfiguration.problem { throw .configuration(problem) }
         if phase.hasEnded { throw .ended }
-        let video = try await openVideo(configuration)
-        let outgoing: OutgoingAudio? = if audio == nil { self.audio } else { try await openAudio() }
+        try await forEachViewer { viewer throws(ContentShareError) in
+            try await openVideo(for: viewer, configuration)
+        }
+        if audio != nil {
+            try await forEachViewer { viewer throws(ContentShareError) in try await openAudio(for: viewer) }
+        }
         // From here on nothing is waited for: what another call does comes before all of this or after.
+        let video = try madeVideo(configuration)
+        let outgoing = audio == nil ? self.audio : madeAudio()
         if video.isRefused { throw .refusedByPeer }
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
-        if video.isConnected { phase.connected(now: now) }
+        if video.hasViewer { phase.connected(now: now) }
         let event = try phase.start(now: now)
         tell(event)
         starts += 1
@@ -114,32 +140,86 @@ public actor ContentShareController {
         tell(event)
     }
 
-    /// What the viewer's newest answer declines.
-    var refusedMedia: Set<SharedMedia> {
+    /// What the newest answer of the viewer at a connection declines.
+    func refusedMedia(of connection: Connection) -> Set<SharedMedia> {
         var refused: Set<SharedMedia> = []
-        if video?.isRefused == true { refused.insert(.content) }
-        if audio?.isRefused == true { refused.insert(.contentAudio) }
+        if video?.isRefused(on: connection) == true { refused.insert(.content) }
+        if audio?.isRefused(on: connection) == true { refused.insert(.contentAudio) }
         return refused
     }
 
     /// Completes a connection's report with what was encoded for the share.
-    func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
-        video.map { $0.pipeline.complete(report, media: $0.media, of: connection) } ?? report
+    func complete(_ report: [StatisticsObject], of connection: Connection) -> [StatisticsObject] {
+        video?.complete(report, of: connection) ?? report
     }
 
-    // MARK: What the connection tells
+    // MARK: A room's viewers
 
-    func connected() async {
-        isConnected = true
-        await refresh()
+    /// Shares to the viewer at a connection too; `isIncluded`: it is to get what is shared now.
+    func add(_ connection: Connection, isIncluded: Bool) async throws(ContentShareError) {
+        if phase.hasEnded { throw .ended }
+        let id = ObjectIdentifier(connection)
+        let viewer = Viewer(connection, of: attendee, isIncluded: isIncluded)
+        viewers[id] = viewer
+        do {
+            if video != nil { try await openVideo(for: viewer, LocalVideoConfiguration()) }
+            if audio != nil { try await openAudio(for: viewer) }
+        } catch {
+            drop(connection)
+            throw error
+        }
     }
 
-    /// Takes what the peer's newest description asks.
-    func refresh() async {
-        guard isConnected else { return }
-        await video?.refresh { phase.hasEnded }
-        await audio?.refresh { phase.hasEnded }
-        guard video?.isConnected == true else {
+    /// Has those at these connections get what is shared, and nobody else. Of two calls the later `revision` holds.
+    func setAudience(_ audience: Set<ObjectIdentifier>, revision: Int) {
+        guard revision > audienceRevision, !phase.hasEnded else { return }
+        audienceRevision = revision
+        // Who comes in comes first: the encoder does not rest in between.
+        for isIncluded in [true, false] {
+            for (id, viewer) in viewers where audience.contains(id) == isIncluded && viewer.isIncluded != isIncluded {
+                viewers[id]?.isIncluded = isIncluded
+                video?.setIncluded(isIncluded, on: viewer.connection)
+                audio?.setIncluded(isIncluded, on: viewer.connection)
+            }
+        }
+        followViewers()
+    }
+
+    /// Ends the share for good.
+    func end(_ status: ContentShareStatus) {
+        let event = phase.connectionEnded(status)
+        timeout?.cancel()
+        follower?.cancel()
+        video?.pipeline.stop()
+        audio?.pipeline.stop()
+        tell(event)
+    }
+
+    private func drop(_ connection: Connection) {
+        viewers[ObjectIdentifier(connection)] = nil
+        if let media = video?.media(on: connection) { video?.remove(connection, media: media) }
+        if let media = audio?.media(on: connection) { audio?.remove(connection, media: media) }
+        followViewers()
+    }
+
+    // MARK: What a connection tells
+
+    func connected(_ connection: Connection) async {
+        viewers[ObjectIdentifier(connection)]?.isConnected = true
+        await refresh(connection)
+    }
+
+    /// Takes what a peer's newest description asks.
+    func refresh(_ connection: Connection) async {
+        guard viewers[ObjectIdentifier(connection)]?.isConnected == true else { return }
+        await video?.refresh(connection) { phase.hasEnded }
+        await audio?.refresh(connection) { phase.hasEnded }
+        followViewers()
+    }
+
+    /// Goes by whether there is anybody to see what is shared.
+    private func followViewers() {
+        guard video?.hasViewer == true else {
             if video?.isRefused == true, let event = phase.refused() {
                 silence()
                 tell(event)
@@ -152,68 +232,100 @@ public actor ContentShareController {
         if timeout == nil { awaitFirstPicture() }
     }
 
-    func keyFrameRequested(media: Int) {
-        if video?.media == media { video?.pipeline.requestKeyFrame(for: connection) }
+    func keyFrameRequested(media: Int, of connection: Connection) {
+        video?.keyFrameRequested(media: media, of: connection)
     }
 
-    func lossReported(_ loss: Double, media: Int) {
-        if audio?.media == media { audio?.pipeline.note(loss: loss, of: connection) }
+    func lossReported(_ loss: Double, media: Int, of connection: Connection) {
+        audio?.lossReported(loss, media: media, of: connection)
     }
 
-    func targetChanged(_ target: BitrateTarget, media: Int) {
-        if video?.media == media { video?.pipeline.keep(to: target, of: connection) }
-        if audio?.media == media { audio?.pipeline.keep(to: target, of: connection) }
+    func targetChanged(_ target: BitrateTarget, media: Int, of connection: Connection) {
+        video?.targetChanged(target, media: media, of: connection)
+        audio?.targetChanged(target, media: media, of: connection)
     }
 
-    func connectionEnded(_ status: ContentShareStatus) {
-        let event = phase.connectionEnded(status)
-        timeout?.cancel()
-        follower?.cancel()
-        video?.pipeline.stop()
-        audio?.pipeline.stop()
-        tell(event)
+    func connectionEnded(_ connection: Connection, _ status: ContentShareStatus) {
+        if outlivesViewers { drop(connection) } else { end(status) }
     }
 
     // MARK: Parts
 
-    private func openVideo(_ configuration: LocalVideoConfiguration) async throws(ContentShareError) -> OutgoingVideo {
-        if let ended = video, await connection.hasEnded(media: ended.media) {
-            // What was rejected for good makes room.
-            ended.pipeline.stop()
-            if video === ended { video = nil }
+    /// Does something for each viewer. What fails for one is left out; what fails for all is an error.
+    private func forEachViewer(
+        _ body: (Viewer) async throws(ContentShareError) -> Void
+    ) async throws(ContentShareError) {
+        var failure: ContentShareError?
+        var isDone = viewers.isEmpty
+        for viewer in viewers.values {
+            do {
+                try await body(viewer)
+                isDone = true
+            } catch {
+                failure = error
+            }
         }
-        if let video { return video }
-        let media = try await videoClaim.media()
-        if let video { return video }
+        if !isDone, let failure { throw failure }
         if phase.hasEnded { throw .ended }
-        let opened: OutgoingVideo
+    }
+
+    /// Has the picture go to a viewer, as far as its descriptions have a place for it.
+    private func openVideo(
+        for viewer: Viewer, _ configuration: LocalVideoConfiguration
+    ) async throws(ContentShareError) {
+        let connection = viewer.connection
+        if let media = video?.media(on: connection) {
+            // What was rejected for good makes room.
+            guard await connection.hasEnded(media: media) else { return }
+            video?.remove(connection, media: media)
+        }
+        let media = try await viewer.videoClaim.media()
+        if phase.hasEnded { throw .ended }
+        guard let present = viewers[ObjectIdentifier(connection)] else { throw .ended }
+        let video = try madeVideo(configuration)
+        guard video.media(on: connection) == nil else { return }
+        video.add(connection, media: media, isIncluded: present.isIncluded)
+        if present.isConnected { await video.refresh(connection) { phase.hasEnded } }
+    }
+
+    /// The same of the sound.
+    private func openAudio(for viewer: Viewer) async throws(ContentShareError) {
+        let connection = viewer.connection
+        if let media = audio?.media(on: connection) {
+            guard await connection.hasEnded(media: media) else { return }
+            audio?.remove(connection, media: media)
+        }
+        let media = try await viewer.audioClaim.media()
+        if phase.hasEnded { throw .ended }
+        guard let present = viewers[ObjectIdentifier(connection)] else { throw .ended }
+        let audio = madeAudio()
+        guard audio.media(on: connection) == nil else { return }
+        audio.add(connection, media: media, isIncluded: present.isIncluded)
+        if present.isConnected { await audio.refresh(connection) { phase.hasEnded } }
+    }
+
+    /// The encoder of the picture, made where there is none yet.
+    private func madeVideo(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> OutgoingVideo {
+        if let video { return video }
+        let made: OutgoingVideo
         do {
-            opened = try OutgoingVideo(on: connection, media: media, defaults: .content, configuration: configuration)
+            made = try OutgoingVideo(defaults: .content, configuration: configuration)
         } catch {
             throw .encoder("\(error)")
         }
-        video = opened
-        let events = opened.pipeline.events
+        video = made
+        let events = made.pipeline.events
         follower = Task { [weak self] in
             for await event in events { await self?.handle(event) }
         }
-        if isConnected { await opened.refresh { phase.hasEnded } }
-        return opened
+        return made
     }
 
-    private func openAudio() async throws(ContentShareError) -> OutgoingAudio {
-        if let ended = audio, await connection.hasEnded(media: ended.media) {
-            ended.pipeline.stop()
-            if audio === ended { audio = nil }
-        }
+    private func madeAudio() -> OutgoingAudio {
         if let audio { return audio }
-        let media = try await audioClaim.media()
-        if let audio { return audio }
-        if phase.hasEnded { throw .ended }
-        let opened = OutgoingAudio(on: connection, media: media, isVoice: false)
-        audio = opened
-        if isConnected { await opened.refresh { phase.hasEnded } }
-        return opened
+        let made = OutgoingAudio(isVoice: false)
+        audio = made
+        return made
     }
 
     private func handle(_ event: VideoSendPipeline.Event) {

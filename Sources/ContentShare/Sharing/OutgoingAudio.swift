@@ -2,26 +2,21 @@ internal import Media
 internal import NetworkRuntime
 internal import PeerConnection
 
-/// One audio section of ours: its encoder, and what it plays. Used by one actor.
-final class OutgoingAudio {
-    let media: Int
+/// One sound of ours: its encoder, what it plays, and the sections through which it goes to those who listen. Used by
+/// one actor.
+final class OutgoingAudio: OutgoingMedia {
     let pipeline: AudioSendPipeline
-    private let connection: Connection
     private(set) var track: AudioTrack?
     private let isVoice: Bool
-    /// Whether there is a viewer who takes this.
-    private(set) var isConnected = false
-    /// Whether there is a viewer whose description declines this.
-    private(set) var isRefused = false
+    var links = OutgoingLinks()
 
     /// `isVoice` holds where a configuration does not say what the sound is.
-    init(on connection: Connection, media: Int, isVoice: Bool) {
-        self.connection = connection
-        self.media = media
+    init(isVoice: Bool) {
         self.isVoice = isVoice
         pipeline = AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: isVoice))
-        pipeline.attach(connection, media: media)
     }
+
+    var hasTrack: Bool { track != nil }
 
     /// Brings the running encoder to what a configuration says.
     func apply(_ configuration: LocalAudioConfiguration) {
@@ -34,39 +29,40 @@ final class OutgoingAudio {
     /// Plays a track from now on, or from when there is a viewer.
     func play(_ track: AudioTrack) {
         self.track = track
-        // Descriptions that are still to be made have a place for it.
-        connection.setSending(true, media: media)
-        guard isConnected else { return }
-        pipeline.replaceTrack(with: track)
+        for link in links.all where link.isWanted { link.connection.setSending(true, media: link.media) }
+        if hasViewer { pipeline.replaceTrack(with: track) }
     }
 
     /// Plays nothing any more: viewers are told that the sound is gone.
     func hush() {
         track = nil
         pipeline.replaceTrack(with: nil)
-        if isConnected { connection.setSending(false, media: media) }
+        for link in links.all where link.isOpen { link.connection.setSending(false, media: link.media) }
     }
 
-    /// There is a viewer, who asks for this.
-    private func connected(parameters: OpusParameters?, limits: SendingLimits) {
-        pipeline.keep(to: limits, of: connection)
-        if let parameters { pipeline.keep(to: parameters, of: connection) }
-        isConnected = true
-        // A later description changes nothing for a track that is sent already.
-        if let track, pipeline.track !== track { play(track) }
+    func open(_ link: OutgoingLinks.Link) {
+        pipeline.attach(link.connection, media: link.media)
+        keepToWishes(of: link)
+        if let track, pipeline.track !== track { pipeline.replaceTrack(with: track) }
     }
 
-    /// Takes what the peer's newest description says, once there is a viewer. What the descriptions have no place for
-    /// waits for the next.
-    func refresh(isolation: isolated (any Actor)? = #isolation, unless isOver: () -> Bool) async {
-        let agreement = await connection.agreement(media: media)
-        isRefused = agreement == .refused
-        guard agreement == .agreed else {
-            isConnected = false
-            return
-        }
-        let parameters = await connection.opusParameters(media: media)
-        let limits = await connection.mediaLimits(media: media)
-        if !isOver() { connected(parameters: parameters, limits: limits) }
+    func close(_ link: OutgoingLinks.Link) {
+        pipeline.detach(link.connection)
+        if !hasViewer { pipeline.replaceTrack(with: nil) }
+    }
+
+    func keepToWishes(of link: OutgoingLinks.Link) {
+        pipeline.keep(to: link.limits, of: link.connection)
+        if let parameters = link.opus { pipeline.keep(to: parameters, of: link.connection) }
+    }
+
+    // MARK: What a connection tells
+
+    func lossReported(_ loss: Double, media: Int, of connection: Connection) {
+        if self.media(on: connection) == media { pipeline.note(loss: loss, of: connection) }
+    }
+
+    func targetChanged(_ target: BitrateTarget, media: Int, of connection: Connection) {
+        if self.media(on: connection) == media { pipeline.keep(to: target, of: connection) }
     }
 }

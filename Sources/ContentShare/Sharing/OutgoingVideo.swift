@@ -4,10 +4,11 @@ internal import PeerConnection
 internal import VideoCoding
 internal import WireFormat
 
-/// One video section of ours: its encoder, and what it shows. Used by one actor.
+/// One picture of ours: its encoder, what it shows, and the sections through which it goes to its viewers. Used by one
+/// actor.
 ///
 /// Nothing is encoded before there is a viewer: the track waits.
-final class OutgoingVideo {
+final class OutgoingVideo: OutgoingMedia {
     /// What is sent where a configuration says nothing.
     struct Defaults {
         let bitsPerSecond: Int
@@ -24,29 +25,21 @@ final class OutgoingVideo {
             bitsPerSecond: 800_000, framesPerSecond: 30, size: PixelSize(width: 1280, height: 720), priority: .low)
     }
 
-    let media: Int
     let pipeline: VideoSendPipeline
-    private let connection: Connection
     private let defaults: Defaults
     private(set) var track: VideoTrack?
     /// Whether what is shown next can be held up while the encoder is busy.
     private var sourceCanWait = false
-    /// Whether there is a viewer who takes this.
-    private(set) var isConnected = false
-    /// Whether there is a viewer whose description declines this.
-    private(set) var isRefused = false
+    var links = OutgoingLinks()
 
-    init(
-        on connection: Connection, media: Int, defaults: Defaults, configuration: LocalVideoConfiguration
-    ) throws(VideoCodingError) {
-        self.connection = connection
-        self.media = media
+    init(defaults: Defaults, configuration: LocalVideoConfiguration) throws(VideoCodingError) {
         self.defaults = defaults
         pipeline = try VideoSendPipeline(
             settings: VideoEncoderThread.Settings(bitsPerSecond: defaults.bitsPerSecond))
         apply(configuration)
-        pipeline.attach(connection, media: media, priority: defaults.priority)
     }
+
+    var hasTrack: Bool { track != nil }
 
     /// Brings the running encoder to what a configuration says.
     func apply(_ configuration: LocalVideoConfiguration) {
@@ -64,9 +57,11 @@ final class OutgoingVideo {
     /// Shows a track from now on, or from when there is a viewer.
     func show(_ track: VideoTrack) {
         self.track = track
-        // Descriptions that are still to be made have a place for it.
-        connection.setSending(true, media: media)
-        guard isConnected else { return }
+        for link in links.all where link.isWanted { link.connection.setSending(true, media: link.media) }
+        if hasViewer { begin(track) }
+    }
+
+    private func begin(_ track: VideoTrack) {
         pipeline.replaceTrack(with: track, sourceCanWait: sourceCanWait)
         pipeline.requestKeyFrame()
     }
@@ -75,27 +70,38 @@ final class OutgoingVideo {
     func hide() {
         track = nil
         pipeline.replaceTrack(with: nil)
-        if isConnected { connection.setSending(false, media: media) }
+        for link in links.all where link.isOpen { link.connection.setSending(false, media: link.media) }
     }
 
-    /// There is a viewer, who asks for this.
-    private func connected(limits: SendingLimits) {
-        pipeline.keep(to: limits, of: connection)
-        isConnected = true
-        // A later description changes nothing for a track that is sent already.
-        if let track, pipeline.track !== track { show(track) }
+    func open(_ link: OutgoingLinks.Link) {
+        pipeline.attach(link.connection, media: link.media, priority: defaults.priority)
+        keepToWishes(of: link)
+        // A later viewer changes nothing for a track that is sent already, but for the key frame that it begins with.
+        if let track, pipeline.track !== track { begin(track) }
     }
 
-    /// Takes what the peer's newest description says, once there is a viewer. What the descriptions have no place for
-    /// waits for the next.
-    func refresh(isolation: isolated (any Actor)? = #isolation, unless isOver: () -> Bool) async {
-        let agreement = await connection.agreement(media: media)
-        isRefused = agreement == .refused
-        guard agreement == .agreed else {
-            isConnected = false
-            return
-        }
-        let limits = await connection.mediaLimits(media: media)
-        if !isOver() { connected(limits: limits) }
+    func close(_ link: OutgoingLinks.Link) {
+        pipeline.detach(link.connection)
+        // For nobody nothing is captured either.
+        if !hasViewer { pipeline.replaceTrack(with: nil) }
+    }
+
+    func keepToWishes(of link: OutgoingLinks.Link) { pipeline.keep(to: link.limits, of: link.connection) }
+
+    // MARK: What a connection tells
+
+    func keyFrameRequested(media: Int, of connection: Connection) {
+        if self.media(on: connection) == media { pipeline.requestKeyFrame(for: connection) }
+    }
+
+    func targetChanged(_ target: BitrateTarget, media: Int, of connection: Connection) {
+        // What was told before a viewer went out is no news any more.
+        guard let link = links[connection], link.isOpen, link.media == media else { return }
+        pipeline.keep(to: target, of: connection)
+    }
+
+    /// Completes a connection's report with what was encoded for it.
+    func complete(_ report: [StatisticsObject], of connection: Connection) -> [StatisticsObject] {
+        media(on: connection).map { pipeline.complete(report, media: $0, of: connection) } ?? report
     }
 }

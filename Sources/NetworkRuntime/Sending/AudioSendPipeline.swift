@@ -86,7 +86,12 @@ public final class AudioSendPipeline: Sendable {
 
     /// Sends nothing more to this connection.
     public func detach(_ connection: Connection) {
-        state.withLock { $0.destinations.removeAll { $0.connection === connection } }
+        state.withLock { state in
+            for destination in state.destinations where destination.connection === connection {
+                connection.setDemand(.zero, media: destination.media)
+            }
+            state.destinations.removeAll { $0.connection === connection }
+        }
     }
 
     /// Keeps to what a connection's peer asks (RFC 7587 §6.1); with several, to the strictest of each.

@@ -178,8 +178,9 @@ public final class VideoSendPipeline: Sendable {
         }
     }
 
-    /// Sends what is encoded from now on to this connection too, as its media of this index. Where the path has less than
-    /// all that is sent there would use, `priority` says who goes first.
+    /// Sends what is encoded from now on to this connection too, as its media of this index; while a track is sent already,
+    /// from the next key frame on, which is asked for. Where the path has less than all that is sent there would use,
+    /// `priority` says who goes first.
     public func attach(_ connection: Connection, media: Int, priority: BitratePriority = .medium) {
         let destination = SendingRung.Destination(connection: connection, media: media, priority: priority)
         state.withLock { state in
@@ -188,7 +189,11 @@ public final class VideoSendPipeline: Sendable {
             if let target = state.viewers[ObjectIdentifier(connection)]?.target {
                 state.rungs.setRate(Int(clamping: target.bitrate.bitsPerSecond), of: ObjectIdentifier(connection))
             }
-            state.encodes.first?.add(destination)
+            if state.track == nil {
+                state.encodes.first?.add(destination)
+            } else {
+                state.encodes.first?.join(destination)
+            }
             // Those who held back all hold back but themselves, now that somebody is there who does not wait.
             state.withhold(in: 0)
         }
@@ -199,7 +204,8 @@ public final class VideoSendPipeline: Sendable {
     /// Sends nothing more to this connection.
     public func detach(_ connection: Connection) {
         state.withLock { state in
-            state.viewers[ObjectIdentifier(connection)] = nil
+            let viewer = state.viewers.removeValue(forKey: ObjectIdentifier(connection))
+            if let destination = viewer?.destination { connection.setDemand(.zero, media: destination.media) }
             state.rungs.remove(ObjectIdentifier(connection))
             for encode in state.encodes { encode.remove(connection) }
         }

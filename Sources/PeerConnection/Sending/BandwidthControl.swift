@@ -28,6 +28,13 @@ struct BandwidthControl {
         estimator = BandwidthEstimator(configuration: rates)
     }
 
+    /// Sets what all media together may take.
+    mutating func setMaximum(_ maximum: DataRate, now: Instant) {
+        let minimum = BandwidthEstimator.Configuration().minimum
+        estimator.setBounds(minimum: min(minimum, maximum), maximum: maximum, now: now)
+        isAllocationDue = true
+    }
+
     /// What encoders and their headers may take: what the path carries, but for what is sent again. At least half of it:
     /// what is lost in a storm is no more when its rate is what new pictures go by.
     var mediaRate: DataRate {

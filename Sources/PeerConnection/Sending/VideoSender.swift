@@ -134,6 +134,11 @@ struct VideoSender {
     /// A packet is not sent again within this time, however short the round trip.
     static var minimumRetransmissionInterval: Duration { .milliseconds(10) }
 
+    /// Has the history hold what a higher rate makes.
+    mutating func allow(maximumBitrate: DataRate) {
+        history.allow(capacity: RetransmissionHistory<SentPacket>.capacity(for: maximumBitrate))
+    }
+
     /// Queues again what a NACK names and the history still holds.
     mutating func retransmit(
         _ sequenceNumbers: some Sequence<SequenceNumber>, as media: Int, to pacer: inout Pacer<PacedPacket>,

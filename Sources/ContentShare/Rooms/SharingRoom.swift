@@ -1,0 +1,165 @@
+public import NetworkRuntime
+
+/// A room in which one attendee shares content, to viewers each of whom has a connection.
+///
+///                                                ┌─▶ session of viewer 1   main
+///     source ──▶ contentShare ──▶ destination ───┼─▶ session of viewer 2   main, design
+///                one encode       main, design … └─▶ session of viewer 3         design, sales
+///
+/// The share has one destination: the main room, or a subgroup that the owner has joined. It goes to the viewers who
+/// are there, from one encode. The destination changes while the share runs: who is in the old one alone sees its tile go,
+/// who is in the new one alone sees it come, and for who is in both nothing changes.
+public actor SharingRoom {
+    /// Who shares.
+    public nonisolated let owner: AttendeeID
+    /// Shares the owner's content to those in the destination.
+    public nonisolated let contentShare: ContentShareController
+    /// Where the share goes.
+    public private(set) var destination = ShareDestination.main
+    /// The subgroups that the owner has joined.
+    public private(set) var subgroups: Set<Subgroup> = []
+    private var members: [Int: RoomViewer] = [:]
+    private var viewersSoFar = 0
+    private var changes = 0
+    private var hasEnded = false
+
+    /// The viewers that a room has at most.
+    public static let maximumViewers = 1000
+
+    /// A room without viewers, of which the owner is in the main room.
+    public init(owner: AttendeeID) throws(AttendeeIDError) {
+        guard owner.modality == .attendee else { throw .content(owner.rawValue) }
+        self.owner = owner
+        contentShare = try ContentShareController(attendee: owner)
+    }
+
+    // MARK: Viewers
+
+    /// Those who are there, in the order in which they came.
+    public var viewers: [RoomViewer] { members.values.sorted { $0.id < $1.id } }
+
+    /// Has the viewer at the other end of a connection in the room, with a session of its own, until the connection ends.
+    /// What is shared to the place where the viewer is goes there once its answer is taken.
+    public func addViewer(
+        on connection: Connection, membership: RoomMembership = RoomMembership()
+    ) async throws -> RoomViewer {
+        guard !hasEnded else { throw SharingRoomError.ended }
+        guard members.count < Self.maximumViewers else {
+            throw SharingRoomError.tooManyViewers(limit: Self.maximumViewers)
+        }
+        viewersSoFar += 1
+        let viewer = RoomViewer(
+            id: viewersSoFar, membership: membership,
+            session: AttendeeSession(connection: connection, contentShare: contentShare))
+        members[viewer.id] = viewer
+        do {
+            try await contentShare.add(connection, isIncluded: membership.includes(destination))
+        } catch {
+            members[viewer.id] = nil
+            throw error
+        }
+        // The destination may have changed meanwhile.
+        await follow()
+        Task { [weak self] in
+            try? await viewer.session.waitUntilEnd()
+            await self?.remove(viewer.id)
+        }
+        return viewer
+    }
+
+    /// Has a viewer elsewhere in the room from now on.
+    public func changeMembership(
+        of viewer: Int, to membership: RoomMembership
+    ) async throws(SharingRoomError) {
+        guard let member = members[viewer] else { throw .unknownViewer(viewer) }
+        members[viewer] = RoomViewer(id: viewer, membership: membership, session: member.session)
+        await follow()
+    }
+
+    private func remove(_ viewer: Int) { members[viewer] = nil }
+
+    // MARK: Subgroups
+
+    /// Has the owner join a subgroup. Joining again changes nothing.
+    public func join(_ subgroup: Subgroup) { subgroups.insert(subgroup) }
+
+    /// Has the owner leave a subgroup. One that is being shared to can't be left: change the destination first, or stop
+    /// the share.
+    public func leave(_ subgroup: Subgroup) async throws(SharingRoomError) {
+        let isSharing = await contentShare.isSharing
+        guard subgroups.contains(subgroup) else { throw .notJoined(subgroup) }
+        if destination == .subgroup(subgroup) {
+            guard !isSharing else { throw .sharingTo(subgroup) }
+            destination = .main
+        }
+        subgroups.remove(subgroup)
+        await follow()
+    }
+
+    /// Has the share go elsewhere from now on, without a pause; where nothing is shared yet, from its start on. A subgroup
+    /// is to be joined before.
+    public func changeDestination(to new: ShareDestination) async throws(SharingRoomError) {
+        guard !hasEnded else { throw .ended }
+        if case .subgroup(let subgroup) = new, !subgroups.contains(subgroup) { throw .notJoined(subgroup) }
+        destination = new
+        await follow()
+    }
+
+    /// Has those get what is shared who are where it goes.
+    private func follow() async {
+        changes += 1
+        let audience = members.values.filter { $0.membership.includes(destination) }
+        await contentShare.setAudience(
+            Set(audience.map { ObjectIdentifier($0.session.connection) }), revision: changes)
+    }
+
+    /// Ends the share, and takes leave of everybody.
+    public func end() async {
+        hasEnded = true
+        await contentShare.end(.ok)
+        await withDiscardingTaskGroup { group in
+            for viewer in members.values { group.addTask { await viewer.session.leave() } }
+        }
+        members = [:]
+    }
+}
+
+/// Somebody in a room who views.
+public struct RoomViewer: Sendable, Identifiable {
+    /// The viewer's number in the room; a number is used once.
+    public let id: Int
+    /// Where the viewer is.
+    public let membership: RoomMembership
+    /// The owner's session with the viewer: for descriptions, statistics, and an own picture and voice.
+    public let session: AttendeeSession
+}
+
+/// Why something can't be done in a room. All is as it was before.
+public enum SharingRoomError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The room has ended.
+    case ended
+    /// The owner is no member of this subgroup.
+    case notJoined(Subgroup)
+    /// The owner's share goes to this subgroup.
+    case sharingTo(Subgroup)
+    /// A viewer would be neither in the main room nor in a subgroup.
+    case nowhere
+    /// There is no viewer of this number, or no more.
+    case unknownViewer(Int)
+    /// The room has as many viewers as it may.
+    case tooManyViewers(limit: Int)
+
+    /// What is wrong, and what to do.
+    public var description: String {
+        switch self {
+        case .ended: "the room has ended; make a new one"
+        case .notJoined(let subgroup): "the subgroup \(subgroup) was not joined; join it first"
+        case .sharingTo(let subgroup):
+            "the share goes to the subgroup \(subgroup), which can't be left meanwhile; change the destination first, or "
+                + "stop the share"
+        case .nowhere: "a viewer is in the main room, in a subgroup or in both; name one"
+        case .unknownViewer(let viewer): "there is no viewer \(viewer), or no more"
+        case .tooManyViewers(let limit): "the room has \(limit) viewers, and no more are allowed"
+        }
+    }
+}

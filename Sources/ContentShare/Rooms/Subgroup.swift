@@ -1,0 +1,109 @@
+/// The name of a part of a room, of which some viewers are members: `design`, `tech-leads`.
+public struct Subgroup: Hashable, Sendable, CustomStringConvertible {
+    /// The name.
+    public let name: String
+
+    /// What the room as a whole is called: no subgroup has this name.
+    public static let mainRoom = "main"
+    /// The most bytes of a name.
+    public static let maximumLength = 64
+
+    /// Takes a name: letters and digits of ASCII, and `.`, `_` and `-` behind the first of them.
+    public init(_ name: some StringProtocol) throws(SubgroupError) {
+        let name = String(name)
+        guard !name.isEmpty else { throw .empty }
+        guard name.utf8.count <= Self.maximumLength else { throw .tooLong(length: name.utf8.count) }
+        guard name != Self.mainRoom else { throw .reserved }
+        for (index, character) in name.enumerated() where !Self.isAllowed(character, isFirst: index == 0) {
+            throw .character(character, in: name)
+        }
+        self.name = name
+    }
+
+    /// The name.
+    public var description: String { name }
+
+    private static func isAllowed(_ character: Character, isFirst: Bool) -> Bool {
+        guard let value = character.asciiValue else { return false }
+        return switch value {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): !isFirst
+        default: false
+        }
+    }
+}
+
+/// Why a text is no subgroup's name.
+public enum SubgroupError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There is nothing.
+    case empty
+    /// It is longer than ``Subgroup/maximumLength``.
+    case tooLong(length: Int)
+    /// It is what the main room is called.
+    case reserved
+    /// A character that no name may have, or not at its beginning.
+    case character(Character, in: String)
+
+    /// What is wrong, and what would be right.
+    public var description: String {
+        switch self {
+        case .empty: "a subgroup's name can't be empty; give a name such as design"
+        case .tooLong(let length):
+            "the subgroup's name has \(length) bytes; at most \(Subgroup.maximumLength) are allowed"
+        case .reserved: "\(Subgroup.mainRoom) is the main room, and no subgroup; give another name"
+        case .character(let character, let name):
+            "the subgroup \(name.debugDescription) has the character \(String(character).debugDescription) in a place "
+                + "where it can't be; letters, digits and, behind the first, . _ and - are allowed"
+        }
+    }
+}
+
+/// Where a share goes: to those in the main room, or to the members of one subgroup.
+public enum ShareDestination: Hashable, Sendable, CustomStringConvertible {
+    /// Those who are in the main room.
+    case main
+    /// The members of a subgroup.
+    case subgroup(Subgroup)
+
+    /// The destination of this name: that of a subgroup, or `main`.
+    public init(_ name: some StringProtocol) throws(SubgroupError) {
+        self = name == Subgroup.mainRoom ? .main : .subgroup(try Subgroup(name))
+    }
+
+    /// The name.
+    public var description: String {
+        switch self {
+        case .main: Subgroup.mainRoom
+        case .subgroup(let subgroup): subgroup.name
+        }
+    }
+}
+
+/// Where a viewer of a room is: in the main room, in subgroups, or in both; never nowhere.
+public struct RoomMembership: Hashable, Sendable {
+    /// Whether the viewer is in the main room.
+    public let isInMainRoom: Bool
+    /// The subgroups that the viewer is a member of.
+    public let subgroups: Set<Subgroup>
+
+    /// The main room and some subgroups.
+    public init(subgroups: Set<Subgroup> = []) {
+        isInMainRoom = true
+        self.subgroups = subgroups
+    }
+
+    /// Subgroups alone, of which there is at least one.
+    public init(onlySubgroups subgroups: Set<Subgroup>) throws(SharingRoomError) {
+        guard !subgroups.isEmpty else { throw .nowhere }
+        isInMainRoom = false
+        self.subgroups = subgroups
+    }
+
+    /// Whether a share to this destination goes to the viewer.
+    public func includes(_ destination: ShareDestination) -> Bool {
+        switch destination {
+        case .main: isInMainRoom
+        case .subgroup(let subgroup): subgroups.contains(subgroup)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Capture
+import ContentShare
+import Media
+import NetworkRuntime
+import PeerConnection
+import Testing
+
+/// A room of alice's, and those who view, over real sockets of the loopback interface.
+struct RoomFixture {
+    let room: SharingRoom
+    let sharing = ShareLog()
+
+    /// Somebody who views.
+    struct Seat {
+        let viewer: RoomViewer
+        let session: AttendeeSession
+        let tiles: TileLog
+        let sounds: SoundLog
+    }
+
+    init() async throws {
+        room = try SharingRoom(owner: AttendeeID("alice"))
+        room.contentShare.add(observer: sharing)
+    }
+
+    /// Seats a viewer, and has it connect.
+    func seat(
+        _ name: String, _ membership: RoomMembership = RoomMembership(), media: Set<SharedMedia> = [.content],
+        connects: Bool = true
+    ) async throws -> Seat {
+        let identity = try LocalIdentity(media: SharedMedia.kinds(media, of: AttendeeID("alice")))
+        let connection = try await Connection(as: .offerer, identity: identity, configuration: Pair.configuration)
+        let viewer = try await room.addViewer(on: connection, membership: membership)
+        let session = try await AttendeeSession.viewing(as: AttendeeID(name), configuration: Pair.configuration)
+        let tiles = TileLog(binding: session.tiles)
+        let sounds = SoundLog(binding: session.sounds)
+        session.tiles.add(observer: tiles)
+        session.sounds.add(observer: sounds)
+        if connects { try await viewer.session.connect(to: session) }
+        return Seat(viewer: viewer, session: session, tiles: tiles, sounds: sounds)
+    }
+
+    func end(_ seats: Seat...) async {
+        await room.end()
+        for seat in seats { await seat.session.leave() }
+    }
+}
+
+extension RoomMembership {
+    /// In a subgroup, and not in the main room.
+    static func only(_ name: String) throws -> RoomMembership {
+        try RoomMembership(onlySubgroups: [Subgroup(name)])
+    }
+}
+
+extension TileLog {
+    /// Returns once so many more pictures were seen.
+    func waitForPictures(_ count: Int = 3, _ location: SourceLocation = #_sourceLocation) async {
+        await pictures.wait(count: pictures.entries.count + count, location)
+    }
+}

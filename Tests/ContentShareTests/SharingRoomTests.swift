@@ -1,0 +1,223 @@
+import Capture
+import Media
+import NetworkRuntime
+import PeerConnection
+import SDP
+import Testing
+import WireFormat
+
+@testable import ContentShare
+
+/// One share for many viewers, and where it goes.
+@Suite(.timeLimit(.minutes(2)))
+struct SharingRoomTests {
+    @Test func `The destination moves live: who is out of it sees the tile go, who comes in sees it come`() async throws
+    {
+        let room = try await RoomFixture()
+        let design = try Subgroup("design")
+        let ann = try await room.seat("ann")
+        let bob = try await room.seat("bob", .only("design"))
+        let eve = try await room.seat("eve", RoomMembership(subgroups: [design]))
+        let screen = try pattern(192, 144)
+        try await room.room.contentShare.start(source: screen)
+        _ = await ann.tiles.wait(for: .added)
+        _ = await eve.tiles.wait(for: .added)
+        #expect(bob.tiles.kinds.isEmpty)
+        #expect(room.sharing.log.entries == [.didStart])
+
+        await room.room.join(design)
+        try await room.room.changeDestination(to: .subgroup(design))
+        _ = await ann.tiles.wait(for: .removed)
+        let tile = await bob.tiles.wait(for: .added)
+        #expect(tile?.attendeeID.rawValue == "alice#content" && tile?.size == screen.captureFormat.size)
+        await bob.tiles.waitForPictures()
+        await eve.tiles.waitForPictures()
+        #expect(bob.tiles.pictures.entries.allSatisfy { $0.counter != nil })
+
+        try await room.room.changeDestination(to: .main)
+        _ = await bob.tiles.wait(for: .removed)
+        // What comes back is a tile of its own.
+        #expect(await ann.tiles.wait(for: .added, count: 2)?.tileID == 2)
+        await eve.tiles.waitForPictures()
+        #expect(ann.tiles.kindsButPauses == [.added, .removed, .added])
+        #expect(bob.tiles.kindsButPauses == [.added, .removed])
+        #expect(eve.tiles.kindsButPauses == [.added])
+        // The share was one all the time.
+        #expect(room.sharing.log.entries == [.didStart])
+        await room.end(ann, bob, eve)
+        #expect(room.sharing.log.entries == [.didStart, .didStop(.ok)])
+        #expect(ann.tiles.kindsButPauses.last == .removed)
+        screen.stop()
+    }
+
+    @Test func `All are sent one encode, and who comes later begins with a key frame`() async throws {
+        let room = try await RoomFixture()
+        let ann = try await room.seat("ann")
+        let screen = try pattern(192, 144)
+        try await room.room.contentShare.start(source: screen)
+        await ann.tiles.waitForPictures()
+        let bob = try await room.seat("bob")
+        await bob.tiles.waitForPictures()
+        screen.stop()
+        // Both reports are of the same encoder, and it made a key frame for each who came, not one for every picture.
+        var encoded: [Int64] = []
+        for seat in [ann, bob] {
+            let report = await seat.viewer.session.statistics()
+            let stream = try #require(report.first { $0.integer("framesEncoded") != nil })
+            encoded.append(try #require(stream.integer("keyFramesEncoded")))
+        }
+        #expect(encoded[0] == encoded[1] && (2...5).contains(encoded[0]))
+        #expect(ann.tiles.kindsButPauses == [.added])
+        await room.end(ann, bob)
+    }
+
+    @Test func `The sound of what is shared goes where the picture goes`() async throws {
+        let room = try await RoomFixture()
+        let media: Set<SharedMedia> = [.content, .contentAudio]
+        let ann = try await room.seat("ann", media: media)
+        let bob = try await room.seat("bob", .only("sales"), media: media)
+        let screen = try pattern(192, 144)
+        let music = try ToneSource(frequency: 440)
+        try music.start()
+        try await room.room.contentShare.start(source: screen, audio: music)
+        await ann.sounds.hear(440, of: "alice#content")
+        #expect(bob.sounds.log.entries.isEmpty)
+        let sales = try Subgroup("sales")
+        await room.room.join(sales)
+        try await room.room.changeDestination(to: .subgroup(sales))
+        await bob.sounds.hear(440, of: "alice#content")
+        await ann.sounds.log.wait { $0 == [.added("alice#content"), .removed("alice#content")] }
+        await room.end(ann, bob)
+        screen.stop()
+        music.stop()
+    }
+
+    @Test func `For nobody nothing is captured, and a viewer who is moved in sees the share`() async throws {
+        let room = try await RoomFixture()
+        let ann = try await room.seat("ann")
+        let screen = try pattern(192, 144)
+        try await room.room.contentShare.start(source: screen)
+        _ = await ann.tiles.wait(for: .added)
+        let design = try Subgroup("design")
+        await room.room.join(design)
+        try await room.room.changeDestination(to: .subgroup(design))
+        _ = await ann.tiles.wait(for: .removed)
+        #expect(!screen.broadcaster.hasSinks)
+        #expect(await room.room.contentShare.isSharing)
+        try await room.room.changeMembership(of: ann.viewer.id, to: .only("design"))
+        _ = await ann.tiles.wait(for: .added, count: 2)
+        await ann.tiles.waitForPictures()
+        #expect(room.sharing.log.entries == [.didStart])
+        await #expect(throws: SharingRoomError.unknownViewer(7)) {
+            try await room.room.changeMembership(of: 7, to: RoomMembership())
+        }
+        await room.end(ann)
+        screen.stop()
+    }
+
+    @Test func `A viewer who leaves takes only itself away, and the share waits for the next`() async throws {
+        let room = try await RoomFixture()
+        let ann = try await room.seat("ann")
+        let bob = try await room.seat("bob")
+        let screen = try pattern(192, 144)
+        try await room.room.contentShare.start(source: screen)
+        await ann.tiles.waitForPictures()
+        await bob.tiles.waitForPictures()
+        await bob.session.leave()
+        try await bob.viewer.session.waitUntilEnd()
+        await ann.tiles.waitForPictures()
+        await ann.session.leave()
+        try await ann.viewer.session.waitUntilEnd()
+        while await !room.room.viewers.isEmpty { await Task.yield() }
+        #expect(await room.room.contentShare.isSharing)
+        let eve = try await room.seat("eve")
+        #expect(eve.viewer.id == 3)
+        await eve.tiles.waitForPictures()
+        #expect(ann.tiles.kindsButPauses == [.added, .removed])
+        #expect(room.sharing.log.entries == [.didStart])
+        await room.end(eve)
+        screen.stop()
+    }
+
+    @Test func `A viewer that declines the picture ends the share for nobody else`() async throws {
+        let room = try await RoomFixture()
+        let ann = try await room.seat("ann")
+        let bob = try await room.seat("bob", connects: false)
+        let screen = try pattern(192, 144)
+        try await room.room.contentShare.start(source: screen)
+        let offer = try await bob.viewer.session.connection.makeOffer()
+        let answer = try await bob.session.connection.answer(offer: offer).description
+        try await bob.viewer.session.connection.accept(
+            answer: SessionDescription.parse(answer.replacing("a=recvonly", with: "a=inactive")), to: offer)
+        while await bob.viewer.session.refusedMedia().isEmpty { await Task.yield() }
+        #expect(await ann.viewer.session.refusedMedia().isEmpty)
+        await ann.tiles.waitForPictures()
+        #expect(room.sharing.log.entries == [.didStart])
+        await room.end(ann, bob)
+        screen.stop()
+    }
+
+    @Test func `A subgroup is joined before it is shared to, and not left while it is`() async throws {
+        let room = try await RoomFixture()
+        let (design, sales) = (try Subgroup("design"), try Subgroup("sales"))
+        await #expect(throws: SharingRoomError.notJoined(design)) {
+            try await room.room.changeDestination(to: .subgroup(design))
+        }
+        await #expect(throws: SharingRoomError.notJoined(design)) { try await room.room.leave(design) }
+        await room.room.join(design)
+        await room.room.join(sales)
+        try await room.room.changeDestination(to: .subgroup(design))
+        let screen = try pattern(192, 144)
+        try await room.room.contentShare.start(source: screen)
+        await #expect(throws: SharingRoomError.sharingTo(design)) { try await room.room.leave(design) }
+        #expect(await room.room.subgroups == [design, sales])
+        try await room.room.leave(sales)
+        try await room.room.changeDestination(to: .main)
+        try await room.room.leave(design)
+        #expect(await room.room.subgroups.isEmpty)
+        // Where nothing is shared, who leaves is back in the main room.
+        await room.room.join(design)
+        try await room.room.changeDestination(to: .subgroup(design))
+        try await room.room.contentShare.stop()
+        try await room.room.leave(design)
+        #expect(await room.room.destination == .main)
+        await room.end()
+        await #expect(throws: SharingRoomError.ended) { try await room.room.changeDestination(to: .main) }
+        await #expect(throws: ContentShareError.ended) { try await room.room.contentShare.start(source: screen) }
+        screen.stop()
+    }
+
+    @Test func `A higher bitrate is had of a path that stands`() async throws {
+        let pair = try await Pair()
+        let screen = try pattern(320, 180)
+        try await pair.alice.contentShare.start(source: screen, configuration: LocalVideoConfiguration(maxBitrate: 500))
+        pair.alice.connection.setMaximumBitrate(.kilobitsPerSecond(500))
+        await pair.tiles.waitForPictures()
+        pair.alice.connection.setMaximumBitrate(.kilobitsPerSecond(6000))
+        try await pair.alice.contentShare.update(LocalVideoConfiguration(maxBitrate: 6000))
+        while true {
+            let target = await pair.alice.statistics().first { $0.number("targetBitrate") != nil }
+            if let rate = target?.number("targetBitrate"), rate > 4_000_000 { break }
+            await pair.tiles.waitForPictures(1)
+        }
+        await pair.end()
+        screen.stop()
+    }
+
+    @Test(arguments: ["design", "a", "Team-1", "x.y_z", "7"])
+    func `A subgroup has a plain name`(name: String) throws {
+        #expect(try Subgroup(name).description == name)
+        #expect(try ShareDestination(name) == .subgroup(Subgroup(name)))
+    }
+
+    @Test func `What is no subgroup's name is refused, with what would be`() throws {
+        #expect(throws: SubgroupError.empty) { try Subgroup("") }
+        #expect(throws: SubgroupError.reserved) { try Subgroup("main") }
+        #expect(throws: SubgroupError.tooLong(length: 65)) { try Subgroup(String(repeating: "x", count: 65)) }
+        for name in ["-x", ".x", "a b", "a/b", "é", "a\n", "#"] {
+            #expect(throws: SubgroupError.self) { try Subgroup(name) }
+        }
+        #expect(try ShareDestination("main") == .main)
+        #expect(throws: SharingRoomError.nowhere) { try RoomMembership(onlySubgroups: []) }
+    }
+}
