@@ -113,6 +113,8 @@ let package = Package(
                 "VideoCoding", "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ], swiftSettings: settings),
         .executableTarget(
             name: "rtcbench",

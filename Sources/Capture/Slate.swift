@@ -1,23 +1,35 @@
 public import Media
 
-/// A picture that stands in for one that can't be shown, and says why.
-public enum Slate {
-    /// The size where nothing else is known.
-    public static let defaultSize = PixelSize(width: 1280, height: 720)
+extension CustomCapturer {
+    /// A still picture with a word on it: what viewers are shown in place of what is shared. Sides are made even, and are
+    /// at least 64 by 36.
+    public static func slate(_ text: String, size: PixelSize) throws(CaptureError) -> CustomCapturer {
+        let size = PixelSize(width: max(size.width, 64) & ~1, height: max(size.height, 36) & ~1)
+        let picture = Slate.picture(text, size: size)
+        // Now and then, for those who come later.
+        return try CustomCapturer(size: size, framesPerSecond: 5, contentHint: .text) { _ in picture }
+    }
+}
 
-    /// `text` in one line in the middle of a dark picture of `size`, I420; letters that have no shape are left out.
-    public static func picture(of size: PixelSize, saying text: String) -> any VideoFrameBuffer {
-        // Even sides, as the canvas has them.
-        let size = PixelSize(width: max(size.width & ~1, 2), height: max(size.height & ~1, 2))
-        let points = max(text.utf8.count * BitmapFont.advance, 1)
-        // Two thirds of the width, but no larger than a title.
-        let scale = min(max(size.width * 2 / 3 / points, 1), max(size.height / 80, 1))
+enum Slate {
+    /// The size where nothing else is known.
+    static let defaultSize = PixelSize(width: 1280, height: 720)
+
+    /// A few words in the middle, at most two thirds of the width and a tenth of the height, between two bars: the sign
+    /// of a pause. Sides are even.
+    static func picture(_ text: String, size: PixelSize) -> PixelBuffer {
+        let whole = PixelRectangle(x: 0, y: 0, size: size)
         return PixelBuffer(size: size, format: .i420) { planes, strides in
-            Planes(planes: planes, strides: strides).draw(PixelRectangle(x: 0, y: 0, size: size)) { canvas in
+            Planes(planes: planes, strides: strides).draw(whole) { canvas in
                 canvas.fill(0, 0, size.width, size.height, .slate)
-                canvas.text(
-                    text, x: (size.width - points * scale) / 2, y: (size.height - BitmapFont.lineHeight * scale) / 2,
-                    scale: scale, .white)
+                let points = max(text.utf8.count * BitmapFont.advance - 1, 1)
+                let scale = max(1, min(size.width * 2 / 3 / points, size.height / 10 / BitmapFont.lineHeight))
+                let (width, height) = (points * scale, (BitmapFont.lineHeight - 2) * scale)
+                let (left, top) = ((size.width - width) / 2, (size.height - height) / 2)
+                canvas.text(text, x: left, y: top, scale: scale, .white)
+                for y in [top - 3 * scale, top + height + 2 * scale] {
+                    canvas.fill(left, y, width, scale, .grey)
+                }
             }
         }
     }

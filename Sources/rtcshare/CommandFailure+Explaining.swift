@@ -20,9 +20,33 @@ extension CommandFailure {
         case let error as CaptureError: self.init(error.status, error.description)
         case let error as BroadcastError: self.init(error.status, error.description)
         case let error as AudioFileError: self.init(error.status, error.description)
+        case .configuration(let problem) as ContentShareError: self.init(.usage, "this can't be sent: \(problem)")
         case let error as ContentShareError: self.init(.unavailable, error.description)
+        case let error as SubgroupError: self.init(.usage, error.description)
+        case let error as SharingRoomError: self.init(error.status, error.words)
         case let error as MediaFileError: self.init(.cannotCreate, error.description)
         default: self.init(.internalError, "\(error)")
+        }
+    }
+}
+
+extension SharingRoomError {
+    fileprivate var status: CommandFailure.Status {
+        switch self {
+        case .nowhere, .unknownViewer, .notJoined: .usage
+        case .ended, .sharingTo, .tooManyViewers: .unavailable
+        }
+    }
+
+    /// What is wrong, and which command helps.
+    fileprivate var words: String {
+        switch self {
+        case .notJoined(let subgroup):
+            "you are not in the subgroup \(subgroup); join it first: rtcshare subgroup join \(subgroup)"
+        case .sharingTo(let subgroup):
+            "the share goes to the subgroup \(subgroup), which can't be left meanwhile; have it go elsewhere first: "
+                + "rtcshare destination main"
+        case .ended, .nowhere, .unknownViewer, .tooManyViewers: description
         }
     }
 }

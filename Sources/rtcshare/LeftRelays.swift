@@ -55,6 +55,12 @@ struct LeftRelays {
         configuration.iceServers = servers.filter { $0.credentials == nil }
     }
 
+    /// Has the connection of another viewer go by the same, and ask for relayed addresses of its own.
+    func applyAnew(to configuration: inout Connection.Configuration) {
+        configuration.transportPolicy = policy
+        configuration.iceServers = servers
+    }
+
     /// Takes them up, and has STUN servers open the way meanwhile. Where this try fails, another one can still have them.
     func takeUp(on connection: Connection) async throws(CommandFailure) {
         connection.setLeavesRelays(true)

@@ -1,10 +1,13 @@
 internal import AudioCoding
 internal import Capture
+internal import Dispatch
 internal import Media
 
 /// The sources of a share, opened and not yet started.
 struct OpenedSources: Sendable {
-    let content: any CaptureSource
+    var content: any CaptureSource
+    /// The SPEC of the content.
+    var contentSpecification: String
     /// Whether the content's frames are all meant to be seen.
     let contentCanWait: Bool
     /// The sounds of the content; several are mixed.
@@ -24,13 +27,9 @@ struct OpenedSources: Sendable {
             Terminal.shared.say("No --source was given: \(preferred.sentence)")
             specification = preferred.specification
         }
-        content = try specification.open(framesPerSecond: maximumFrameRate, broadcastTokens: broadcastTokens)
-        // A file that is faster than what may be sent keeps its pace instead.
-        contentCanWait =
-            switch specification {
-            case .file, .standardInput: content.captureFormat.framesPerSecond <= maximumFrameRate
-            case .test, .display, .region, .broadcast: false
-            }
+        let opened = try Self.open(
+            specification, maximumFrameRate: maximumFrameRate, broadcastTokens: broadcastTokens)
+        (content, contentSpecification, contentCanWait) = (opened.source, opened.specification, opened.canWait)
         let broadcast = content as? BroadcastSource
         audio = try selection.audio.compactMap { text in
             let specification = try AudioSpecification(text)
@@ -39,6 +38,42 @@ struct OpenedSources: Sendable {
         }
         microphone = try selection.microphone.flatMap { try AudioSpecification($0).open() }
         camera = try selection.shownCamera.map { try SourceSpecification($0).open(framesPerSecond: 30) }
+    }
+
+    /// What is shared, opened and not yet started.
+    struct Content: Sendable {
+        let source: any CaptureSource
+        let specification: String
+        /// Whether its frames are all meant to be seen.
+        let canWait: Bool
+    }
+
+    /// Opens what a running share is to show next, on a thread of its own: a pipe may have its reader wait.
+    static func openContent(
+        _ specification: SourceSpecification, maximumFrameRate: Double, broadcastTokens: BroadcastTokens?
+    ) async throws -> Content {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(
+                    with: Result {
+                        try open(
+                            specification, maximumFrameRate: maximumFrameRate, broadcastTokens: broadcastTokens)
+                    })
+            }
+        }
+    }
+
+    private static func open(
+        _ specification: SourceSpecification, maximumFrameRate: Double, broadcastTokens: BroadcastTokens?
+    ) throws(CaptureError) -> Content {
+        let source = try specification.open(framesPerSecond: maximumFrameRate, broadcastTokens: broadcastTokens)
+        // A file that is faster than what may be sent keeps its pace instead.
+        let canWait =
+            switch specification {
+            case .file, .standardInput: source.captureFormat.framesPerSecond <= maximumFrameRate
+            case .test, .display, .region, .broadcast: false
+            }
+        return Content(source: source, specification: specification.description, canWait: canWait)
     }
 
     /// The content's sound: the one source of it, or the sum of several; nil where there is none.

@@ -27,11 +27,22 @@ struct RTCShareCommand: AsyncParsableCommand {
 
                 rtcshare send --answer answer.sdp
 
+            A share that runs is asked and changed from another terminal: rtcshare status, pause, source, stop, …
+
             Try it without a viewer, a display or a network: rtcshare demo
             """,
         subcommands: [
             OfferCommand.self, SendCommand.self, ViewCommand.self, BroadcastCommand.self, DemoCommand.self,
             DoctorCommand.self,
             InspectCommand.self,
+        ],
+        groupedSubcommands: [
+            CommandGroup(
+                name: "A share that runs",
+                subcommands: [
+                    StatusCommand.self, StopCommand.self, PauseCommand.self, ResumeCommand.self, SourceCommand.self,
+                    SetCommand.self, MuteCommand.self, UnmuteCommand.self, InviteCommand.self, AdmitCommand.self,
+                    DestinationCommand.self, SubgroupCommand.self,
+                ])
         ])
 }

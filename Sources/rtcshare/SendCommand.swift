@@ -17,7 +17,9 @@ struct SendCommand: AsyncParsableCommand {
             With --answer, the session that rtcshare offer left is used, and used up. Without, the offer is made here: it \
             goes to standard output, the answer is read from standard input, and the sockets stay open in between.
 
-            Ctrl-C ends the share and tells the viewer; a second Ctrl-C ends the program at once.
+            Ctrl-C ends the share and tells the viewer; a second Ctrl-C ends the program at once. While it runs, rtcshare \
+            status, pause, source, invite and others ask it and change it. With several viewers it ends when the last has \
+            left.
             """)
 
     @Option(help: ArgumentHelp("The viewer's answer; - reads it from standard input.", valueName: "file"))
@@ -28,10 +30,13 @@ struct SendCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "What to share") var sharing: SharingOptions
 
+    @OptionGroup(title: "A share that runs") var running: RunningOptions
+
     @OptionGroup(title: "Without --answer") var offering: OfferingOptions
 
     func validate() throws {
         try sharing.validate()
+        try running.validate()
         if answer != nil,
             offering.port != nil || !offering.bind.isEmpty || !offering.publicIp.isEmpty || offering.ice.isGiven
                 || offering.attendee != nil
@@ -77,10 +82,15 @@ struct SendCommand: AsyncParsableCommand {
         try selection.check(offered: stored.sources)
         try checkStandardInput(selection, answer: answerPath)
         let sources = try sharing.open(selection)
+        let room = try await running.room(of: AttendeeID(stored.attendee))
         let interruption = Interruption()
-        let connection = try await connection(for: stored, sending: selection.media, in: file)
-        let session = try AttendeeSession(attendee: AttendeeID(stored.attendee), connection: connection)
-        try await Share(session: session, sources: sources, options: sharing, interruption: interruption).run {
+        let (connection, configuration) = try await connection(for: stored, sending: selection.media, in: file)
+        let inviting = ShareControl.Inviting(
+            media: stored.sources.media.intersection(selection.media), configuration: configuration, policy: nil)
+        let share = Share(
+            room: room, sources: sources, options: sharing, running: running, inviting: inviting,
+            interruption: interruption)
+        try await share.run(on: connection) {
             try await connection.accept(answer: answer, to: offer)
         } consume: {
             // Until here another try could need them.
@@ -92,9 +102,11 @@ struct SendCommand: AsyncParsableCommand {
     /// Opens the sockets that the offer named, and takes up what relayed to them.
     private func connection(
         for stored: SharingSession, sending media: Set<SharedMedia>, in file: SessionFile
-    ) async throws -> Connection {
+    ) async throws -> (Connection, forOthers: Connection.Configuration) {
         var configuration = sharing.connectionConfiguration(for: media)
         let relays = try LeftRelays(stored, in: file)
+        var others = configuration
+        relays.applyAnew(to: &others)
         relays.apply(to: &configuration)
         let connection: Connection
         do {
@@ -112,7 +124,7 @@ struct SendCommand: AsyncParsableCommand {
             await connection.close()
             throw error
         }
-        return connection
+        return (connection, others)
     }
 
     /// Does the offer's part too.
@@ -121,6 +133,7 @@ struct SendCommand: AsyncParsableCommand {
         let selection = sharing.sources.selection
         try checkStandardInput(selection, answer: "-")
         let sources = try sharing.open(selection)
+        let room = try await running.room(of: attendee)
         var configuration = sharing.connectionConfiguration(for: selection.media)
         try offering.apply(to: &configuration)
         let connection = try await offering.openConnection(
@@ -134,8 +147,14 @@ struct SendCommand: AsyncParsableCommand {
         // Until here Ctrl-C just ends the program: there is nobody to say goodbye to.
         let answer = try AnswerFile.read("-")
         let interruption = Interruption()
-        let session = try AttendeeSession(attendee: attendee, connection: connection)
-        try await Share(session: session, sources: sources, options: sharing, interruption: interruption).run {
+        // The first viewer has the port that was asked for.
+        configuration.port = 0
+        let inviting = ShareControl.Inviting(
+            media: selection.media, configuration: configuration, policy: offering.ice.iceTransportPolicy)
+        let share = Share(
+            room: room, sources: sources, options: sharing, running: running, inviting: inviting,
+            interruption: interruption)
+        try await share.run(on: connection) {
             try await connection.accept(answer: answer, to: offer)
         } consume: {
         }
@@ -188,8 +207,13 @@ struct SharingOptions: ParsableArguments {
     )
     var stats: String?
 
-    enum Hint: String, ExpressibleByArgument, CaseIterable {
+    enum Hint: String, ExpressibleByArgument, CaseIterable, Codable, Sendable {
         case text, detail, motion
+
+        init?(_ hint: ContentHint) {
+            guard let known = Self.allCases.first(where: { $0.contentHint == hint }) else { return nil }
+            self = known
+        }
 
         var contentHint: ContentHint {
             switch self {
@@ -218,24 +242,82 @@ struct SharingOptions: ParsableArguments {
     /// What the connection goes by that carries these media: `--max-bitrate` is the content's, the others come on top.
     func connectionConfiguration(for media: Set<SharedMedia>) -> Connection.Configuration {
         var configuration = Connection.Configuration()
+        configuration.peer.maximumBitrate = maximumBitrate(for: media, content: maxBitrate)
+        return configuration
+    }
+
+    /// What a connection may take on which the content takes `content` kbit/s.
+    func maximumBitrate(for media: Set<SharedMedia>, content: Int) -> DataRate {
         let others = media.subtracting([.content]).reduce(0) { sum, media in
             sum + (media == .contentAudio ? audioBitrate ?? media.defaultBitrate : media.defaultBitrate)
         }
-        configuration.peer.maximumBitrate = .kilobitsPerSecond(maxBitrate + others)
-        return configuration
+        return .kilobitsPerSecond(content + others)
     }
 
     /// Opens what is shared.
     func open(_ selection: SourceSelection) throws -> OpenedSources {
-        try OpenedSources(
-            selection, maximumFrameRate: maxFramerate,
-            broadcastTokens: selection.isBroadcast ? try broadcastTokens.tokens() : nil)
+        let content = try selection.source.map { try SourceSpecification($0) }
+        return try OpenedSources(
+            selection, maximumFrameRate: maxFramerate, broadcastTokens: try content.flatMap(tokens))
+    }
+
+    /// The tokens that a source takes; nil where it takes none.
+    func tokens(for source: SourceSpecification) throws -> BroadcastTokens? {
+        if case .broadcast = source { try broadcastTokens.tokens() } else { nil }
     }
 
     /// How the content is sent.
     var configuration: LocalVideoConfiguration {
         LocalVideoConfiguration(
             maxBitrate: maxBitrate, maxFramerate: maxFramerate, maxSize: size?.size, contentHint: hint?.contentHint)
+    }
+}
+
+/// Where a share can be asked while it runs, and where in the room it goes.
+struct RunningOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("What rtcshare status and the like call this share. By default share.", valueName: "name"))
+    var name: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The socket where it is asked. By default one in $XDG_RUNTIME_DIR/rtcshare, or where sessions are.",
+            valueName: "path"))
+    var control: String?
+
+    @Flag(help: "Let nobody ask or change this share while it runs.") var noControl = false
+
+    @OptionGroup var place: ViewerPlace
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the share goes: main for the main room, or a subgroup, which you join by this.",
+            valueName: "name|main"))
+    var destination: String?
+
+    func validate() throws {
+        try place.validate()
+        guard [name != nil, control != nil, noControl].count(where: { $0 }) < 2 else {
+            throw ValidationError("--name, --control and --no-control say three different things: give one")
+        }
+    }
+
+    /// The room of a share, without viewers.
+    func room(of owner: AttendeeID) async throws -> SharingRoom {
+        if let name { try ControlSocket.check(name: name) }
+        _ = try membership
+        let room = try SharingRoom(owner: owner)
+        for subgroup in place.subgroup { await room.join(try Subgroup(subgroup)) }
+        guard let destination else { return room }
+        let place = try ShareDestination(destination)
+        if case .subgroup(let subgroup) = place { await room.join(subgroup) }
+        try await room.changeDestination(to: place)
+        return room
+    }
+
+    /// Where the first viewer is.
+    var membership: RoomMembership {
+        get throws { try RoomMembership(main: !place.noMain, subgroups: place.subgroup) }
     }
 }
 

@@ -7,64 +7,67 @@ internal import PeerConnection
 
 /// A share under way: connects, sends, and ends for whichever reason comes first.
 struct Share {
-    let session: AttendeeSession
+    let room: SharingRoom
     let sources: OpenedSources
     let options: SharingOptions
+    let running: RunningOptions
+    let inviting: ShareControl.Inviting
     let interruption: Interruption
 
     /// What can happen to a share, from whatever side.
-    fileprivate enum Occurrence: Sendable {
-        case connected
-        case disconnected
-        case reconnected
-        case ended((any Error)?)
+    enum Occurrence: Sendable {
+        case viewer(Int, ViewerEvent)
         case shareStopped(ContentShareStatus)
         case sourceEnded((any Error)?)
         /// Something beside the content has ended; with an error where that was not asked for.
         case besideEnded(String, CaptureSourceError?)
         case interrupted
+        case stopRequested
         case durationOver
         case second
         case statusDue
     }
 
-    /// Runs until the end. `connect` has the connection begin, once there is somebody to hear how that goes; `consume` is
-    /// called once, when the session has served.
-    func run(connect: () async throws -> Void, consume: () throws -> Void) async throws {
+    /// What can happen with a viewer.
+    enum ViewerEvent: Sendable {
+        case connected
+        case disconnected
+        case reconnected
+        case ended((any Error)?)
+    }
+
+    /// Runs until the end, with a viewer at the other end of `connection`. `connect` has that begin, once there is somebody
+    /// to hear how it goes; `consume` is called once, when the session has served.
+    func run(
+        on connection: Connection, connect: () async throws -> Void, consume: () throws -> Void
+    ) async throws {
         let statistics = try options.stats.map { try StatisticsWriter(path: $0) }
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
-        let listener = Listener(continuation)
-        session.add(observer: listener)
-        session.contentShare.add(observer: listener)
-        let failures = listen(continuation)
-        let teller = SourceTeller(sources.content)
+        let listener = ContentListener(continuation)
+        room.contentShare.add(observer: listener)
+        let beside = listenBeside(continuation)
+        let control = ShareControl(
+            room: room, sources: sources, options: options, inviting: inviting, events: continuation)
+        let server = try await running.listen(for: control)
         let watchers = watch(continuation)
         defer { for watcher in watchers { watcher.cancel() } }
         do {
-            try await begin()
+            try await control.begin(for: try await room.addViewer(on: connection, membership: running.membership))
             try await connect()
             Terminal.shared.say("Connecting …")
-            try await follow(occurrences, statistics: statistics, continuation: continuation, consume: consume)
-            await finish(statistics)
+            try await follow(
+                occurrences, control: control, statistics: statistics, continuation: continuation, consume: consume)
+            await finish(control, statistics)
         } catch {
-            await finish(statistics)
+            await finish(control, statistics)
+            await server?.close()
             throw error
         }
-        withExtendedLifetime((listener, failures, teller)) {}
+        await server?.close()
+        withExtendedLifetime((listener, beside)) {}
     }
 
-    /// Puts everything in place; it is sent from when there is a viewer.
-    private func begin() async throws {
-        var configuration = options.configuration
-        configuration.sourceCanWait = sources.contentCanWait
-        try await session.contentShare.start(
-            source: sources.content, audio: sources.contentSound, configuration: configuration,
-            audioConfiguration: LocalAudioConfiguration(maxBitrate: options.audioBitrate))
-        if let camera = sources.camera { try await session.startLocalVideo(source: camera) }
-        if let microphone = sources.microphone { try await session.startLocalAudio(source: microphone) }
-    }
-
-    private func listen(_ continuation: AsyncStream<Occurrence>.Continuation) -> [BesideListener] {
+    private func listenBeside(_ continuation: AsyncStream<Occurrence>.Continuation) -> [BesideListener] {
         let sounds =
             sources.audio.map { ("sound", $0) } + [sources.microphone].compactMap { $0 }.map { ("microphone", $0) }
         let listeners = sounds.map { name, source in
@@ -98,48 +101,40 @@ struct Share {
     }
 
     private func follow(
-        _ occurrences: AsyncStream<Occurrence>, statistics: StatisticsWriter?,
+        _ occurrences: AsyncStream<Occurrence>, control: ShareControl, statistics: StatisticsWriter?,
         continuation: AsyncStream<Occurrence>.Continuation, consume: () throws -> Void
     ) async throws {
-        var status = ShareStatus()
-        var isConnected = false
+        var line = ShareStatus()
+        var rates = ShareStatus()
         var wasConnected = false
         for await occurrence in occurrences {
             switch occurrence {
-            case .connected:
-                isConnected = true
-                wasConnected = true
-                try consume()
-                try sources.start()
-                Terminal.shared.say("Connected.")
-                for media in await session.refusedMedia().subtracting([.content]) {
-                    Terminal.shared.say("The viewer takes no \(media.name): its answer declines it.")
-                }
-                if let duration = options.duration {
-                    Task {
-                        try? await Task.sleep(for: .seconds(duration))
-                        continuation.yield(.durationOver)
+            case .viewer(let viewer, .ended(let error)):
+                guard try await hasOthers(than: viewer, goneBy: error, control) else { return }
+            case .viewer(let viewer, let event):
+                if case .connected = event, !wasConnected {
+                    wasConnected = true
+                    try consume()
+                    try await control.startCapture()
+                    if let duration = options.duration {
+                        Task {
+                            try? await Task.sleep(for: .seconds(duration))
+                            continuation.yield(.durationOver)
+                        }
                     }
                 }
-            case .disconnected:
-                isConnected = false
-                Terminal.shared.say("The viewer does not answer; waiting for it to come back.")
-            case .reconnected:
-                isConnected = true
-                Terminal.shared.say("The viewer is back.")
-            case .ended(let error?): throw error
-            case .ended(nil): return Terminal.shared.say("The viewer left.")
+                await tell(event, of: viewer, control)
             case .shareStopped(let status):
                 switch status {
                 case .sourceSilent, .refusedByPeer: throw CommandFailure(.unavailable, "\(status)")
-                // The session's end tells the rest.
+                // The viewers' leaving tells the rest.
                 case .ok, .replaced, .closedByPeer, .connectionFailed: continue
                 }
             case .besideEnded(let name, let error?):
                 Terminal.shared.say("The \(name) is gone, the share goes on without it: \(error)")
             case .besideEnded(let name, nil):
                 Terminal.shared.say("The \(name) has ended, the share goes on without it.")
-            case .interrupted:
+            case .interrupted, .stopRequested:
                 if !wasConnected { try consume() }
                 return Terminal.shared.say("Stopped.")
             case .durationOver:
@@ -149,36 +144,80 @@ struct Share {
             case .sourceEnded(nil):
                 return Terminal.shared.say("Done: the source has ended.")
             case .second:
-                try statistics?.write(await session.statistics())
+                let reports = await reports(control)
+                try write(reports, to: statistics)
+                await control.note(rates.rates(for: reports))
             case .statusDue:
-                guard isConnected else { continue }
-                Terminal.shared.status(status.line(for: await session.statistics()))
+                guard await control.isAnyConnected else { continue }
+                Terminal.shared.status(line.line(for: await reports(control)))
             }
         }
     }
 
-    /// Ends capture, lets what is queued leave, says goodbye, and writes the last report.
-    private func finish(_ statistics: StatisticsWriter?) async {
+    /// Says what became of a viewer who is gone. Who was the last of several, or alone, is the end of the share.
+    private func hasOthers(than viewer: Int, goneBy error: (any Error)?, _ control: ShareControl) async throws -> Bool {
+        let isAlone = await control.hasOneViewer
+        guard await control.viewerDidEnd(viewer) == 0 else {
+            Terminal.shared.say(error.map { "Viewer \(viewer) is gone: \($0)" } ?? "Viewer \(viewer) left.")
+            return true
+        }
+        if let error { throw error }
+        Terminal.shared.say(isAlone ? "The viewer left." : "Viewer \(viewer) left, as the last.")
+        return false
+    }
+
+    private func tell(_ event: ViewerEvent, of viewer: Int, _ control: ShareControl) async {
+        let isAlone = await control.hasOneViewer
+        let name = isAlone ? "The viewer" : "Viewer \(viewer)"
+        switch event {
+        case .connected:
+            await control.viewer(viewer, is: .connected)
+            Terminal.shared.say(isAlone ? "Connected." : "\(name) is connected.")
+            let session = await control.sessions.first { $0.viewer == viewer }?.session
+            for media in await session?.refusedMedia().subtracting([.content]) ?? [] {
+                Terminal.shared.say("\(name) takes no \(media.name): its answer declines it.")
+            }
+        case .disconnected:
+            await control.viewer(viewer, is: .away)
+            Terminal.shared.say("\(name) does not answer; waiting for it to come back.")
+        case .reconnected:
+            await control.viewer(viewer, is: .connected)
+            Terminal.shared.say("\(name) is back.")
+        case .ended: return
+        }
+    }
+
+    /// A report of each viewer's connection, in the order in which they came.
+    private func reports(_ control: ShareControl) async -> [(viewer: Int, report: [StatisticsObject])] {
+        var reports: [(viewer: Int, report: [StatisticsObject])] = []
+        for (viewer, session) in await control.sessions { reports.append((viewer, await session.statistics())) }
+        return reports
+    }
+
+    private func write(
+        _ reports: [(viewer: Int, report: [StatisticsObject])], to statistics: StatisticsWriter?
+    ) throws(CommandFailure) {
+        for (_, report) in reports { try statistics?.write(report) }
+    }
+
+    /// Ends capture, lets what is queued leave, says goodbye, and writes the last reports.
+    private func finish(_ control: ShareControl, _ statistics: StatisticsWriter?) async {
         Terminal.shared.finishStatus()
-        sources.stop()
-        await session.connection.drainQueue()
-        try? statistics?.write(await session.statistics())
-        await session.leave()
+        await control.stopCapture()
+        for viewer in await room.viewers { await viewer.session.connection.drainQueue() }
+        try? write(await reports(control), to: statistics)
+        await room.end()
     }
 }
 
-/// Turns what the session tells into occurrences.
-private final class Listener: AttendeeSessionObserver, ContentShareObserver {
+/// Turns what the content share tells into occurrences.
+private final class ContentListener: ContentShareObserver {
     private let continuation: AsyncStream<Share.Occurrence>.Continuation
 
     init(_ continuation: AsyncStream<Share.Occurrence>.Continuation) {
         self.continuation = continuation
     }
 
-    func sessionDidConnect() { continuation.yield(.connected) }
-    func sessionDidDisconnect() { continuation.yield(.disconnected) }
-    func sessionDidReconnect() { continuation.yield(.reconnected) }
-    func sessionDidEnd(error: (any Error)?) { continuation.yield(.ended(error)) }
     func contentShareDidStop(status: ContentShareStatus) { continuation.yield(.shareStopped(status)) }
     func contentShareSourceDidEnd(error: (any Error)?) { continuation.yield(.sourceEnded(error)) }
 }
@@ -198,6 +237,28 @@ private final class BesideListener: CaptureSourceObserver {
     func captureDidFail(error: CaptureSourceError) {
         // A frame that was left out is no end.
         if error.kind != .invalidFrame { continuation.yield(.besideEnded(name, error)) }
+    }
+}
+
+extension RunningOptions {
+    /// Has a share answer at its socket; nil where it is not to, or can't and nobody asked for it.
+    fileprivate func listen(for control: ShareControl) async throws -> ControlServer? {
+        if noControl { return nil }
+        do {
+            let listening =
+                if let path = self.control {
+                    try ControlSocket.listen(path: path)
+                } else {
+                    try ControlSocket.listen(name: name ?? ControlSocket.defaultName)
+                }
+            if let notice = listening.notice { Terminal.shared.say(notice) }
+            await control.setName(listening.socket.name)
+            return try await ControlServer.start(listening) { await control.answer($0) }
+        } catch let failure as CommandFailure where name == nil && self.control == nil {
+            // What is shared is worth more than that it can be asked.
+            Terminal.shared.say("This share can't be asked or changed while it runs: \(failure.message)")
+            return nil
+        }
     }
 }
 

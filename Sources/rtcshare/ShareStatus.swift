@@ -1,32 +1,73 @@
 internal import Foundation
+internal import Media
 internal import PeerConnection
 
-/// Makes the status line: what went out since the line before.
-struct ShareStatus {
-    private var previous: (time: Double, frames: Int64, bytes: Int64)?
+/// What goes out: since the last time that this was asked.
+struct ShareRates: Sendable {
+    /// Of the content, as it was sent last.
+    var size: PixelSize?
+    /// Of the content, to the viewer who is sent most.
+    var framesPerSecond = 0.0
+    /// Of everything, to all.
+    var bitsPerSecond = 0.0
+    var roundTripTime: Double?
+    var fractionLost: Double?
+    /// Whether there was a time before to compare with.
+    var isKnown = false
+}
 
-    /// The line for a report.
-    mutating func line(for report: [StatisticsObject]) -> String {
-        let streams = report.filter { $0.type == .outboundRTP }
-        let time = (report.first?.timestamp ?? 0) / 1000
-        // Size and frames are the content's, which is the first of the pictures; the bits are those of everything.
-        let content = streams.first { $0.text("kind") == "video" }
-        let frames = content?.integer("framesSent") ?? 0
-        let bytes = streams.reduce(0) { $0 + ($1.integer("bytesSent") ?? 0) + ($1.integer("headerBytesSent") ?? 0) }
-        defer { previous = (time, frames, bytes) }
-        guard let content, let previous, time > previous.time else { return "Sending …" }
-        let seconds = time - previous.time
-        var parts = [
-            "\(content.integer("frameWidth") ?? 0)x\(content.integer("frameHeight") ?? 0)",
-            String(format: "%.0f fps", Double(frames - previous.frames) / seconds),
-            String(format: "%.0f kbit/s", Double(bytes - previous.bytes) * 8 / 1000 / seconds),
-        ]
-        if let remote = report.first(where: { $0.id == content.text("remoteId") }) {
-            if let trip = remote.number("roundTripTime") {
-                parts.append(String(format: "%.0f ms round trip", trip * 1000))
+/// Makes rates out of reports, and the status line out of rates.
+struct ShareStatus {
+    private struct Count {
+        let time: Double
+        let frames: Int64
+        let bytes: Int64
+    }
+
+    private var previous: [Int: Count] = [:]
+
+    /// What went out since the reports before, by viewer.
+    mutating func rates(for reports: [(viewer: Int, report: [StatisticsObject])]) -> ShareRates {
+        var rates = ShareRates()
+        var counts: [Int: Count] = [:]
+        for (viewer, report) in reports {
+            let streams = report.filter { $0.type == .outboundRTP }
+            // Size and frames are the content's, which is the first of the pictures; the bits are those of everything.
+            let content = streams.first { $0.text("kind") == "video" }
+            let count = Count(
+                time: (report.first?.timestamp ?? 0) / 1000, frames: content?.integer("framesSent") ?? 0,
+                bytes: streams.reduce(0) {
+                    $0 + ($1.integer("bytesSent") ?? 0) + ($1.integer("headerBytesSent") ?? 0)
+                })
+            counts[viewer] = count
+            guard let content, let before = previous[viewer], count.time > before.time else { continue }
+            let seconds = count.time - before.time
+            let frames = Double(count.frames - before.frames) / seconds
+            rates.bitsPerSecond += Double(count.bytes - before.bytes) * 8 / seconds
+            guard frames > rates.framesPerSecond || !rates.isKnown else { continue }
+            rates.isKnown = true
+            rates.framesPerSecond = frames
+            rates.size = content.integer("frameWidth").flatMap { width in
+                content.integer("frameHeight").map { PixelSize(width: Int(width), height: Int($0)) }
             }
-            if let lost = remote.number("fractionLost") { parts.append(String(format: "%.1f %% lost", lost * 100)) }
+            let remote = report.first { $0.id == content.text("remoteId") }
+            rates.roundTripTime = remote?.number("roundTripTime")
+            rates.fractionLost = remote?.number("fractionLost")
         }
-        return "Sending " + parts.joined(separator: ", ")
+        previous = counts
+        return rates
+    }
+
+    /// The status line.
+    mutating func line(for reports: [(viewer: Int, report: [StatisticsObject])]) -> String {
+        let rates = rates(for: reports)
+        guard rates.isKnown else { return "Sending …" }
+        var parts = [
+            "\(rates.size?.width ?? 0)x\(rates.size?.height ?? 0)", String(format: "%.0f fps", rates.framesPerSecond),
+            String(format: "%.0f kbit/s", rates.bitsPerSecond / 1000),
+        ]
+        if let trip = rates.roundTripTime { parts.append(String(format: "%.0f ms round trip", trip * 1000)) }
+        if let lost = rates.fractionLost { parts.append(String(format: "%.1f %% lost", lost * 100)) }
+        return (reports.count > 1 ? "Sending to \(reports.count) viewers " : "Sending ") + parts.joined(separator: ", ")
     }
 }

@@ -40,9 +40,6 @@ struct SourceSelection: Codable, Sendable {
         return merged
     }
 
-    /// Whether the content comes from another process.
-    var isBroadcast: Bool { source?.hasPrefix("broadcast:") ?? false }
-
     /// Finds what can't be a source, before anything is opened.
     func check() throws(CaptureError) {
         for text in [source, shownCamera].compactMap({ $0 }) { _ = try SourceSpecification(text) }
@@ -79,7 +76,7 @@ struct SourceSelection: Codable, Sendable {
 
 extension String {
     /// A SPEC with the path in it made absolute: what `offer` is told holds for `send` wherever that runs.
-    fileprivate var withAbsolutePath: String {
+    var withAbsolutePath: String {
         guard hasPrefix("file:"), !hasPrefix("file:-"), !hasPrefix("file:/"), count > 5 else { return self }
         return "file:\(FileManager.default.currentDirectoryPath)/\(dropFirst(5))"
     }

@@ -246,7 +246,7 @@ final class BroadcastReceiver {
         interruption = .extensionAway(reason: "no extension has connected yet")
         broadcaster.send(
             VideoFrame(
-                buffer: Slate.picture(of: Slate.defaultSize, saying: "Waiting for the broadcast"),
+                buffer: Slate.picture("Waiting for the broadcast", size: Slate.defaultSize),
                 timestamp: monotonicNow()))
         muteTime = monotonicNow() + Self.slateTime
         if let interruption { broadcaster.observers.wasInterrupted(by: interruption) }

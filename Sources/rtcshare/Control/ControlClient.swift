@@ -1,0 +1,134 @@
+internal import ArgumentParser
+internal import Foundation
+
+/// Which running share a command is about.
+struct ControlOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The share, as rtcshare send --name called it. Not needed where one share runs.", valueName: "name"))
+    var name: String?
+
+    @Option(help: ArgumentHelp("The share's socket, as rtcshare send --control named it.", valueName: "path"))
+    var control: String?
+
+    func validate() throws {
+        if name != nil, control != nil { throw ValidationError("--name and --control both say which share: give one") }
+    }
+
+    /// A connection to the share.
+    func connect() throws(CommandFailure) -> ControlClient {
+        let socket = try socket()
+        guard let descriptor = try socket.connect() else {
+            throw CommandFailure(
+                .inputMissing,
+                control.map { "no share listens at \($0)" } ?? "no share called \(socket.name) runs; begin one with "
+                    + "rtcshare send --name \(socket.name)")
+        }
+        return ControlClient(descriptor: descriptor)
+    }
+
+    private func socket() throws(CommandFailure) -> ControlSocket {
+        if let control { return ControlSocket(path: control) }
+        if let name { return try ControlSocket(name: name) }
+        let running = ControlSocket.running()
+        guard let first = running.first else {
+            throw CommandFailure(.inputMissing, "no share runs; begin one with rtcshare send")
+        }
+        guard running.count == 1 else {
+            let names = running.map(\.name).joined(separator: ", ")
+            throw CommandFailure(.usage, "several shares run: \(names); say which with --name")
+        }
+        return first
+    }
+}
+
+/// One who asks a running share.
+final class ControlClient {
+    private let descriptor: Int32
+    private var received: [UInt8] = []
+
+    /// Asking for an offer takes as long as the slowest ICE server.
+    private static let patience = 60
+
+    init(descriptor: Int32) {
+        self.descriptor = descriptor
+        var time = timeval(tv_sec: Self.patience, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Asks, and waits for the answer; one that says why not is thrown.
+    func ask(_ request: ControlRequest) throws -> ControlAnswer {
+        try send(try ControlLine.encode(request))
+        let answer: ControlAnswer
+        do {
+            answer = try ControlLine.decode(ControlAnswer.self, from: try readLine())
+        } catch is DecodingError {
+            throw CommandFailure(.protocol, "the share answers what this version of rtcshare does not understand")
+        }
+        if case .failed(let status, let reason) = answer {
+            throw CommandFailure(CommandFailure.Status(rawValue: status) ?? .internalError, reason)
+        }
+        return answer
+    }
+
+    /// Returns once the share has ended.
+    func waitForEnd() throws(CommandFailure) {
+        while let bytes = try read(), !bytes.isEmpty {}
+    }
+
+    private func send(_ bytes: [UInt8]) throws(CommandFailure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure("take the request") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private func readLine() throws(CommandFailure) -> [UInt8] {
+        while true {
+            if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { received.removeSubrange(...end) }
+                return Array(received[..<end])
+            }
+            guard received.count <= ControlLine.maximumAnswerBytes else {
+                throw CommandFailure(.protocol, "the share's answer is too long; is it rtcshare that listens there?")
+            }
+            guard let bytes = try read() else { throw failure("answer") }
+            guard !bytes.isEmpty else {
+                throw CommandFailure(.unavailable, "the share ended, or turned this away, before it answered")
+            }
+            received += bytes
+        }
+    }
+
+    /// What came; empty at the end, nil where nothing came in time.
+    private func read() throws(CommandFailure) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 { return Array(buffer[..<count]) }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: return nil
+            case ECONNRESET: return []
+            default: throw failure("answer")
+            }
+        }
+    }
+
+    private func failure(_ what: String) -> CommandFailure {
+        errno == EAGAIN
+            ? CommandFailure(.unavailable, "the share did not \(what) within \(Self.patience) seconds")
+            : CommandFailure(.inputOutput, "the share did not \(what): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,304 @@
+internal import ArgumentParser
+internal import Capture
+internal import ContentShare
+internal import Foundation
+internal import Media
+internal import SDP
+
+/// A command that asks a running share.
+protocol ControlCommand: AsyncParsableCommand {
+    var share: ControlOptions { get }
+}
+
+extension ControlCommand {
+    /// Asks for something to be done, and says what a person should know of it.
+    func perform(_ request: ControlRequest) async throws {
+        try await reportingFailure {
+            if case .done(let notice?) = try share.connect().ask(request) { Terminal.shared.say(notice) }
+        }
+    }
+}
+
+struct StatusCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Say how a running share stands.")
+
+    @OptionGroup var share: ControlOptions
+
+    @Flag(help: "Print it as JSON.") var json = false
+
+    func run() async throws {
+        try await reportingFailure {
+            guard case .status(let status) = try share.connect().ask(.status) else { return }
+            guard json else { return try StandardStreams.writeOutput(status.text) }
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            try StandardStreams.writeOutput(String(decoding: try encoder.encode(status), as: UTF8.self) + "\n")
+        }
+    }
+}
+
+struct StopCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stop", abstract: "End a running share, and wait until it has ended.")
+
+    @OptionGroup var share: ControlOptions
+
+    func run() async throws {
+        try await reportingFailure {
+            let client = try share.connect()
+            _ = try client.ask(.stop)
+            try client.waitForEnd()
+        }
+    }
+}
+
+struct PauseCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Have a running share stand still, without its sound; the connections stay.",
+        discussion: """
+            Viewers keep the last picture, or see a slate in its place. Who comes while the last picture is kept sees \
+            nothing before the share goes on.
+            """)
+
+    @OptionGroup var share: ControlOptions
+
+    @Flag(help: "Show a slate in place of the last picture.") var slate = false
+
+    func run() async throws { try await perform(.pause(slate: slate)) }
+}
+
+struct ResumeCommand: ControlCommand {
+    static let configuration = CommandConfiguration(commandName: "resume", abstract: "Have a paused share go on.")
+
+    @OptionGroup var share: ControlOptions
+
+    func run() async throws { try await perform(.resume) }
+}
+
+struct SourceCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "source", abstract: "Share something else from now on, in the same share.",
+        discussion: """
+            What is named is opened first: where that fails, the share goes on as it is. While the share is paused, it is \
+            shown from when the share goes on.
+            """)
+
+    @Argument(help: ArgumentHelp("What to share: \(SourceSpecification.syntax).", valueName: "spec"))
+    var source: String
+
+    @OptionGroup var share: ControlOptions
+
+    func run() async throws { try await perform(.source(spec: source.withAbsolutePath)) }
+}
+
+struct SetCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Change how well a running share is sent.")
+
+    @OptionGroup var share: ControlOptions
+
+    @Option(help: ArgumentHelp("The most that the content's pictures take, in kbit/s.", valueName: "kbps"))
+    var maxBitrate: Int?
+
+    @Option(help: "What gives way when the bitrate is short, as for rtcshare send.")
+    var hint: SharingOptions.Hint?
+
+    @Option(help: ArgumentHelp("The picture's largest size; a larger one is made smaller, whole.", valueName: "WxH"))
+    var size: FrameSize?
+
+    @Option(help: ArgumentHelp("The most frames a second, up to what the source gives.", valueName: "n"))
+    var maxFramerate: Double?
+
+    func validate() throws {
+        guard maxBitrate != nil || hint != nil || size != nil || maxFramerate != nil else {
+            throw ValidationError("nothing is to be changed: give --max-bitrate, --hint, --size or --max-framerate")
+        }
+    }
+
+    func run() async throws {
+        try await perform(
+            .set(
+                ControlledSettings(
+                    maxBitrate: maxBitrate, maxFramerate: maxFramerate, width: size?.size.width,
+                    height: size?.size.height, hint: hint)))
+    }
+}
+
+/// Which sounds are meant.
+struct SoundFlags: ParsableArguments {
+    @Flag(help: "Your own voice alone.") var microphone = false
+    @Flag(help: "The sound of what is shared alone.") var audio = false
+
+    var sounds: ControlledSounds {
+        switch (microphone, audio) {
+        case (true, false): .microphone
+        case (false, true): .audio
+        case (true, true), (false, false): .all
+        }
+    }
+}
+
+struct MuteCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mute", abstract: "Send no sound, of what is shared and of your own.")
+
+    @OptionGroup var flags: SoundFlags
+    @OptionGroup var share: ControlOptions
+
+    func run() async throws { try await perform(.mute(flags.sounds)) }
+}
+
+struct UnmuteCommand: ControlCommand {
+    static let configuration = CommandConfiguration(commandName: "unmute", abstract: "Send the sound again.")
+
+    @OptionGroup var flags: SoundFlags
+    @OptionGroup var share: ControlOptions
+
+    func run() async throws { try await perform(.unmute(flags.sounds)) }
+}
+
+struct DestinationCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "destination", abstract: "Share to a subgroup, or to the main room, from now on.",
+        discussion: """
+            Viewers who are not there see the share go, those who are there see it come. A subgroup is joined before: \
+            rtcshare subgroup join.
+            """)
+
+    @Argument(help: ArgumentHelp("A subgroup, or main for the main room.", valueName: "name|main"))
+    var destination: String
+
+    @OptionGroup var share: ControlOptions
+
+    func run() async throws { try await perform(.destination(name: destination)) }
+}
+
+struct SubgroupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "subgroup", abstract: "Join a subgroup of a running share, or leave it.",
+        subcommands: [Join.self, Leave.self])
+
+    struct Join: ControlCommand {
+        static let configuration = CommandConfiguration(abstract: "Join a subgroup, to be able to share to it.")
+
+        @Argument(help: ArgumentHelp("The subgroup.", valueName: "name")) var subgroup: String
+        @OptionGroup var share: ControlOptions
+
+        func run() async throws { try await perform(.join(subgroup: subgroup)) }
+    }
+
+    struct Leave: ControlCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Leave a subgroup. One that is being shared to can't be left.")
+
+        @Argument(help: ArgumentHelp("The subgroup.", valueName: "name")) var subgroup: String
+        @OptionGroup var share: ControlOptions
+
+        func run() async throws { try await perform(.leave(subgroup: subgroup)) }
+    }
+}
+
+struct InviteCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "invite", abstract: "Make an offer to one more viewer of a running share.",
+        discussion: """
+            The offer goes to standard output. Give it to the viewer, get its answer, and run rtcshare admit answer.sdp. \
+            The share must be running meanwhile.
+            """)
+
+    @OptionGroup var place: ViewerPlace
+    @OptionGroup var share: ControlOptions
+
+    func run() async throws {
+        try await reportingFailure {
+            let request = ControlRequest.invite(main: !place.noMain, subgroups: place.subgroup)
+            guard case .offer(let viewer, let description) = try share.connect().ask(request) else { return }
+            try StandardStreams.writeOutput(description)
+            Terminal.shared.say(
+                "This is for viewer \(viewer). When you have the answer: rtcshare admit --viewer \(viewer) FILE")
+        }
+    }
+}
+
+struct AdmitCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "admit", abstract: "Take the answer of a viewer who was invited, and share to it.")
+
+    @Argument(help: ArgumentHelp("The viewer's answer; - reads it from standard input.", valueName: "file"))
+    var answer: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The viewer, as rtcshare invite said. Not needed where one answer is waited for.", valueName: "n"))
+    var viewer: Int?
+
+    @OptionGroup var share: ControlOptions
+
+    func run() async throws {
+        try await reportingFailure {
+            let client = try share.connect()
+            // What can be wrong with the text is said here, with its line.
+            let answer = try AnswerFile.read(answer)
+            if case .done(let notice?) = try client.ask(.admit(viewer: viewer, answer: answer.description)) {
+                Terminal.shared.say(notice)
+            }
+        }
+    }
+}
+
+/// Where a viewer is in the room.
+struct ViewerPlace: ParsableArguments {
+    @Option(help: ArgumentHelp("A subgroup that the viewer is in, again for each.", valueName: "name"))
+    var subgroup: [String] = []
+
+    @Flag(help: "The viewer is in its subgroups alone, and not in the main room.") var noMain = false
+
+    func validate() throws {
+        if noMain, subgroup.isEmpty {
+            throw ValidationError("--no-main: the viewer would be nowhere; give --subgroup too")
+        }
+    }
+}
+
+extension RoomMembership {
+    /// What `--subgroup` and `--no-main` say.
+    init(main: Bool, subgroups names: [String]) throws {
+        let subgroups = Set(try names.map { try Subgroup($0) })
+        self = main ? RoomMembership(subgroups: subgroups) : try RoomMembership(onlySubgroups: subgroups)
+    }
+}
+
+extension ControlledShare {
+    /// The same for a person.
+    fileprivate var text: String {
+        let size = width.flatMap { width in height.map { "\(width)x\($0), " } } ?? ""
+        let sounds = [isAudioMuted ? "sound" : nil, isMicrophoneMuted ? "microphone" : nil].compactMap { $0 }
+        var lines = [
+            ("share", "\(name) of \(attendee), process \(pid)"),
+            (
+                "state",
+                state == .paused
+                    ? "paused, viewers \(isSlateShown ? "see a slate" : "keep the last picture")" : state.rawValue
+            ),
+            ("source", source),
+            ("sent", size + String(format: "%.0f frames a second, %.0f kbit/s", framesPerSecond, bitrate)),
+            (
+                "limits",
+                "\(maxBitrate) kbit/s, \(maxFramerate.formatted()) frames a second"
+                    + (hint.map { ", hint \($0.rawValue)" } ?? "")
+            ),
+            ("muted", sounds.isEmpty ? "nothing" : sounds.joined(separator: ", ")),
+            ("destination", destination),
+        ]
+        if !subgroups.isEmpty { lines.append(("joined", subgroups.joined(separator: ", "))) }
+        for viewer in viewers {
+            lines.append(
+                ("viewer \(viewer.id)", "\(viewer.state.rawValue), in \(viewer.groups.joined(separator: ", "))"))
+        }
+        lines.append(("running for", Duration.seconds(uptime).formatted(.time(pattern: .hourMinuteSecond))))
+        return lines.map { name, value in
+            "\(name):".padding(toLength: 14, withPad: " ", startingAt: 0) + value + "\n"
+        }.joined()
+    }
+}

@@ -1,0 +1,121 @@
+internal import Foundation
+
+/// What a running share is asked: a line of JSON, such as `{"pause":{"slate":true}}`.
+enum ControlRequest: Codable, Hashable, Sendable {
+    case status
+    case stop
+    case pause(slate: Bool)
+    case resume
+    case source(spec: String)
+    case set(ControlledSettings)
+    case mute(ControlledSounds)
+    case unmute(ControlledSounds)
+    case destination(name: String)
+    case join(subgroup: String)
+    case leave(subgroup: String)
+    case invite(main: Bool, subgroups: [String])
+    case admit(viewer: Int?, answer: String)
+}
+
+/// What `rtcshare set` changes; nil stays as it is.
+struct ControlledSettings: Codable, Hashable, Sendable {
+    /// In kbit/s.
+    var maxBitrate: Int?
+    var maxFramerate: Double?
+    var width: Int?
+    var height: Int?
+    var hint: SharingOptions.Hint?
+}
+
+/// Which sounds `rtcshare mute` is about.
+enum ControlledSounds: String, Codable, Hashable, Sendable {
+    case all
+    case audio
+    case microphone
+}
+
+/// What a running share answers: a line of JSON.
+enum ControlAnswer: Codable, Hashable, Sendable {
+    /// It is done; with what a person should know.
+    case done(notice: String?)
+    case status(ControlledShare)
+    /// The offer to somebody else who is to view.
+    case offer(viewer: Int, description: String)
+    /// It is not done: the exit status that says so, and why.
+    case failed(status: Int32, reason: String)
+
+    init(_ failure: CommandFailure) {
+        self = .failed(status: failure.status.rawValue, reason: failure.message)
+    }
+}
+
+/// How a share stands, as `rtcshare status --json` prints it.
+struct ControlledShare: Codable, Hashable, Sendable {
+    enum State: String, Codable, Sendable {
+        case connecting, sharing, paused
+    }
+
+    struct Viewer: Codable, Hashable, Sendable {
+        enum State: String, Codable, Sendable {
+            /// Its answer is waited for.
+            case invited
+            /// Its answer is there.
+            case connecting
+            case connected
+            /// It does not answer any more.
+            case away
+        }
+
+        let id: Int
+        let state: State
+        /// The names of the subgroups that it is in, and `main` for the main room.
+        let groups: [String]
+    }
+
+    let name: String
+    let pid: Int32
+    let attendee: String
+    let state: State
+    /// The SPEC of what is shared.
+    let source: String
+    /// What was sent last; nil before anything was.
+    let width: Int?
+    let height: Int?
+    let framesPerSecond: Double
+    /// Everything that goes out, in kbit/s.
+    let bitrate: Double
+    /// In kbit/s.
+    let maxBitrate: Int
+    let maxFramerate: Double
+    let hint: SharingOptions.Hint?
+    /// Whether viewers see a slate in place of the last picture while it is paused.
+    let isSlateShown: Bool
+    let isAudioMuted: Bool
+    let isMicrophoneMuted: Bool
+    let destination: String
+    /// The subgroups that the owner has joined.
+    let subgroups: [String]
+    let viewers: [Viewer]
+    /// Seconds since the share was begun.
+    let uptime: Double
+}
+
+/// Messages as lines.
+enum ControlLine {
+    /// No request is longer: the longest holds an answer in SDP, of which nobody needs a tenth of this.
+    static let maximumRequestBytes = 256 * 1024
+    /// No answer is longer: the longest holds an offer.
+    static let maximumAnswerBytes = 256 * 1024
+
+    /// A message with the end of its line.
+    static func encode(_ message: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return [UInt8](try encoder.encode(message)) + [UInt8(ascii: "\n")]
+    }
+
+    /// What a line says.
+    static func decode<Message: Decodable>(_ type: Message.Type, from line: some Collection<UInt8>) throws -> Message {
+        try JSONDecoder().decode(type, from: Data(line))
+    }
+}

@@ -1,0 +1,218 @@
+internal import Foundation
+
+/// Where a running share is asked: a socket of mode 0600 in a folder of mode 0700.
+struct ControlSocket: Sendable {
+    let path: String
+    /// What the share is called.
+    let name: String
+
+    /// What a share is called where nothing else is said.
+    static let defaultName = "share"
+    private static let suffix = ".sock"
+    /// Of shares with the same name so many find a name of their own.
+    private static let mostShares = 100
+    /// What `sun_path` holds beside the zero at its end (unix(7)).
+    private static let maximumPathBytes = 107
+
+    /// `$XDG_RUNTIME_DIR/rtcshare`, or where sessions are.
+    static var folder: String {
+        let runtime = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? ""
+        guard runtime.hasPrefix("/") else {
+            return URL(filePath: SessionFile.defaultPath).deletingLastPathComponent().path
+        }
+        return runtime + "/rtcshare"
+    }
+
+    /// The place of a share of this name.
+    init(name: String) throws(CommandFailure) {
+        try Self.check(name: name)
+        self.init(path: "\(Self.folder)/\(name)\(Self.suffix)", name: name)
+    }
+
+    /// A place of one's own.
+    init(path: String) {
+        self.init(path: path, name: URL(filePath: path).deletingPathExtension().lastPathComponent)
+    }
+
+    private init(path: String, name: String) {
+        self.path = path
+        self.name = name
+    }
+
+    /// Refuses what is no name: it is part of a path.
+    static func check(name: String) throws(CommandFailure) {
+        let isPlain = name.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"): true
+            default: false
+            }
+        }
+        guard isPlain, (1...32).contains(name.utf8.count), !name.hasPrefix("-") else {
+            throw CommandFailure(.usage, "--name \(name): give up to 32 letters, digits, - and _")
+        }
+    }
+
+    // MARK: The share's side
+
+    /// A socket that listens, and what a person should know of where.
+    struct Listening {
+        let socket: ControlSocket
+        let descriptor: Int32
+        let notice: String?
+    }
+
+    /// Listens for a share of this name; where another that runs has it, with a number behind it.
+    static func listen(name: String) throws(CommandFailure) -> Listening {
+        let folder = try PrivateFolder(folder)
+        defer { folder.close() }
+        for number in 1...mostShares {
+            let socket = try ControlSocket(name: number == 1 ? name : "\(name)-\(number)")
+            guard let descriptor = try socket.listen() else { continue }
+            let notice =
+                number == 1
+                ? nil
+                : "A share called \(name) runs already: this one is called \(socket.name). Name it for rtcshare status "
+                    + "and the like: --name \(socket.name)"
+            return Listening(socket: socket, descriptor: descriptor, notice: notice)
+        }
+        throw CommandFailure(.unavailable, "\(mostShares) shares called \(name) run already; give another --name")
+    }
+
+    /// Listens at a path of the user's own.
+    static func listen(path: String) throws(CommandFailure) -> Listening {
+        let socket = ControlSocket(path: path)
+        guard let descriptor = try socket.listen() else {
+            throw CommandFailure(.unavailable, "--control \(path): another share listens there; name another path")
+        }
+        return Listening(socket: socket, descriptor: descriptor, notice: nil)
+    }
+
+    /// A socket that listens at the path, or nil where somebody else does. What a share left that has ended is removed.
+    private func listen() throws(CommandFailure) -> Int32? {
+        var status = stat()
+        if lstat(path, &status) == 0 {
+            guard status.st_mode & S_IFMT == S_IFSOCK else {
+                throw CommandFailure(.cannotCreate, "\(path) is there, and is no socket; name another --control")
+            }
+            guard !isAnswered else { return nil }
+            unlink(path)
+        }
+        let descriptor = try Self.open()
+        do throws(CommandFailure) {
+            guard try Self.with(path, { Glibc.bind(descriptor, $0, $1) }) == 0 else {
+                throw CommandFailure(.cannotCreate, "can't make the socket \(path): \(Self.reason)")
+            }
+            // Nobody can connect before it listens, and then the mode holds.
+            guard chmod(path, 0o600) == 0, Glibc.listen(descriptor, 16) == 0 else {
+                let reason = Self.reason
+                unlink(path)
+                throw CommandFailure(.cannotCreate, "can't listen at the socket \(path): \(reason)")
+            }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+
+    /// Removes the socket of a share that ends.
+    func remove() { unlink(path) }
+
+    // MARK: The side of who asks
+
+    /// A connection to the share; nil where none runs there.
+    func connect() throws(CommandFailure) -> Int32? {
+        let descriptor = try Self.open()
+        do throws(CommandFailure) {
+            if try Self.with(path, { Glibc.connect(descriptor, $0, $1) }) == 0 { return descriptor }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        let (number, reason) = (errno, Self.reason)
+        close(descriptor)
+        if [ENOENT, ECONNREFUSED, ENOTDIR].contains(number) { return nil }
+        throw CommandFailure(
+            number == EACCES || number == EPERM ? .notPermitted : .inputOutput,
+            "can't reach the share at \(path): \(reason)")
+    }
+
+    /// Whether a share listens there; where that can't be found out, one is taken to.
+    private var isAnswered: Bool {
+        do {
+            guard let descriptor = try connect() else { return false }
+            close(descriptor)
+            return true
+        } catch {
+            return true
+        }
+    }
+
+    /// The shares of this user that run, by name.
+    static func running() -> [ControlSocket] {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return files.sorted().compactMap { file in
+            guard file.hasSuffix(suffix), let socket = try? ControlSocket(name: String(file.dropLast(suffix.count)))
+            else { return nil }
+            return socket.isAnswered ? socket : nil
+        }
+    }
+
+    // MARK: System calls
+
+    private static var reason: String { String(cString: strerror(errno)) }
+
+    private static func open() throws(CommandFailure) -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw CommandFailure(.inputOutput, "can't make a socket: \(reason)") }
+        return descriptor
+    }
+
+    /// Lends `path` as the system wants it.
+    private static func with(
+        _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) throws(CommandFailure) -> Int32 {
+        let bytes = Array(path.utf8)
+        guard bytes.count <= maximumPathBytes, !bytes.contains(0) else {
+            throw CommandFailure(
+                .cannotCreate,
+                "the path \(path) is too long for a socket: it has \(bytes.count) bytes, and \(maximumPathBytes) are "
+                    + "allowed; name a shorter one with --control, or set XDG_RUNTIME_DIR")
+        }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        return withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}
+
+/// The folder of the sockets: this user's, and locked while a socket in it is looked for and made.
+private struct PrivateFolder {
+    private let descriptor: Int32
+
+    init(_ path: String) throws(CommandFailure) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw CommandFailure(.cannotCreate, "can't make the folder \(path): \(StandardStreams.reason(of: error))")
+        }
+        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            throw CommandFailure(.cannotCreate, "can't open the folder \(path): \(String(cString: strerror(errno)))")
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
+            Glibc.close(descriptor)
+            throw CommandFailure(
+                .notPermitted, "the folder \(path) can be changed by others; have it be yours, of mode 0700")
+        }
+        _ = flock(descriptor, LOCK_EX)
+    }
+
+    func close() { Glibc.close(descriptor) }
+}

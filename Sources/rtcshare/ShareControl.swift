@@ -1,0 +1,430 @@
+internal import Capture
+internal import ContentShare
+internal import Foundation
+internal import Media
+internal import NetworkRuntime
+internal import PeerConnection
+internal import SDP
+internal import WireFormat
+
+/// What a running share consists of, and what is done to it while it runs: by its own course, and by who asks at its
+/// socket.
+actor ShareControl {
+    /// What others are invited with.
+    struct Inviting: Sendable {
+        let media: Set<SharedMedia>
+        let configuration: Connection.Configuration
+        let policy: ICEOptions.Policy?
+    }
+
+    private enum Pause {
+        /// Viewers keep the last picture.
+        case held
+        /// Viewers see a slate.
+        case slate(CustomCapturer)
+    }
+
+    private let room: SharingRoom
+    private let options: SharingOptions
+    private let inviting: Inviting
+    private let events: AsyncStream<Share.Occurrence>.Continuation
+    /// What the share is called at its socket.
+    private var name = ControlSocket.defaultName
+    private let begun = ContinuousClock.now
+    private var sources: OpenedSources
+    private let sound: (any AudioSource)?
+    private var configuration: LocalVideoConfiguration
+    private var pause: Pause?
+    /// Tells the person at the terminal what happens to the source.
+    private var teller: SourceTeller
+    /// Whether what is to be shared is not what was shared before the pause.
+    private var isSourceNew = false
+    private var isAudioMuted = false
+    private var isMicrophoneMuted = false
+    private var isCapturing = false
+    private var isEnding = false
+    private var states: [Int: ControlledShare.Viewer.State] = [:]
+    private var offers: [Int: SessionDescription] = [:]
+    private var listeners: [Int: ViewerListener] = [:]
+    /// The sessions with those who were here, up to the last.
+    private(set) var sessions: [(viewer: Int, session: AttendeeSession)] = []
+    private var rates = ShareRates()
+    /// The change under way: one comes after the other.
+    private var change: Task<ControlAnswer, Never>?
+    private var slates = 0
+
+    /// Until a slate is sharp.
+    private static let slateTime = Duration.seconds(2)
+    /// Offers that wait for their answers at a time.
+    private static let mostInvited = 16
+
+    init(
+        room: SharingRoom, sources: OpenedSources, options: SharingOptions, inviting: Inviting,
+        events: AsyncStream<Share.Occurrence>.Continuation
+    ) {
+        self.room = room
+        self.sources = sources
+        self.options = options
+        self.inviting = inviting
+        self.events = events
+        teller = SourceTeller(sources.content)
+        sound = sources.contentSound
+        configuration = options.configuration
+        configuration.sourceCanWait = sources.contentCanWait
+    }
+
+    // MARK: The share's own course
+
+    /// What the share is called.
+    func setName(_ name: String) { self.name = name }
+
+    /// Puts everything in place; it is sent from when there is a viewer.
+    func begin(for viewer: RoomViewer) async throws {
+        listen(to: viewer, state: .connecting)
+        try await show(sources.content)
+        try await startOwnMedia(viewer.session)
+    }
+
+    /// Begins to capture, with the first viewer.
+    func startCapture() throws {
+        guard !isCapturing else { return }
+        isCapturing = true
+        try sources.start()
+    }
+
+    /// Ends capture, and whatever is asked from now on.
+    func stopCapture() {
+        isEnding = true
+        if case .slate(let slate)? = pause { slate.stop() }
+        sources.stop()
+    }
+
+    /// Takes note of how it goes with a viewer.
+    func viewer(_ id: Int, is state: ControlledShare.Viewer.State) async {
+        states[id] = state
+        if state == .connected { showSlateAgain() }
+    }
+
+    /// Takes note that a viewer is gone; returns how many of those who answered are still there.
+    func viewerDidEnd(_ id: Int) -> Int {
+        states[id] = nil
+        offers[id] = nil
+        listeners[id] = nil
+        let others = states.values.count { $0 != .invited }
+        // Of the last there is a report to be written.
+        if others > 0 { sessions.removeAll { $0.viewer == id } }
+        return others
+    }
+
+    /// Whether there is anybody who can see what is shared.
+    var isAnyConnected: Bool { states.values.contains(.connected) }
+
+    /// Whether there never was more than one viewer: a person needs no number then.
+    var hasOneViewer: Bool { viewersSoFar == 1 }
+    private var viewersSoFar = 0
+
+    /// Takes note of what goes out.
+    func note(_ rates: ShareRates) { self.rates = rates }
+
+    private func listen(to viewer: RoomViewer, state: ControlledShare.Viewer.State) {
+        let listener = ViewerListener(viewer: viewer.id, events)
+        listeners[viewer.id] = listener
+        states[viewer.id] = state
+        viewersSoFar += 1
+        sessions.append((viewer.id, viewer.session))
+        viewer.session.add(observer: listener)
+    }
+
+    private func startOwnMedia(_ session: AttendeeSession) async throws {
+        if let camera = sources.camera { try await session.startLocalVideo(source: camera) }
+        if let microphone = sources.microphone {
+            try await session.startLocalAudio(source: microphone)
+            let voice = await session.localAudioTrack
+            voice?.isMuted = isMicrophoneMuted
+        }
+    }
+
+    /// Shows a source with the share's sound.
+    private func show(_ source: any VideoSource) async throws {
+        try await room.contentShare.start(
+            source: source, audio: sound, configuration: configuration,
+            audioConfiguration: LocalAudioConfiguration(maxBitrate: options.audioBitrate))
+        await applyMutes()
+    }
+
+    private func applyMutes() async {
+        let sound = await room.contentShare.audioTrack
+        sound?.isMuted = isAudioMuted || pause != nil
+        for viewer in await room.viewers {
+            let voice = await viewer.session.localAudioTrack
+            voice?.isMuted = isMicrophoneMuted
+        }
+    }
+
+    // MARK: What is asked
+
+    /// Does what is asked. Changes come one after the other; how the share stands is said meanwhile too.
+    func answer(_ request: ControlRequest) async -> ControlAnswer {
+        switch request {
+        case .status: return .status(await report())
+        case .stop:
+            events.yield(.stopRequested)
+            return .done(notice: nil)
+        default:
+            let previous = change
+            let next = Task {
+                _ = await previous?.value
+                return await self.perform(request)
+            }
+            change = next
+            return await next.value
+        }
+    }
+
+    private func perform(_ request: ControlRequest) async -> ControlAnswer {
+        do {
+            if isEnding { throw CommandFailure(.unavailable, "the share is about to end") }
+            switch request {
+            case .status, .stop: return .done(notice: nil)
+            case .pause(let slate): return .done(notice: try await pause(showingSlate: slate))
+            case .resume: return .done(notice: try await resume())
+            case .source(let spec): try await change(source: spec)
+            case .set(let settings): try await set(settings)
+            case .mute(let sounds): try await mute(sounds, true)
+            case .unmute(let sounds): try await mute(sounds, false)
+            case .destination(let name):
+                try await room.changeDestination(to: try ShareDestination(name))
+                showSlateAgain()
+            case .join(let name): await room.join(try Subgroup(name))
+            case .leave(let name): try await room.leave(try Subgroup(name))
+            case .invite(let main, let subgroups):
+                return try await invite(RoomMembership(main: main, subgroups: subgroups))
+            case .admit(let viewer, let text): try await admit(viewer, text)
+            }
+            return .done(notice: nil)
+        } catch {
+            return ControlAnswer(CommandFailure(explaining: error))
+        }
+    }
+
+    private func pause(showingSlate: Bool) async throws -> String? {
+        guard isCapturing else { throw CommandFailure(.unavailable, "there is no viewer yet; pause once there is one") }
+        switch (pause, showingSlate) {
+        case (.slate, _), (.held, false): return "The share is paused already."
+        case (nil, false):
+            pause = .held
+            await setPictureMuted(true)
+        case (nil, true), (.held, true):
+            let slate = try CustomCapturer.slate("Paused", size: sources.content.captureFormat.size)
+            try slate.start()
+            let before = pause
+            pause = .slate(slate)
+            do {
+                try await show(slate)
+            } catch {
+                pause = before
+                slate.stop()
+                throw error
+            }
+            showSlateAgain()
+        }
+        await applyMutes()
+        return nil
+    }
+
+    /// Has viewers see the slate until it is sharp, and then that the share is paused.
+    private func showSlateAgain() {
+        guard case .slate? = pause else { return }
+        slates += 1
+        let slate = slates
+        Task {
+            await setPictureMuted(false)
+            try? await Task.sleep(for: Self.slateTime)
+            if slate == slates { await setPictureMuted(true) }
+        }
+    }
+
+    private func setPictureMuted(_ isMuted: Bool) async {
+        let track = await room.contentShare.videoTrack
+        track?.isMuted = isMuted
+    }
+
+    private func resume() async throws -> String? {
+        switch pause {
+        case nil: return "The share is not paused."
+        case .held where !isSourceNew:
+            pause = nil
+            await setPictureMuted(false)
+        case .held, .slate:
+            let before = pause
+            pause = nil
+            slates += 1
+            do {
+                try await show(sources.content)
+            } catch {
+                pause = before
+                throw error
+            }
+            isSourceNew = false
+            if case .slate(let slate)? = before { slate.stop() }
+        }
+        await applyMutes()
+        return nil
+    }
+
+    private func change(source spec: String) async throws {
+        let specification = try SourceSpecification(spec)
+        guard specification != .standardInput else {
+            throw CommandFailure(.usage, "\(spec): a running share can't be given another standard input; name a file")
+        }
+        let frameRate = configuration.maxFramerate ?? options.maxFramerate
+        let opened = try await OpenedSources.openContent(
+            specification, maximumFrameRate: frameRate, broadcastTokens: try options.tokens(for: specification))
+        let previous = (sources.content, configuration.sourceCanWait)
+        configuration.sourceCanWait = opened.canWait
+        do {
+            if isCapturing { try opened.source.start() }
+            if pause == nil { try await show(opened.source) } else { isSourceNew = true }
+        } catch {
+            configuration.sourceCanWait = previous.1
+            opened.source.stop()
+            throw error
+        }
+        sources.content = opened.source
+        teller = SourceTeller(opened.source)
+        sources.contentSpecification = opened.specification
+        previous.0.stop()
+    }
+
+    private func set(_ settings: ControlledSettings) async throws {
+        var new = configuration
+        if let rate = settings.maxBitrate { new.maxBitrate = rate }
+        if let rate = settings.maxFramerate { new.maxFramerate = rate }
+        if let width = settings.width, let height = settings.height {
+            new.maxSize = PixelSize(width: width, height: height)
+        }
+        if let hint = settings.hint { new.contentHint = hint.contentHint }
+        try await room.contentShare.update(new)
+        configuration = new
+        for viewer in await room.viewers { viewer.session.connection.setMaximumBitrate(maximumBitrate) }
+    }
+
+    /// What a connection may take: the picture of the content, and beside it the rest.
+    private var maximumBitrate: DataRate {
+        options.maximumBitrate(for: inviting.media, content: configuration.maxBitrate ?? options.maxBitrate)
+    }
+
+    private func mute(_ sounds: ControlledSounds, _ isMuted: Bool) async throws {
+        let missing =
+            switch sounds {
+            case .audio where sound == nil: "--audio: the share has no sound of what is shared"
+            case .microphone where sources.microphone == nil: "--microphone: the share has no microphone"
+            case .all where sound == nil && sources.microphone == nil: "the share has no sound"
+            case .all, .audio, .microphone: nil as String?
+            }
+        if let missing { throw CommandFailure(.usage, missing) }
+        if sounds != .microphone { isAudioMuted = isMuted }
+        if sounds != .audio { isMicrophoneMuted = isMuted }
+        await applyMutes()
+    }
+
+    // MARK: More viewers
+
+    private func invite(_ membership: RoomMembership) async throws -> ControlAnswer {
+        guard offers.count < Self.mostInvited else {
+            throw CommandFailure(
+                .unavailable, "\(offers.count) offers wait for their answers already; admit one of them first")
+        }
+        var configuration = inviting.configuration
+        configuration.peer.maximumBitrate = maximumBitrate
+        var random = SystemRandomNumberGenerator()
+        let identity = try LocalIdentity(
+            media: try SharedMedia.kinds(inviting.media, of: room.owner),
+            unixTime: Int64(Date().timeIntervalSince1970), random: &random)
+        let connection = try await Connection(as: .offerer, identity: identity, configuration: configuration)
+        do {
+            try await Gathering.run(
+                on: connection, servers: configuration.iceServers.count, policy: inviting.policy)
+            let viewer = try await room.addViewer(on: connection, membership: membership)
+            try await startOwnMedia(viewer.session)
+            let offer = try await connection.makeOffer()
+            listen(to: viewer, state: .invited)
+            offers[viewer.id] = offer
+            return .offer(viewer: viewer.id, description: offer.description)
+        } catch {
+            await connection.close()
+            throw error
+        }
+    }
+
+    private func admit(_ viewer: Int?, _ text: String) async throws {
+        let waiting = offers.keys.sorted()
+        guard let id = viewer ?? waiting.first else {
+            throw CommandFailure(.unavailable, "nobody was invited who has not answered; run rtcshare invite first")
+        }
+        let names = waiting.map(String.init).joined(separator: ", ")
+        guard viewer != nil || waiting.count == 1 else {
+            throw CommandFailure(.usage, "the viewers \(names) were invited; say whose answer this is with --viewer")
+        }
+        guard let offer = offers[id], let member = await room.viewers.first(where: { $0.id == id }) else {
+            throw CommandFailure(
+                .usage,
+                "--viewer \(id): no answer of this viewer is waited for"
+                    + (waiting.isEmpty ? "" : "; those who were invited are \(names)"))
+        }
+        let answer = try SessionDescription.parse(text)
+        _ = try Negotiation.negotiate(offer: offer, answer: answer)
+        try await member.session.connection.accept(answer: answer, to: offer)
+        offers[id] = nil
+        // It may have been quicker.
+        if states[id] == .invited { states[id] = .connecting }
+    }
+
+    // MARK: How it stands
+
+    private func report() async -> ControlledShare {
+        let viewers = await room.viewers
+        let destination = await room.destination
+        let subgroups = await room.subgroups
+        let isConnected = states.values.contains { $0 == .connected || $0 == .away }
+        var isSlateShown = false
+        if case .slate? = pause { isSlateShown = true }
+        return ControlledShare(
+            name: name, pid: ProcessInfo.processInfo.processIdentifier, attendee: room.owner.rawValue,
+            state: pause != nil ? .paused : isConnected ? .sharing : .connecting,
+            source: sources.contentSpecification, width: rates.size?.width, height: rates.size?.height,
+            framesPerSecond: rates.framesPerSecond, bitrate: rates.bitsPerSecond / 1000,
+            maxBitrate: configuration.maxBitrate ?? options.maxBitrate,
+            maxFramerate: configuration.maxFramerate ?? options.maxFramerate,
+            hint: configuration.contentHint.flatMap { SharingOptions.Hint($0) }, isSlateShown: isSlateShown,
+            isAudioMuted: isAudioMuted, isMicrophoneMuted: isMicrophoneMuted, destination: destination.description,
+            subgroups: subgroups.map(\.name).sorted(),
+            viewers: viewers.compactMap { viewer in
+                states[viewer.id].map {
+                    ControlledShare.Viewer(id: viewer.id, state: $0, groups: viewer.membership.names)
+                }
+            }, uptime: (begun.duration(to: .now) / .seconds(1)).rounded(.down))
+    }
+}
+
+extension RoomMembership {
+    fileprivate var names: [String] {
+        (isInMainRoom ? [Subgroup.mainRoom] : []) + subgroups.map(\.name).sorted()
+    }
+}
+
+/// Tells the share what a viewer's session tells.
+final class ViewerListener: AttendeeSessionObserver {
+    private let viewer: Int
+    private let events: AsyncStream<Share.Occurrence>.Continuation
+
+    init(viewer: Int, _ events: AsyncStream<Share.Occurrence>.Continuation) {
+        self.viewer = viewer
+        self.events = events
+    }
+
+    func sessionDidConnect() { events.yield(.viewer(viewer, .connected)) }
+    func sessionDidDisconnect() { events.yield(.viewer(viewer, .disconnected)) }
+    func sessionDidReconnect() { events.yield(.viewer(viewer, .reconnected)) }
+    func sessionDidEnd(error: (any Error)?) { events.yield(.viewer(viewer, .ended(error))) }
+}
