@@ -86,7 +86,8 @@ struct SendCommand: AsyncParsableCommand {
         let interruption = Interruption()
         let (connection, configuration) = try await connection(for: stored, sending: selection.media, in: file)
         let inviting = ShareControl.Inviting(
-            media: stored.sources.media.intersection(selection.media), configuration: configuration, policy: nil)
+            media: stored.sources.media.intersection(selection.media), configuration: configuration,
+            policy: ICEOptions.Policy(rawValue: stored.transportPolicy))
         let share = Share(
             room: room, sources: sources, options: sharing, running: running, inviting: inviting,
             interruption: interruption)
@@ -107,6 +108,8 @@ struct SendCommand: AsyncParsableCommand {
         let relays = try LeftRelays(stored, in: file)
         var others = configuration
         relays.applyAnew(to: &others)
+        // Where the offer listened, and nowhere else.
+        others.addresses = Array(Set(stored.endpoints.compactMap { IPAddress($0.address) }))
         relays.apply(to: &configuration)
         let connection: Connection
         do {

@@ -139,9 +139,9 @@ struct Share {
                 return Terminal.shared.say("Stopped.")
             case .durationOver:
                 return Terminal.shared.say("Done: \((options.duration ?? 0).formatted()) seconds shared.")
-            case .sourceEnded(let error?):
-                throw error
-            case .sourceEnded(nil):
+            case .sourceEnded(let error):
+                if await control.hasOtherSource { continue }
+                if let error { throw error }
                 return Terminal.shared.say("Done: the source has ended.")
             case .second:
                 let reports = await reports(control)
@@ -204,7 +204,10 @@ struct Share {
     private func finish(_ control: ShareControl, _ statistics: StatisticsWriter?) async {
         Terminal.shared.finishStatus()
         await control.stopCapture()
-        for viewer in await room.viewers { await viewer.session.connection.drainQueue() }
+        let viewers = await room.viewers
+        await withDiscardingTaskGroup { group in
+            for viewer in viewers { group.addTask { await viewer.session.connection.drainQueue() } }
+        }
         try? write(await reports(control), to: statistics)
         await room.end()
     }

@@ -37,8 +37,8 @@ actor ShareControl {
     private var pause: Pause?
     /// Tells the person at the terminal what happens to the source.
     private var teller: SourceTeller
-    /// Whether what is to be shared is not what was shared before the pause.
-    private var isSourceNew = false
+    /// What gave the picture that viewers keep, where something else is to be shared after the pause.
+    private var keptSource: (any CaptureSource)?
     private var isAudioMuted = false
     private var isMicrophoneMuted = false
     private var isCapturing = false
@@ -96,6 +96,7 @@ actor ShareControl {
     func stopCapture() {
         isEnding = true
         if case .slate(let slate)? = pause { slate.stop() }
+        dropKeptSource()
         sources.stop()
     }
 
@@ -115,6 +116,9 @@ actor ShareControl {
         if others > 0 { sessions.removeAll { $0.viewer == id } }
         return others
     }
+
+    /// Whether something else than what viewers see is to be shared after the pause.
+    var hasOtherSource: Bool { keptSource != nil }
 
     /// Whether there is anybody who can see what is shared.
     var isAnyConnected: Bool { states.values.contains(.connected) }
@@ -226,10 +230,16 @@ actor ShareControl {
                 slate.stop()
                 throw error
             }
+            dropKeptSource()
             showSlateAgain()
         }
         await applyMutes()
         return nil
+    }
+
+    private func dropKeptSource() {
+        keptSource?.stop()
+        keptSource = nil
     }
 
     /// Has viewers see the slate until it is sharp, and then that the share is paused.
@@ -252,7 +262,7 @@ actor ShareControl {
     private func resume() async throws -> String? {
         switch pause {
         case nil: return "The share is not paused."
-        case .held where !isSourceNew:
+        case .held where keptSource == nil:
             pause = nil
             await setPictureMuted(false)
         case .held, .slate:
@@ -265,7 +275,7 @@ actor ShareControl {
                 pause = before
                 throw error
             }
-            isSourceNew = false
+            dropKeptSource()
             if case .slate(let slate)? = before { slate.stop() }
         }
         await applyMutes()
@@ -284,7 +294,7 @@ actor ShareControl {
         configuration.sourceCanWait = opened.canWait
         do {
             if isCapturing { try opened.source.start() }
-            if pause == nil { try await show(opened.source) } else { isSourceNew = true }
+            if pause == nil { try await show(opened.source) }
         } catch {
             configuration.sourceCanWait = previous.1
             opened.source.stop()
@@ -293,7 +303,12 @@ actor ShareControl {
         sources.content = opened.source
         teller = SourceTeller(opened.source)
         sources.contentSpecification = opened.specification
-        previous.0.stop()
+        if case .held? = pause, keptSource == nil {
+            // Its end would be that of what is shared.
+            keptSource = previous.0
+        } else {
+            previous.0.stop()
+        }
     }
 
     private func set(_ settings: ControlledSettings) async throws {

@@ -106,6 +106,18 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(RetransmissionHistory<Int>(capacity: .max).capacity == 16_384)
     }
 
+    @Test("A ring may be allowed more, and keeps what it has")
+    func allowsMore() {
+        var history = RetransmissionHistory<Int>(capacity: 100)
+        for index in 0..<100 { history.insert(SequenceNumber(UInt16(index)), index, size: 10, now: at(0)) }
+        history.allow(capacity: 50)
+        #expect(history.capacity == 128)
+        history.allow(capacity: 200)
+        #expect(history.capacity == 256)
+        for index in 100..<256 { history.insert(SequenceNumber(UInt16(index)), index, size: 10, now: at(0)) }
+        #expect(history.lookup(SequenceNumber(0), now: at(0), roundTripTime: roundTrip) == 0)
+    }
+
     @Test("Old packets are let go as new ones come")
     func boundsByAge() {
         final class Token: Sendable {}

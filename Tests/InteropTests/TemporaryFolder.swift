@@ -1,7 +1,7 @@
 import Foundation
 
 /// A folder of one test, removed with everything in it when the test is over.
-final class TemporaryFolder {
+final class TemporaryFolder: Sendable {
     let url: URL
 
     init() throws {

@@ -76,15 +76,14 @@ public actor ContentShareController {
     ) async throws(ContentShareError) {
         if let problem = configuration.problem ?? audioConfiguration.problem { throw .configuration(problem) }
         if phase.hasEnded { throw .ended }
-        try await forEachViewer { viewer throws(ContentShareError) in
-            try await openVideo(for: viewer, configuration)
-        }
-        if audio != nil {
-            try await forEachViewer { viewer throws(ContentShareError) in try await openAudio(for: viewer) }
+        // Made first: whoever comes meanwhile finds them, and has them go there too.
+        let video = try madeVideo(configuration)
+        let outgoing = audio == nil ? nil : madeAudio()
+        try await forEachViewer { viewer throws(ContentShareError) in try await open(video, for: viewer) }
+        if let outgoing {
+            try await forEachViewer { viewer throws(ContentShareError) in try await open(outgoing, for: viewer) }
         }
         // From here on nothing is waited for: what another call does comes before all of this or after.
-        let video = try madeVideo(configuration)
-        let outgoing = audio == nil ? self.audio : madeAudio()
         if video.isRefused { throw .refusedByPeer }
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
         if video.hasViewer { phase.connected(now: now) }
@@ -97,7 +96,7 @@ public actor ContentShareController {
             outgoing?.apply(audioConfiguration)
             outgoing?.play(AudioTrack(id: "content-audio-\(starts)", source: audio))
         } else {
-            outgoing?.hush()
+            self.audio?.hush()
         }
         awaitFirstPicture()
     }
@@ -162,8 +161,8 @@ public actor ContentShareController {
         let viewer = Viewer(connection, of: attendee, isIncluded: isIncluded)
         viewers[id] = viewer
         do {
-            if video != nil { try await openVideo(for: viewer, LocalVideoConfiguration()) }
-            if audio != nil { try await openAudio(for: viewer) }
+            if let video { try await open(video, for: viewer) }
+            if let audio { try await open(audio, for: viewer) }
         } catch {
             drop(connection)
             throw error
@@ -269,39 +268,20 @@ public actor ContentShareController {
         if phase.hasEnded { throw .ended }
     }
 
-    /// Has the picture go to a viewer, as far as its descriptions have a place for it.
-    private func openVideo(
-        for viewer: Viewer, _ configuration: LocalVideoConfiguration
-    ) async throws(ContentShareError) {
+    /// Has the picture or the sound go to a viewer, as far as its descriptions have a place for it.
+    private func open(_ outgoing: some OutgoingMedia, for viewer: Viewer) async throws(ContentShareError) {
         let connection = viewer.connection
-        if let media = video?.media(on: connection) {
+        if let media = outgoing.media(on: connection) {
             // What was rejected for good makes room.
             guard await connection.hasEnded(media: media) else { return }
-            video?.remove(connection, media: media)
+            outgoing.remove(connection, media: media)
         }
-        let media = try await viewer.videoClaim.media()
-        if phase.hasEnded { throw .ended }
-        guard let present = viewers[ObjectIdentifier(connection)] else { throw .ended }
-        let video = try madeVideo(configuration)
-        guard video.media(on: connection) == nil else { return }
-        video.add(connection, media: media, isIncluded: present.isIncluded)
-        if present.isConnected { await video.refresh(connection) { phase.hasEnded } }
-    }
-
-    /// The same of the sound.
-    private func openAudio(for viewer: Viewer) async throws(ContentShareError) {
-        let connection = viewer.connection
-        if let media = audio?.media(on: connection) {
-            guard await connection.hasEnded(media: media) else { return }
-            audio?.remove(connection, media: media)
-        }
-        let media = try await viewer.audioClaim.media()
-        if phase.hasEnded { throw .ended }
-        guard let present = viewers[ObjectIdentifier(connection)] else { throw .ended }
-        let audio = madeAudio()
-        guard audio.media(on: connection) == nil else { return }
-        audio.add(connection, media: media, isIncluded: present.isIncluded)
-        if present.isConnected { await audio.refresh(connection) { phase.hasEnded } }
+        let claim = outgoing === video ? viewer.videoClaim : viewer.audioClaim
+        let media = try await claim.media()
+        guard !phase.hasEnded, let present = viewers[ObjectIdentifier(connection)] else { throw .ended }
+        guard outgoing.media(on: connection) == nil else { return }
+        outgoing.add(connection, media: media, isIncluded: present.isIncluded)
+        if present.isConnected { await outgoing.refresh(connection) { phase.hasEnded } }
     }
 
     /// The encoder of the picture, made where there is none yet.

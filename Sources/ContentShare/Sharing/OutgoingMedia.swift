@@ -51,8 +51,12 @@ extension OutgoingMedia {
         guard let link = links[connection], link.isIncluded != isIncluded else { return }
         links[connection]?.isIncluded = isIncluded
         follow(connection)
-        // What is still to be described has a place for it all the same.
-        if !isIncluded, link.agreement == .agreed { connection.setSending(false, media: link.media) }
+        // What is still to be described has a place for it, whoever is to get it.
+        if link.agreement != .agreed {
+            if hasTrack { connection.setSending(true, media: link.media) }
+        } else if !isIncluded {
+            connection.setSending(false, media: link.media)
+        }
     }
 
     /// Takes what a peer's newest description says, once there is a viewer. What the descriptions have no place for waits

@@ -13,7 +13,7 @@ final class ControlServer: Sendable {
     /// How patient it is.
     struct Limits: Sendable {
         /// How long a client may take for a request, or to take an answer.
-        var patience = TimeAmount.seconds(10)
+        var patience = Duration.seconds(10)
         /// The clients at a time; more are turned away.
         var clients = 16
     }
@@ -121,7 +121,7 @@ private final class ControlHandler: ChannelInboundHandler {
     /// A client that takes its time is let go.
     private func setDeadline(_ context: ChannelHandlerContext) {
         deadline?.cancel()
-        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: limits.patience) {
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.patience)) {
             context.close(promise: nil)
         }
     }

@@ -63,8 +63,9 @@ struct ControlSocket: Sendable {
 
     /// Listens for a share of this name; where another that runs has it, with a number behind it.
     static func listen(name: String) throws(CommandFailure) -> Listening {
-        let folder = try PrivateFolder(folder)
-        defer { folder.close() }
+        let lock = try PrivateFolder(folder)
+        defer { lock.close() }
+        for left in sockets where !left.isAnswered { unlink(left.path) }
         for number in 1...mostShares {
             let socket = try ControlSocket(name: number == 1 ? name : "\(name)-\(number)")
             guard let descriptor = try socket.listen() else { continue }
@@ -149,12 +150,13 @@ struct ControlSocket: Sendable {
     }
 
     /// The shares of this user that run, by name.
-    static func running() -> [ControlSocket] {
+    static func running() -> [ControlSocket] { sockets.filter(\.isAnswered) }
+
+    /// What lies in the folder: of shares that run, and of some that have ended without a word.
+    private static var sockets: [ControlSocket] {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return files.sorted().compactMap { file in
-            guard file.hasSuffix(suffix), let socket = try? ControlSocket(name: String(file.dropLast(suffix.count)))
-            else { return nil }
-            return socket.isAnswered ? socket : nil
+        return files.filter { $0.hasSuffix(suffix) }.map { String($0.dropLast(suffix.count)) }.sorted().compactMap {
+            try? ControlSocket(name: $0)
         }
     }
 
@@ -165,6 +167,9 @@ struct ControlSocket: Sendable {
     private static func open() throws(CommandFailure) -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw CommandFailure(.inputOutput, "can't make a socket: \(reason)") }
+        // A share that hangs lets nobody in, and keeps nobody.
+        var time = timeval(tv_sec: 5, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         return descriptor
     }
 

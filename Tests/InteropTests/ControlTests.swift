@@ -1,0 +1,221 @@
+import Foundation
+import Testing
+
+@testable import rtcshare
+
+extension Interop {
+    /// A share that is asked and changed while it runs, from the command line.
+    @Suite(.serialized)
+    struct ControlTests {
+        @Test func `What is shared, how well, and whether at all changes while the viewer looks on`() async throws {
+            let room = try await Room(sending: ["--audio", "tone:440"])
+            defer { room.stop() }
+            let viewer = room.first
+            let begun = try await room.status()
+            #expect(begun.attendee == "alice" && begun.pid == room.sending.processIdentifier)
+            #expect(begun.state == .sharing && begun.source == "test:640x360@15" && begun.destination == "main")
+            #expect(begun.viewers == [ControlledShare.Viewer(id: 1, state: .connected, groups: ["main"])])
+
+            try await room.ask(["source", "test:320x180@15"])
+            try await viewer.wait(saying: "Tile 1 is 320x180 now")
+            for (source, status) in [("nothing", 64), ("file:missing.y4m", 66), ("file:-", 64)] as [(String, Int32)] {
+                try await room.ask(["source", source], status: status)
+            }
+            try await room.ask(["set", "--size", "160x90", "--max-bitrate", "3000", "--hint", "motion"])
+            try await viewer.wait(saying: "Tile 1 is 160x90 now")
+            try await room.ask(["set", "--max-bitrate", "1"], status: 64)
+            try await room.ask(["set"], status: 64)
+
+            try await room.ask(["mute", "--audio"])
+            try await room.ask(["mute", "--microphone"], status: 64)
+            try await room.ask(["pause"])
+            try await viewer.wait(saying: "Tile 1 paused")
+            // What is to be shared after the pause is not shown before.
+            try await room.ask(["source", "test:640x360@15"])
+            let paused = try await room.status()
+            #expect(paused.state == .paused && !paused.isSlateShown && paused.isAudioMuted)
+            #expect(paused.source == "test:640x360@15" && paused.maxBitrate == 3000 && paused.hint == .motion)
+            try await room.ask(["resume"])
+            try await viewer.wait(saying: "Tile 1 goes on")
+            #expect(try await room.ask(["resume"]).contains("not paused"))
+            try await room.ask(["unmute"])
+
+            try await room.ask(["stop"])
+            let sent = try await room.sending.outcome(timeout: .seconds(20))
+            #expect(sent.status == 0 && sent.standardError.contains("Stopped."), "\(sent.standardError)")
+            let seen = try await viewer.program.outcome(timeout: .seconds(20))
+            #expect(seen.status == 0 && seen.standardError.contains("Tile 1 removed"), "\(seen.standardError)")
+            #expect(!FileManager.default.fileExists(atPath: room.share.folder.file("run/rtcshare/share.sock").path))
+            try await room.ask(["status"], status: 66)
+        }
+
+        @Test func `A paused share shows a slate where that is asked`() async throws {
+            let room = try await Room(viewing: ["--snapshot", "seen.png", "--record", "seen.ivf"])
+            defer { room.stop() }
+            try await room.ask(["pause", "--slate"])
+            try await room.first.wait(saying: "Tile 1 paused")
+            #expect(try await room.status().isSlateShown)
+            // Who comes sees it too.
+            let late = try await room.invite("late")
+            try await late.wait(saying: "Tile 1 added: alice#content, content, 640x360")
+            try await late.wait(saying: "Tile 1 paused")
+            try await room.ask(["stop"])
+            _ = try await room.first.program.outcome(timeout: .seconds(20))
+            let picture = try Data(contentsOf: room.share.folder.file("seen.png"))
+            // The test pattern takes many times as much.
+            #expect((500..<8000).contains(picture.count), "\(picture.count) bytes")
+        }
+
+        @Test func `A share moves between subgroups, to those who are there`() async throws {
+            let room = try await Room()
+            defer { room.stop() }
+            let designer = try await room.invite("designer", ["--subgroup", "design", "--no-main"])
+            let both = try await room.invite("both", ["--subgroup", "design"])
+            try await both.wait(saying: "Tile 1 added: alice#content")
+            try await room.ask(["destination", "design"], status: 64)
+            try await room.ask(["destination", "a b"], status: 64)
+            try await room.ask(["subgroup", "join", "design"])
+            try await room.ask(["destination", "design"])
+            try await room.first.wait(saying: "Tile 1 removed")
+            try await designer.wait(saying: "Tile 1 added: alice#content")
+            let refused = try await room.ask(["subgroup", "leave", "design"], status: 69)
+            #expect(refused.contains("rtcshare destination main"), "\(refused)")
+            let status = try await room.status()
+            #expect(status.destination == "design" && status.subgroups == ["design"])
+            #expect(status.viewers.map(\.groups) == [["main"], ["design"], ["main", "design"]])
+            try await room.ask(["destination", "main"])
+            try await designer.wait(saying: "Tile 1 removed")
+            try await room.first.wait(saying: "Tile 2 added: alice#content")
+            try await room.ask(["subgroup", "leave", "design"])
+            #expect(!both.program.standardError.contains("removed"), "\(both.program.standardError)")
+
+            // One after the other leaves; the share ends with the last.
+            let leaving = [(designer, "Viewer 2 left."), (room.first, "Viewer 1 left."), (both, "as the last")]
+            for (viewer, words) in leaving {
+                viewer.program.interrupt()
+                try await room.sending.wait(for: words, timeout: .seconds(20)) {
+                    room.sending.standardError.contains(words)
+                }
+            }
+            let sent = try await room.sending.outcome(timeout: .seconds(20))
+            #expect(sent.status == 0, "\(sent.standardError)")
+        }
+
+        @Test func `An answer goes to who was invited`() async throws {
+            let room = try await Room()
+            defer { room.stop() }
+            let folder = room.share.folder
+            try await room.ask(["admit", folder.file("answer.sdp").path], status: 69)
+            for _ in 0..<2 { try await room.ask(["invite"]) }
+            try await room.ask(["admit", folder.file("answer.sdp").path], status: 64)
+            try await room.ask(["admit", "--viewer", "9", folder.file("answer.sdp").path], status: 64)
+            try await room.ask(["admit", "--viewer", "2", folder.file("none.sdp").path], status: 66)
+            _ = try folder.write("hello\n", to: "text.sdp")
+            try await room.ask(["admit", "--viewer", "2", folder.file("text.sdp").path], status: 65)
+            // The answer to another offer has sections that this one has not, or the offer's own role.
+            try await room.ask(["admit", "--viewer", "2", folder.file("offer.sdp").path], status: 65)
+            #expect(try await room.status().viewers.map(\.state) == [.connected, .invited, .invited])
+            try await room.ask(["invite", "--no-main"], status: 64)
+            try await room.ask(["invite", "--subgroup", "main"], status: 64)
+            try await room.ask(["stop"])
+        }
+
+        @Test func `Each share has its name, and a killed one leaves it to the next`() async throws {
+            let one = try await Room()
+            defer { one.stop() }
+            let other = try await Room(environment: one.share.environment, number: 2)
+            defer { other.stop() }
+            #expect(other.sending.standardError.contains("--name share-2"), "\(other.sending.standardError)")
+            let ambiguous = try await one.ask(["status"], status: 64, byName: false)
+            #expect(ambiguous.contains("share, share-2"), "\(ambiguous)")
+            #expect(try await one.status().pid == one.sending.processIdentifier)
+            #expect(try await other.status().pid == other.sending.processIdentifier)
+            kill(one.sending.processIdentifier, SIGKILL)
+            _ = try await one.sending.outcome(timeout: .seconds(10))
+            try await one.ask(["status"], status: 66)
+            // The one that is left needs no name.
+            try await one.ask(["stop"], byName: false)
+            #expect(try await other.sending.outcome(timeout: .seconds(20)).status == 0)
+            let third = try await Room(environment: one.share.environment)
+            defer { third.stop() }
+            #expect(try await third.status().name == "share")
+        }
+    }
+}
+
+/// A share that runs, with its viewers.
+private struct Room {
+    let share: Share
+    let sending: RunningProgram
+    let first: Onlooker
+    /// Which of the shares in its folder for sockets it is.
+    private let number: Int
+
+    /// Somebody who views.
+    final class Onlooker {
+        let program: RunningProgram
+
+        init(program: RunningProgram) { self.program = program }
+
+        /// Nobody looks on longer than the test.
+        deinit { program.stop() }
+
+        func wait(saying words: String) async throws {
+            try await program.wait(for: words, timeout: .seconds(30)) { program.standardError.contains(words) }
+        }
+    }
+
+    init(
+        sending options: [String] = [], viewing: [String] = [], environment: [String: String]? = nil, number: Int = 1
+    ) async throws {
+        let folder = try TemporaryFolder()
+        var own = Interop.CommandLineTests.environment(folder)
+        own["XDG_RUNTIME_DIR"] = folder.file("run").path
+        share = try Share(environment: environment ?? own, in: folder)
+        self.number = number
+        try await share.offer(Interop.CommandLineTests.testPattern + options)
+        let viewer = try await share.view(viewing)
+        sending = try share.send()
+        first = Onlooker(program: viewer)
+        try await first.wait(saying: "Tile 1 added")
+    }
+
+    func stop() { sending.stop() }
+
+    /// Asks the share for something, and returns what is said of it.
+    @discardableResult
+    func ask(
+        _ arguments: [String], status: Int32 = 0, byName: Bool = true, _ location: SourceLocation = #_sourceLocation
+    ) async throws -> String {
+        let name = byName ? ["--name", number == 1 ? "share" : "share-\(number)"] : []
+        let outcome = try await share.run(arguments + name, timeout: .seconds(30))
+        #expect(outcome.status == status, "\(arguments): \(outcome.standardError)", sourceLocation: location)
+        return outcome.standardError
+    }
+
+    func status() async throws -> ControlledShare {
+        let outcome = try await share.run(
+            ["status", "--json", "--name", number == 1 ? "share" : "share-\(number)"], timeout: .seconds(30))
+        try #require(outcome.status == 0, "\(outcome.standardError)")
+        return try JSONDecoder().decode(ControlledShare.self, from: Data(outcome.standardOutput.utf8))
+    }
+
+    /// Has one more viewer look on.
+    func invite(_ name: String, _ options: [String] = []) async throws -> Onlooker {
+        let offer = try await share.run(["invite"] + options, timeout: .seconds(30))
+        try #require(offer.status == 0, "\(offer.standardError)")
+        let file = try share.folder.write(offer.standardOutput, to: "\(name).offer")
+        let viewer = try share.start(["view", "--offer", file.path])
+        try await viewer.wait(for: "the whole answer", timeout: .seconds(30)) {
+            viewer.standardOutput.contains("a=end-of-candidates")
+                && viewer.standardOutput.utf8.last == UInt8(ascii: "\n")
+        }
+        let answer = try share.folder.write(viewer.standardOutput, to: "\(name).answer")
+        let admission = try await share.run(["admit", answer.path], timeout: .seconds(30))
+        try #require(admission.status == 0, "\(admission.standardError)")
+        try await sending.wait(for: "the viewer", timeout: .seconds(30)) {
+            sending.standardError.contains(/Viewer \d+ is connected/)
+        }
+        return Onlooker(program: viewer)
+    }
+}
