@@ -131,6 +131,7 @@ let package = Package(
         example("CustomVideo", ["ContentShare", "Media"]),
         example("StreamAndTracks", ["Capture", "ContentShare", "Media", "VideoCoding"]),
         example("ScreenCapturer", ["Capture", "ContentShare", "Media"]),
+        example("SubgroupShare", ["Capture", "ContentShare", "Media"]),
 
         // Tests: a folder a module, and what they share.
         .target(

@@ -190,8 +190,9 @@ actor ShareControl {
             if isEnding { throw CommandFailure(.unavailable, "the share is about to end") }
             switch request {
             case .status, .stop: return .done(notice: nil)
-            case .pause(let slate): return .done(notice: try await pause(showingSlate: slate))
-            case .resume: return .done(notice: try await resume())
+            case .pause(let slate):
+                if let notice = try await pause(showingSlate: slate) { return .done(notice: notice) }
+            case .resume: if let notice = try await resume() { return .done(notice: notice) }
             case .source(let spec): try await change(source: spec)
             case .set(let settings): try await set(settings)
             case .mute(let sounds): try await mute(sounds, true)
@@ -205,10 +206,29 @@ actor ShareControl {
                 return try await invite(RoomMembership(main: main, subgroups: subgroups))
             case .admit(let viewer, let text): try await admit(viewer, text)
             }
+            tellTerminal(of: request)
             return .done(notice: nil)
         } catch {
             return ControlAnswer(CommandFailure(explaining: error))
         }
+    }
+
+    /// Says what was done where the share runs: whoever sits there did not ask for it there.
+    private func tellTerminal(of request: ControlRequest) {
+        let words: String? =
+            switch request {
+            case .pause(let slate): "Paused: viewers \(slate ? "see a slate" : "keep the last picture")."
+            case .resume: "The share goes on."
+            case .source(let spec): "Sharing \(spec)\(pause == nil ? "" : " once the share goes on")."
+            case .set: "Sending at most \(configuration.maxBitrate ?? options.maxBitrate) kbit/s of pictures."
+            case .mute: "Muted."
+            case .unmute: "Not muted any more."
+            case .destination(let name): "Sharing to \(name)."
+            case .join(let name): "Joined \(name)."
+            case .leave(let name): "Left \(name)."
+            case .status, .stop, .invite, .admit: nil
+            }
+        if let words { Terminal.shared.say(words) }
     }
 
     private func pause(showingSlate: Bool) async throws -> String? {
@@ -352,22 +372,20 @@ actor ShareControl {
         }
         var configuration = inviting.configuration
         configuration.peer.maximumBitrate = maximumBitrate
-        var random = SystemRandomNumberGenerator()
-        let identity = try LocalIdentity(
-            media: try SharedMedia.kinds(inviting.media, of: room.owner),
-            unixTime: Int64(Date().timeIntervalSince1970), random: &random)
-        let connection = try await Connection(as: .offerer, identity: identity, configuration: configuration)
+        let viewer = try await room.addViewer(
+            media: inviting.media, configuration: configuration, membership: membership)
         do {
+            let connection = viewer.session.connection
             try await Gathering.run(
                 on: connection, servers: configuration.iceServers.count, policy: inviting.policy)
-            let viewer = try await room.addViewer(on: connection, membership: membership)
             try await startOwnMedia(viewer.session)
             let offer = try await connection.makeOffer()
             listen(to: viewer, state: .invited)
             offers[viewer.id] = offer
+            Terminal.shared.say("Viewer \(viewer.id) is invited.")
             return .offer(viewer: viewer.id, description: offer.description)
         } catch {
-            await connection.close()
+            await viewer.session.leave()
             throw error
         }
     }

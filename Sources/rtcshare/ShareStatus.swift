@@ -47,8 +47,8 @@ struct ShareStatus {
             guard frames > rates.framesPerSecond || !rates.isKnown else { continue }
             rates.isKnown = true
             rates.framesPerSecond = frames
-            rates.size = content.integer("frameWidth").flatMap { width in
-                content.integer("frameHeight").map { PixelSize(width: Int(width), height: Int($0)) }
+            if let width = content.integer("frameWidth"), let height = content.integer("frameHeight"), width > 0 {
+                rates.size = PixelSize(width: Int(width), height: Int(height))
             }
             let remote = report.first { $0.id == content.text("remoteId") }
             rates.roundTripTime = remote?.number("roundTripTime")
@@ -63,7 +63,7 @@ struct ShareStatus {
         let rates = rates(for: reports)
         guard rates.isKnown else { return "Sending …" }
         var parts = [
-            "\(rates.size?.width ?? 0)x\(rates.size?.height ?? 0)", String(format: "%.0f fps", rates.framesPerSecond),
+            rates.size?.description ?? "0x0", String(format: "%.0f fps", rates.framesPerSecond),
             String(format: "%.0f kbit/s", rates.bitsPerSecond / 1000),
         ]
         if let trip = rates.roundTripTime { parts.append(String(format: "%.0f ms round trip", trip * 1000)) }

@@ -28,9 +28,8 @@ struct RoomFixture {
         _ name: String, _ membership: RoomMembership = RoomMembership(), media: Set<SharedMedia> = [.content],
         connects: Bool = true
     ) async throws -> Seat {
-        let identity = try LocalIdentity(media: SharedMedia.kinds(media, of: AttendeeID("alice")))
-        let connection = try await Connection(as: .offerer, identity: identity, configuration: Pair.configuration)
-        let viewer = try await room.addViewer(on: connection, membership: membership)
+        let viewer = try await room.addViewer(
+            media: media, configuration: Pair.configuration, membership: membership)
         let session = try await AttendeeSession.viewing(as: AttendeeID(name), configuration: Pair.configuration)
         let tiles = TileLog(binding: session.tiles)
         let sounds = SoundLog(binding: session.sounds)

@@ -1,4 +1,5 @@
 public import NetworkRuntime
+internal import PeerConnection
 
 /// A room in which one attendee shares content, to viewers each of whom has a connection.
 ///
@@ -37,6 +38,21 @@ public actor SharingRoom {
 
     /// Those who are there, in the order in which they came.
     public var viewers: [RoomViewer] { members.values.sorted { $0.id < $1.id } }
+
+    /// Opens a connection to one more viewer, as the one who offers: for the owner's content and what else `media` names.
+    public func addViewer(
+        media: Set<SharedMedia> = [.content], configuration: Connection.Configuration = Connection.Configuration(),
+        membership: RoomMembership = RoomMembership()
+    ) async throws -> RoomViewer {
+        let identity = try LocalIdentity(media: SharedMedia.kinds(media, of: owner))
+        let connection = try await Connection(as: .offerer, identity: identity, configuration: configuration)
+        do {
+            return try await addViewer(on: connection, membership: membership)
+        } catch {
+            await connection.close()
+            throw error
+        }
+    }
 
     /// Has the viewer at the other end of a connection in the room, with a session of its own, until the connection ends.
     /// What is shared to the place where the viewer is goes there once its answer is taken.
