@@ -147,6 +147,29 @@ struct AttendeeSessionTests {
         #expect(pair.sharing.log.entries.count == 1)
     }
 
+    @Test func `A source that is muted from the start is waited for, and shared once it is not`() async throws {
+        let (muted, silent) = (try await Pair(), try await Pair())
+        let window = CustomVideoSource()
+        window.broadcaster.isMuted = true
+        try await muted.alice.contentShare.start(source: window)
+        try await silent.alice.contentShare.start(source: CustomVideoSource())
+        // The other's time is over; this one began before.
+        await silent.sharing.log.wait(count: 1)
+        #expect(muted.sharing.log.entries.isEmpty)
+        #expect(await muted.alice.contentShare.isSharing)
+        window.broadcaster.isMuted = false
+        window.capture(
+            VideoFrame(
+                buffer: PixelBuffer(size: PixelSize(width: 192, height: 144), format: .bgra) { planes, _ in
+                    planes[0].initializeMemory(as: UInt8.self, repeating: 128)
+                }, timestamp: .zero))
+        await muted.sharing.log.wait(count: 1)
+        #expect(muted.sharing.log.entries == [.didStart])
+        _ = await muted.tiles.wait(for: .added)
+        await muted.end()
+        await silent.end()
+    }
+
     @Test func `Two starts at once are two events, of one share`() async throws {
         let pair = try await Pair()
         let screen = try pattern(192, 144)

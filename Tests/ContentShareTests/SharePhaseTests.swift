@@ -120,6 +120,37 @@ import Testing
         #expect(phase.deadline == nil)
     }
 
+    @Test func `A source that holds its pictures back is not silent: its time runs while it gives them`() throws {
+        var phase = SharePhase()
+        phase.connected(now: .zero)
+        _ = try phase.start(now: .seconds(1))
+        phase.muteDidChange(true, now: .seconds(2))
+        #expect(phase.deadline == nil)
+        #expect(phase.handleTimeout(now: .seconds(1000)) == nil)
+        // Neither a viewer that is told of again nor one that comes back has the time run.
+        phase.connected(now: .seconds(1000))
+        phase.disconnected()
+        phase.connected(now: .seconds(1001))
+        #expect(phase.deadline == nil)
+        phase.muteDidChange(false, now: .seconds(2000))
+        #expect(phase.deadline == .seconds(2000) + Self.patience)
+        // Told twice, it gives no more time.
+        phase.muteDidChange(false, now: .seconds(2001))
+        #expect(phase.deadline == .seconds(2000) + Self.patience)
+        #expect(phase.handleTimeout(now: .seconds(2000) + Self.patience) == .didStop(.sourceSilent(Self.patience)))
+        // The next share has its whole time, whatever the one before was.
+        _ = try phase.start(now: .seconds(3000))
+        phase.muteDidChange(true, now: .seconds(3000))
+        _ = try phase.start(now: .seconds(3001))
+        #expect(phase.deadline == .seconds(3001) + Self.patience)
+        // Of what is sent already a mute is no end, and gives no time.
+        #expect(phase.firstPictureSent() == .didStart)
+        phase.muteDidChange(true, now: .seconds(3002))
+        phase.muteDidChange(false, now: .seconds(3003))
+        #expect(phase.deadline == nil)
+        #expect(phase.isActive)
+    }
+
     @Test func `Whatever the order, each start and stop that does not throw ends in exactly one event`() {
         // All orders of up to six inputs from a small set: starts plus stops are events, but for what is under way.
         let inputs: [Input] = [.start, .connected, .firstPicture, .stop, .timeout, .end]

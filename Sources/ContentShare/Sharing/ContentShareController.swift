@@ -315,6 +315,11 @@ public actor ContentShareController {
             guard track === video?.pipeline.track else { return }
             tell(phase.firstPictureSent())
             awaitFirstPicture()
+        case .muteChanged:
+            // As it is now: of what was told before a track was replaced nothing holds.
+            let isMuted = video?.track?.isMuted ?? false
+            phase.muteDidChange(isMuted, now: .nanoseconds(MonotonicClock.now.nanoseconds))
+            awaitFirstPicture()
         case .ended(let error): observers.forEach { $0.contentShareSourceDidEnd(error: error) }
         // The next picture is tried, and the last one stays: `framesDropped` counts.
         case .failed: return

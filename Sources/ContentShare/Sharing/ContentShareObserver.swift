@@ -27,7 +27,7 @@ public enum ContentShareStatus: Sendable, Hashable, CustomStringConvertible {
     case replaced
     /// The viewer's answer declines the picture.
     case refusedByPeer
-    /// The source gave no picture for this long after the viewer was connected.
+    /// The source gave no picture for this long after the viewer was connected, without being muted.
     case sourceSilent(Duration)
     /// The viewer left.
     case closedByPeer
@@ -42,7 +42,7 @@ public enum ContentShareStatus: Sendable, Hashable, CustomStringConvertible {
         case .refusedByPeer:
             "the viewer's answer takes no picture of what is shared; it has to receive VP8 in that section"
         case .sourceSilent(let time):
-            "the source gave no picture for \(time.components.seconds) seconds; start its capture, and let it be unmuted"
+            "the source gave no picture for \(time.components.seconds) seconds; start its capture"
         case .closedByPeer: "the viewer left"
         case .connectionFailed(let reason): reason
         }

@@ -1,5 +1,7 @@
 /// What a share is in the middle of: a rule book without a clock.
 ///
+/// A source that holds its pictures back (a window that is minimised) is not silent: its time begins when it gives them.
+///
 ///              start                  first picture sent
 ///     idle ────────────▶ starting ─────────────────────────▶ sharing
 ///      ▲                  │  ▲ │ start: .replaced              │  │
@@ -10,7 +12,7 @@
 ///      └──────────────────────────────────────────────────────────┘
 ///                     stop, refused, or the connection's end
 struct SharePhase {
-    /// How long a source may take to its first picture, from when there is a viewer.
+    /// How long a source that is not muted may take to its first picture, from when there is a viewer.
     static let patience = Duration.seconds(5)
 
     /// What observers are to be told.
@@ -21,7 +23,7 @@ struct SharePhase {
 
     private enum State: Hashable {
         case idle
-        /// Nothing was sent yet; the deadline is known once there is a viewer.
+        /// Nothing was sent yet; there is a deadline while there is a viewer and the source is not muted.
         case starting(deadline: Duration?)
         case sharing
         /// The connection is over, and nothing can start any more.
@@ -30,6 +32,7 @@ struct SharePhase {
 
     private var state = State.idle
     private var isConnected = false
+    private var isMuted = false
 
     /// Whether something is shared, or about to be.
     var isActive: Bool {
@@ -48,6 +51,8 @@ struct SharePhase {
     }
 
     mutating func start(now: Duration) throws(ContentShareError) -> Event? {
+        // Whether the new source is muted is told after this.
+        isMuted = false
         let next = State.starting(deadline: isConnected ? now + Self.patience : nil)
         switch state {
         case .ended: throw .ended
@@ -62,7 +67,16 @@ struct SharePhase {
 
     mutating func connected(now: Duration) {
         isConnected = true
-        if case .starting(nil) = state { state = .starting(deadline: now + Self.patience) }
+        if case .starting(nil) = state, !isMuted { state = .starting(deadline: now + Self.patience) }
+    }
+
+    /// What is shared holds its pictures back, or gives them again.
+    mutating func muteDidChange(_ isMuted: Bool, now: Duration) {
+        guard isMuted != self.isMuted else { return }
+        self.isMuted = isMuted
+        if case .starting = state {
+            state = .starting(deadline: isConnected && !isMuted ? now + Self.patience : nil)
+        }
     }
 
     /// The descriptions have no place for the picture any more: what starts waits for the next.

@@ -18,6 +18,8 @@ public final class VideoSendPipeline: Sendable {
     public enum Event: Sendable {
         /// The first frame of this track has left the encoder.
         case began(VideoTrack)
+        /// The present track holds its pictures back, or gives them again: its `isMuted` says which.
+        case muteChanged
         /// The present track has nothing more to give: with an error where that was not asked for. The last picture
         /// stays with the viewers.
         case ended((any Error)?)
@@ -298,6 +300,7 @@ public final class VideoSendPipeline: Sendable {
 
     private func muteDidChange(_ isMuted: Bool) {
         state.withLock { $0.isMuted = isMuted }
+        continuation.yield(.muteChanged)
         tellDemand()
     }
 
