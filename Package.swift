@@ -55,7 +55,8 @@ let package = Package(
             name: "CXCB", pkgConfig: "xcb",
             providers: [
                 .apt([
-                    "libxcb1-dev", "libxcb-damage0-dev", "libxcb-randr0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev",
+                    "libxcb1-dev", "libxcb-composite0-dev", "libxcb-damage0-dev", "libxcb-randr0-dev",
+                    "libxcb-shm0-dev", "libxcb-xfixes0-dev",
                 ])
             ]),
 
@@ -143,7 +144,7 @@ let package = Package(
                 "NetworkSimulation", "WireFormat", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Tests/Support/NetworkRelay", swiftSettings: settings),
         tests("AudioCodingTests", ["AudioCoding", "Media"]),
-        tests("CaptureTests", ["AudioCoding", "CSharedMemory", "Capture", "Media", "WireFormat"]),
+        tests("CaptureTests", ["AudioCoding", "CSharedMemory", "CXCB", "Capture", "Media", "WireFormat"]),
         tests("CongestionControlTests", ["CongestionControl", "RTP", "TestSupport", "WireFormat"]),
         tests(
             "ContentShareTests",

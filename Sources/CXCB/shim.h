@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/ipc.h>
 #include <sys/shm.h>
+#include <xcb/composite.h>
 #include <xcb/damage.h>
 #include <xcb/randr.h>
 #include <xcb/shm.h>
@@ -22,6 +23,10 @@ static inline const xcb_query_extension_reply_t *cxcb_xfixes_extension(xcb_conne
 
 static inline const xcb_query_extension_reply_t *cxcb_damage_extension(xcb_connection_t *connection) {
     return xcb_get_extension_data(connection, &xcb_damage_id);
+}
+
+static inline const xcb_query_extension_reply_t *cxcb_composite_extension(xcb_connection_t *connection) {
+    return xcb_get_extension_data(connection, &xcb_composite_id);
 }
 
 static inline const xcb_query_extension_reply_t *cxcb_randr_extension(xcb_connection_t *connection) {

@@ -15,6 +15,14 @@ public enum CaptureError: Error, Sendable, Hashable {
     case unknownOutput(name: String, outputs: [DisplayOutput])
     /// The region reaches beyond the screen.
     case regionOutsideScreen(region: PixelRectangle, screen: PixelSize)
+    /// The display has no such window; `windows` are those that it has.
+    case unknownWindow(WindowSpecification, windows: [DisplayWindow])
+    /// Several windows are meant by this: `windows`.
+    case ambiguousWindow(WindowSpecification, windows: [DisplayWindow])
+    /// There is such a window, and it can't be shared: why, and what can be done.
+    case unsharableWindow(WindowSpecification, reason: String, remedy: String)
+    /// The window that was shared is closed.
+    case windowClosed(id: UInt32, title: String)
     /// The screen's pixels lie in a way that is not read: `reason` says how.
     case unsupportedPixels(display: String, reason: String)
     /// The X server refused a request; `code` is the protocol's error code.
@@ -61,12 +69,12 @@ extension CaptureError: CaptureFailure {
         switch self {
         case .unusableBroadcast(let error): error.kind
         case .invalidSpecification, .unsupportedSource, .unknownOutput, .regionOutsideScreen, .unsupportedPixels,
-            .invalidY4M, .unknownSoundDevice:
+            .invalidY4M, .unknownSoundDevice, .unknownWindow, .ambiguousWindow, .unsharableWindow:
             .configurationFailure
         case .unusableSoundFile(.notWAVE), .unusableSoundFile(.unreadable), .unusableSoundFile(.unsuitableFormat):
             .configurationFailure
         case .displayUnavailable, .displayLost, .requestRefused, .fileUnavailable, .systemRefused, .unusableSoundFile,
-            .soundServerUnavailable, .soundServerLost, .soundDeviceLost:
+            .soundServerUnavailable, .soundServerLost, .soundDeviceLost, .windowClosed:
             .systemFailure
         }
     }
@@ -98,6 +106,17 @@ extension CaptureError: CustomStringConvertible {
         case .regionOutsideScreen(let region, let screen):
             return "region \(region.size)+\(region.x)+\(region.y) reaches beyond the screen, which is \(screen); "
                 + "choose one inside"
+        case .unknownWindow(let specification, let windows):
+            return "no window \(specification.wording); "
+                + (windows.isEmpty ? "there is none on the display" : "there are \(Self.list(windows))")
+        case .ambiguousWindow(let specification, let windows):
+            return "several windows \(specification.pluralWording): \(Self.list(windows)); "
+                + "use window:ID for one of them"
+        case .unsharableWindow(let specification, let reason, let remedy):
+            return "window:\(specification.argument) can't be shared: \(reason); \(remedy)"
+        case .windowClosed(let id, let title):
+            let name = title.isEmpty ? "" : " '\(title)'"
+            return "the window\(name) (\(WindowSpecification.id(id).argument)) was closed; share another one"
         case .unsupportedPixels(let display, let reason):
             return "display '\(display)' has pixels that cannot be read: \(reason); "
                 + "use a screen of depth 24, for instance 'Xvfb :99 -screen 0 1280x720x24'"
@@ -135,6 +154,26 @@ extension CaptureError: CustomStringConvertible {
         return "the sound server has no \(what) '\(name)'; it has \(devices.joined(separator: ", "))"
     }
 
+    private static func list(_ windows: [DisplayWindow]) -> String {
+        windows.map(\.description).joined(separator: ", ")
+    }
+
     private static let displayRemedy =
         "set DISPLAY to a running X server, start one ('Xvfb :99 -screen 0 1280x720x24'), or use --source test"
+}
+
+extension WindowSpecification {
+    fileprivate var wording: String {
+        switch self {
+        case .id: "has the id \(argument)"
+        case .title(let text): "has '\(text)' in its title"
+        }
+    }
+
+    fileprivate var pluralWording: String {
+        switch self {
+        case .id: "have the id \(argument)"
+        case .title(let text): "have '\(text)' in their titles"
+        }
+    }
 }

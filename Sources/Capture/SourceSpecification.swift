@@ -8,6 +8,7 @@ public import Media
 /// | `test`, `test:WxH`, `test:WxH@FPS` | the test pattern, 1280x720 where no size is given |
 /// | `display`, `display:OUTPUT` | the whole screen of `$DISPLAY`, or one output (monitor) of it |
 /// | `region:WxH+X+Y` | a rectangle of that screen |
+/// | `window:ID`, `window:title=TEXT` | one window, by its number (decimal or 0x…), or by its title or a part of it |
 /// | `file:PATH`, `file:PATH:loop` | a y4m file at its own rate, once or again and again |
 /// | `file:-` | y4m on standard input, each frame sent as it arrives |
 /// | `broadcast:PORT`, `broadcast:PATH` | what another process captures, `rtcshare broadcast`, which comes to this port of the loopback interface, or to a socket at this path |
@@ -18,6 +19,8 @@ public enum SourceSpecification: Sendable, Hashable {
     case display(output: String?)
     /// A rectangle of the screen.
     case region(PixelRectangle)
+    /// One window.
+    case window(WindowSpecification)
     /// A y4m file.
     case file(path: String, loop: Bool)
     /// y4m on standard input.
@@ -29,8 +32,8 @@ public enum SourceSpecification: Sendable, Hashable {
     public static let frameRates: ClosedRange<Double> = 0.1...240
 
     static let forms =
-        "use test[:WxH@FPS], display[:OUTPUT], region:WxH+X+Y, file:PATH.y4m[:loop], file:- for standard input, "
-        + "or broadcast:PORT"
+        "use test[:WxH@FPS], display[:OUTPUT], region:WxH+X+Y, window:ID, window:title=TEXT, file:PATH.y4m[:loop], "
+        + "file:- for standard input, or broadcast:PORT"
     private static let defaultTestSize = PixelSize(width: 1280, height: 720)
 
     /// Reads a SPEC.
@@ -51,9 +54,11 @@ public enum SourceSpecification: Sendable, Hashable {
             self = .region(try Self.rectangle(argument ?? "", in: text))
         case "file":
             self = try Self.file(argument ?? "", in: text)
+        case "window":
+            self = .window(try Self.window(argument ?? "", in: text))
         case "broadcast":
             self = .broadcast(try Self.endpoint(argument ?? "", in: text))
-        case "window", "camera":
+        case "camera":
             throw .unsupportedSource(text: text)
         default:
             let problem = text.isEmpty ? "it is empty" : "there is no source '\(kind)'"
@@ -101,6 +106,8 @@ public enum SourceSpecification: Sendable, Hashable {
         case .region(let rectangle):
             return try DisplaySource(
                 area: .region(rectangle), display: environment["DISPLAY"], framesPerSecond: framesPerSecond)
+        case .window(let window):
+            return try WindowSource(window, display: environment["DISPLAY"], framesPerSecond: framesPerSecond)
         case .file(let path, let loop):
             return try Y4MSource(path: path, loop: loop)
         case .standardInput:
@@ -131,6 +138,7 @@ extension SourceSpecification: CustomStringConvertible {
         case .display(nil): "display"
         case .display(let output?): "display:\(output)"
         case .region(let region): "region:\(region.size)+\(region.x)+\(region.y)"
+        case .window(let window): "window:\(window.argument)"
         case .file(let path, let loop): "file:\(path)\(loop ? ":loop" : "")"
         case .standardInput: "file:-"
         case .broadcast(let endpoint): "broadcast:\(endpoint)"
@@ -142,6 +150,8 @@ extension SourceSpecification {
     private static let rateRemedy = "choose 0.1 to 240 frames a second"
     private static let testRemedy = "use test, test:1280x720 or test:1280x720@30"
     private static let regionRemedy = "use region:WxH+X+Y, for instance region:1280x720+0+0"
+    private static let windowRemedy = "use window:ID or window:title=TEXT; 'rtcshare sources' lists the windows"
+    private static let titlePrefix = "title="
     private static let loopSuffix = ":loop"
 
     private static func test(_ argument: String?, in text: String) throws(CaptureError) -> SourceSpecification {
@@ -171,6 +181,23 @@ extension SourceSpecification {
                 text: text, problem: "a region has at least two columns and two rows", remedy: regionRemedy)
         }
         return PixelRectangle(x: x, y: y, size: size)
+    }
+
+    private static func window(_ argument: String, in text: String) throws(CaptureError) -> WindowSpecification {
+        if argument.hasPrefix(titlePrefix) {
+            let title = String(argument.dropFirst(titlePrefix.count))
+            guard !title.isEmpty else {
+                throw .invalidSpecification(text: text, problem: "the title is missing", remedy: windowRemedy)
+            }
+            return .title(title)
+        }
+        let isHexadecimal = argument.hasPrefix("0x") || argument.hasPrefix("0X")
+        let digits = isHexadecimal ? argument.dropFirst(2) : argument[...]
+        // Swift's integers would take a sign.
+        guard let first = digits.first, first.isHexDigit, let id = UInt32(digits, radix: isHexadecimal ? 16 : 10) else {
+            throw .invalidSpecification(text: text, problem: "there is no window's number", remedy: windowRemedy)
+        }
+        return .id(id)
     }
 
     private static func file(_ argument: String, in text: String) throws(CaptureError) -> SourceSpecification {

@@ -47,3 +47,6 @@ struct TickSchedule {
         return Int((elapsed * framesPerSecond).rounded(.down))
     }
 }
+
+/// This process's number.
+func currentProcessID() -> Int32 { getpid() }

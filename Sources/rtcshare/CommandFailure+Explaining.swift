@@ -92,7 +92,8 @@ extension BroadcastError {
 extension CaptureError {
     fileprivate var status: CommandFailure.Status {
         switch self {
-        case .invalidSpecification, .unsupportedSource, .unknownOutput, .regionOutsideScreen, .unknownSoundDevice:
+        case .invalidSpecification, .unsupportedSource, .unknownOutput, .regionOutsideScreen, .unknownSoundDevice,
+            .unknownWindow, .ambiguousWindow, .unsharableWindow:
             .usage
         case .fileUnavailable(_, let number) where number == ENOENT: .inputMissing
         case .fileUnavailable(_, let number) where number == EACCES: .notPermitted
@@ -101,7 +102,7 @@ extension CaptureError {
         case .unusableSoundFile(let error): error.status
         case .unusableBroadcast(let error): error.status
         case .displayUnavailable, .displayLost, .requestRefused, .systemRefused, .soundServerUnavailable,
-            .soundServerLost, .soundDeviceLost:
+            .soundServerLost, .soundDeviceLost, .windowClosed:
             .unavailable
         }
     }
@@ -110,6 +111,6 @@ extension CaptureError {
 extension SourceSpecification {
     /// How a source is written, for the help texts.
     static let syntax =
-        "test[:WxH@FPS], display[:OUTPUT], region:WxH+X+Y, file:PATH.y4m[:loop], file:- (y4m on stdin), "
-        + "broadcast:PORT (what rtcshare broadcast captures)"
+        "test[:WxH@FPS], display[:OUTPUT], region:WxH+X+Y, window:ID, window:title=TEXT, file:PATH.y4m[:loop], "
+        + "file:- (y4m on stdin), broadcast:PORT (what rtcshare broadcast captures)"
 }

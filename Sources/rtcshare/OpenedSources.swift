@@ -71,7 +71,7 @@ struct OpenedSources: Sendable {
         let canWait =
             switch specification {
             case .file, .standardInput: source.captureFormat.framesPerSecond <= maximumFrameRate
-            case .test, .display, .region, .broadcast: false
+            case .test, .display, .region, .window, .broadcast: false
             }
         return Content(source: source, specification: specification.description, canWait: canWait)
     }

@@ -74,6 +74,9 @@ final class CaptureObserver: CaptureSourceObserver {
         case started
         case stopped
         case failed(CaptureSourceError.Kind)
+        case interrupted(CaptureInterruption)
+        case interruptionEnded(CaptureInterruption)
+        case resized(PixelSize)
     }
 
     private let state = Mutex<[Event]>([])
@@ -85,16 +88,23 @@ final class CaptureObserver: CaptureSourceObserver {
     func captureDidStop() { note(.stopped) }
     func captureDidFail(error: CaptureSourceError) { note(.failed(error.kind)) }
 
+    func captureWasInterrupted(by interruption: CaptureInterruption) { note(.interrupted(interruption)) }
+    func captureInterruptionDidEnd(_ interruption: CaptureInterruption) { note(.interruptionEnded(interruption)) }
+    func captureSizeDidChange(to size: PixelSize) { note(.resized(size)) }
+
     private func note(_ event: Event) {
         state.withLock { $0.append(event) }
         changed.signal()
     }
 
     /// Waits until `count` things happened; false where they did not within ten seconds.
-    func wait(for count: Int) -> Bool {
+    func wait(for count: Int) -> Bool { wait { $0.count >= count } }
+
+    /// Waits until `condition` holds of what happened; false where it did not within ten seconds.
+    func wait(until condition: ([Event]) -> Bool) -> Bool {
         let deadline = DispatchTime.now() + 10
-        while events.count < count {
-            guard changed.wait(timeout: deadline) == .success else { return events.count >= count }
+        while !condition(events) {
+            guard changed.wait(timeout: deadline) == .success else { return condition(events) }
         }
         return true
     }

@@ -9,6 +9,11 @@ final class VirtualDisplay: Sendable {
     /// Whether what the tests need is installed: Xvfb, and the programs that paint and judge.
     static let isAvailable = ["Xvfb", "xsetroot", "xrandr", "xdotool", "import"].allSatisfy { path(of: $0) != nil }
 
+    /// Whether there is a window manager to test with, or has to be.
+    static let hasWindowManager =
+        ProcessInfo.processInfo.environment["RTCSHARE_REQUIRE_PEERS"] != nil
+        || ["openbox", "xterm"].allSatisfy { path(of: $0) != nil }
+
     /// Starts Xvfb, which picks a free number itself. It keeps what a program leaves behind (`-noreset`).
     init(screen: String = "640x480x24", arguments: [String] = []) throws {
         let output = Pipe()

@@ -17,12 +17,13 @@ struct PointerOverlay {
     private let changeEvent: UInt8
     private var shape: Shape?
     private var isOutdated = true
-    /// Its hot spot on the screen; nil where the pointer is on another screen.
+    /// Its hot spot, in the coordinates of what is shared; nil where it is not over that.
     private var place: (x: Int, y: Int)?
 
     /// Where the pointer is asked for, before the answer is waited for.
     struct Question {
         fileprivate let cookie: xcb_query_pointer_cookie_t
+        fileprivate let asked: ScreenPlace.Pointer
     }
 
     /// Nil where the server has no XFixes: the pointer is then left out.
@@ -39,14 +40,14 @@ struct PointerOverlay {
     /// Whether it has another shape than it was drawn with.
     var isPending: Bool { isOutdated }
 
-    /// Takes note of what events came.
-    mutating func take(events: EventTypes) {
-        if events.contains(changeEvent) { isOutdated = true }
+    /// Takes note of an event.
+    mutating func take(_ event: XEvent) {
+        if event.type == changeEvent { isOutdated = true }
     }
 
     /// Asks where the pointer is.
-    func ask() -> Question {
-        Question(cookie: xcb_query_pointer(connection.handle, connection.root))
+    func ask(_ pointer: ScreenPlace.Pointer) -> Question {
+        Question(cookie: xcb_query_pointer(connection.handle, pointer.window), asked: pointer)
     }
 
     /// Gives up on an answer.
@@ -61,7 +62,10 @@ struct PointerOverlay {
                 "QueryPointer", question.cookie.sequence, as: xcb_query_pointer_reply_t.self, signal: signal)
         else { return nil }
         let before = place
-        place = answer.value.same_screen != 0 ? (Int(answer.value.root_x), Int(answer.value.root_y)) : nil
+        let asked = question.asked
+        let isOver = answer.value.same_screen != 0 && (asked.child.map { $0 == answer.value.child } ?? true)
+        place =
+            isOver ? (Int(answer.value.win_x) - asked.origin.x, Int(answer.value.win_y) - asked.origin.y) : nil
         guard isOutdated else { return place?.x != before?.x || place?.y != before?.y }
         guard try fetch(signal: signal) else { return nil }
         isOutdated = false
@@ -76,7 +80,7 @@ struct PointerOverlay {
             .intersection(PixelRectangle(x: 0, y: 0, size: area.size))
     }
 
-    /// Draws the pointer into a BGRA picture that shows `area` of the screen.
+    /// Draws the pointer into a BGRA picture that shows `area`.
     func draw(into picture: ScreenPicture, area: PixelRectangle) {
         guard let place, let shape, let visible = rectangle(in: area) else { return }
         let left = visible.x - (place.x - shape.hotspot.x - area.x)

@@ -1,7 +1,7 @@
 import CXCB
 import Media
 
-/// Which parts of a screen changed since they were asked for last, by the X server's DAMAGE extension.
+/// Which parts of a screen or a window changed since they were asked for last, by the X server's DAMAGE extension.
 ///
 /// The server says once that something changed, and sums up what does until it is asked: a screen at rest costs nothing,
 /// and one where much happens no more than the asking.
@@ -19,8 +19,9 @@ final class ScreenDamage {
     private let region: xcb_xfixes_region_t
     private let event: UInt8
 
-    /// Nil where the server has no DAMAGE, or no XFixes for its regions, or `signal` was raised.
-    init?(connection: XConnection, signal: StopSignal?) throws(CaptureError) {
+    /// Watches a window and what lies in it. Nil where the server has no DAMAGE, or no XFixes for its regions, or `signal`
+    /// was raised.
+    init?(connection: XConnection, watched: xcb_window_t, signal: StopSignal?) throws(CaptureError) {
         guard let extent = cxcb_damage_extension(connection.handle), extent.pointee.present != 0,
             try connection.queryXFixes(signal: signal)
         else { return nil }
@@ -33,7 +34,7 @@ final class ScreenDamage {
         damage = xcb_generate_id(connection.handle)
         region = xcb_generate_id(connection.handle)
         xcb_damage_create(
-            connection.handle, damage, connection.root, UInt8(XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY.rawValue))
+            connection.handle, damage, watched, UInt8(XCB_DAMAGE_REPORT_LEVEL_NON_EMPTY.rawValue))
         xcb_xfixes_create_region(connection.handle, region, 0, nil)
         self.connection = connection
         event = extent.pointee.first_event &+ UInt8(XCB_DAMAGE_NOTIFY)
@@ -45,9 +46,9 @@ final class ScreenDamage {
         xcb_flush(connection.handle)
     }
 
-    /// Takes note of what events came.
-    func take(events: EventTypes) {
-        if events.contains(event) { isPending = true }
+    /// Takes note of an event.
+    func take(_ event: XEvent) {
+        if event.type == self.event { isPending = true }
     }
 
     /// Asks what changed. Whatever changes from here on is told anew, so that a picture that is requested after this misses

@@ -74,7 +74,7 @@ struct ScreenPictures {
     private static let longestList = 64
 
     private let connection: XConnection
-    private var size: PixelSize
+    private(set) var size: PixelSize
     /// False once the server was found to share no memory with us, for instance over a network.
     private var sharesMemory = true
     /// The newest is the last.

@@ -26,12 +26,13 @@ struct ScreenReader {
         scratch = nil
     }
 
-    /// Reads parts of `area`, in its own pixels, into a picture of it; false where `signal` was raised.
+    /// Reads parts of an area, in its own pixels, into a picture of it; false where `signal` was raised.
     mutating func read(
-        _ parts: [PixelRectangle], of area: PixelRectangle, into picture: ScreenPicture, signal: StopSignal?
+        _ parts: [PixelRectangle], of pixels: ScreenPlace.Pixels, into picture: ScreenPicture, signal: StopSignal?
     ) throws(CaptureError) -> Bool {
+        let area = pixels.area
         guard let segment = picture.segment else {
-            return try readWithoutSharing(parts, of: area, into: picture, signal: signal)
+            return try readWithoutSharing(parts, of: pixels, into: picture, signal: signal)
         }
         if scratch == nil, parts.contains(where: { $0.size.width != area.size.width }) {
             scratch = try SharedSegment(connection: connection, byteCount: area.size.area * 4)
@@ -42,12 +43,13 @@ struct ScreenReader {
             let isWholeRows = part.size.width == area.size.width
             let (target, position) = isWholeRows ? (segment, part.y * picture.stride) : (scratch, offset)
             guard let target, position + part.size.area * 4 <= target.memory.count else {
-                return try readWithoutSharing(parts, of: area, into: picture, signal: signal)
+                return try readWithoutSharing(parts, of: pixels, into: picture, signal: signal)
             }
             let cookie = xcb_shm_get_image(
-                connection.handle, connection.root, Int16(clamping: area.x + part.x), Int16(clamping: area.y + part.y),
-                UInt16(clamping: part.size.width), UInt16(clamping: part.size.height), .max,
-                UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), target.identifier, UInt32(position))
+                connection.handle, pixels.drawable, Int16(clamping: area.x + part.x + pixels.inset),
+                Int16(clamping: area.y + part.y + pixels.inset), UInt16(clamping: part.size.width),
+                UInt16(clamping: part.size.height), .max, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue),
+                target.identifier, UInt32(position))
             let source = isWholeRows ? nil : target.memory.baseAddress?.advanced(by: position)
             requests.append(Request(part: part, sequence: cookie.sequence, source: source))
             if !isWholeRows { offset += part.size.area * 4 }
@@ -65,12 +67,13 @@ struct ScreenReader {
     }
 
     private func readWithoutSharing(
-        _ parts: [PixelRectangle], of area: PixelRectangle, into picture: ScreenPicture, signal: StopSignal?
+        _ parts: [PixelRectangle], of pixels: ScreenPlace.Pixels, into picture: ScreenPicture, signal: StopSignal?
     ) throws(CaptureError) -> Bool {
+        let corner = (x: pixels.area.x + pixels.inset, y: pixels.area.y + pixels.inset)
         let requests = parts.map { part in
             let cookie = xcb_get_image(
-                connection.handle, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), connection.root,
-                Int16(clamping: area.x + part.x), Int16(clamping: area.y + part.y),
+                connection.handle, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), pixels.drawable,
+                Int16(clamping: corner.x + part.x), Int16(clamping: corner.y + part.y),
                 UInt16(clamping: part.size.width), UInt16(clamping: part.size.height), .max)
             return Request(part: part, sequence: cookie.sequence, source: nil)
         }

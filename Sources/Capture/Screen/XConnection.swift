@@ -35,7 +35,7 @@ final class XConnection: Sendable {
             xcb_disconnect(handle)
             throw .displayUnavailable(display: display, reason: "it has no screen")
         }
-        if let reason = Self.unsupportedPixels(screen.pointee, xcb_get_setup(handle)) {
+        if let reason = Self.unsupportedPixels(screen.pointee.root_depth, xcb_get_setup(handle)) {
             xcb_disconnect(handle)
             throw .unsupportedPixels(display: display, reason: reason)
         }
@@ -98,15 +98,14 @@ final class XConnection: Sendable {
         return false
     }
 
-    /// The types of the events that came since the last call.
-    func drainEvents() throws(CaptureError) -> EventTypes {
-        var types = EventTypes()
+    /// Shows `take` each event that came since the last call. What the server refuses without being asked for an answer
+    /// is among them, as of type 0: whoever needs to know asks.
+    func drainEvents(_ take: (XEvent) -> Void) throws(CaptureError) {
         while let event = xcb_poll_for_event(handle) {
-            types.insert(event.pointee.response_type)
+            take(XEvent(event))
             free(event)
         }
         guard xcb_connection_has_error(handle) == 0 else { throw lost() }
-        return types
     }
 
     /// Returns once the server has sent something, or `deadline` has passed; false where `signal` was raised.
@@ -138,21 +137,41 @@ final class XConnection: Sendable {
         }
     }
 
-    private static func unsupportedPixels(
-        _ screen: xcb_screen_t, _ setup: UnsafePointer<xcb_setup_t>?
-    ) -> String? {
-        guard screen.root_depth == 24 || screen.root_depth == 32 else { return "its depth is \(screen.root_depth)" }
+    /// Why pixels of this depth can't be read; nil where they can.
+    func unsupportedPixels(depth: UInt8) -> String? { Self.unsupportedPixels(depth, xcb_get_setup(handle)) }
+
+    private static func unsupportedPixels(_ depth: UInt8, _ setup: UnsafePointer<xcb_setup_t>?) -> String? {
+        guard depth == 24 || depth == 32 else { return "its depth is \(depth)" }
         guard let setup, setup.pointee.image_byte_order == UInt8(XCB_IMAGE_ORDER_LSB_FIRST.rawValue) else {
             return "its bytes are in big-endian order"
         }
         var formats = xcb_setup_pixmap_formats_iterator(setup)
         while formats.rem > 0, let format = formats.data?.pointee {
-            if format.depth == screen.root_depth {
+            if format.depth == depth {
                 return format.bits_per_pixel == 32 ? nil : "a pixel has \(format.bits_per_pixel) bits, not 32"
             }
             xcb_format_next(&formats)
         }
-        return "it names no layout for depth \(screen.root_depth)"
+        return "it names no layout for depth \(depth)"
+    }
+}
+
+/// An event of the X server, lent while it is looked at.
+struct XEvent {
+    /// Its number, without the highest bit, which says that another client sent it.
+    var type: UInt8 { pointer.pointee.response_type & 0x7F }
+    /// Whether another client sent it, and not the server.
+    var isSent: Bool { pointer.pointee.response_type & 0x80 != 0 }
+
+    private let pointer: UnsafePointer<xcb_generic_event_t>
+
+    init(_ pointer: UnsafePointer<xcb_generic_event_t>) {
+        self.pointer = pointer
+    }
+
+    /// What it says, where its type is that of `Event`. Events are of 32 bytes, which all but a few of these types are.
+    func read<Event: BitwiseCopyable>(as type: Event.Type) -> Event {
+        UnsafeRawPointer(pointer).loadUnaligned(as: type)
     }
 }
 

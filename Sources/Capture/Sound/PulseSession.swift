@@ -89,8 +89,12 @@ final class PulseSession {
 /// A source or a sink of the sound server.
 struct PulseDevice: Sendable, Hashable {
     let name: String
+    /// What the server calls it before people.
+    var description = ""
     /// The source that gives what a sink plays; nil for a source.
     let monitor: String?
+    /// Whether it is a source that gives what a sink plays.
+    var isMonitor = false
 }
 
 extension PulseSession {
@@ -103,6 +107,25 @@ extension PulseSession {
         }
     }
 
+    /// The names of the source and the sink that are used where none is named; nil where the signal was raised.
+    func defaults() throws(CaptureError) -> (source: String?, sink: String?)? {
+        final class Names {
+            var source: String?
+            var sink: String?
+        }
+        let names = Names()
+        defer { withExtendedLifetime(names) {} }
+        let operation = pa_context_get_server_info(
+            context,
+            { _, info, pointer in
+                guard let info = info?.pointee, let pointer else { return }
+                let names = Unmanaged<Names>.fromOpaque(pointer).takeUnretainedValue()
+                names.source = info.default_source_name.map { String(cString: $0) }
+                names.sink = info.default_sink_name.map { String(cString: $0) }
+            }, Unmanaged.passUnretained(names).toOpaque())
+        return try finish(operation) ? (names.source, names.sink) : nil
+    }
+
     /// The server's sources; nil where the signal was raised.
     func sources() throws(CaptureError) -> [PulseDevice]? {
         let devices = Devices()
@@ -110,8 +133,12 @@ extension PulseSession {
         let operation = pa_context_get_source_info_list(
             context,
             { _, info, _, pointer in
-                guard let name = info?.pointee.name else { return }
-                Devices.at(pointer)?.list.append(PulseDevice(name: String(cString: name), monitor: nil))
+                guard let info = info?.pointee, let name = info.name else { return }
+                // PA_INVALID_INDEX: it is no sink's.
+                Devices.at(pointer)?.list.append(
+                    PulseDevice(
+                        name: String(cString: name), description: info.description.map { String(cString: $0) } ?? "",
+                        monitor: nil, isMonitor: info.monitor_of_sink != UInt32.max))
             }, Unmanaged.passUnretained(devices).toOpaque())
         return try finish(operation) ? devices.list : nil
     }
@@ -123,9 +150,12 @@ extension PulseSession {
         let operation = pa_context_get_sink_info_list(
             context,
             { _, info, _, pointer in
-                guard let name = info?.pointee.name, let monitor = info?.pointee.monitor_source_name else { return }
+                guard let info = info?.pointee, let name = info.name, let monitor = info.monitor_source_name
+                else { return }
                 Devices.at(pointer)?.list.append(
-                    PulseDevice(name: String(cString: name), monitor: String(cString: monitor)))
+                    PulseDevice(
+                        name: String(cString: name), description: info.description.map { String(cString: $0) } ?? "",
+                        monitor: String(cString: monitor)))
             }, Unmanaged.passUnretained(devices).toOpaque())
         return try finish(operation) ? devices.list : nil
     }

@@ -1,0 +1,157 @@
+import CXCB
+import Media
+
+/// Finds the windows that people know, among all that an X server has.
+struct WindowList {
+    private let connection: XConnection
+    private let atoms: WindowAtoms
+
+    /// A frame has the program's window in it, and seldom more than one window between.
+    private static let deepestFrame = 3
+
+    init(connection: XConnection) throws(CaptureError) {
+        self.connection = connection
+        atoms = try WindowAtoms(on: connection)
+    }
+
+    /// Those that can be shared, in the window manager's order, which is mostly that in which they came.
+    func windows(leavingOut filter: WindowFilter, includingMinimised: Bool) throws(CaptureError) -> [DisplayWindow] {
+        var found: [DisplayWindow] = []
+        for id in try candidates() {
+            do throws(CaptureError) {
+                guard let window = try describe(id), includingMinimised || !window.isMinimised,
+                    !filter.leavesOut(window)
+                else { continue }
+                found.append(window)
+            } catch {
+                // It was closed meanwhile.
+                guard error.saysThatWindowIsGone else { throw error }
+            }
+        }
+        return found
+    }
+
+    /// One window, whatever lists say of it; throws what keeps it from being shared.
+    func window(_ id: UInt32) throws(CaptureError) -> DisplayWindow {
+        guard id != connection.root else {
+            throw .unsharableWindow(
+                .id(id), reason: "it is the whole screen's", remedy: "use the source display")
+        }
+        do throws(CaptureError) {
+            guard let attributes = try connection.attributes(of: id, signal: nil),
+                let geometry = try connection.geometry(of: id, signal: nil)
+            else { throw CaptureError.windowClosed(id: id, title: "") }
+            if let reason = problem(attributes, geometry) {
+                throw CaptureError.unsharableWindow(.id(id), reason: reason, remedy: Self.remedy)
+            }
+            return try describe(id, attributes, geometry)
+        } catch {
+            guard error.saysThatWindowIsGone else { throw error }
+            throw .unknownWindow(.id(id), windows: try windows(leavingOut: .own, includingMinimised: true))
+        }
+    }
+
+    private static let remedy = "'rtcshare sources' lists those that can"
+
+    /// What a window manager names, or else what is on the screen.
+    private func candidates() throws(CaptureError) -> [xcb_window_t] {
+        let managed = try connection.property(atoms.clientList, of: connection.root, signal: nil)?.numbers ?? []
+        // What a window manager that has ended left behind names windows of long ago.
+        for id in managed where try isThere(id) { return managed }
+        var found: [xcb_window_t] = []
+        for child in try connection.family(of: connection.root, signal: nil)?.children ?? [] {
+            do throws(CaptureError) {
+                guard let attributes = try connection.attributes(of: child, signal: nil), attributes.isViewable,
+                    !attributes.isInputOnly
+                else { continue }
+                if let client = try client(in: child, depth: 0) {
+                    found.append(client)
+                } else if !attributes.isUnmanaged {
+                    found.append(child)
+                }
+            } catch {
+                guard error.saysThatWindowIsGone else { throw error }
+            }
+        }
+        return found
+    }
+
+    private func isThere(_ id: xcb_window_t) throws(CaptureError) -> Bool {
+        do throws(CaptureError) {
+            return try connection.attributes(of: id, signal: nil) != nil
+        } catch {
+            guard error.saysThatWindowIsGone else { throw error }
+            return false
+        }
+    }
+
+    /// The window in a frame that the window manager looks after, or the window itself where it has no frame.
+    private func client(in window: xcb_window_t, depth: Int) throws(CaptureError) -> xcb_window_t? {
+        if try connection.property(atoms.state, of: window, signal: nil)?.bytes.isEmpty == false { return window }
+        guard depth < Self.deepestFrame else { return nil }
+        for child in try connection.family(of: window, signal: nil)?.children ?? [] {
+            if let client = try client(in: child, depth: depth + 1) { return client }
+        }
+        return nil
+    }
+
+    /// A window of the list; nil where it can't be shared, or is out of sight without being minimised.
+    private func describe(_ id: xcb_window_t) throws(CaptureError) -> DisplayWindow? {
+        guard let attributes = try connection.attributes(of: id, signal: nil), !attributes.isUnmanaged,
+            let geometry = try connection.geometry(of: id, signal: nil), problem(attributes, geometry) == nil
+        else { return nil }
+        let window = try describe(id, attributes, geometry)
+        return attributes.isViewable || window.isMinimised ? window : nil
+    }
+
+    private func describe(
+        _ id: xcb_window_t, _ attributes: WindowAttributes, _ geometry: WindowGeometry
+    ) throws(CaptureError) -> DisplayWindow {
+        let application = try connection.property(xcb_atom_t(XCB_ATOM_WM_CLASS.rawValue), of: id, signal: nil)
+        // The instance's name, then that of the class, each ended by a zero.
+        let names = application?.bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self).printable } ?? []
+        let process = try connection.property(atoms.processID, of: id, signal: nil)?.numbers.first
+        let isIconified = try connection.isIconified(id, atoms, signal: nil) ?? false
+        return DisplayWindow(
+            id: id, title: try title(of: id), application: names.last,
+            processID: process.flatMap { Int32(exactly: $0) }, size: geometry.size, isMinimised: isIconified)
+    }
+
+    private func title(of id: xcb_window_t) throws(CaptureError) -> String {
+        if let name = try connection.property(atoms.name, of: id, signal: nil), !name.bytes.isEmpty {
+            return String(decoding: name.bytes, as: UTF8.self).printable
+        }
+        guard let name = try connection.property(xcb_atom_t(XCB_ATOM_WM_NAME.rawValue), of: id, signal: nil) else {
+            return ""
+        }
+        if name.type == atoms.text { return String(decoding: name.bytes, as: UTF8.self).printable }
+        // STRING is Latin-1 (ICCCM 2.7.1), whose characters have the numbers that Unicode gives them.
+        return String(String.UnicodeScalarView(name.bytes.map { Unicode.Scalar($0) })).printable
+    }
+
+    /// Why such a window can't be shared; nil where it can.
+    private func problem(_ attributes: WindowAttributes, _ geometry: WindowGeometry) -> String? {
+        if attributes.isInputOnly { return "it has no pixels (InputOnly)" }
+        if attributes.isUnmanaged, !attributes.isMapped { return "it is a menu or the like that is not on the screen" }
+        guard geometry.size.width >= 2, geometry.size.height >= 2 else { return "it is \(geometry.size) small" }
+        return connection.unsupportedPixels(depth: geometry.depth)
+    }
+}
+
+extension String {
+    /// Without characters that would do something to a terminal.
+    fileprivate var printable: String {
+        String(
+            unicodeScalars.map { scalar in
+                switch scalar.properties.generalCategory {
+                case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: " "
+                default: Character(scalar)
+                }
+            }
+        ).trimmingPrefixAndSuffixSpaces
+    }
+
+    private var trimmingPrefixAndSuffixSpaces: String {
+        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}

@@ -1,0 +1,174 @@
+import CXCB
+import Media
+
+/// One window, as the subject of pictures: its own pixels, which the server keeps for us even where others cover it.
+///
+/// The server has pixels of a window for as long as it can be seen but for what covers it (Composite calls that
+/// viewable), in memory that is another one after each change of its size and each time it comes back.
+final class WindowSubject: ScreenSubject {
+    let watched: xcb_window_t
+    /// What has just come to be holds what lay there before, of whatever window, until the program has drawn.
+    let settlingTime = Duration.milliseconds(100)
+
+    private let connection: XConnection
+    private let atoms: WindowAtoms
+    private let title: String
+    private var pixmap: xcb_pixmap_t?
+    private var pixmapSize = PixelSize(width: 0, height: 0)
+    /// The windows around it up to the screen's, which is not among them, the nearest first; nil where that is to be
+    /// found out. When one of these goes out of sight the window itself is told nothing.
+    private var frames: [xcb_window_t]?
+    private var isIconified: Bool?
+    private var isClosed = false
+
+    /// Has the server keep the window's pixels from now on, and asks to be told what happens to it. `window` is what
+    /// ``WindowList/window(_:)`` has looked at.
+    init(_ window: DisplayWindow, on connection: XConnection) throws(CaptureError) {
+        self.connection = connection
+        watched = window.id
+        title = window.title
+        atoms = try WindowAtoms(on: connection)
+        watch(
+            watched, for: XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)
+        let redirect = xcb_composite_redirect_window_checked(
+            connection.handle, watched, UInt8(XCB_COMPOSITE_REDIRECT_AUTOMATIC.rawValue))
+        guard try connection.check(redirect) else {
+            throw .windowClosed(id: watched, title: title)
+        }
+    }
+
+    deinit {
+        // Where the window is gone, so is all this, and nobody reads the refusal.
+        forgetPixmap()
+        forgetFrames()
+        watch(watched, for: 0)
+        xcb_composite_unredirect_window(
+            connection.handle, watched, UInt8(XCB_COMPOSITE_REDIRECT_AUTOMATIC.rawValue))
+        xcb_flush(connection.handle)
+    }
+
+    func take(_ event: XEvent) -> Bool {
+        switch Int32(event.type) {
+        case XCB_DESTROY_NOTIFY:
+            guard event.read(as: xcb_destroy_notify_event_t.self).window == watched, !event.isSent else { return false }
+            isClosed = true
+        case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY: forgetPixmap()
+        case XCB_REPARENT_NOTIFY: forgetFrames()
+        case XCB_CONFIGURE_NOTIFY: break
+        case XCB_PROPERTY_NOTIFY:
+            let property = event.read(as: xcb_property_notify_event_t.self)
+            guard property.window == watched, property.atom == atoms.state || property.atom == atoms.managerState
+            else { return false }
+            isIconified = nil
+        // Of other windows than these nothing was asked for.
+        default: return false
+        }
+        return true
+    }
+
+    func locate(signal: StopSignal?) throws(CaptureError) -> ScreenSight {
+        guard !isClosed else { throw .windowClosed(id: watched, title: title) }
+        do throws(CaptureError) {
+            return try find(signal: signal)
+        } catch {
+            guard case .requestRefused(_, let code) = error else { throw error }
+            // Between two of the questions it was closed, got another frame, or went out of sight.
+            let isThere = try isThere(signal: signal)
+            guard isThere != nil else { return .stopped }
+            guard isThere == true else { throw .windowClosed(id: watched, title: title) }
+            guard error.saysThatWindowIsGone || code == XCB_MATCH else { throw error }
+            forgetFrames()
+            forgetPixmap()
+            // It is looked for again, with the next event or soon.
+            return .hidden(.minimised)
+        }
+    }
+
+    /// Nil where `signal` was raised.
+    private func isThere(signal: StopSignal?) throws(CaptureError) -> Bool? {
+        do throws(CaptureError) {
+            return try connection.attributes(of: watched, signal: signal).map { _ in true }
+        } catch {
+            guard error.saysThatWindowIsGone else { throw error }
+            return false
+        }
+    }
+
+    private func watch(_ window: xcb_window_t, for events: UInt32) {
+        var mask = events
+        xcb_change_window_attributes(connection.handle, window, XCB_CW_EVENT_MASK.rawValue, &mask)
+    }
+
+    /// Nil where `signal` was raised.
+    private func frames(signal: StopSignal?) throws(CaptureError) -> [xcb_window_t]? {
+        if let frames { return frames }
+        var found: [xcb_window_t] = []
+        var window = watched
+        while true {
+            guard let parent = try connection.family(of: window, signal: signal)?.parent else { return nil }
+            guard parent != connection.root, parent != 0 else { break }
+            found.append(parent)
+            window = parent
+        }
+        for frame in found { watch(frame, for: XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue) }
+        frames = found
+        return found
+    }
+
+    private func forgetFrames() {
+        for frame in frames ?? [] { watch(frame, for: 0) }
+        frames = nil
+    }
+
+    private func find(signal: StopSignal?) throws(CaptureError) -> ScreenSight {
+        // Watched before the rest is asked for: no change falls between.
+        guard let frames = try frames(signal: signal),
+            let attributes = try connection.attributes(of: watched, signal: signal),
+            let geometry = try connection.geometry(of: watched, signal: signal)
+        else { return .stopped }
+        if isIconified == nil { isIconified = try connection.isIconified(watched, atoms, signal: signal) }
+        guard let isIconified else { return .stopped }
+        guard attributes.isViewable, !isIconified, geometry.size.width >= 2, geometry.size.height >= 2 else {
+            forgetPixmap()
+            return .hidden(.minimised)
+        }
+        guard let position = try connection.position(of: watched, signal: signal),
+            let screen = try connection.screenSize(signal: signal),
+            let (drawable, size) = try pixels(geometry, signal: signal)
+        else { return .stopped }
+        let pixels = ScreenPlace.Pixels(
+            drawable: drawable, area: PixelRectangle(x: 0, y: 0, size: size).even, inset: geometry.border)
+        let pointer = ScreenPlace.Pointer(
+            window: frames.first ?? connection.root, child: watched,
+            origin: (geometry.x + geometry.border, geometry.y + geometry.border))
+        let outline = PixelRectangle(x: position.x, y: position.y, size: size)
+        let isVisible = outline.intersection(PixelRectangle(x: 0, y: 0, size: screen)) != nil
+        return .shown(ScreenPlace(pixels: pixels, pointer: pointer), isVisible ? nil : .movedOffScreen)
+    }
+
+    /// The memory that holds the window's pixels now, and how large the window is there: it may be another size than a
+    /// moment before. Nil where `signal` was raised.
+    private func pixels(
+        _ geometry: WindowGeometry, signal: StopSignal?
+    ) throws(CaptureError) -> (xcb_pixmap_t, PixelSize)? {
+        if let pixmap, pixmapSize == geometry.size { return (pixmap, pixmapSize) }
+        forgetPixmap()
+        let pixmap = xcb_generate_id(connection.handle)
+        // Where it has none, the next question is refused.
+        xcb_composite_name_window_pixmap(connection.handle, watched, pixmap)
+        self.pixmap = pixmap
+        guard let memory = try connection.geometry(of: pixmap, signal: signal) else { return nil }
+        pixmapSize = PixelSize(
+            width: memory.size.width - 2 * geometry.border, height: memory.size.height - 2 * geometry.border)
+        guard pixmapSize.width >= 2, pixmapSize.height >= 2 else {
+            // Its border is another one by now.
+            throw .requestRefused(request: "CompositeNameWindowPixmap", code: Int(XCB_MATCH))
+        }
+        return (pixmap, pixmapSize)
+    }
+
+    private func forgetPixmap() {
+        if let pixmap { xcb_free_pixmap(connection.handle, pixmap) }
+        pixmap = nil
+    }
+}

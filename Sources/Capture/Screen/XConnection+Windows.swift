@@ -1,0 +1,155 @@
+import CXCB
+import Media
+
+/// The names of properties that say what a window is, as the server numbers them.
+struct WindowAtoms {
+    let clientList: xcb_atom_t
+    let name: xcb_atom_t
+    let text: xcb_atom_t
+    let processID: xcb_atom_t
+    let state: xcb_atom_t
+    let managerState: xcb_atom_t
+    let hidden: xcb_atom_t
+
+    init(on connection: XConnection) throws(CaptureError) {
+        clientList = try connection.atom("_NET_CLIENT_LIST")
+        name = try connection.atom("_NET_WM_NAME")
+        text = try connection.atom("UTF8_STRING")
+        processID = try connection.atom("_NET_WM_PID")
+        state = try connection.atom("WM_STATE")
+        managerState = try connection.atom("_NET_WM_STATE")
+        hidden = try connection.atom("_NET_WM_STATE_HIDDEN")
+    }
+}
+
+/// What the server says of a window.
+struct WindowAttributes {
+    let isInputOnly: Bool
+    /// Menus and the like, which no window manager looks after.
+    let isUnmanaged: Bool
+    let isMapped: Bool
+    /// Mapped, and so are all windows around it.
+    let isViewable: Bool
+}
+
+/// Where a window is in the one around it.
+struct WindowGeometry {
+    let x: Int
+    let y: Int
+    let size: PixelSize
+    let border: Int
+    let depth: UInt8
+}
+
+/// A property's value; empty where a window has none of that name.
+struct WindowProperty {
+    let type: xcb_atom_t
+    let bytes: [UInt8]
+
+    /// Its numbers, where it is a list of such.
+    var numbers: [UInt32] {
+        stride(from: 0, to: bytes.count & ~3, by: 4).map { start in
+            bytes[start..<start + 4].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        }
+    }
+}
+
+extension CaptureError {
+    /// Whether the server said that there is no such window, or no such drawable.
+    var saysThatWindowIsGone: Bool {
+        guard case .requestRefused(_, let code) = self else { return false }
+        return code == XCB_WINDOW || code == XCB_DRAWABLE
+    }
+}
+
+extension XConnection {
+    /// The number of a name.
+    func atom(_ name: String) throws(CaptureError) -> xcb_atom_t {
+        let cookie = xcb_intern_atom(handle, 0, UInt16(clamping: name.utf8.count), name)
+        // Without a signal there is always an answer.
+        return try reply("InternAtom", cookie.sequence, as: xcb_intern_atom_reply_t.self, signal: nil)?.value.atom ?? 0
+    }
+
+    /// Each of these is refused where there is no such window, and nil where `signal` was raised.
+    func attributes(of window: xcb_window_t, signal: StopSignal?) throws(CaptureError) -> WindowAttributes? {
+        let cookie = xcb_get_window_attributes(handle, window)
+        guard
+            let reply = try reply(
+                "GetWindowAttributes", cookie.sequence, as: xcb_get_window_attributes_reply_t.self, signal: signal)
+        else { return nil }
+        return WindowAttributes(
+            isInputOnly: UInt32(reply.value._class) == XCB_WINDOW_CLASS_INPUT_ONLY.rawValue,
+            isUnmanaged: reply.value.override_redirect != 0,
+            isMapped: UInt32(reply.value.map_state) != XCB_MAP_STATE_UNMAPPED.rawValue,
+            isViewable: UInt32(reply.value.map_state) == XCB_MAP_STATE_VIEWABLE.rawValue)
+    }
+
+    func geometry(of drawable: xcb_drawable_t, signal: StopSignal?) throws(CaptureError) -> WindowGeometry? {
+        let cookie = xcb_get_geometry(handle, drawable)
+        guard
+            let reply = try reply("GetGeometry", cookie.sequence, as: xcb_get_geometry_reply_t.self, signal: signal)
+        else { return nil }
+        return WindowGeometry(
+            x: Int(reply.value.x), y: Int(reply.value.y),
+            size: PixelSize(width: Int(reply.value.width), height: Int(reply.value.height)),
+            border: Int(reply.value.border_width), depth: reply.value.depth)
+    }
+
+    /// The window around another, and those inside, the lowest first.
+    func family(
+        of window: xcb_window_t, signal: StopSignal?
+    ) throws(CaptureError) -> (parent: xcb_window_t, children: [xcb_window_t])? {
+        let cookie = xcb_query_tree(handle, window)
+        guard let reply = try reply("QueryTree", cookie.sequence, as: xcb_query_tree_reply_t.self, signal: signal)
+        else { return nil }
+        let children = UnsafeBufferPointer(
+            start: xcb_query_tree_children(reply.pointer), count: Int(xcb_query_tree_children_length(reply.pointer)))
+        return (reply.value.parent, Array(children))
+    }
+
+    /// Where a window's corner is on the screen.
+    func position(of window: xcb_window_t, signal: StopSignal?) throws(CaptureError) -> (x: Int, y: Int)? {
+        let cookie = xcb_translate_coordinates(handle, window, root, 0, 0)
+        guard
+            let reply = try reply(
+                "TranslateCoordinates", cookie.sequence, as: xcb_translate_coordinates_reply_t.self, signal: signal)
+        else { return nil }
+        return (Int(reply.value.dst_x), Int(reply.value.dst_y))
+    }
+
+    /// The first 64 KiB of a property.
+    func property(
+        _ name: xcb_atom_t, of window: xcb_window_t, signal: StopSignal?
+    ) throws(CaptureError) -> WindowProperty? {
+        let cookie = xcb_get_property(handle, 0, window, name, XCB_GET_PROPERTY_TYPE_ANY.rawValue, 0, 1 << 14)
+        guard
+            let reply = try reply("GetProperty", cookie.sequence, as: xcb_get_property_reply_t.self, signal: signal)
+        else { return nil }
+        let bytes = UnsafeRawBufferPointer(
+            start: xcb_get_property_value(reply.pointer), count: Int(xcb_get_property_value_length(reply.pointer)))
+        return WindowProperty(type: reply.value.type, bytes: Array(bytes))
+    }
+
+    /// Whether a window manager keeps a window out of sight; nil where `signal` was raised.
+    func isIconified(
+        _ window: xcb_window_t, _ atoms: WindowAtoms, signal: StopSignal?
+    ) throws(CaptureError) -> Bool? {
+        guard let state = try property(atoms.state, of: window, signal: signal) else { return nil }
+        // ICCCM 4.1.3.1: 3 is IconicState.
+        if state.numbers.first == 3 { return true }
+        guard let managed = try property(atoms.managerState, of: window, signal: signal) else { return nil }
+        return managed.numbers.contains(atoms.hidden)
+    }
+
+    /// Whether the server keeps pixels of windows apart from the screen's (Composite 0.2), which has to be asked before
+    /// that is used.
+    func queryComposite() throws(CaptureError) -> Bool {
+        guard let composite = cxcb_composite_extension(handle), composite.pointee.present != 0 else { return false }
+        let cookie = xcb_composite_query_version(handle, 0, 4)
+        guard
+            let version = try reply(
+                "CompositeQueryVersion", cookie.sequence, as: xcb_composite_query_version_reply_t.self, signal: nil)
+        else { return false }
+        return (version.value.major_version, version.value.minor_version) >= (0, 2)
+    }
+}

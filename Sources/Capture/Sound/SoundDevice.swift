@@ -1,0 +1,48 @@
+/// A device of a sound server whose sound can be shared.
+public struct SoundDevice: Sendable, Hashable {
+    /// The server's name of it.
+    public let name: String
+    /// What people call it.
+    public let description: String
+    /// Whether it is an input, or an output whose sound is taken.
+    public let kind: SoundDeviceKind
+    /// Whether it is the one that is used where none is named.
+    public let isDefault: Bool
+
+    /// A device with all that is known of it.
+    public init(name: String, description: String, kind: SoundDeviceKind, isDefault: Bool) {
+        self.name = name
+        self.description = description
+        self.kind = kind
+        self.isDefault = isDefault
+    }
+
+    /// What shares its sound.
+    public var specification: AudioSpecification {
+        switch kind {
+        case .source: .microphone(device: name)
+        case .sink: .system(sink: name)
+        }
+    }
+}
+
+extension PulseSource {
+    /// The devices of `server` (as `PULSE_SERVER` names one; nil: the session's): microphones and other inputs, then
+    /// outputs. What gives the sound of an output is not among the inputs. Waits for the server five seconds at most.
+    public static func devices(server: String? = nil) throws(CaptureError) -> [SoundDevice] {
+        let session = try PulseSession(server: server, signal: nil)
+        _ = try session.connect()
+        // Without a signal there is always an answer.
+        let defaults = try session.defaults()
+        let sources = try session.sources() ?? []
+        let sinks = try session.sinks() ?? []
+        return sources.filter { !$0.isMonitor }.map {
+            SoundDevice(
+                name: $0.name, description: $0.description, kind: .source, isDefault: $0.name == defaults?.source)
+        }
+            + sinks.map {
+                SoundDevice(
+                    name: $0.name, description: $0.description, kind: .sink, isDefault: $0.name == defaults?.sink)
+            }
+    }
+}
