@@ -11,10 +11,19 @@ final class SourceTeller: CaptureSourceObserver, BroadcastObserver {
     }
 
     func captureWasInterrupted(by interruption: CaptureInterruption) {
-        Terminal.shared.say("Paused: \(interruption).")
+        switch interruption {
+        case .movedOffScreen:
+            Terminal.shared.say("The window was moved off the screen; its picture goes on.")
+        case .minimised, .extensionAway: Terminal.shared.say("Paused: \(interruption).")
+        }
     }
 
-    func captureInterruptionDidEnd(_ interruption: CaptureInterruption) { Terminal.shared.say("Goes on.") }
+    func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
+        switch interruption {
+        case .movedOffScreen: Terminal.shared.say("The window is back on the screen.")
+        case .minimised, .extensionAway: Terminal.shared.say("Goes on.")
+        }
+    }
 
     func captureSizeDidChange(to size: PixelSize) { Terminal.shared.say("The picture is \(size) now.") }
 

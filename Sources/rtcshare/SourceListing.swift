@@ -1,0 +1,170 @@
+internal import Capture
+internal import Foundation
+internal import Media
+
+/// What can be shared on a machine, as `rtcshare sources` prints it. The names of the properties are those in JSON.
+struct SourceListing: Encodable {
+    struct Display: Encodable {
+        let spec: String
+        /// What stands in `DISPLAY`.
+        let name: String
+        let width: Int
+        let height: Int
+    }
+
+    struct Output: Encodable {
+        let spec: String
+        let name: String
+        let x: Int
+        let y: Int
+        let width: Int
+        let height: Int
+        let primary: Bool
+    }
+
+    struct Window: Encodable {
+        let spec: String
+        let id: UInt32
+        let title: String
+        let application: String?
+        let pid: Int32?
+        let width: Int
+        let height: Int
+        let minimised: Bool
+
+        /// All keys are there in each entry; what is not known is null.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(spec, forKey: .spec)
+            try container.encode(id, forKey: .id)
+            try container.encode(title, forKey: .title)
+            try container.encode(application, forKey: .application)
+            try container.encode(pid, forKey: .pid)
+            try container.encode(width, forKey: .width)
+            try container.encode(height, forKey: .height)
+            try container.encode(minimised, forKey: .minimised)
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case spec, id, title, application, pid, width, height, minimised
+        }
+    }
+
+    struct Sound: Encodable {
+        let spec: String
+        let name: String
+        let description: String
+        /// `source` for an input, `sink` for an output.
+        let kind: String
+        let isDefault: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case spec, name, description, kind
+            case isDefault = "default"
+        }
+    }
+
+    private(set) var displays: [Display] = []
+    private(set) var outputs: [Output] = []
+    private(set) var windows: [Window] = []
+    private(set) var sounds: [Sound] = []
+    /// Why a part is missing.
+    private(set) var problems: [String] = []
+
+    private enum CodingKeys: String, CodingKey {
+        case displays, outputs, windows, sounds
+    }
+
+    /// Asks the display and the sound server that the environment names.
+    init(environment: [String: String], includingMinimised: Bool) {
+        let server = environment["PULSE_SERVER"].flatMap { $0.isEmpty ? nil : $0 }
+        do throws(CaptureError) {
+            try addDisplay(environment["DISPLAY"], includingMinimised: includingMinimised)
+        } catch {
+            problems.append(error.description)
+        }
+        do throws(CaptureError) {
+            sounds = try PulseSource.devices(server: server).map { device in
+                Sound(
+                    spec: device.specification.description, name: device.name, description: device.description,
+                    kind: device.kind == .source ? "source" : "sink", isDefault: device.isDefault)
+            }
+        } catch {
+            problems.append(error.description)
+        }
+    }
+
+    private mutating func addDisplay(_ name: String?, includingMinimised: Bool) throws(CaptureError) {
+        let size = try DisplaySource.screenSize(display: name)
+        displays = [
+            Display(
+                spec: SourceSpecification.display(output: nil).description, name: name ?? "", width: size.width,
+                height: size.height)
+        ]
+        outputs = try DisplaySource.outputs(display: name).map { output in
+            Output(
+                spec: SourceSpecification.display(output: output.name).description, name: output.name,
+                x: output.area.x, y: output.area.y, width: output.area.size.width, height: output.area.size.height,
+                primary: output.isPrimary)
+        }
+        windows = try WindowSource.windows(display: name, includingMinimised: includingMinimised).map { window in
+            Window(
+                spec: SourceSpecification.window(window.specification).description, id: window.id,
+                title: window.title, application: window.application, pid: window.processID,
+                width: window.size.width, height: window.size.height, minimised: window.isMinimised)
+        }
+    }
+
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+    }
+
+    /// For people: a heading for each kind, columns below.
+    func table() -> String {
+        let parts: [(String, [[String]])] = [
+            (
+                "Displays",
+                displays.map { [$0.spec, "\($0.width)x\($0.height)", "the whole screen of \($0.name)"] }
+                    + outputs.map {
+                        [
+                            $0.spec, "\($0.width)x\($0.height)",
+                            "at \($0.x),\($0.y)" + ($0.primary ? ", the primary one" : ""),
+                        ]
+                    }
+            ),
+            (
+                "Windows",
+                windows.map { window in
+                    let process = window.pid.map { " (pid \($0))" } ?? ""
+                    let owner = (window.application ?? "") + process
+                    let title = window.title.isEmpty ? "(no title)" : window.title
+                    return [
+                        window.spec, "\(window.width)x\(window.height)", owner.trimmingCharacters(in: .whitespaces),
+                        title + (window.minimised ? ", minimised" : ""),
+                    ]
+                }
+            ),
+            (
+                "Sound",
+                sounds.map { [$0.spec, $0.description + ($0.isDefault ? ", the default one" : "")] }
+            ),
+        ]
+        return parts.map { name, rows in
+            ([name] + (rows.isEmpty ? ["  none"] : Self.aligned(rows))).joined(separator: "\n") + "\n"
+        }.joined()
+    }
+
+    /// Lines whose columns stand below each other; the last one is as long as it is.
+    private static func aligned(_ rows: [[String]]) -> [String] {
+        let count = rows.map(\.count).max() ?? 0
+        let widths = (0..<count).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
+        return rows.map { row in
+            let cells = row.enumerated().map { column, text in
+                column == row.count - 1 ? text : text + String(repeating: " ", count: widths[column] - text.count)
+            }
+            return "  " + cells.joined(separator: "  ")
+        }
+    }
+}
