@@ -39,6 +39,8 @@ public actor AttendeeSession {
     /// The content of other attendees, in whose name this one shares.
     private var otherShares: [AttendeeID: ContentShareController] = [:]
     private var starts = 0
+    /// What the offer announces, where this session drew it itself.
+    let identity: LocalIdentity?
 
     /// The attendee on a connection, of which it reads the events from now on.
     public init(attendee: AttendeeID, connection: Connection) throws(AttendeeIDError) {
@@ -49,11 +51,12 @@ public actor AttendeeSession {
     }
 
     /// Whose content is shared on a connection, which may be one of many.
-    init(connection: Connection, contentShare: ContentShareController) {
+    init(connection: Connection, contentShare: ContentShareController, identity: LocalIdentity? = nil) {
         let attendee = contentShare.attendee
         self.attendee = attendee
         self.connection = connection
         self.contentShare = contentShare
+        self.identity = identity
         cameraClaim = MediaClaim(.camera, of: attendee, on: connection)
         voiceClaim = MediaClaim(.microphone, of: attendee, on: connection)
         tiles = VideoTileController(connection: connection)
@@ -70,9 +73,12 @@ public actor AttendeeSession {
         as attendee: AttendeeID, media: Set<SharedMedia> = [.content],
         configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> AttendeeSession {
+        guard attendee.modality == .attendee else { throw AttendeeIDError.content(attendee.rawValue) }
         let identity = try LocalIdentity(media: SharedMedia.kinds(media, of: attendee))
         let connection = try await Connection(as: .offerer, identity: identity, configuration: configuration)
-        return try AttendeeSession(attendee: attendee, connection: connection)
+        return AttendeeSession(
+            connection: connection,
+            contentShare: try ContentShareController(attendee: attendee, connection: connection), identity: identity)
     }
 
     /// Opens a connection as one who answers, and sees what others share.
@@ -102,6 +108,9 @@ public actor AttendeeSession {
         if isConnected { await share.connected(connection) }
         return share
     }
+
+    /// Whether there is, or was, a viewer.
+    var hasBegun: Bool { isConnected || isEnding }
 
     private var shares: [ContentShareController] { [contentShare] + otherShares.values }
 

@@ -18,6 +18,11 @@ struct BroadcastCommand: AsyncParsableCommand {
             Each shows the other its token. Either can be ended and started again; the viewer sees the share paused \
             meanwhile. --transport shared-memory copies nothing through the kernel; it takes the same user on the same \
             machine, or a --socket that both can reach.
+
+            With --session the share itself is handed over: this process takes up what rtcshare offer left, and sends by \
+            itself, until the session's file is removed.
+
+                rtcshare broadcast --source display --session session.json --answer answer.sdp
             """)
 
     @Option(help: ArgumentHelp("What to capture: \(SourceSpecification.syntax).", valueName: "spec"))
@@ -33,6 +38,13 @@ struct BroadcastCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The socket at which the share waits, in place of a port.", valueName: "path"))
     var socket: String?
+
+    @Option(
+        help: ArgumentHelp("The session file that rtcshare offer wrote, to share from here.", valueName: "file"))
+    var session: String?
+
+    @Option(help: ArgumentHelp("With --session, the viewer's answer.", valueName: "file"))
+    var answer: String?
 
     @Option(help: "How frames go.")
     var transport = Transport.tcp
@@ -51,9 +63,12 @@ struct BroadcastCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard (port == nil) != (socket == nil) else {
-            throw ValidationError("give --port or --socket: where the share's --source broadcast:… waits")
+        guard [port != nil, socket != nil, session != nil].count(where: { $0 }) == 1 else {
+            throw ValidationError(
+                "give one of --port and --socket, where the share's --source broadcast:… waits, and --session, to share "
+                    + "from here")
         }
+        guard (session == nil) == (answer == nil) else { throw ValidationError("--session and --answer go together") }
         guard port != 0 else { throw ValidationError("--port: give 1 to 65535") }
         guard SourceSpecification.frameRates.contains(maxFramerate) else {
             throw ValidationError("--max-framerate \(maxFramerate): give 0.1 to 240 frames a second")
@@ -63,6 +78,7 @@ struct BroadcastCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
+            if let session, let answer { return try await share(session, answer: answer) }
             let endpoint = port.map { BroadcastEndpoint.port($0) } ?? .path(socket ?? "")
             let sender = try BroadcastSender(
                 endpoint: endpoint, tokens: try tokens.tokens(), transport: transport == .tcp ? .tcp : .sharedMemory)
@@ -71,6 +87,19 @@ struct BroadcastCommand: AsyncParsableCommand {
             let sources = try OpenedSources(selection, maximumFrameRate: maxFramerate)
             try await Broadcasting(sender: sender, sources: sources).run(duration: duration)
         }
+    }
+
+    /// Shares from here, for as long as the session's file is there.
+    private func share(_ session: String, answer: String) async throws {
+        var sharing = try SharingOptions.parse([])
+        sharing.sources.source = source
+        sharing.sources.audio = audio
+        sharing.maxFramerate = maxFramerate
+        sharing.duration = duration
+        let share = StoredShare(
+            answerPath: answer, sessionPath: session, sharing: sharing, running: try RunningOptions.parse([]),
+            endsWithSession: true)
+        try await share.run()
     }
 }
 

@@ -18,6 +18,7 @@ extension CommandFailure {
         case let error as ConnectionError: self.init(error.status, error.description)
         case let error as ICEServerError: self.init(error.status, error.description)
         case let error as CaptureError: self.init(error.status, error.description)
+        case let error as HandoverError: self.init(.badInput, error.description)
         case let error as BroadcastError: self.init(error.status, error.description)
         case let error as AudioFileError: self.init(error.status, error.description)
         case .configuration(let problem) as ContentShareError: self.init(.usage, "this can't be sent: \(problem)")

@@ -66,9 +66,10 @@ struct OfferCommand: AsyncParsableCommand {
         let file = SessionFile(path: session)
         try file.store(
             SharingSession(
-                createdAt: now, host: SharingSession.thisHost, identity: identity,
-                endpoints: await connection.localAddresses.map(SharingSession.Endpoint.init),
-                offer: offer, attendee: attendee.rawValue, sources: sources,
+                createdAt: now, host: SharingSession.thisHost,
+                session: StoredSession(
+                    attendee: attendee, identity: identity, addresses: await connection.localAddresses, offer: offer),
+                sources: sources,
                 transportPolicy: (policy ?? .all).rawValue, servers: useful.map(\.source), relays: relays))
         connection.setLeavesRelays(true)
         await connection.close()

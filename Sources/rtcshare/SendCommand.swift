@@ -53,88 +53,19 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailure {
             if let answer {
-                try await send(answerPath: answer)
+                try await StoredShare(answerPath: answer, sessionPath: session, sharing: sharing, running: running)
+                    .run()
             } else {
                 try await offerAndSend()
             }
         }
     }
 
-    private func checkStandardInput(_ selection: SourceSelection, answer: String) throws(CommandFailure) {
-        guard let option = try selection.standardInputOption(), answer == "-" else { return }
-        throw CommandFailure(
-            .usage,
-            "\(option): standard input can't be both the answer and the video: use rtcshare offer, then send "
-                + "--answer FILE")
-    }
-
-    /// Takes up the session of an earlier `offer`.
-    private func send(answerPath: String) async throws {
-        // An answer on standard input is read only once it is clear that no picture is to come from there.
-        if answerPath == "-" { try checkStandardInput(sharing.sources.selection, answer: answerPath) }
-        let answer = try AnswerFile.read(answerPath)
-        let file = SessionFile(path: session)
-        let stored = try file.take()
-        let offer = try SessionDescription.parse(stored.offer)
-        // Everything that can be wrong with the answer or the source is found before anything is used up.
-        _ = try Negotiation.negotiate(offer: offer, answer: answer)
-        let selection = sharing.sources.selection.merged(over: stored.sources)
-        try selection.check(offered: stored.sources)
-        try checkStandardInput(selection, answer: answerPath)
-        let sources = try sharing.open(selection)
-        let room = try await running.room(of: AttendeeID(stored.attendee))
-        let interruption = Interruption()
-        let (connection, configuration) = try await connection(for: stored, sending: selection.media, in: file)
-        let inviting = ShareControl.Inviting(
-            media: stored.sources.media.intersection(selection.media), configuration: configuration,
-            policy: ICEOptions.Policy(rawValue: stored.transportPolicy))
-        let share = Share(
-            room: room, sources: sources, options: sharing, running: running, inviting: inviting,
-            interruption: interruption)
-        try await share.run(on: connection) {
-            try await connection.accept(answer: answer, to: offer)
-        } consume: {
-            // Until here another try could need them.
-            connection.setLeavesRelays(false)
-            try file.consume()
-        }
-    }
-
-    /// Opens the sockets that the offer named, and takes up what relayed to them.
-    private func connection(
-        for stored: SharingSession, sending media: Set<SharedMedia>, in file: SessionFile
-    ) async throws -> (Connection, forOthers: Connection.Configuration) {
-        var configuration = sharing.connectionConfiguration(for: media)
-        let relays = try LeftRelays(stored, in: file)
-        var others = configuration
-        relays.applyAnew(to: &others)
-        // Where the offer listened, and nowhere else.
-        others.addresses = Array(Set(stored.endpoints.compactMap { IPAddress($0.address) }))
-        relays.apply(to: &configuration)
-        let connection: Connection
-        do {
-            connection = try await Connection(
-                as: .offerer, identity: stored.identity, configuration: configuration,
-                endpoints: stored.endpoints.compactMap(\.transportAddress))
-        } catch let error as ConnectionError {
-            throw error
-        } catch {
-            throw CommandFailure(.badInput, "the session \(file.path) is damaged: \(error); make a new offer")
-        }
-        do {
-            try await relays.takeUp(on: connection)
-        } catch {
-            await connection.close()
-            throw error
-        }
-        return (connection, others)
-    }
-
     /// Does the offer's part too.
     private func offerAndSend() async throws {
         let attendee = try offering.attendeeID()
         let selection = sharing.sources.selection
-        try checkStandardInput(selection, answer: "-")
+        try selection.checkStandardInput(answer: "-")
         let sources = try sharing.open(selection)
         let room = try await running.room(of: attendee)
         var configuration = sharing.connectionConfiguration(for: selection.media)

@@ -13,6 +13,8 @@ struct Share {
     let running: RunningOptions
     let inviting: ShareControl.Inviting
     let interruption: Interruption
+    /// Gives an element when the stored session that this share hangs on was removed.
+    var removals: AsyncStream<Void>?
 
     /// What can happen to a share, from whatever side.
     enum Occurrence: Sendable {
@@ -23,6 +25,7 @@ struct Share {
         case besideEnded(String, CaptureSourceError?)
         case interrupted
         case stopRequested
+        case sessionRemoved
         case durationOver
         case second
         case statusDue
@@ -84,6 +87,7 @@ struct Share {
     private func watch(_ continuation: AsyncStream<Occurrence>.Continuation) -> [Task<Void, Never>] {
         [
             Task { for await _ in interruption.requested { continuation.yield(.interrupted) } },
+            Task { if let removals { for await _ in removals { continuation.yield(.sessionRemoved) } } },
             ticker(every: .seconds(1), .second, continuation),
             ticker(every: Terminal.shared.statusInterval, .statusDue, continuation),
         ]
@@ -137,6 +141,8 @@ struct Share {
             case .interrupted, .stopRequested:
                 if !wasConnected { try consume() }
                 return Terminal.shared.say("Stopped.")
+            case .sessionRemoved:
+                return Terminal.shared.say("The stored session was removed: the share has ended.")
             case .durationOver:
                 return Terminal.shared.say("Done: \((options.duration ?? 0).formatted()) seconds shared.")
             case .sourceEnded(let error):

@@ -1,7 +1,6 @@
+internal import ContentShare
 internal import Foundation
 internal import NetworkRuntime
-internal import PeerConnection
-internal import WireFormat
 
 /// What `rtcshare offer` leaves for `rtcshare send`: the identity that the offer announced, where it listens, what relays
 /// for it, and what is to be shared.
@@ -11,12 +10,8 @@ struct SharingSession: Codable, Sendable {
     let createdAt: Date
     /// Names the machine that made the offer: its ports are of no use elsewhere.
     let host: String
-    let identity: LocalIdentity
-    /// The addresses that the offer listens at, `ADDRESS` and `port`.
-    let endpoints: [Endpoint]
-    /// The offer as it was handed out.
-    let offer: String
-    let attendee: String
+    /// Who shares, the identity that the offer announced, and where it listens.
+    let session: StoredSession
     /// What `offer` was told to share.
     let sources: SourceSelection
 
@@ -27,21 +22,9 @@ struct SharingSession: Codable, Sendable {
     /// The relayed addresses in the offer, which their servers hold for `send`.
     let relays: [SavedRelay]
 
-    static let currentVersion = 3
+    static let currentVersion = 4
     /// The viewer's browser gave up long before; the certificate is valid for longer than that.
     static let maximumAge: TimeInterval = 24 * 3600
-
-    struct Endpoint: Codable, Sendable {
-        let address: String
-        let port: UInt16
-
-        init(_ address: TransportAddress) {
-            self.address = address.ip.description
-            port = address.port
-        }
-
-        var transportAddress: TransportAddress? { TransportAddress(address, port: port) }
-    }
 
     /// This machine's name for itself.
     static var thisHost: String {
@@ -90,7 +73,7 @@ final class SessionFile {
         do {
             try FileManager.default.createDirectory(
                 at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            try replace(with: try Self.encoder.encode(session))
+            try PrivateFile(path: path).write(try Self.encoder.encode(session))
         } catch {
             throw CommandFailure(
                 .cannotCreate,
@@ -142,7 +125,7 @@ final class SessionFile {
             mine.st_ino == present.st_ino, mine.st_dev == present.st_dev
         else { return }
         do {
-            try replace(with: try Self.encoder.encode(Tombstone(usedAt: now)))
+            try PrivateFile(path: path).write(try Self.encoder.encode(Tombstone(usedAt: now)))
         } catch {
             throw CommandFailure(
                 .inputOutput, "can't mark the session \(path) as used: \(StandardStreams.reason(of: error))")
@@ -169,22 +152,6 @@ final class SessionFile {
             throw CommandFailure(
                 .badInput,
                 "the session \(path) is stale: its offer was made \(Int(age / 3600)) hours ago; make a new offer")
-        }
-    }
-
-    /// A new file in the old one's place, so that a reader sees one or the other whole.
-    private func replace(with data: Data) throws {
-        let temporary = path + ".\(ProcessInfo.processInfo.processIdentifier)"
-        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
-        do {
-            try handle.write(contentsOf: data)
-            try handle.close()
-            guard rename(temporary, path) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        } catch {
-            unlink(temporary)
-            throw error
         }
     }
 

@@ -30,6 +30,15 @@ struct SourceSelection: Codable, Sendable {
         return options.first?.0
     }
 
+    /// Refuses pictures and an answer that both are standard input.
+    func checkStandardInput(answer: String) throws(CommandFailure) {
+        guard let option = try standardInputOption(), answer == "-" else { return }
+        throw CommandFailure(
+            .usage,
+            "\(option): standard input can't be both the answer and the video: use rtcshare offer, then send "
+                + "--answer FILE")
+    }
+
     /// These, and where nothing is said, those that the offer was told.
     func merged(over offered: SourceSelection) -> SourceSelection {
         var merged = self

@@ -1,0 +1,78 @@
+internal import Dispatch
+public import Foundation
+
+/// A file that nobody but its owner may read, written whole: what one process leaves for another.
+public struct PrivateFile: Sendable {
+    /// Where it is.
+    public let path: String
+
+    /// The file at `path`, which need not exist yet.
+    public init(path: String) {
+        self.path = path
+    }
+
+    /// Writes a new file of mode 0600 in place of whatever is there, so that a reader sees one or the other whole.
+    public func write(_ data: Data) throws {
+        let temporary = "\(path).\(ProcessInfo.processInfo.processIdentifier)"
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw Self.lastError }
+        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        do {
+            try handle.write(contentsOf: data)
+            try handle.close()
+            guard rename(temporary, path) == 0 else { throw Self.lastError }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    /// What is in it; refused where others could have read or changed it.
+    public func read() throws -> Data {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw Self.lastError }
+        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & 0o077 == 0 else { throw POSIXError(.EACCES) }
+        return try handle.readToEnd() ?? Data()
+    }
+
+    /// Removes it, which ends whatever hangs on it.
+    public func remove() throws {
+        guard unlink(path) == 0 else { throw Self.lastError }
+    }
+
+    private static var lastError: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+
+    /// Gives one element when the file, or its folder, is removed or moved away; at once where it is not there. A file
+    /// that is written anew is still there.
+    public func removals() throws -> AsyncStream<Void> {
+        let watch = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+        guard watch >= 0 else { throw Self.lastError }
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        let events = UInt32(IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF)
+        guard inotify_add_watch(watch, folder, events) >= 0 else {
+            let error = Self.lastError
+            close(watch)
+            throw error
+        }
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        let path = path
+        // Dispatch sources are safe to share; the protocol does not say so.
+        nonisolated(unsafe) let source = DispatchSource.makeReadSource(fileDescriptor: watch, queue: .global())
+        let look: @Sendable () -> Void = {
+            // Whatever happened in the folder: it counts whether the file is there.
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            while Glibc.read(watch, &bytes, bytes.count) > 0 {}
+            guard access(path, F_OK) != 0 else { return }
+            continuation.yield()
+            continuation.finish()
+        }
+        source.setEventHandler(handler: look)
+        source.setCancelHandler { close(watch) }
+        continuation.onTermination = { _ in source.cancel() }
+        source.activate()
+        look()
+        return stream
+    }
+}

@@ -1,0 +1,76 @@
+internal import ContentShare
+internal import Foundation
+internal import NetworkRuntime
+internal import PeerConnection
+internal import SDP
+internal import WireFormat
+
+/// A share of the session that an earlier `offer` left, by whichever process takes it up.
+struct StoredShare {
+    let answerPath: String
+    let sessionPath: String?
+    let sharing: SharingOptions
+    let running: RunningOptions
+    /// Whether the share ends when the session's file is removed.
+    var endsWithSession = false
+
+    /// Takes up the session of an earlier `offer`.
+    func run() async throws {
+        // An answer on standard input is read only once it is clear that no picture is to come from there.
+        if answerPath == "-" { try sharing.sources.selection.checkStandardInput(answer: answerPath) }
+        let answer = try AnswerFile.read(answerPath)
+        let file = SessionFile(path: sessionPath)
+        let stored = try file.take()
+        let offer = try SessionDescription.parse(stored.session.offer)
+        // Everything that can be wrong with the answer or the source is found before anything is used up.
+        _ = try Negotiation.negotiate(offer: offer, answer: answer)
+        let selection = sharing.sources.selection.merged(over: stored.sources)
+        try selection.check(offered: stored.sources)
+        try selection.checkStandardInput(answer: answerPath)
+        let sources = try sharing.open(selection)
+        let room = try await running.room(of: AttendeeID(stored.session.attendee))
+        let interruption = Interruption()
+        let (connection, configuration) = try await connection(for: stored, sending: selection.media, in: file)
+        let inviting = ShareControl.Inviting(
+            media: stored.sources.media.intersection(selection.media), configuration: configuration,
+            policy: ICEOptions.Policy(rawValue: stored.transportPolicy))
+        let share = Share(
+            room: room, sources: sources, options: sharing, running: running, inviting: inviting,
+            interruption: interruption, removals: endsWithSession ? try PrivateFile(path: file.path).removals() : nil)
+        try await share.run(on: connection) {
+            try await connection.accept(answer: answer, to: offer)
+        } consume: {
+            // Until here another try could need them.
+            connection.setLeavesRelays(false)
+            try file.consume()
+        }
+    }
+
+    /// Opens the sockets that the offer named, and takes up what relayed to them.
+    private func connection(
+        for stored: SharingSession, sending media: Set<SharedMedia>, in file: SessionFile
+    ) async throws -> (Connection, forOthers: Connection.Configuration) {
+        var configuration = sharing.connectionConfiguration(for: media)
+        let relays = try LeftRelays(stored, in: file)
+        var others = configuration
+        relays.applyAnew(to: &others)
+        // Where the offer listened, and nowhere else.
+        others.addresses = Array(Set(stored.session.addresses.map(\.ip)))
+        relays.apply(to: &configuration)
+        let connection: Connection
+        do {
+            connection = try await stored.session.openConnection(configuration: configuration)
+        } catch let error as ConnectionError {
+            throw error
+        } catch {
+            throw CommandFailure(.badInput, "the session \(file.path) is damaged: \(error); make a new offer")
+        }
+        do {
+            try await relays.takeUp(on: connection)
+        } catch {
+            await connection.close()
+            throw error
+        }
+        return (connection, others)
+    }
+}
