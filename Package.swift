@@ -133,6 +133,8 @@ let package = Package(
         example("StreamAndTracks", ["Capture", "ContentShare", "Media", "VideoCoding"]),
         example("ScreenCapturer", ["Capture", "ContentShare", "Media"]),
         example("SubgroupShare", ["Capture", "ContentShare", "Media"]),
+        example("DeviceLevelShare", ["Capture", "ContentShare", "Media", "NetworkRuntime"]),
+        example("ScreenBroadcast", ["Capture", "ContentShare", "Media"]),
 
         // Tests: a folder a module, and what they share.
         .target(
