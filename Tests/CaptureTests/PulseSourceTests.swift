@@ -87,6 +87,21 @@ struct PulseSourceTests {
         #expect(observer.events == [.started, .stopped, .started, .stopped, .started, .stopped])
     }
 
+    @Test("devices are listed with what is used where none is named, and no monitor among the inputs")
+    func devices() throws {
+        let server = try SoundServer(sinks: ["first", "second"])
+        try server.control("set-default-sink", "second")
+        try server.control("load-module", "module-virtual-source", "source_name=desk", "master=first.monitor")
+        try server.control("set-default-source", "desk")
+        let devices = try PulseSource.devices(server: server.address)
+        #expect(devices.map(\.name) == ["desk", "first", "second"])
+        #expect(devices.map(\.kind) == [.source, .sink, .sink])
+        #expect(devices.map(\.isDefault) == [true, false, true])
+        #expect(devices.map(\.specification.description) == ["microphone:desk", "system:first", "system:second"])
+        #expect(devices.allSatisfy { !$0.description.isEmpty })
+        #expect(throws: CaptureError.self) { try PulseSource.devices(server: "unix:/nowhere") }
+    }
+
     @Test("where no sink is named, capture goes on with the default one when that becomes another")
     func followsDefault() throws {
         let server = try SoundServer(sinks: ["first", "second"])

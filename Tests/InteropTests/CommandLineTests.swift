@@ -53,6 +53,21 @@ extension Interop {
             #expect(outcome.standardError.contains("answer.sdp"), "\(outcome.standardError)")
         }
 
+        @Test func `Without a display and a sound server nothing is listed, and why is said on standard error`()
+            async throws
+        {
+            let folder = try TemporaryFolder()
+            var environment = Self.environment(folder)
+            environment["PULSE_SERVER"] = "unix:" + folder.file("none").path
+            let share = try Share(environment: environment, in: folder)
+            let outcome = try await share.run(["sources", "--json"])
+            #expect(outcome.status == 0, "\(outcome.standardError)")
+            #expect(outcome.standardError.contains("DISPLAY is not set"))
+            #expect(outcome.standardError.contains("no sound server answers"))
+            let listed = try JSONDecoder().decode([String: [String]].self, from: Data(outcome.standardOutput.utf8))
+            #expect(listed == ["displays": [], "outputs": [], "windows": [], "sounds": []])
+        }
+
         @Test func `An unknown option ends with 64`() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)

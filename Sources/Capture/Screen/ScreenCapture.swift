@@ -14,11 +14,12 @@ enum ScreenCapture {
         guard var grabber = try ScreenGrabber(connection: connection, subject: subject, signal: signal) else { return }
         var reporter = CaptureReporter(broadcaster: broadcaster, size: format.size)
         // What comes after the end, or after another start, is not held back by this.
-        defer { broadcaster.isMuted = false }
+        defer { reporter.setMuted(false) }
         var cadence = ScreenCadence(framesPerSecond: format.framesPerSecond, now: monotonicNow())
         while !signal.isRaised {
             guard try grabber.update(signal: signal) else { return }
-            reporter.report(grabber.interruption, isMuted: grabber.isHidden, size: grabber.size)
+            reporter.setMuted(grabber.isHidden)
+            reporter.report(grabber.interruption, size: grabber.size, now: monotonicNow())
             guard !grabber.isHidden else {
                 let deadline = monotonicNow() + searchInterval
                 guard grabber.wait(until: deadline, signal: signal) else { return }
@@ -52,18 +53,32 @@ enum ScreenCapture {
 
 /// Tells sinks and observers how a subject stands, each change once.
 private struct CaptureReporter {
-    let broadcaster: VideoBroadcaster
-    /// As it was told last.
-    var size: PixelSize
+    private let broadcaster: VideoBroadcaster
+    // As it was told last. A mute that somebody else has set is left alone.
+    private var isMuted = false
+    private var size: PixelSize
     private var interruption: CaptureInterruption?
+    /// Since when the subject has been beyond the screen's edges.
+    private var leftAt: Duration?
+    /// For so long that is no news: window managers put a window there while they bring it back.
+    private static let patience = Duration.milliseconds(300)
 
     init(broadcaster: VideoBroadcaster, size: PixelSize) {
         self.broadcaster = broadcaster
         self.size = size
     }
 
-    mutating func report(_ interruption: CaptureInterruption?, isMuted: Bool, size: PixelSize?) {
-        if broadcaster.isMuted != isMuted { broadcaster.isMuted = isMuted }
+    mutating func setMuted(_ isMuted: Bool) {
+        guard isMuted != self.isMuted else { return }
+        self.isMuted = isMuted
+        broadcaster.isMuted = isMuted
+    }
+
+    /// Called again and again, also when nothing has happened.
+    mutating func report(_ found: CaptureInterruption?, size: PixelSize?, now: Duration) {
+        leftAt = found == .movedOffScreen ? leftAt ?? now : nil
+        let isShort = leftAt.map { now < $0 + Self.patience } ?? false
+        let interruption = isShort ? nil : found
         if interruption != self.interruption {
             if let over = self.interruption { broadcaster.observers.interruptionDidEnd(over) }
             self.interruption = interruption

@@ -139,10 +139,10 @@ struct WindowList {
 }
 
 extension String {
-    /// Without characters that would do something to a terminal.
+    /// Without characters that would do something to a terminal, and not longer than a person reads.
     fileprivate var printable: String {
         String(
-            unicodeScalars.map { scalar in
+            unicodeScalars.prefix(500).map { scalar in
                 switch scalar.properties.generalCategory {
                 case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: " "
                 default: Character(scalar)
