@@ -65,6 +65,21 @@ final class VirtualDisplay: Sendable {
         return process
     }
 
+    /// Starts openbox, and waits until it looks after windows: what is opened while it starts may stay hidden.
+    func startWindowManager() throws -> Process {
+        let sign = NSTemporaryDirectory() + "openbox-\(UUID().uuidString)"
+        defer { unlink(sign) }
+        let manager = try start("openbox", ["--sm-disable", "--startup", "touch \(sign)"])
+        let deadline = DispatchTime.now() + 20
+        while !FileManager.default.fileExists(atPath: sign) {
+            guard manager.isRunning, DispatchTime.now() < deadline else {
+                throw Failure(description: "openbox did not start")
+            }
+            usleep(10_000)
+        }
+        return manager
+    }
+
     /// Runs a program on this display to its end, and gives what it wrote.
     @discardableResult
     func run(_ program: String, _ arguments: String...) throws -> Data {

@@ -350,7 +350,7 @@ struct WindowSourceTests {
         .enabled(if: VirtualDisplay.hasWindowManager, "needs openbox and xterm"))
     func windowManager() throws {
         let display = try VirtualDisplay()
-        let manager = try display.start("openbox", ["--sm-disable"])
+        let manager = try display.startWindowManager()
         let xterm = try display.start("xterm", ["-T", "Alpha", "-geometry", "40x10+20+40", "-e", "cat"])
         let other = try display.start("xterm", ["-T", "Beta", "-geometry", "40x10+30+60", "-e", "cat"])
         defer {

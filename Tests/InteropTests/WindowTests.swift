@@ -32,7 +32,7 @@ extension Interop {
         {
             let folder = try TemporaryFolder()
             let display = try await XvfbDisplay(width: 800, height: 600, in: folder)
-            try display.start("openbox", ["--sm-disable"])
+            try await display.startWindowManager()
             let share = try Share(environment: display.environment, in: folder)
             try display.start("xclock", ["-update", "1", "-geometry", "300x200+100+100", "-title", "Shared clock"])
             var found: [Sources.Window] = []

@@ -39,6 +39,14 @@ final class XvfbDisplay {
         clients.append(try RunningProgram(executable, arguments, environment: environment, in: folder))
     }
 
+    /// Starts openbox, and waits until it looks after windows: what is opened while it starts may stay hidden.
+    func startWindowManager() async throws {
+        try start("openbox", ["--sm-disable", "--startup", "touch \(folder.file("openbox-ready").path)"])
+        try await server.wait(for: "openbox", timeout: .seconds(30)) {
+            FileManager.default.fileExists(atPath: folder.file("openbox-ready").path)
+        }
+    }
+
     /// A screen full of text that does not change once it is drawn.
     func showStillText() async throws {
         try await showTerminal("ls -ld /usr/bin/* | cut -c1-150 | head -45; touch terminal-ready; exec sleep 1000")
