@@ -87,7 +87,6 @@ func present() async throws {
 }
 
 do {
-    setlinebuf(stdout)
     let arguments = CommandLine.arguments
     if arguments.count == 3, arguments[1] == "extension" {
         try await broadcast(to: arguments[2])

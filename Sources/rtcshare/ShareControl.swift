@@ -207,7 +207,7 @@ actor ShareControl {
             case .admit(let viewer, let text): try await admit(viewer, text)
             }
             tellTerminal(of: request)
-            return .done(notice: nil)
+            return .done(notice: notice(of: request))
         } catch {
             return ControlAnswer(CommandFailure(explaining: error))
         }
@@ -229,6 +229,18 @@ actor ShareControl {
             case .status, .stop, .invite, .admit: nil
             }
         if let words { Terminal.shared.say(words) }
+    }
+
+    /// What whoever asked might wonder at.
+    private func notice(of request: ControlRequest) -> String? {
+        switch request {
+        case .admit, .destination:
+            guard case .held? = pause else { return nil }
+            return "The share is paused: who did not see it before sees it once it goes on, or a slate with rtcshare "
+                + "pause --slate."
+        case .source where pause != nil: return "The share is paused: viewers see this once it goes on."
+        default: return nil
+        }
     }
 
     private func pause(showingSlate: Bool) async throws -> String? {
