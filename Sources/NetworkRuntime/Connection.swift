@@ -260,6 +260,12 @@ public actor Connection {
         onEventLoop { $0.setSending(isSending, media: media, now: MonotonicClock.now) }
     }
 
+    /// Holds the media of this index back, which the peer is told, or sends it again; from any thread. Its place in the
+    /// descriptions is left as it is.
+    public nonisolated func setHeldBack(_ isHeldBack: Bool, media: Int) {
+        onEventLoop { $0.setHeldBack(isHeldBack, media: media, now: MonotonicClock.now) }
+    }
+
     /// Says what the encoder of a media could use, for the path's rate to be divided by; from any thread.
     public nonisolated func setDemand(_ demand: BitrateDemand, media: Int) {
         onEventLoop { $0.setDemand(demand, media: media, now: MonotonicClock.now) }

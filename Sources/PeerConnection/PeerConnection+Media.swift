@@ -35,7 +35,16 @@ extension PeerConnection {
         advance(now: now)
     }
 
-    /// Whether a media is sent: the newest descriptions agree on it, and it was not stopped since.
+    /// Holds a media back, or sends it again, as ``setSending(_:media:now:)`` does, but leaves it its place in the descriptions:
+    /// it can be sent again at any time. An unknown index does nothing.
+    public mutating func setHeldBack(_ isHeldBack: Bool, media: Int, now: Instant) {
+        guard progress != .ended, outbound.indices.contains(media) else { return }
+        outbound[media].isHeldBack = isHeldBack
+        applySending(media: media, now: now)
+        advance(now: now)
+    }
+
+    /// Whether a media is sent: the newest descriptions agree on it, and it was neither stopped since nor is it held back.
     public func isSending(media: Int) -> Bool {
         outbound.indices.contains(media) && outbound[media].isActive
     }

@@ -109,7 +109,8 @@ extension PeerConnection {
     /// Has a media sent where the descriptions agree on it and its owner wants it, and else not.
     mutating func applySending(media index: Int, now: Instant) {
         bandwidth.isAllocationDue = true
-        if outbound[index].isWanted, let media = negotiatedMedia(index), media.direction.sends,
+        if outbound[index].isWanted, !outbound[index].isHeldBack, let media = negotiatedMedia(index),
+            media.direction.sends,
             let parameters = OutgoingStream.Parameters(media)
         {
             outbound[index].start(

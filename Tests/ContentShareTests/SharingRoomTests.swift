@@ -115,6 +115,23 @@ struct SharingRoomTests {
         screen.stop()
     }
 
+    @Test func `Who is elsewhere when an offer is made needs no other to come in`() async throws {
+        let room = try await RoomFixture()
+        let (ann, bob) = (try await room.seat("ann"), try await room.seat("bob", .only("design")))
+        let screen = try pattern(192, 144)
+        try await room.room.contentShare.start(source: screen)
+        _ = await ann.tiles.wait(for: .added)
+        try await bob.viewer.session.connect(to: bob.session)
+        let design = try Subgroup("design")
+        await room.room.join(design)
+        try await room.room.changeDestination(to: .subgroup(design))
+        _ = await bob.tiles.wait(for: .added)
+        await bob.tiles.waitForPictures()
+        #expect(bob.tiles.kindsButPauses == [.added])
+        await room.end(ann, bob)
+        screen.stop()
+    }
+
     @Test func `A viewer who leaves takes only itself away, and the share waits for the next`() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann")

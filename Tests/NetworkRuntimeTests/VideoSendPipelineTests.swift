@@ -125,6 +125,27 @@ import WireFormat
         await other.close()
     }
 
+    @Test func `Who comes while a track is sent begins with a key frame, and nobody else is given more`() async throws {
+        let (first, second) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
+        let pipeline = try Self.pipeline()
+        pipeline.attach(first.sender, media: 0)
+        let source = CustomVideoSource()
+        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        source.capture(Self.grey(64, 64))
+        _ = await first.frames { $0.isKeyFrame }
+        source.capture(Self.grey(64, 64, luma: 90))
+        pipeline.attach(second.sender, media: 0)
+        source.capture(Self.grey(64, 64, luma: 200))
+        #expect(await second.frames { _ in true }.first?.isKeyFrame == true)
+        let report = await second.sender.statistics()
+        let stream = report.first { $0.id == StatisticsObject.outboundID(media: 0) }
+        // Nothing went there that could not be shown.
+        #expect(stream?.integer("pliCount") == 0)
+        pipeline.stop()
+        await first.close()
+        await second.close()
+    }
+
     /// What the encoder goes by.
     private static func rate(_ pipeline: VideoSendPipeline, of connection: Connection? = nil) -> Double? {
         let report = [StatisticsObject(id: StatisticsObject.outboundID(media: 0), type: .outboundRTP, timestamp: 0)]

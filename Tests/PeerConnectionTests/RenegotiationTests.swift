@@ -104,6 +104,30 @@ import WireFormat
         #expect(outbound.integer("framesSent") == Int64(call.framesSent))
     }
 
+    @Test func `A media that is held back says goodbye, keeps its place in offers, and is sent again at once`() throws {
+        let call = try makeCall(seed: 621, media: [Self.screen, Self.voice])
+        let goodbyes = try goodbyes(of: call)
+        call.sender.setHeldBack(true, media: 0, now: call.now)
+        let stopped = call.framesSent
+        call.run(for: .seconds(1))
+        #expect(goodbyes.value == [call.sender.localMedia[0].source])
+        #expect(!call.isSending(0) && call.isSending(1) && call.framesSent == stopped)
+        _ = try call.sender.addMedia(Self.camera)
+        try call.renegotiate()
+        call.run(for: .seconds(1))
+        #expect(!call.isSending(0) && call.framesSent == stopped)
+        #expect(call.viewer.remoteMedia.prefix(2).map(\.isActive) == [true, true])
+        #expect(call.sender.agreement(media: 0) == .agreed)
+
+        let count = call.record.frames.count
+        call.sender.setHeldBack(false, media: 0, now: call.now)
+        call.run(for: .seconds(2))
+        #expect(call.isSending(0) && call.framesSent > stopped)
+        let frames = call.record.frames.dropFirst(count)
+        #expect(frames.count > 50 && frames.first?.isKeyFrame == true)
+        call.sender.setHeldBack(true, media: 9, now: call.now)
+    }
+
     @Test func `A media that stops by an offer says goodbye, and sends on from where it was when it begins again`()
         throws
     {

@@ -29,7 +29,7 @@ final class OutgoingAudio: OutgoingMedia {
     /// Plays a track from now on, or from when there is a viewer.
     func play(_ track: AudioTrack) {
         self.track = track
-        for link in links.all where link.isWanted { link.connection.setSending(true, media: link.media) }
+        setSending(true)
         if hasViewer { pipeline.replaceTrack(with: track) }
     }
 
@@ -37,7 +37,7 @@ final class OutgoingAudio: OutgoingMedia {
     func hush() {
         track = nil
         pipeline.replaceTrack(with: nil)
-        for link in links.all where link.isOpen { link.connection.setSending(false, media: link.media) }
+        setSending(false)
     }
 
     func open(_ link: OutgoingLinks.Link) {

@@ -34,6 +34,7 @@ extension OutgoingMedia {
     /// Sends this over a connection too, once the viewer there asks for it.
     func add(_ connection: Connection, media: Int, isIncluded: Bool = true) {
         links[connection] = OutgoingLinks.Link(connection: connection, media: media, isIncluded: isIncluded)
+        if !isIncluded { connection.setHeldBack(true, media: media) }
         // Descriptions that are still to be made have a place for it.
         if hasTrack { connection.setSending(true, media: media) }
     }
@@ -50,13 +51,10 @@ extension OutgoingMedia {
     func setIncluded(_ isIncluded: Bool, on connection: Connection) {
         guard let link = links[connection], link.isIncluded != isIncluded else { return }
         links[connection]?.isIncluded = isIncluded
+        // Held back, it has its place in the descriptions all the same.
+        if isIncluded { connection.setHeldBack(false, media: link.media) }
         follow(connection)
-        // What is still to be described has a place for it, whoever is to get it.
-        if link.agreement != .agreed {
-            if hasTrack { connection.setSending(true, media: link.media) }
-        } else if !isIncluded {
-            connection.setSending(false, media: link.media)
-        }
+        if !isIncluded { connection.setHeldBack(true, media: link.media) }
     }
 
     /// Takes what a peer's newest description says, once there is a viewer. What the descriptions have no place for waits
@@ -75,8 +73,14 @@ extension OutgoingMedia {
         links[connection] = link
         if link.isOpen { keepToWishes(of: link) }
         follow(connection)
-        // What the descriptions have a place for may be sent until it is said otherwise.
-        if agreement == .agreed, !link.isIncluded { connection.setSending(false, media: media) }
+    }
+
+    /// Has descriptions that are still to be made have a place for what begins, and for what is over none: what they
+    /// agreed on is taken up again, or ended.
+    func setSending(_ isSending: Bool) {
+        for link in links.all where isSending || link.agreement == .agreed {
+            link.connection.setSending(isSending, media: link.media)
+        }
     }
 
     /// Begins to send over a connection, or ends it, as its viewer's description and place in the room say.
@@ -84,7 +88,6 @@ extension OutgoingMedia {
         guard let link = links[connection], link.isOpen != link.mayOpen else { return }
         links[connection]?.isOpen = link.mayOpen
         if link.mayOpen {
-            if hasTrack { connection.setSending(true, media: link.media) }
             open(link)
         } else {
             close(link)
@@ -109,8 +112,6 @@ struct OutgoingLinks {
 
         /// Whether it should be.
         var mayOpen: Bool { isIncluded && agreement == .agreed }
-        /// Whether what begins is sent here, or belongs into the descriptions that are still to be made.
-        var isWanted: Bool { isIncluded || agreement != .agreed }
     }
 
     private var links: [ObjectIdentifier: Link] = [:]

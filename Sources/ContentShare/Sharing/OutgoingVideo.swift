@@ -57,7 +57,7 @@ final class OutgoingVideo: OutgoingMedia {
     /// Shows a track from now on, or from when there is a viewer.
     func show(_ track: VideoTrack) {
         self.track = track
-        for link in links.all where link.isWanted { link.connection.setSending(true, media: link.media) }
+        setSending(true)
         if hasViewer { begin(track) }
     }
 
@@ -70,7 +70,7 @@ final class OutgoingVideo: OutgoingMedia {
     func hide() {
         track = nil
         pipeline.replaceTrack(with: nil)
-        for link in links.all where link.isOpen { link.connection.setSending(false, media: link.media) }
+        setSending(false)
     }
 
     func open(_ link: OutgoingLinks.Link) {

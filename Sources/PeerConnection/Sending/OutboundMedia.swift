@@ -5,6 +5,8 @@ internal import WireFormat
 struct OutboundMedia {
     /// Whether the owner wants it sent; told in the next description.
     var isWanted = true
+    /// Whether it is not sent for now, though the descriptions have a place for it.
+    var isHeldBack = false
     /// The index of its section in the descriptions; nil before an answer was taken.
     var section: Int?
     /// The section was rejected or is used for something else: this media will never be sent.
