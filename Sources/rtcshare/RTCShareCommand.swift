@@ -37,7 +37,7 @@ struct RTCShareCommand: AsyncParsableCommand {
         ],
         groupedSubcommands: [
             CommandGroup(
-                name: "A share that runs",
+                name: "Running share",
                 subcommands: [
                     StatusCommand.self, StopCommand.self, PauseCommand.self, ResumeCommand.self, SourceCommand.self,
                     SetCommand.self, MuteCommand.self, UnmuteCommand.self, InviteCommand.self, AdmitCommand.self,
