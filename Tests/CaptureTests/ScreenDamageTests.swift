@@ -193,7 +193,8 @@ struct ScreenCadenceTests {
         var now = Duration.seconds(10)
         #expect(cadence.deadline(hasChange: true) <= now)
         cadence.didLook(isFrame: true, pointerMoved: false, now: now)
-        #expect(cadence.deadline(hasChange: true) == now + interval)
+        // After a rest, half an interval is saved up.
+        #expect(cadence.deadline(hasChange: true) == now + interval / 2)
         // Late by a little each time: the rate is kept all the same.
         var looks = 0
         let begin = now
@@ -203,6 +204,19 @@ struct ScreenCadenceTests {
             looks += 1
         }
         #expect((299...301).contains(looks))
+    }
+
+    @Test("what changes at the rate itself, beside its ticks, waits for none once it has paused for one")
+    func steadyChanges() {
+        var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
+        for number in 0..<300 {
+            // Each change is a few milliseconds before or after its regular time, and once one is left out.
+            let jitter = Duration.milliseconds([0, 4, -4, 2, -3][number % 5])
+            let change = .seconds(5) + interval * Double(number < 10 ? number : number + 1) + jitter
+            let look = max(change, cadence.deadline(hasChange: true))
+            if number > 11 { #expect(look == change) }
+            cadence.didLook(isFrame: true, pointerMoved: false, now: look)
+        }
     }
 
     @Test("what gives no frame leaves the next change free to be looked at")

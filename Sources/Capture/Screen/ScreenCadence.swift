@@ -38,7 +38,8 @@ struct ScreenCadence {
         lastLook = now
         if pointerMoved { pointerMovedAt = now }
         guard isFrame else { return }
-        // A look that was a little late leaves the next tick where it is, so that the rate is kept.
-        nextFrame = now - nextFrame < interval / 2 ? nextFrame + interval : now + interval
+        // A look that was late leaves the next tick where it is, so that the rate is kept; after a rest, half an interval is
+        // saved up, so that what changes at the rate itself need not wait for a tick each time.
+        nextFrame = max(nextFrame, now - interval / 2) + interval
     }
 }
