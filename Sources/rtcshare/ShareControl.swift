@@ -437,7 +437,8 @@ actor ShareControl {
         return ControlledShare(
             name: name, pid: ProcessInfo.processInfo.processIdentifier, attendee: room.owner.rawValue,
             state: pause != nil ? .paused : isConnected ? .sharing : .connecting,
-            source: sources.contentSpecification, width: rates.size?.width, height: rates.size?.height,
+            source: sources.contentSpecification, interruption: teller.interruption?.description,
+            width: rates.size?.width, height: rates.size?.height,
             framesPerSecond: rates.framesPerSecond, bitrate: rates.bitsPerSecond / 1000,
             maxBitrate: configuration.maxBitrate ?? options.maxBitrate,
             maxFramerate: configuration.maxFramerate ?? options.maxFramerate,

@@ -1,8 +1,14 @@
 internal import Capture
 internal import Media
+internal import Synchronization
 
 /// Tells the person at the terminal what happens to the source of a share.
 final class SourceTeller: CaptureSourceObserver, BroadcastObserver {
+    private let present = Mutex<CaptureInterruption?>(nil)
+
+    /// What the source stands still for, or where it is; nil where it goes on.
+    var interruption: CaptureInterruption? { present.withLock { $0 } }
+
     init(_ source: any CaptureSource) {
         source.add(observer: self)
         guard let broadcast = source as? BroadcastSource else { return }
@@ -11,6 +17,7 @@ final class SourceTeller: CaptureSourceObserver, BroadcastObserver {
     }
 
     func captureWasInterrupted(by interruption: CaptureInterruption) {
+        present.withLock { $0 = interruption }
         switch interruption {
         case .movedOffScreen:
             Terminal.shared.say("The window was moved off the screen; its picture goes on.")
@@ -19,6 +26,7 @@ final class SourceTeller: CaptureSourceObserver, BroadcastObserver {
     }
 
     func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
+        present.withLock { $0 = nil }
         switch interruption {
         case .movedOffScreen: Terminal.shared.say("The window is back on the screen.")
         case .minimised, .extensionAway: Terminal.shared.say("Goes on.")

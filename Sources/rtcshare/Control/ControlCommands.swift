@@ -281,7 +281,7 @@ extension ControlledShare {
                 state == .paused
                     ? "paused, viewers \(isSlateShown ? "see a slate" : "keep the last picture")" : state.rawValue
             ),
-            ("source", source),
+            ("source", source + (interruption.map { " (\($0))" } ?? "")),
             ("sent", size + String(format: "%.0f frames a second, %.0f kbit/s", framesPerSecond, bitrate)),
             (
                 "limits",

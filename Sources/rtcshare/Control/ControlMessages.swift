@@ -78,6 +78,8 @@ struct ControlledShare: Codable, Hashable, Sendable {
     let state: State
     /// The SPEC of what is shared.
     let source: String
+    /// Why the source stands still, or can't be seen where it is; nil where it goes on.
+    let interruption: String?
     /// What was sent last; nil before anything was.
     let width: Int?
     let height: Int?
