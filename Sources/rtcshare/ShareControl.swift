@@ -103,7 +103,6 @@ actor ShareControl {
     /// Takes note of how it goes with a viewer.
     func viewer(_ id: Int, is state: ControlledShare.Viewer.State) async {
         states[id] = state
-        if state == .connected { showSlateAgain() }
     }
 
     /// Takes note that a viewer is gone; returns how many of those who answered are still there.
@@ -199,7 +198,6 @@ actor ShareControl {
             case .unmute(let sounds): try await mute(sounds, false)
             case .destination(let name):
                 try await room.changeDestination(to: try ShareDestination(name))
-                showSlateAgain()
             case .join(let name): await room.join(try Subgroup(name))
             case .leave(let name): try await room.leave(try Subgroup(name))
             case .invite(let main, let subgroups):
@@ -234,10 +232,6 @@ actor ShareControl {
     /// What whoever asked might wonder at.
     private func notice(of request: ControlRequest) -> String? {
         switch request {
-        case .admit, .destination:
-            guard case .held? = pause else { return nil }
-            return "The share is paused: who did not see it before sees it once it goes on, or a slate with rtcshare "
-                + "pause --slate."
         case .source where pause != nil: return "The share is paused: viewers see this once it goes on."
         default: return nil
         }
@@ -263,7 +257,7 @@ actor ShareControl {
                 throw error
             }
             dropKeptSource()
-            showSlateAgain()
+            showSlate()
         }
         await applyMutes()
         return nil
@@ -275,8 +269,7 @@ actor ShareControl {
     }
 
     /// Has viewers see the slate until it is sharp, and then that the share is paused.
-    private func showSlateAgain() {
-        guard case .slate? = pause else { return }
+    private func showSlate() {
         slates += 1
         let slate = slates
         Task {

@@ -71,6 +71,26 @@ struct SharingRoomTests {
         await room.end(ann, bob)
     }
 
+    @Test func `Who comes while the share is paused sees the picture that stands`() async throws {
+        let room = try await RoomFixture()
+        let ann = try await room.seat("ann")
+        let screen = try pattern(192, 144)
+        try await room.room.contentShare.start(source: screen)
+        await ann.tiles.waitForPictures()
+        let track = try #require(await room.room.contentShare.videoTrack)
+        track.isMuted = true
+        _ = await ann.tiles.wait(for: .paused)
+        let bob = try await room.seat("bob")
+        _ = await bob.tiles.wait(for: .added)
+        _ = await bob.tiles.wait(for: .paused)
+        let stands = try #require(bob.tiles.pictures.entries.first?.counter)
+        #expect(bob.tiles.pictures.entries.allSatisfy { $0.counter == stands })
+        track.isMuted = false
+        _ = await bob.tiles.wait(for: .resumed)
+        screen.stop()
+        await room.end(ann, bob)
+    }
+
     @Test func `The sound of what is shared goes where the picture goes`() async throws {
         let room = try await RoomFixture()
         let media: Set<SharedMedia> = [.content, .contentAudio]

@@ -50,6 +50,8 @@ public final class VideoSendPipeline: Sendable {
         /// The first is always there, the others once they were needed.
         var encodes: [SendingRung] = []
         var isMuted = false
+        /// The last picture is sent once more although the track is muted.
+        var isGlimpsed = false
         var isStopped = false
         var lastMoves = Duration.zero
         /// Whether the encoders are brought to what the paths have now in a moment.
@@ -166,6 +168,7 @@ public final class VideoSendPipeline: Sendable {
             state.track = track
             state.sourceCanWait = sourceCanWait
             state.isMuted = false
+            state.isGlimpsed = false
             return state.encodes
         }
         guard !encodes.isEmpty else { return }
@@ -201,6 +204,7 @@ public final class VideoSendPipeline: Sendable {
         }
         applySettings()
         tellDemand(connection)
+        glimpse()
     }
 
     /// Sends nothing more to this connection.
@@ -299,9 +303,44 @@ public final class VideoSendPipeline: Sendable {
     }
 
     private func muteDidChange(_ isMuted: Bool) {
-        state.withLock { $0.isMuted = isMuted }
+        state.withLock { state in
+            state.isMuted = isMuted
+            state.isGlimpsed = false
+        }
         continuation.yield(.muteChanged)
         tellDemand()
+    }
+
+    /// How long the last picture of a muted track is sent to who needs it: until it is sharp.
+    private static let glimpseTime = Duration.seconds(2)
+
+    /// Has the last picture of a track that is muted sent once more: who has come, or has lost it, sees where it stands.
+    private func glimpse() {
+        let viewer = state.withLock { state -> Connection? in
+            guard state.isMuted, !state.isGlimpsed,
+                let viewer = state.viewers.values.compactMap(\.destination?.connection).first
+            else { return nil }
+            state.isGlimpsed = true
+            return viewer
+        }
+        guard let viewer else { return }
+        setEncodersMuted(false)
+        tellDemand()
+        viewer.eventLoop.scheduleTask(in: TimeAmount(Self.glimpseTime)) { [weak self] in self?.endGlimpse() }
+    }
+
+    private func endGlimpse() {
+        let ends = state.withLock { state in
+            defer { state.isGlimpsed = false }
+            return state.isGlimpsed && state.isMuted
+        }
+        guard ends else { return }
+        setEncodersMuted(true)
+        tellDemand()
+    }
+
+    private func setEncodersMuted(_ isMuted: Bool) {
+        for encode in state.withLock({ $0.encodes }) { encode.encoder.muteDidChange(isMuted) }
     }
 
     /// Below this no picture is worth sending.
@@ -317,7 +356,7 @@ public final class VideoSendPipeline: Sendable {
             for viewer in concerned ?? Array(state.viewers.values) {
                 guard let destination = viewer.destination else { continue }
                 var demand = BitrateDemand.zero
-                if state.track != nil, !state.isMuted {
+                if state.track != nil, !state.isMuted || state.isGlimpsed {
                     let rate = DataRate.bitsPerSecond(max(state.wanted.bitsPerSecond, 0))
                     let maximum = min(rate, viewer.limits?.maximumBitrate ?? rate)
                     demand = BitrateDemand(
@@ -340,7 +379,7 @@ public final class VideoSendPipeline: Sendable {
     }
 
     /// Has the next frame that goes to this connection be a key frame, or to any where none is named; however many ask
-    /// before it, one answers.
+    /// before it, one answers. While the track is muted its last picture does.
     public func requestKeyFrame(for connection: Connection? = nil) {
         let encodes = state.withLock { state in
             guard let connection else { return state.encodes }
@@ -348,6 +387,7 @@ public final class VideoSendPipeline: Sendable {
             return state.encodes.filter { $0.index == rung }
         }
         for encode in encodes { encode.encoder.requestKeyFrame() }
+        glimpse()
     }
 
     /// Ends encoding, and returns when its threads have ended.

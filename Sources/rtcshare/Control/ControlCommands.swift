@@ -57,8 +57,7 @@ struct PauseCommand: ControlCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Have a running share stand still, without its sound; the connections stay.",
         discussion: """
-            Viewers keep the last picture, or see a slate in its place. Who comes while the last picture is kept sees \
-            nothing before the share goes on.
+            Viewers keep the last picture, or see a slate in its place; so does who comes meanwhile.
             """)
 
     @OptionGroup var share: ControlOptions
