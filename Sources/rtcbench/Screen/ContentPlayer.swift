@@ -3,11 +3,26 @@ internal import NetworkRuntime
 internal import Synchronization
 internal import WireFormat
 
-/// Draws a content's ticks at their times, on a thread of its own, and notes when each stood on the screen.
+/// When a tick came to the screen.
+struct DrawnTick: Sendable {
+    /// When it began to be drawn: no picture can show it before.
+    let begun: Instant
+    /// When the server had confirmed it.
+    let shown: Instant
+
+    /// Has a tick drawn, and notes the time around it.
+    init(_ draw: () throws -> Void) rethrows {
+        begun = MonotonicClock.now
+        try draw()
+        shown = MonotonicClock.now
+    }
+}
+
+/// Draws a content's ticks at their times, on a thread of its own, and notes when each came to the screen.
 final class ContentPlayer: Sendable {
     private struct State {
-        /// When the server had confirmed a tick, by its number.
-        var drawn: [Instant]
+        /// By the tick's number.
+        var drawn: [DrawnTick]
         var isStopped = false
         var failure: (any Error)?
     }
@@ -15,13 +30,13 @@ final class ContentPlayer: Sendable {
     private let state: Mutex<State>
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// Draws from now on. The first tick is on the screen already.
+    /// Draws from now on, what comes after the first tick: that is on the screen since before the sender was started.
     init(
-        script: sending ContentScript, schedule: TickSchedule?, display: ContentDisplay,
+        after first: DrawnTick, script: sending ContentScript, schedule: TickSchedule?, display: ContentDisplay,
         pictures: ContentDisplay.Upload?
     ) {
         let now = MonotonicClock.now
-        state = Mutex(State(drawn: [now]))
+        state = Mutex(State(drawn: [first]))
         let thread = Thread { [script, schedule] in
             var script = script
             if var schedule {
@@ -46,17 +61,16 @@ final class ContentPlayer: Sendable {
             }
             guard !state.withLock({ $0.isStopped }) else { return }
             do {
-                try display.draw(operations, pictures: pictures)
+                let tick = try DrawnTick { try display.draw(operations, pictures: pictures) }
+                state.withLock { $0.drawn.append(tick) }
             } catch {
                 return state.withLock { $0.failure = error }
             }
-            let now = MonotonicClock.now
-            state.withLock { $0.drawn.append(now) }
         }
     }
 
-    /// Draws nothing more, and gives when each tick stood on the screen.
-    func stop() throws -> [Instant] {
+    /// Draws nothing more, and gives when each tick came to the screen.
+    func stop() throws -> [DrawnTick] {
         state.withLock { $0.isStopped = true }
         hasEnded.wait()
         if let failure = state.withLock({ $0.failure }) { throw failure }

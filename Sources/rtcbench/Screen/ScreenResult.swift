@@ -40,15 +40,15 @@ struct ScreenResult: Codable, Sendable {
 
     /// Finds when each change within a window was seen.
     mutating func addLatencies(
-        of drawn: [Instant], seen: [ScreenViewer.Seen], from start: Instant, to end: Instant
+        of drawn: [DrawnTick], seen: [ScreenViewer.Seen], from start: Instant, to end: Instant
     ) {
         let readable = seen.filter { seen in
-            // A number that was not drawn yet is one that was misread; drawing is confirmed a moment after it shows.
-            seen.tick.map { $0 < drawn.count && drawn[$0] <= seen.decoded.advanced(by: .milliseconds(5)) } ?? false
+            // A number that was not drawn yet is one that was misread.
+            seen.tick.map { $0 < drawn.count && drawn[$0].begun <= seen.decoded } ?? false
         }
         unreadablePictures = seen.count - readable.count
         var position = 0
-        for (tick, time) in drawn.enumerated() where tick > 0 && start <= time && time < end {
+        for (tick, time) in drawn.map(\.shown).enumerated() where tick > 0 && start <= time && time < end {
             while position < readable.count, readable[position].tick.map({ $0 < tick }) ?? true { position += 1 }
             guard position < readable.count else {
                 unseenChanges += 1

@@ -30,7 +30,7 @@ struct ScreenRun {
     func run(_ content: ScreenContent, _ peer: ScreenPeer, round: Int, moving: Moving) async throws -> ScreenResult {
         let display = screen.display
         var script = makeScript(content, moving)
-        try display.draw(script.next(), pictures: moving.upload)
+        let first = try DrawnTick { try display.draw(script.next(), pictures: moving.upload) }
         let viewer = try await ScreenViewer(of: display.size)
         var environment = ProcessInfo.processInfo.environment
         environment["DISPLAY"] = screen.name
@@ -47,7 +47,7 @@ struct ScreenRun {
         defer { companion?.end() }
         do {
             let result = try await measure(
-                content, peer, round: round, moving: moving, script: script,
+                content, peer, round: round, moving: moving, script: script, after: first,
                 senders: [sender, companion].compactMap { $0 },
                 viewer: viewer)
             sender.end()
@@ -74,7 +74,7 @@ struct ScreenRun {
 
     private func measure(
         _ content: ScreenContent, _ peer: ScreenPeer, round: Int, moving: Moving, script: ContentScript,
-        senders: [ChildProcess], viewer: ScreenViewer
+        after first: DrawnTick, senders: [ChildProcess], viewer: ScreenViewer
     ) async throws -> ScreenResult {
         let sender = senders[0]
         let offer = try await sender.read(within: .seconds(20))
@@ -89,9 +89,9 @@ struct ScreenRun {
             result.firstPicture = (first.decoded - connected).milliseconds
         }
         let player = ContentPlayer(
-            script: script, schedule: TickSchedule(content, jitter: settings.jitter, seed: settings.seed),
+            after: first, script: script, schedule: TickSchedule(content, jitter: settings.jitter, seed: settings.seed),
             display: screen.display, pictures: moving.upload)
-        let drawn: [Instant]
+        let drawn: [DrawnTick]
         let window: (start: Instant, end: Instant)
         do {
             try await Task.sleep(for: .seconds(settings.warmUp))
@@ -107,7 +107,7 @@ struct ScreenRun {
         let newest = viewer.newest
         sender.end()
         let seen = viewer.seen
-        result.changeRate = Double(drawn.count { window.start <= $0 && $0 < window.end }) / settings.seconds
+        result.changeRate = Double(drawn.count { window.start <= $0.shown && $0.shown < window.end }) / settings.seconds
         result.addLatencies(of: drawn, seen: seen, from: window.start, to: window.end)
         guard result.unreadablePictures * 2 <= seen.count else {
             throw BenchmarkFailure(
