@@ -131,7 +131,9 @@ private struct Broadcasting {
         let sound = sources.contentSound
         sound?.add(sender.audio)
         try sender.start()
+        ServiceManager.ready()
         defer {
+            ServiceManager.stopping()
             sources.content.remove(sender.video)
             sources.stop()
             sender.stop()

@@ -58,6 +58,7 @@ struct Share {
             try await control.begin(for: try await room.addViewer(on: connection, membership: running.membership))
             try await connect()
             Terminal.shared.say("Connecting …")
+            ServiceManager.ready()
             try await follow(
                 occurrences, control: control, statistics: statistics, continuation: continuation, consume: consume)
             await finish(control, statistics)
@@ -208,6 +209,7 @@ struct Share {
 
     /// Ends capture, lets what is queued leave, says goodbye, and writes the last reports.
     private func finish(_ control: ShareControl, _ statistics: StatisticsWriter?) async {
+        ServiceManager.stopping()
         Terminal.shared.finishStatus()
         await control.stopCapture()
         let viewers = await room.viewers

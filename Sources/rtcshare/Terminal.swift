@@ -21,6 +21,7 @@ final class Terminal: Sendable {
 
     /// Says a line that stays.
     func say(_ line: String) {
+        ServiceManager.status(line)
         statusLength.withLock { length in
             write((length > 0 ? "\r\u{1B}[K" : "") + line + "\n")
             length = 0

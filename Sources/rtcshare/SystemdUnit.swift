@@ -1,0 +1,102 @@
+internal import Foundation
+
+/// A unit of systemd's user manager that runs a command of this program as a service (systemd.service(5)).
+struct SystemdUnit {
+    /// The unit's name, without `.service`.
+    let name: String
+    let executable: String
+    /// The command and its options, as a person gave them.
+    let arguments: [String]
+    /// Where relative paths among them begin.
+    let folder: String
+    /// A file of variables, where tokens may stand.
+    let environmentFile: String?
+    let restart: UnitCommand.Restart
+    /// Whether it takes the screen, which is there only while somebody is logged in at it.
+    let needsScreen: Bool
+
+    /// What would end again the same way: usage, bad input, missing input, no permission, a file that can't be made.
+    private static let hopeless: [CommandFailure.Status] = [
+        .usage, .badInput, .inputMissing, .cannotCreate, .notPermitted,
+    ]
+
+    /// The unit file.
+    var text: String {
+        let target = needsScreen ? "graphical-session.target" : "default.target"
+        let command = ([Self.path(executable)] + arguments.map(Self.quoted)).joined(separator: " ")
+        let hopeless = Self.hopeless.map { String($0.rawValue) }.joined(separator: " ")
+        var lines = [
+            "# ~/.config/systemd/user/\(name).service, written by: rtcshare unit",
+            "#   systemctl --user daemon-reload",
+            "#   systemctl --user enable --now \(name)",
+        ]
+        if needsScreen {
+            lines += [
+                "# It has the user manager's DISPLAY. Where the desktop does not hand that over at login:",
+                "#   systemctl --user import-environment DISPLAY XAUTHORITY",
+            ]
+        }
+        lines += ["", "[Unit]", "Description=rtcshare \(arguments.first ?? "")"]
+        if needsScreen { lines += ["PartOf=\(target)", "After=\(target)"] }
+        lines += [
+            // A display or a network that is away for an hour is no reason to give up.
+            "StartLimitIntervalSec=0",
+            "", "[Service]", "Type=notify", "ExecStart=\(command)",
+            "WorkingDirectory=\(Self.specifiersEscaped(folder))",
+        ]
+        if let environmentFile { lines.append("EnvironmentFile=\(Self.specifiersEscaped(environmentFile))") }
+        lines += [
+            "Restart=\(restart.rawValue)", "RestartSec=5", "RestartPreventExitStatus=\(hopeless)",
+            // The first SIGTERM has viewers told.
+            "KillSignal=SIGTERM", "TimeoutStopSec=15",
+            // Of what confines a service, what leaves it the X server's socket in /tmp, shared memory and the network.
+            "NoNewPrivileges=yes", "UMask=0077", "LockPersonality=yes", "MemoryDenyWriteExecute=yes",
+            "RestrictRealtime=yes", "RestrictSUIDSGID=yes", "RestrictNamespaces=yes",
+            "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK", "SystemCallArchitectures=native",
+            "SystemCallFilter=@system-service", "SystemCallErrorNumber=EPERM",
+            "", "[Install]", "WantedBy=\(target)", "",
+        ]
+        return lines.joined(separator: "\n")
+    }
+
+    /// An argument of ExecStart: quoted where it has to be, and nothing in it means anything to systemd.
+    static func quoted(_ argument: String) -> String {
+        let text = escaped(argument).replacing("$", with: "$$")
+        let isPlain =
+            !argument.isEmpty
+            && argument.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "_-./:=,+@%$".utf8.contains(byte) || byte >= 0x80
+                }
+            }
+        return isPlain ? text : "\"\(text)\""
+    }
+
+    /// The program of ExecStart, in which no variable is looked for.
+    private static func path(_ path: String) -> String { "\"\(escaped(path))\"" }
+
+    private static func escaped(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
+            case "%": result += "%%"
+            case "\\": result += "\\\\"
+            case "\"": result += "\\\""
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+                result += String(format: "\\x%02x", scalar.value)
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    /// A setting that is a path and is not quoted.
+    private static func specifiersEscaped(_ path: String) -> String { path.replacing("%", with: "%%") }
+
+    /// Whether a setting that is not quoted can hold the path.
+    static func canHold(_ path: String) -> Bool {
+        !path.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F || "\\*?[".unicodeScalars.contains($0) }
+            && path.last?.isWhitespace == false
+    }
+}

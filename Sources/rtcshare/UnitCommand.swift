@@ -1,0 +1,123 @@
+internal import ArgumentParser
+internal import Capture
+internal import Foundation
+
+/// `rtcshare unit`: a systemd user unit for a command that runs by itself.
+struct UnitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unit",
+        abstract: "Print a systemd user unit that runs rtcshare broadcast or send as a service.",
+        usage: "rtcshare unit [--environment-file <file>] [--restart <when>] broadcast|send <options> ...",
+        discussion: """
+            What follows is the command with its options, just as it would be run here: they are checked, and relative \
+            paths keep their meaning. The unit has no secrets in it: tokens stay in the files that --my-token-file and \
+            --peer-token-file name, or in the variables of --environment-file.
+
+                rtcshare unit broadcast --source display --port 5000 --my-token-file my.token --peer-token-file \
+            peer.token > ~/.config/systemd/user/rtcshare-broadcast.service
+                systemctl --user daemon-reload
+                systemctl --user enable --now rtcshare-broadcast
+
+            A command that fails is started again after five seconds, unless it would fail the same way: the statuses 64, \
+            65, 66, 73 and 77.
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            A file of VARIABLE=VALUE lines for the service, such as RTCSHARE_BROADCAST_MY_TOKEN; keep it yours alone: \
+            chmod 600.
+            """, valueName: "file"), completion: .file())
+    var environmentFile: String?
+
+    @Option(help: ArgumentHelp("When it is started again: on-failure, or always.", valueName: "when"))
+    var restart = Restart.onFailure
+
+    @Argument(
+        parsing: .captureForPassthrough,
+        help: ArgumentHelp("broadcast or send, with its options.", valueName: "command"),
+        completion: .list(["broadcast", "send"]))
+    var command: [String]
+
+    enum Restart: String, ExpressibleByArgument, CaseIterable {
+        case onFailure = "on-failure"
+        case always
+    }
+
+    func run() async throws {
+        try await reportingFailure {
+            let unit = try unit(
+                executable: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
+                folder: FileManager.default.currentDirectoryPath)
+            try StandardStreams.writeOutput(unit.text)
+        }
+    }
+
+    /// The unit that `arguments` make, all that follows `rtcshare unit`.
+    static func unit(of arguments: [String], executable: String, folder: String) throws -> SystemdUnit {
+        try parse(arguments).unit(executable: executable, folder: folder)
+    }
+
+    /// The unit of this program, for a command that would be run in `folder`.
+    func unit(executable: String, folder: String) throws -> SystemdUnit {
+        let environmentFile = environmentFile.map { $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
+        for path in [folder, environmentFile ?? folder] where !SystemdUnit.canHold(path) {
+            throw CommandFailure(.usage, "a unit can't name \(path): it has characters that mean something to systemd")
+        }
+        let needsScreen: Bool
+        switch try parse() {
+        case let broadcast as BroadcastCommand:
+            needsScreen = Self.isOfScreen(broadcast.source)
+            if broadcast.answer == "-" { throw Self.needsInput("--answer -") }
+            try Self.check(broadcast.source, camera: nil)
+            if broadcast.session == nil { try check(broadcast.tokens) }
+        case let send as SendCommand:
+            needsScreen = Self.isOfScreen(send.sharing.sources.source)
+            guard let answer = send.answer, answer != "-" else { throw Self.needsInput("send without --answer FILE") }
+            try Self.check(send.sharing.sources.source, camera: send.sharing.sources.camera)
+            if case .broadcast? = try send.sharing.sources.source.map({ try SourceSpecification($0) }) {
+                try check(send.sharing.broadcastTokens)
+            }
+        default:
+            throw CommandFailure(.usage, "\(command.first ?? ""): a unit runs broadcast or send")
+        }
+        return SystemdUnit(
+            name: "rtcshare-\(command[0])", executable: executable, arguments: command, folder: folder,
+            environmentFile: environmentFile, restart: restart, needsScreen: needsScreen)
+    }
+
+    /// The command, with every complaint that it would make itself.
+    private func parse() throws -> any ParsableCommand {
+        do {
+            return try RTCShareCommand.parseAsRoot(command)
+        } catch {
+            let message = RTCShareCommand.message(for: error)
+            throw CommandFailure(.usage, message.isEmpty ? "\(command.joined(separator: " ")): can't be run" : message)
+        }
+    }
+
+    private static func isOfScreen(_ source: String?) -> Bool {
+        switch try? source.map({ try SourceSpecification($0) }) {
+        case nil, .display, .region, .window: true
+        case .test, .file, .standardInput, .broadcast: false
+        }
+    }
+
+    private static func check(_ source: String?, camera: String?) throws {
+        for text in [source, camera].compactMap({ $0 }) where text != AudioSpecification.none.description {
+            if try SourceSpecification(text) == .standardInput { throw needsInput(text) }
+        }
+    }
+
+    private static func needsInput(_ what: String) -> CommandFailure {
+        CommandFailure(.usage, "\(what) reads standard input, which a service has none of: name a file")
+    }
+
+    private func check(_ tokens: BroadcastTokenOptions) throws(CommandFailure) {
+        guard environmentFile == nil, tokens.myTokenFile == nil || tokens.peerTokenFile == nil else { return }
+        throw CommandFailure(
+            .usage,
+            "a service does not have this shell's variables: name the tokens' files with --my-token-file and "
+                + "--peer-token-file, or a file of variables with rtcshare unit --environment-file")
+    }
+}

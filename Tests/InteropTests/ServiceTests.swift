@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+@testable import rtcshare
+
+extension Interop {
+    /// The command as a service: the unit that it prints for systemd, and what it tells a service manager.
+    @Suite(.serialized)
+    struct ServiceTests {
+        @Test(arguments: [
+            ("plain", "plain"),
+            ("test:640x480@30", "test:640x480@30"),
+            ("", "\"\""),
+            ("two words", "\"two words\""),
+            ("50%", "50%%"),
+            ("$HOME", "$$HOME"),
+            (#"say "it""#, #""say \"it\"""#),
+            (#"back\slash"#, #""back\\slash""#),
+            ("it's", "\"it's\""),
+            (";", "\";\""),
+            ("a\tb\nc", #""a\x09b\x0ac""#),
+            ("für", "für"),
+        ])
+        func `An argument of a unit means itself to systemd`(argument: String, quoted: String) {
+            #expect(SystemdUnit.quoted(argument) == quoted)
+        }
+
+        private func unit(_ arguments: [String], folder: String = "/home/alice") throws -> SystemdUnit {
+            try UnitCommand.unit(of: arguments, executable: "/opt/rtc share/rtcshare", folder: folder)
+        }
+
+        @Test func `A unit has the command as it was given, its folder, and when it is started again`() throws {
+            let text = try unit(
+                ["--restart", "always", "--environment-file", "tokens.env", "broadcast", "--port", "5000"],
+                folder: "/home/alice/50%"
+            ).text
+            let lines = text.split(separator: "\n").map(String.init)
+            #expect(lines.contains(#"ExecStart="/opt/rtc share/rtcshare" broadcast --port 5000"#))
+            #expect(lines.contains("WorkingDirectory=/home/alice/50%%"))
+            #expect(lines.contains("EnvironmentFile=/home/alice/50%%/tokens.env"))
+            #expect(lines.contains("Restart=always"))
+            #expect(lines.contains("RestartPreventExitStatus=64 65 66 73 77"))
+            #expect(lines.contains("PartOf=graphical-session.target"))
+        }
+
+        @Test func `A unit that shares no screen does not wait for a desktop`() throws {
+            let text = try unit(["send", "--answer", "answer.sdp", "--source", "test"]).text
+            #expect(text.contains("WantedBy=default.target"))
+            #expect(!text.contains("graphical-session"))
+        }
+
+        @Test(arguments: [
+            (["broadcast", "--port", "5000"], "--environment-file"),
+            (["broadcast", "--port", "0"], "--port"),
+            (["--environment-file", "e", "broadcast"], "--port and --socket"),
+            (["send"], "standard input"),
+            (["send", "--answer", "-"], "standard input"),
+            (["send", "--answer", "a", "--source", "file:-"], "standard input"),
+            (["send", "--answer", "a", "--source", "nothing"], "nothing"),
+            (["send", "--answer", "a", "--source", "broadcast:5000"], "--environment-file"),
+            (["demo"], "broadcast or send"),
+        ])
+        func `What can't be a service is refused before there is a unit`(arguments: [String], named: String) throws {
+            do {
+                _ = try unit(arguments)
+                Issue.record("there is a unit")
+            } catch {
+                let failure = CommandFailure(explaining: error)
+                #expect(failure.status == .usage && failure.message.contains(named), "\(failure)")
+            }
+        }
+
+        @Test(
+            .enabled(
+                if: Peers.mustRun || RunningProgram.find("systemd-analyze") != nil, "systemd-analyze is not installed"))
+        func `systemd takes the units that the command prints`() async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(in: folder)
+            let commands = [
+                ["--environment-file", "tokens", "broadcast", "--socket", #"a "b" $HOME %n \x"#],
+                ["send", "--answer", "my answer.sdp", "--source", "test"],
+            ]
+            for command in commands {
+                let printed = try await share.run(["unit"] + command)
+                #expect(printed.status == 0, "\(printed.standardError)")
+                let unit = try folder.write(printed.standardOutput, to: "rtcshare-\(command.count).service")
+                let verified = try await RunningProgram.run(
+                    try #require(RunningProgram.find("systemd-analyze")), ["--user", "verify", unit.path],
+                    environment: ["XDG_RUNTIME_DIR": folder.url.path], in: folder, timeout: .seconds(60))
+                #expect(verified.status == 0, "\(verified.standardError)")
+                #expect(!verified.standardError.contains(unit.lastPathComponent), "\(verified.standardError)")
+            }
+        }
+
+        @Test(arguments: [false, true])
+        func `A service manager gets one datagram for each thing it is told`(isAbstract: Bool) throws {
+            let folder = try TemporaryFolder()
+            let path = isAbstract ? "@rtcshare-\(UUID().uuidString)" : folder.file("notify").path
+            let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            defer { close(descriptor) }
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            var bytes = Array(path.utf8)
+            if isAbstract { bytes[0] = 0 }
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+            let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+            let bound = withUnsafePointer(to: address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+            }
+            try #require(bound == 0)
+            #expect(ServiceManager.notify("READY=1", at: path))
+            #expect(ServiceManager.notify("STATUS=für", at: path))
+            for expected in ["READY=1", "STATUS=für"] {
+                var buffer = [UInt8](repeating: 0, count: 100)
+                let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+                #expect(String(decoding: buffer.prefix(max(0, count)), as: UTF8.self) == expected)
+            }
+            #expect(!ServiceManager.notify("READY=1", at: "nowhere"))
+            #expect(!ServiceManager.notify("READY=1", at: folder.file("nobody").path))
+        }
+    }
+}
