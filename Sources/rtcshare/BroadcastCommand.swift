@@ -25,25 +25,31 @@ struct BroadcastCommand: AsyncParsableCommand {
                 rtcshare broadcast --source display --session session.json --answer answer.sdp
             """)
 
-    @Option(help: ArgumentHelp("What to capture: \(SourceSpecification.syntax).", valueName: "spec"))
+    @Option(
+        help: ArgumentHelp("What to capture: \(SourceSpecification.syntax).", valueName: "spec"),
+        completion: ShellCompletion.source)
     var source: String?
 
     @Option(
         help: ArgumentHelp(
-            "The sound to go with it: \(AudioSpecification.syntax). Given again, each is mixed in.", valueName: "spec"))
+            "The sound to go with it: \(AudioSpecification.syntax). Given again, each is mixed in.", valueName: "spec"),
+        completion: ShellCompletion.sound)
     var audio: [String] = []
 
     @Option(help: ArgumentHelp("The port at which the share waits.", valueName: "n"))
     var port: UInt16?
 
-    @Option(help: ArgumentHelp("The socket at which the share waits, in place of a port.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("The socket at which the share waits, in place of a port.", valueName: "path"),
+        completion: .file())
     var socket: String?
 
     @Option(
-        help: ArgumentHelp("The session file that rtcshare offer wrote, to share from here.", valueName: "file"))
+        help: ArgumentHelp("The session file that rtcshare offer wrote, to share from here.", valueName: "file"),
+        completion: .file())
     var session: String?
 
-    @Option(help: ArgumentHelp("With --session, the viewer's answer.", valueName: "file"))
+    @Option(help: ArgumentHelp("With --session, the viewer's answer.", valueName: "file"), completion: .file())
     var answer: String?
 
     @Option(help: "How frames go.")

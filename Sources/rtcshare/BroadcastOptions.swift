@@ -7,13 +7,13 @@ struct BroadcastTokenOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Of a broadcast, the file with this side's token, mode 0600. By default $RTCSHARE_BROADCAST_MY_TOKEN.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var myTokenFile: String?
 
     @Option(
         help: ArgumentHelp(
             "Of a broadcast, the file with the other side's token. By default $RTCSHARE_BROADCAST_PEER_TOKEN.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var peerTokenFile: String?
 
     private static let myVariable = "RTCSHARE_BROADCAST_MY_TOKEN"

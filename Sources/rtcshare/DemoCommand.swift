@@ -26,7 +26,7 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The most that is sent, in kbit/s.", valueName: "kbps"))
     var maxBitrate = 2500
 
-    @Option(help: ArgumentHelp("Where the received picture goes.", valueName: "file.png"))
+    @Option(help: ArgumentHelp("Where the received picture goes.", valueName: "file.png"), completion: .file())
     var snapshot = "rtcshare-demo.png"
 
     func validate() throws {

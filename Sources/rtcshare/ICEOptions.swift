@@ -11,7 +11,7 @@ struct ICEServerOptions: ParsableArguments {
             A server that helps to connect, again for each: stun:HOST[:PORT] tells how this machine looks from outside; \
             turn:HOST[:PORT][?transport=udp|tcp] and turns:HOST[:PORT] (over TLS) relay where nothing else gets through, \
             for whom --ice-credentials names.
-            """, valueName: "url"))
+            """, valueName: "url"), completion: .list(["stun:", "turn:", "turns:"]))
     var iceServer: [String] = []
 
     @Option(
@@ -19,7 +19,7 @@ struct ICEServerOptions: ParsableArguments {
             """
             User and password for turn: and turns: servers: a file with the line USER:PASSWORD, or with the two on lines of \
             their own, that only you can read. Or set RTCSHARE_ICE_USERNAME and RTCSHARE_ICE_PASSWORD.
-            """, valueName: "file"))
+            """, valueName: "file"), completion: .file())
     var iceCredentials: String?
 
     /// The servers, and whose certificates they may have. Passwords on the command line are seen by nobody else after it.

@@ -11,7 +11,8 @@ struct InspectCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A session description, or a capture in rtpdump's format; - is standard input.", valueName: "file"))
+            "A session description, or a capture in rtpdump's format; - is standard input.", valueName: "file"),
+        completion: .file())
     var file: String
 
     func run() async throws {

@@ -25,7 +25,7 @@ struct OfferCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Where the session goes. By default $XDG_STATE_HOME/rtcshare/session.json, or ~/.local/state/rtcshare/….",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var session: String?
 
     func run() async throws {

@@ -33,7 +33,7 @@ struct RTCShareCommand: AsyncParsableCommand {
             """,
         subcommands: [
             OfferCommand.self, SendCommand.self, ViewCommand.self, BroadcastCommand.self, DemoCommand.self,
-            DoctorCommand.self, SourcesCommand.self, InspectCommand.self, UnitCommand.self,
+            DoctorCommand.self, SourcesCommand.self, InspectCommand.self, UnitCommand.self, CompletionsCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(

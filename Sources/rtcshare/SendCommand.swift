@@ -22,10 +22,12 @@ struct SendCommand: AsyncParsableCommand {
             left.
             """)
 
-    @Option(help: ArgumentHelp("The viewer's answer; - reads it from standard input.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The viewer's answer; - reads it from standard input.", valueName: "file"),
+        completion: .file())
     var answer: String?
 
-    @Option(help: ArgumentHelp("The session file that rtcshare offer wrote.", valueName: "file"))
+    @Option(help: ArgumentHelp("The session file that rtcshare offer wrote.", valueName: "file"), completion: .file())
     var session: String?
 
     @OptionGroup(title: "What to share") var sharing: SharingOptions
@@ -137,8 +139,9 @@ struct SharingOptions: ParsableArguments {
     var duration: Double?
 
     @Option(
-        help: ArgumentHelp("Write a statistics report a second as JSON Lines; - is standard output.", valueName: "file")
-    )
+        help: ArgumentHelp(
+            "Write a statistics report a second as JSON Lines; - is standard output.", valueName: "file"),
+        completion: .file())
     var stats: String?
 
     enum Hint: String, ExpressibleByArgument, CaseIterable, Codable, Sendable {
@@ -216,7 +219,7 @@ struct RunningOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The socket where it is asked. By default one in $XDG_RUNTIME_DIR/rtcshare, or where sessions are.",
-            valueName: "path"))
+            valueName: "path"), completion: .file())
     var control: String?
 
     @Flag(help: "Let nobody ask or change this share while it runs.") var noControl = false
@@ -226,7 +229,7 @@ struct RunningOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Where the share goes: main for the main room, or a subgroup, which you join by this.",
-            valueName: "name|main"))
+            valueName: "name|main"), completion: .list(["main"]))
     var destination: String?
 
     func validate() throws {

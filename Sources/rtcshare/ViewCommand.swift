@@ -18,7 +18,7 @@ struct ViewCommand: AsyncParsableCommand {
             Example: rtcshare view --offer offer.sdp --record share.ivf > answer.sdp
             """)
 
-    @Option(help: ArgumentHelp("The offer; - reads it from standard input.", valueName: "file"))
+    @Option(help: ArgumentHelp("The offer; - reads it from standard input.", valueName: "file"), completion: .file())
     var offer: String
 
     @Option(
@@ -26,12 +26,13 @@ struct ViewCommand: AsyncParsableCommand {
             """
             Record what is received: the content as VP8 in IVF and its sound beside it as WAV; an attendee's own picture and \
             voice go to files with the attendee's id in the name.
-            """, valueName: "file.ivf"))
+            """, valueName: "file.ivf"), completion: .file())
     var record: String?
 
     @Option(
         help: ArgumentHelp(
-            "Keep the content's newest picture in this PNG file; written at the end.", valueName: "file.png"))
+            "Keep the content's newest picture in this PNG file; written at the end.", valueName: "file.png"),
+        completion: .file())
     var snapshot: String?
 
     @Option(help: ArgumentHelp("End this many seconds after the first picture.", valueName: "s"))
@@ -40,8 +41,7 @@ struct ViewCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Write a statistics report a second as JSON Lines; - is standard output, behind the answer.",
-            valueName: "file")
-    )
+            valueName: "file"), completion: .file())
     var stats: String?
 
     @Option(

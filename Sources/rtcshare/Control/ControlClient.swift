@@ -5,10 +5,13 @@ internal import Foundation
 struct ControlOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The share, as rtcshare send --name called it. Not needed where one share runs.", valueName: "name"))
+            "The share, as rtcshare send --name called it. Not needed where one share runs.", valueName: "name"),
+        completion: ShellCompletion.runningShare)
     var name: String?
 
-    @Option(help: ArgumentHelp("The share's socket, as rtcshare send --control named it.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("The share's socket, as rtcshare send --control named it.", valueName: "path"),
+        completion: .file())
     var control: String?
 
     func validate() throws {

@@ -83,7 +83,9 @@ struct SourceCommand: ControlCommand {
             shown from when the share goes on.
             """)
 
-    @Argument(help: ArgumentHelp("What to share: \(SourceSpecification.syntax).", valueName: "spec"))
+    @Argument(
+        help: ArgumentHelp("What to share: \(SourceSpecification.syntax).", valueName: "spec"),
+        completion: ShellCompletion.source)
     var source: String
 
     @OptionGroup var share: ControlOptions
@@ -165,7 +167,9 @@ struct DestinationCommand: ControlCommand {
             rtcshare subgroup join.
             """)
 
-    @Argument(help: ArgumentHelp("A subgroup, or main for the main room.", valueName: "name|main"))
+    @Argument(
+        help: ArgumentHelp("A subgroup, or main for the main room.", valueName: "name|main"),
+        completion: .list(["main"]))
     var destination: String
 
     @OptionGroup var share: ControlOptions
@@ -224,7 +228,9 @@ struct AdmitCommand: ControlCommand {
     static let configuration = CommandConfiguration(
         commandName: "admit", abstract: "Take the answer of a viewer who was invited, and share to it.")
 
-    @Argument(help: ArgumentHelp("The viewer's answer; - reads it from standard input.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("The viewer's answer; - reads it from standard input.", valueName: "file"),
+        completion: .file())
     var answer: String
 
     @Option(

@@ -1,0 +1,140 @@
+internal import ArgumentParser
+internal import Capture
+internal import Foundation
+
+/// What a shell offers where the values depend on the machine: its screens, windows, sound devices and running shares.
+enum ShellCompletion {
+    /// A SPEC of `--source`.
+    static let source = CompletionKind.custom { _, _, prefix in literal(sources(prefix)) }
+    /// A SPEC of `--audio`.
+    static let sound = CompletionKind.custom { _, _, prefix in literal(sounds(prefix)) }
+    /// The name of a share that runs.
+    static let runningShare = CompletionKind.custom { _, _, _ in plain(ControlSocket.running().map(\.name)) }
+
+    private static let sourceKinds = [
+        "test", "display", "region:", "window:", "window:title=", "file:", "broadcast:",
+    ]
+    private static let soundKinds = ["none", "tone", "beep", "file:", "microphone", "system", "broadcast"]
+
+    /// What a SPEC of pictures that begins with `prefix` can be.
+    static func sources(
+        _ prefix: String, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> [String] {
+        if prefix.hasPrefix("file:") { return files(prefix, endingIn: ".y4m") }
+        var found = sourceKinds
+        if let display = environment["DISPLAY"], !display.isEmpty {
+            // A display that does not answer has nothing to offer; the command itself will say so.
+            found += ((try? DisplaySource.outputs(display: display)) ?? []).map {
+                SourceSpecification.display(output: $0.name).description
+            }
+            found += ((try? WindowSource.windows(display: display)) ?? []).map {
+                SourceSpecification.window($0.specification).description
+            }
+        }
+        return plain(found)
+    }
+
+    /// What a SPEC of sound that begins with `prefix` can be.
+    static func sounds(
+        _ prefix: String, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> [String] {
+        if prefix.hasPrefix("file:") { return files(prefix, endingIn: ".wav") }
+        // Devices are asked for only where one is begun: the sound server may take its time.
+        guard prefix.hasPrefix("microphone") || prefix.hasPrefix("system") else { return soundKinds }
+        let server = environment["PULSE_SERVER"].flatMap { $0.isEmpty ? nil : $0 }
+        let devices = (try? PulseSource.devices(server: server)) ?? []
+        return plain(soundKinds + devices.map(\.specification.description))
+    }
+
+    /// The files, and the folders to look further in, that a `file:` SPEC can name.
+    private static func files(_ prefix: String, endingIn suffix: String) -> [String] {
+        let path = prefix.dropFirst("file:".count)
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
+        return plain(
+            names.sorted().compactMap { name in
+                var isFolder: ObjCBool = false
+                guard FileManager.default.fileExists(atPath: folder + name, isDirectory: &isFolder) else { return nil }
+                if isFolder.boolValue { return "file:\(folder)\(name)/" }
+                return name.hasSuffix(suffix) ? "file:\(folder)\(name)" : nil
+            })
+    }
+
+    /// Those alone that mean themselves in every shell: bash expands what it is offered, and a file may be called `$(…)`.
+    static func plain(_ words: [String]) -> [String] {
+        words.filter { word in
+            word.unicodeScalars.allSatisfy { scalar in
+                switch scalar {
+                case "a"..."z", "A"..."Z", "0"..."9", "_", "-", ".", ",", ":", "=", "+", "/", "@", "%": true
+                default: scalar.value >= 0xA1
+                }
+            }
+        }
+    }
+
+    /// The words as the asking shell takes them: to zsh, what follows a colon is a description.
+    private static func literal(_ words: [String]) -> [String] {
+        CompletionShell.requesting == .zsh ? words.map { $0.replacing(":", with: "\\:") } : words
+    }
+
+    /// The script that a shell sources.
+    static func script(for shell: CompletionShell) -> String {
+        let script = RTCShareCommand.completionScript(for: shell) + "\n"
+        return shell == .bash ? script + bashWords : script
+    }
+
+    /// bash takes a SPEC apart at its colons, where the generated script expects one word. And a unit is made of another
+    /// command, whose options are offered.
+    private static let bashWords = #"""
+
+        _rtcshare_words() {
+            local -a words=()
+            local -i index current=0
+            local word blank fragment="$2" head="" rest="${COMP_LINE}"
+            for ((index = 0; index < ${#COMP_WORDS[@]}; index++)); do
+                word="${COMP_WORDS[index]}"
+                blank="${rest%%[^[:space:]]*}"
+                rest="${rest#"${blank}"}"
+                rest="${rest#"${word}"}"
+                # What follows without a blank is the same word.
+                if [[ ${index} -gt 0 && -z "${blank}" && -n "${word}" ]]; then
+                    words[${#words[@]} - 1]+="${word}"
+                else
+                    words+=("${word}")
+                fi
+                if [[ ${index} -eq ${COMP_CWORD} ]]; then
+                    current=$((${#words[@]} - 1))
+                    head="${words[current]%"${word}"}"
+                    # A colon, or the like, is itself no part of what is replaced.
+                    [[ -n "${fragment}" ]] || head+="${word}"
+                fi
+            done
+            if [[ "${words[1]}" = unit ]]; then
+                for ((index = 2; index < current; index++)); do
+                    if [[ "${words[index]}" = broadcast || "${words[index]}" = send ]]; then
+                        words=("${words[0]}" "${words[@]:index}")
+                        current=$((current - index + 1))
+                        break
+                    fi
+                done
+            fi
+            local -a COMP_WORDS=("${words[@]}")
+            local -i COMP_CWORD=${current}
+            local COMP_LINE="${words[*]:0:current}" COMP_POINT
+            COMP_LINE+=" ${head}${fragment}"
+            COMP_POINT=${#COMP_LINE}
+            COMP_WORDS[current]="${head}${fragment}"
+            _rtcshare "$1" "${head}${fragment}" "${words[current - 1]}"
+            COMPREPLY=("${COMPREPLY[@]#"${head}"}")
+            case "${words[current - 1]}" in
+            --source | --camera | --audio | --microphone | source | --ice-server)
+                # A SPEC is no file, whose colons bash would put backslashes before. One that ends so goes on.
+                compopt +o filenames 2>/dev/null
+                [[ "${COMPREPLY[0]}" = *[:=/] ]] && compopt -o nospace 2>/dev/null
+                ;;
+            esac
+        }
+        complete -o filenames -F _rtcshare_words rtcshare
+
+        """#
+}
