@@ -86,12 +86,10 @@ extension CaptureError: CustomStringConvertible {
         switch self {
         case .invalidSpecification(let text, let problem, let remedy):
             return "source '\(text)': \(problem); \(remedy)"
-        case .unsupportedSource(let text) where text.hasPrefix("camera"):
+        case .unsupportedSource(let text):
             return
                 "source '\(text)' is not supported by this version; the picture of a camera can be given by any other "
                 + "SPEC, for instance file:PATH.y4m or test; \(SourceSpecification.forms)"
-        case .unsupportedSource(let text):
-            return "source '\(text)' is not supported by this version; \(SourceSpecification.forms)"
         case .displayUnavailable(nil, let reason):
             return "no display: \(reason); \(Self.displayRemedy)"
         case .displayUnavailable(let display?, let reason):
