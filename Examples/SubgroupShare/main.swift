@@ -3,8 +3,9 @@ import ContentShare
 import Foundation
 import Media
 
-// Screen share with subgroups, as LINE PlanetKit's guide has it: alice shares to the main room, then to a subgroup, then to
-// the main room again, while bob and carol look on. All three are in this process, and everything between them is real.
+// Screen share with subgroups, as LINE PlanetKit's guide has it: a broadcast extension captures and finds the app by a
+// port and two tokens; alice's app shares what it sends to the main room, then to a subgroup, then to the main room again,
+// while bob and carol look on. All are in this process, and everything between them is real.
 
 /// What a viewing application hears.
 final class ViewingApp: VideoTileObserver {
@@ -24,6 +25,23 @@ final class ViewingApp: VideoTileObserver {
     func videoTileDidRemove(_ tile: VideoTileState) { print("\(session.attendee): screen share removed") }
 }
 
+/// The sharing application: it shares while a broadcast comes.
+final class SharingApp: BroadcastObserver {
+    enum Event: Sendable { case didStart, didEnd }
+
+    let events: AsyncStream<Event>
+    private let continuation: AsyncStream<Event>.Continuation
+
+    init() { (events, continuation) = AsyncStream.makeStream(of: Event.self) }
+
+    func broadcastDidStart(transport: BroadcastTransport) { continuation.yield(.didStart) }
+    func broadcastDidFinish(reason: String) { continuation.yield(.didEnd) }
+    func broadcastDidFail(error: BroadcastError) {
+        print("alice: \(error)")
+        continuation.yield(.didEnd)
+    }
+}
+
 do {
     let design = try Subgroup("design")
     let room = try SharingRoom(owner: AttendeeID("alice"))
@@ -33,28 +51,53 @@ do {
     try await toBob.session.connect(to: bob.session)
     try await toCarol.session.connect(to: carol.session)
 
-    // startMyScreenShare(subgroupName: nil)
-    let screen = try SourceSpecification("test:1280x720@30").open()
-    try await room.contentShare.start(source: screen)
-    try screen.start()
-    try await Task.sleep(for: .seconds(2))
+    // ScreenShareKey(broadcastPort:broadcastPeerToken:broadcastMyToken:), here with a port that the system picks.
+    let (appToken, extensionToken) = ("the app says this", "the extension says this")
+    let broadcast = try BroadcastSource(
+        endpoint: .port(0), tokens: BroadcastTokens(mine: appToken.utf8, peers: extensionToken.utf8))
+    let app = SharingApp()
+    broadcast.add(broadcastObserver: app)
+    try broadcast.start()
 
-    // changeMyScreenShareDestination(subgroupName: "design")
-    await room.join(design)
-    try await room.changeDestination(to: .subgroup(design))
-    try await Task.sleep(for: .seconds(2))
-    do {
+    // The extension: broadcastStarted(withSetupInfo:)
+    let screen = try SourceSpecification("test:1280x720@30").open()
+    let sender = try BroadcastSender(
+        endpoint: broadcast.endpoint, tokens: BroadcastTokens(mine: extensionToken.utf8, peers: appToken.utf8))
+    screen.add(sender.video)
+    try sender.start()
+    try screen.start()
+
+    for await event in app.events {
+        guard event == .didStart else {
+            // didFinishMyBroadcast, didErrorMyBroadcast: stopMyScreenShare()
+            try await room.contentShare.stop()
+            break
+        }
+        // didStartMyBroadcast: startMyScreenShare(subgroupName: nil)
+        try await room.contentShare.start(source: broadcast)
+        try await Task.sleep(for: .seconds(2))
+
+        // changeMyScreenShareDestination(subgroupName: "design")
+        await room.join(design)
+        try await room.changeDestination(to: .subgroup(design))
+        try await Task.sleep(for: .seconds(2))
+        do {
+            try await room.leave(design)
+        } catch {
+            print("alice: \(error)")
+        }
+
+        // changeMyScreenShareDestinationToMainRoom()
+        try await room.changeDestination(to: .main)
         try await room.leave(design)
-    } catch {
-        print("alice: \(error)")
+        try await Task.sleep(for: .seconds(2))
+
+        // The extension: broadcastFinished()
+        sender.stop()
     }
 
-    // changeMyScreenShareDestinationToMainRoom()
-    try await room.changeDestination(to: .main)
-    try await room.leave(design)
-    try await Task.sleep(for: .seconds(2))
-
     screen.stop()
+    broadcast.stop()
     await room.end()
     for app in [bob, carol] {
         let seen = app.view.statistics
