@@ -3,13 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 int shared_memory_create(size_t size) {
@@ -28,7 +31,10 @@ int shared_memory_create(size_t size) {
 int64_t shared_memory_size(int descriptor) {
     int seals = fcntl(descriptor, F_GET_SEALS);
     struct stat status;
+    struct statfs system;
     if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(descriptor, &status) != 0) return -1;
+    // Huge pages can be missing when they are looked at, which ends a process.
+    if (fstatfs(descriptor, &system) != 0 || system.f_type != TMPFS_MAGIC) return -1;
     return status.st_size;
 }
 
@@ -98,6 +104,13 @@ ssize_t message_receive(int socket, void *bytes, size_t count, int *descriptors,
         }
     }
     return got;
+}
+
+int socket_accept(int socket) { return accept4(socket, NULL, NULL, SOCK_CLOEXEC); }
+
+int socket_has_hung_up(int socket) {
+    struct pollfd entry = {.fd = socket, .events = POLLRDHUP};
+    return poll(&entry, 1, 0) > 0;
 }
 
 int socket_set_no_delay(int socket) {

@@ -17,7 +17,7 @@ final class CaptureThread: Sendable {
     /// What a new thread is given.
     private final class Launch {
         let run: Run
-        let body: @Sendable (StopSignal) -> Void
+        private var body: (@Sendable (StopSignal) -> Void)?
 
         init(run: Run, body: @escaping @Sendable (StopSignal) -> Void) {
             self.run = run
@@ -26,7 +26,9 @@ final class CaptureThread: Sendable {
 
         func execute() {
             run.thread.withLock { $0 = pthread_self() }
-            body(run.signal)
+            body?(run.signal)
+            // What the run held, sockets for instance, is free once somebody has waited for its end.
+            body = nil
             run.signal.finish()
             run.ended.leave()
         }

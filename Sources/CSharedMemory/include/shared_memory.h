@@ -24,6 +24,10 @@ ssize_t message_send(int socket, const void *bytes, size_t count, const int *des
 /// how much, 0 at its end, or -1 with `errno`.
 ssize_t message_receive(int socket, void *bytes, size_t count, int *descriptors, unsigned *descriptor_count);
 
+/// Who waits at a listening socket: a descriptor that no program started from here inherits, or -1 with `errno`.
+int socket_accept(int socket);
+/// Whether the other side says nothing more, be it that what it said before was not read yet.
+int socket_has_hung_up(int socket);
 /// Has a TCP socket send what it is given without delay.
 int socket_set_no_delay(int socket);
 

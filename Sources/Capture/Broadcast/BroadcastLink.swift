@@ -1,5 +1,3 @@
-import CSharedMemory
-import Foundation
 import Media
 
 /// An extension's connection to the app: what has been said on it, and the picture that is under way.
@@ -27,8 +25,6 @@ final class BroadcastLink {
     /// What the app's newest picture is like.
     private var sent: (size: PixelSize, format: PixelFormat)?
     private var memory: FrameMemoryWriter?
-    /// Signalled when the memory has a new picture.
-    private var event: Int32 = -1
 
     /// A picture of which not all is written: whole planes as they lie, or the parts one after the other.
     private struct Writing {
@@ -87,10 +83,6 @@ final class BroadcastLink {
         self.socket = socket
         self.tokens = tokens
         self.transport = transport
-    }
-
-    deinit {
-        if event >= 0 { close(event) }
     }
 
     /// Shows this side's token.
@@ -230,13 +222,13 @@ final class BroadcastLink {
                 throw .network("a picture of \(frame.size) is larger than 7680x4320")
             }
             let new = try FrameMemoryWriter(planeBytes: bytes)
-            if event < 0 { event = event_create() }
-            guard event >= 0 else { throw .internal("eventfd: \(systemMessage(errno))") }
-            try socket.send(BroadcastMessage.memory.encoded, passing: [new.descriptor, event])
+            try socket.send(BroadcastMessage.memory.encoded, passing: [new.descriptor])
             memory = new
         }
         waitsForMemory = memory?.write(frame, changes: changes) != true
-        if !waitsForMemory { event_signal(event) }
-        return !waitsForMemory
+        guard !waitsForMemory else { return false }
+        // The app looks at the memory after each message: where one waits already, it is told enough.
+        if !socket.isPending { try socket.send(BroadcastMessage.written.encoded) }
+        return true
     }
 }

@@ -35,10 +35,14 @@ final class BroadcastListener: Sendable {
         unlink(path)
     }
 
-    /// The next extension that waits at one of the sockets; nil where none does.
-    static func accept(at descriptor: Int32) -> BroadcastSocket? {
-        let accepted = Glibc.accept(descriptor, nil, nil)
-        return accepted >= 0 ? BroadcastSocket(descriptor: accepted) : nil
+    /// The next extension that waits at one of the sockets; nil where none does. Throws where the system has no
+    /// descriptor for it, and it goes on waiting.
+    static func accept(at descriptor: Int32) throws(BroadcastError) -> BroadcastSocket? {
+        let accepted = socket_accept(descriptor)
+        if accepted >= 0 { return BroadcastSocket(descriptor: accepted) }
+        let reason = errno
+        guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(reason) else { return nil }
+        throw .internal("accept: \(systemMessage(reason))")
     }
 
     private static let backlog: Int32 = 8
@@ -96,9 +100,8 @@ final class BroadcastListener: Sendable {
     }
 
     private static func open(_ family: Int32) throws(BroadcastError) -> Int32 {
-        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .internal("socket: \(systemMessage(errno))") }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         return descriptor
     }
@@ -111,11 +114,19 @@ final class BroadcastListener: Sendable {
         } catch {
             throw .listen("the folder \(folder) can't be made: \(error.localizedDescription)")
         }
-        var status = stat()
-        // Under /tmp another user could have made it.
-        guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
-            throw .listen("the folder \(folder) belongs to somebody else; set XDG_RUNTIME_DIR to one of yours")
+        guard let isOwn = ownsFolder(of: path), isOwn else {
+            throw .listen(
+                "the folder \(folder) belongs to somebody else, or others may write to it; set XDG_RUNTIME_DIR to one of "
+                    + "yours")
         }
+    }
+
+    /// Whether nobody else can put anything into the folder that `path` is in; nil where there is none. Under /tmp another
+    /// user could have made it.
+    static func ownsFolder(of path: String) -> Bool? {
+        var status = stat()
+        guard lstat(URL(filePath: path).deletingLastPathComponent().path, &status) == 0 else { return nil }
+        return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid() && status.st_mode & 0o022 == 0
     }
 }
 

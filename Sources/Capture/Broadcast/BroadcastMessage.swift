@@ -14,8 +14,10 @@ enum BroadcastMessage: Hashable {
     // From the extension.
     /// The first: what comes, and how.
     case hello(version: UInt16, transport: BroadcastTransport)
-    /// Two descriptors come with this: memory for pictures, and an event that says that one is there.
+    /// A descriptor comes with this: memory for pictures.
     case memory
+    /// The memory has a new picture.
+    case written
     /// Pixels follow.
     case picture(PictureDescription)
     case sound(AudioFrame)
@@ -96,6 +98,7 @@ extension BroadcastMessage {
         case .resumed: 6
         case .hint: 7
         case .finished: 8
+        case .written: 9
         case .welcome: 65
         case .refused: 66
         case .taken: 67
@@ -126,12 +129,33 @@ extension BroadcastMessage {
         case .hint(let hint): body.append(hint.code)
         case .finished(let error): body = error.map { [1] + Self.text($0) } ?? [0]
         case .refused(let reason): body = Self.text(reason)
-        case .memory, .resumed, .welcome, .taken, .ended: break
+        case .memory, .written, .resumed, .welcome, .taken, .ended: break
         }
         var bytes = [kind]
         bytes.append(bigEndian24: UInt32(body.count))
         return bytes + body
     }
+
+    /// The messages that carry a block of sound of any length; none where the app would refuse it.
+    static func sounds(of frame: AudioFrame) -> [BroadcastMessage] {
+        guard soundRates.contains(frame.sampleRate) else { return [] }
+        let frame = frame.mixed(toChannels: min(frame.channels, soundChannels.upperBound))
+        guard frame.samples.count > longestSound else { return [.sound(frame)] }
+        let whole = longestSound - longestSound % frame.channels
+        return stride(from: 0, to: frame.samples.count, by: whole).map { start in
+            .sound(
+                AudioFrame(
+                    samples: Array(frame.samples[start..<min(start + whole, frame.samples.count)]),
+                    channels: frame.channels, sampleRate: frame.sampleRate,
+                    timestamp: frame.timestamp
+                        + .nanoseconds(Int64(start / frame.channels) * 1_000_000_000 / Int64(frame.sampleRate))))
+        }
+    }
+
+    private static let soundRates = 8000...192_000
+    private static let soundChannels = 1...8
+    /// The samples that one message has room for, of all channels.
+    private static let longestSound = 32_768
 
     private static let magic = Array("RTCSHARE".utf8)
 
@@ -216,6 +240,7 @@ extension BroadcastMessage {
         case 6: return .resumed
         case 7: return .hint(ContentHint(code: try reader.readUInt8()))
         case 8: return .finished(error: try reader.readUInt8() == 0 ? nil : text(&reader))
+        case 9: return .written
         case 65: return .welcome
         case 66: return .refused(text(&reader))
         case 67: return .taken
@@ -235,7 +260,7 @@ extension BroadcastMessage {
         let timestamp = Duration.nanoseconds(Int64(bitPattern: try reader.readUInt64()))
         let rate = Int(try reader.readUInt32())
         let channels = Int(try reader.readUInt8())
-        guard (8000...192_000).contains(rate), (1...8).contains(channels), reader.remaining % (4 * channels) == 0 else {
+        guard soundRates.contains(rate), soundChannels.contains(channels), reader.remaining % (4 * channels) == 0 else {
             throw BroadcastError.network(
                 "sound of \(channels) channels at \(rate) Hz in \(reader.remaining) bytes; 1 to 8 at 8000 to 192000 are taken"
             )

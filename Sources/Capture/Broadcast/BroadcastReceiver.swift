@@ -1,4 +1,3 @@
-import CSharedMemory
 import Foundation
 import Media
 
@@ -17,16 +16,10 @@ final class BroadcastReceiver {
         /// How its pictures come, once it was let in.
         var transport: BroadcastTransport?
         var memory: FrameMemoryReader?
-        /// Signalled when the memory has a new picture.
-        var event: Int32 = -1
 
         init(socket: BroadcastSocket, deadline: Duration) {
             self.socket = socket
             self.deadline = deadline
-        }
-
-        deinit {
-            if event >= 0 { close(event) }
         }
     }
 
@@ -34,6 +27,8 @@ final class BroadcastReceiver {
     private static let patience = Duration.seconds(5)
     /// More do not wait to be known at a time.
     private static let mostStrangers = 8
+    /// How long nobody is let in where the system has no descriptors left.
+    private static let admissionPause = Duration.milliseconds(200)
     /// How much is read of one client before others have their turn.
     private static let mostReads = 64
     /// How soon it is asked again whether a picture is of use, at first and at most.
@@ -63,6 +58,8 @@ final class BroadcastReceiver {
     private var interruption: CaptureInterruption?
     /// When the share is to be shown as paused.
     private var muteTime: Duration?
+    /// Until when nobody is let in.
+    private var admissionTime: Duration?
 
     init(
         listener: BroadcastListener, tokens: BroadcastTokens, wake: WakeEvent, broadcaster: VideoBroadcaster,
@@ -80,20 +77,18 @@ final class BroadcastReceiver {
             readiness.removeAll()
             readiness.add(signal.descriptor)
             readiness.add(wake.descriptor)
-            if strangers.count < Self.mostStrangers {
+            if admissionTime == nil {
                 for descriptor in listener.descriptors { readiness.add(descriptor) }
             }
             for client in clients {
                 readiness.add(client.socket.descriptor, forWriting: client.socket.isPending)
-                if client.event >= 0 { readiness.add(client.event) }
             }
             readiness.wait(until: nextDeadline)
             if readiness.isReady(wake.descriptor) { wake.clear() }
-            for descriptor in listener.descriptors where readiness.isReady(descriptor) { admit(at: descriptor) }
-            for client in clients where readiness.isReady(client.socket.descriptor) || readiness.isReady(client.event) {
-                if readiness.isReady(client.event) { hearEvent(of: client) }
+            for client in clients where readiness.isReady(client.socket.descriptor) {
                 if let end = serve(client) { return finish(end) }
             }
+            for descriptor in listener.descriptors where readiness.isReady(descriptor) { admit(at: descriptor) }
             passTime()
             give()
         }
@@ -106,6 +101,7 @@ final class BroadcastReceiver {
     private var nextDeadline: Duration? {
         var deadlines = strangers.map(\.deadline)
         if let muteTime { deadlines.append(muteTime) }
+        if let admissionTime { deadlines.append(admissionTime) }
         if isWaitingForDemand { deadlines.append(monotonicNow() + wait) }
         return deadlines.min()
     }
@@ -113,6 +109,7 @@ final class BroadcastReceiver {
     private func passTime() {
         let now = monotonicNow()
         strangers.removeAll { $0.deadline <= now }
+        if let time = admissionTime, now >= time { admissionTime = nil }
         if let time = muteTime, now >= time {
             muteTime = nil
             broadcaster.isMuted = true
@@ -122,10 +119,15 @@ final class BroadcastReceiver {
     // MARK: Extensions
 
     private func admit(at descriptor: Int32) {
-        while strangers.count < Self.mostStrangers, let socket = BroadcastListener.accept(at: descriptor) {
-            strangers.append(
-                Client(
-                    socket: socket, deadline: monotonicNow() + Self.patience))
+        do {
+            while let socket = try BroadcastListener.accept(at: descriptor) {
+                strangers.append(Client(socket: socket, deadline: monotonicNow() + Self.patience))
+                // Who has been silent for longest goes, so that silence keeps nobody out.
+                if strangers.count > Self.mostStrangers { strangers.removeFirst() }
+            }
+        } catch {
+            // Whoever waits stays ready: without a pause we would ask again and again.
+            admissionTime = monotonicNow() + Self.admissionPause
         }
     }
 
@@ -187,23 +189,23 @@ final class BroadcastReceiver {
 
     private func handle(_ message: BroadcastMessage, of client: Client) throws -> SourceEnd? {
         if case .hello(_, let transport) = message, client.transport == nil {
-            try welcome(client, transport)
-            return nil
+            return try welcome(client, transport)
         }
         guard client === guest else { throw BroadcastError.network("a message before the hello") }
+        // Beside other messages that wait, an extension does not say that a picture was written.
+        defer { if client === guest, client.memory != nil { memoryHasNews = true } }
         switch message {
         case .memory:
             let descriptors = client.socket.takeDescriptors()
-            guard descriptors.count == 2, client.transport == .sharedMemory else {
+            guard descriptors.count == 1, client.transport == .sharedMemory else {
                 for descriptor in descriptors { close(descriptor) }
-                throw BroadcastError.network("memory without its descriptors; it goes through a Unix domain socket")
+                throw BroadcastError.network("memory without its descriptor; it goes through a Unix domain socket")
             }
             // What is mapped needs no descriptor.
             defer { close(descriptors[0]) }
-            if client.event >= 0 { close(client.event) }
-            client.event = descriptors[1]
             client.memory = try FrameMemoryReader(mapping: descriptors[0])
-            memoryHasNews = true
+        case .written:
+            guard client.memory != nil else { throw BroadcastError.network("a picture in memory that did not come") }
         case .sound(let frame): sound.receive(frame)
         case .interrupted(let interruption): interrupt(interruption)
         case .resumed: resume()
@@ -218,9 +220,11 @@ final class BroadcastReceiver {
         return nil
     }
 
-    private func welcome(_ client: Client, _ transport: BroadcastTransport) throws {
-        // The one that was there may be gone without our having seen it.
-        if let guest { _ = serve(guest) }
+    private func welcome(_ client: Client, _ transport: BroadcastTransport) throws -> SourceEnd? {
+        // The one that was there may be gone without our having seen it. What it said before that has an end.
+        while let guest, guest.socket.hasHungUp {
+            if let end = serve(guest) { return end }
+        }
         guard guest == nil else {
             try client.socket.send(
                 BroadcastMessage.refused("another extension is connected; end that one first").encoded)
@@ -232,6 +236,7 @@ final class BroadcastReceiver {
         guest = client
         try client.socket.send(BroadcastMessage.welcome.encoded)
         observers.forEach { $0.broadcastDidStart(transport: transport) }
+        return nil
     }
 
     private func finish(_ end: SourceEnd) -> (any Error)? {
@@ -281,11 +286,6 @@ final class BroadcastReceiver {
     }
 
     // MARK: Pictures
-
-    private func hearEvent(of client: Client) {
-        event_clear(client.event)
-        if client === guest { memoryHasNews = true }
-    }
 
     private func take(_ frame: VideoFrame) {
         let sizeBefore = newest?.size

@@ -114,6 +114,8 @@ final class BroadcastInbox: Sendable {
 
     /// More blocks of sound do not wait: a second's.
     private static let mostSounds = 50
+    /// Nor do more messages, of which the last ones count.
+    private static let mostMessages = 64
 
     let wake: WakeEvent
     private let state = Mutex(State())
@@ -170,7 +172,11 @@ final class BroadcastInbox: Sendable {
     }
 
     private func change(_ body: (inout State) -> Void) {
-        state.withLock { body(&$0) }
+        state.withLock { state in
+            body(&state)
+            let surplus = state.contents.messages.count - Self.mostMessages
+            if surplus > 0 { state.contents.messages.removeFirst(surplus) }
+        }
         wake.signal()
     }
 

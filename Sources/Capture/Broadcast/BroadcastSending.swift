@@ -9,6 +9,8 @@ final class BroadcastSending {
     private static let mostRejections = 3
     /// How long to wait for room in shared memory.
     private static let memoryWait = Duration.milliseconds(5)
+    /// How long the app may take to accept a connection, and then to let this side in.
+    private static let patience = Duration.seconds(5)
     /// How long a source's end may take to be told.
     private static let lastWait = Duration.seconds(2)
 
@@ -81,12 +83,20 @@ final class BroadcastSending {
             (family, name, address) = (AF_INET, "port \(port) of 127.0.0.1", .loopback(port: port))
         case (.port(let port), .sharedMemory):
             let path = BroadcastEndpoint.sharedMemoryPath(port: port, environment: environment)
+            // A token is said to nobody else.
+            if BroadcastListener.ownsFolder(of: path) == false {
+                throw .network(
+                    "the folder of \(path) belongs to somebody else, or others may write to it; set XDG_RUNTIME_DIR to "
+                        + "one of yours, for both sides")
+            }
             (family, name, address) = (AF_UNIX, path, try .path(path))
         case (.path(let path), _): (family, name, address) = (AF_UNIX, path, try .path(path))
         }
-        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .internal("socket: \(systemMessage(errno))") }
-        // On one machine this is done at once, or not at all.
+        // On one machine this is done at once, but where more than the app lets in wait already.
+        var limit = timeval(tv_sec: 0, tv_usec: 500_000)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         guard address.with({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
             let problem = errno
             close(descriptor)
@@ -105,12 +115,14 @@ final class BroadcastSending {
             try link.begin()
             var readiness = Readiness()
             var lastDeadline: Duration?
+            let welcomeDeadline = monotonicNow() + Self.patience
             while !signal.isRaised {
                 readiness.removeAll()
                 readiness.add(signal.descriptor)
                 readiness.add(inbox.wake.descriptor)
                 readiness.add(link.socket.descriptor, forWriting: link.isPending)
-                readiness.wait(until: link.waitsForMemory ? monotonicNow() + Self.memoryWait : lastDeadline)
+                let deadline = link.isWelcome ? lastDeadline : welcomeDeadline
+                readiness.wait(until: link.waitsForMemory ? monotonicNow() + Self.memoryWait : deadline)
                 if readiness.isReady(inbox.wake.descriptor) { inbox.wake.clear() }
                 switch try link.receive() {
                 case .welcomed:
@@ -119,7 +131,10 @@ final class BroadcastSending {
                 case .ended: return .done
                 case nil: break
                 }
-                guard link.isWelcome else { continue }
+                guard link.isWelcome else {
+                    if monotonicNow() >= welcomeDeadline { return .lost("the app does not answer") }
+                    continue
+                }
                 try hand(to: link)
                 guard link.isFinished else { continue }
                 if !link.isPending { return .done }
@@ -133,17 +148,21 @@ final class BroadcastSending {
             guard link.socket.isClosed else { throw error }
             // It may have said why, and hung up while we were saying something ourselves.
             if case .ended? = try? link.receive() { return .done }
-            return link.isTrusted ? .lost("the app is gone") : .rejected
+            // Who was killed has not heard the token: that is no answer to it.
+            return link.isTrusted || !link.socket.wasHeard ? .lost("the app is gone") : .rejected
         }
     }
 
     private func hand(to link: BroadcastLink) throws(BroadcastError) {
         try link.flush()
-        // Nothing can be said in the middle of a picture.
-        guard !link.isWritingPicture else { return }
+        // Nothing can be said in the middle of a picture; and what an app that does not read would be told waits in the
+        // inbox, where it can grow old.
+        guard !link.isPending else { return }
         let contents = inbox.take(withFrame: link.hasRoom)
         for message in contents.messages { try link.socket.send(message.encoded) }
-        for sound in contents.sounds { try link.socket.send(BroadcastMessage.sound(sound).encoded) }
+        for sound in contents.sounds {
+            for message in BroadcastMessage.sounds(of: sound) { try link.socket.send(message.encoded) }
+        }
         if let frame = contents.frame, try !link.send(frame, changes: contents.changes) {
             inbox.putBack(frame, changes: contents.changes)
         } else if let finished = contents.finished, !link.isWritingPicture {

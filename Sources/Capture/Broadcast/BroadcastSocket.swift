@@ -27,6 +27,11 @@ final class BroadcastSocket {
 
     /// Whether the other side was seen to have left.
     private(set) var isClosed = false
+    /// Whether it left when it had read everything.
+    private(set) var wasHeard = false
+
+    /// Whether the other side has left, be it that what it said before was not read yet.
+    var hasHungUp: Bool { socket_has_hung_up(descriptor) != 0 }
 
     /// Whether something waits to be written.
     var isPending: Bool { sent < outgoing.count }
@@ -41,6 +46,8 @@ final class BroadcastSocket {
         if received.count > Self.mostReceived { throw .network("descriptors that nobody asked for") }
         if got > 0 { return got }
         if got < 0, reason == EAGAIN || reason == EINTR { return 0 }
+        // After a reset, the next read sees an end like any other.
+        if !isClosed { wasHeard = got == 0 }
         throw lost(got == 0 ? ECONNRESET : reason)
     }
 

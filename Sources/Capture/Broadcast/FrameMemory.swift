@@ -153,6 +153,8 @@ final class FrameMemoryWriter {
     /// What changed with each of the newest pictures, the last being that of number `number`.
     private var history: [ChangedParts] = []
     private var number: UInt64 = 0
+    /// The slot of the newest picture. What the memory says of it is for the app, which could change it.
+    private var newest: Int?
 
     /// How far back the app is told what changed.
     private static let longestHistory = 64
@@ -208,13 +210,13 @@ final class FrameMemoryWriter {
         if history.count > Self.longestHistory { history.removeFirst() }
         describe(frame, in: slot)
         _ = shared_add32(slot + FrameMemory.Slot.sequence, 1)
+        newest = index
         shared_store64(memory.start + FrameMemory.Head.newest, UInt64(index + 1))
         return true
     }
 
     /// A slot that nobody looks at, marked as being written.
     private func beginSlot() -> Int? {
-        let newest = Int(shared_load64(memory.start + FrameMemory.Head.newest)) - 1
         for index in 0..<memory.slotCount where index != newest {
             let slot = memory.slot(index)
             guard shared_load32(slot + FrameMemory.Slot.readers) == 0 else { continue }

@@ -1,5 +1,6 @@
 import Foundation
 import Media
+import Synchronization
 import Testing
 
 @testable import Capture
@@ -386,6 +387,34 @@ import Testing
         app.source.stop()
     }
 
+    @Test("of 1080p in shared memory half is read, and what is written never waits for room")
+    func everyOther() throws {
+        let folder = try SocketFolder()
+        let app = try App(.port(0), in: folder)
+        let sink = EveryOtherSink()
+        app.source.remove(app.pictures)
+        app.source.add(sink)
+        try app.source.start()
+        let other = try Extension(app.source.endpoint, .sharedMemory, in: folder)
+        try other.sender.start()
+        #expect(other.log.wait(for: "connected"))
+        for pair in 0..<30 {
+            for value in [2 * pair + 1, 2 * pair + 2] {
+                other.show(
+                    PixelBuffer(size: PixelSize(width: 1920, height: 1080), format: .i420) { planes, _ in
+                        for plane in planes { plane.initializeMemory(as: UInt8.self, repeating: UInt8(value)) }
+                    })
+                // It has left for the memory once the next is of use.
+                while other.sender.video.demand == .nothing { sched_yield() }
+            }
+            #expect(sink.read(upTo: UInt8(2 * pair + 2)))
+        }
+        #expect(other.sender.framesDropped == 0)
+        #expect(sink.values.count >= 30 && sink.values == sink.values.sorted())
+        other.sender.stop()
+        app.source.stop()
+    }
+
     @Test("where the app can't wait it says why, and what to do")
     func listening() throws {
         let folder = try SocketFolder()
@@ -457,4 +486,39 @@ private final class LateSink: VideoSink {
 
     func receive(_ frame: VideoFrame) { collector.receive(frame) }
     var demand: FrameDemand { collector.frames.isEmpty ? .picture : .changes }
+}
+
+/// Has a use for pictures only while it is asked to read one; notes the first sample of each, and that it is whole.
+private final class EveryOtherSink: VideoSink {
+    private struct State {
+        var values: [UInt8] = []
+        var isReading = false
+    }
+
+    private let state = Mutex(State())
+    private let changed = DispatchSemaphore(value: 0)
+
+    var values: [UInt8] { state.withLock { $0.values } }
+    var demand: FrameDemand { state.withLock { $0.isReading } ? .changes : .nothing }
+
+    func receive(_ frame: VideoFrame) {
+        // The picture that says that nobody came.
+        guard frame.size.width == 1920 else { return }
+        let value = frame.buffer.withPlanes { set in
+            let (first, last) = (set.planes[0].first ?? 0, set.planes[2].last ?? 0)
+            return first == last ? first : 255
+        }
+        state.withLock { $0.values.append(value) }
+        changed.signal()
+    }
+
+    /// Takes pictures until the one of `value` has come; false where it did not within ten seconds.
+    func read(upTo value: UInt8) -> Bool {
+        state.withLock { $0.isReading = true }
+        defer { state.withLock { $0.isReading = false } }
+        while values.last != value {
+            guard changed.wait(timeout: .now() + 10) == .success else { return false }
+        }
+        return true
+    }
 }

@@ -1,3 +1,4 @@
+import CSharedMemory
 import Foundation
 import Media
 import Synchronization
@@ -133,6 +134,12 @@ final class RawClient {
         close(descriptor)
     }
 
+    /// Says something, with the first byte of which descriptors go.
+    func say(_ bytes: [UInt8], passing descriptors: [Int32]) {
+        let sent = message_send(descriptor, bytes, bytes.count, descriptors, UInt32(descriptors.count))
+        if sent > 0 { say(Array(bytes.dropFirst(sent))) }
+    }
+
     func say(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -164,6 +171,12 @@ final class RawClient {
             guard got > 0 else { return nil }
             heard += part.prefix(got)
         }
+    }
+
+    /// Whether the app has hung up by now.
+    var isHungUpOn: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) >= 0 || errno != EAGAIN
     }
 
     func finishSaying() { shutdown(descriptor, Int32(SHUT_WR)) }
