@@ -214,6 +214,9 @@ public actor Connection {
     /// What this side may send, in the order of the descriptions; the index is the media's in events.
     public var localMedia: [LocalMedia] { peer.localMedia }
 
+    /// Whether a description of the peer's was accepted.
+    package var isNegotiated: Bool { peer.isNegotiated }
+
     // MARK: Media
 
     /// Takes up media of a kind for one user alone, whose index it gives: what the descriptions have and nobody took yet,

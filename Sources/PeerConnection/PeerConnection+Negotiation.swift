@@ -14,6 +14,9 @@ extension PeerConnection {
     /// The addresses that sockets are bound to.
     public var localAddresses: [TransportAddress] { agent.hosts }
 
+    /// Whether a description of the peer's was accepted.
+    package var isNegotiated: Bool { negotiated != nil }
+
     /// Says that this machine is known outside under `address`, port for port (1:1 NAT). To be called after the last
     /// ``addLocalAddress(_:now:)``.
     public mutating func addPublicAddress(_ address: IPAddress, now: Instant) {

@@ -58,8 +58,10 @@ public struct PrivateFile: Sendable {
         }
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         let path = path
+        // One at a time: nothing is read once the descriptor is closed.
+        let queue = DispatchQueue(label: "rtcshare.removals")
         // Dispatch sources are safe to share; the protocol does not say so.
-        nonisolated(unsafe) let source = DispatchSource.makeReadSource(fileDescriptor: watch, queue: .global())
+        nonisolated(unsafe) let source = DispatchSource.makeReadSource(fileDescriptor: watch, queue: queue)
         let look: @Sendable () -> Void = {
             // Whatever happened in the folder: it counts whether the file is there.
             var bytes = [UInt8](repeating: 0, count: 4096)
@@ -71,8 +73,8 @@ public struct PrivateFile: Sendable {
         source.setEventHandler(handler: look)
         source.setCancelHandler { close(watch) }
         continuation.onTermination = { _ in source.cancel() }
+        queue.async(execute: look)
         source.activate()
-        look()
         return stream
     }
 }

@@ -72,7 +72,7 @@ extension AttendeeSession {
     public func handOver(
         offer: SessionDescription, answer: SessionDescription
     ) async throws -> StoredSession {
-        guard let identity, !hasBegun else { throw HandoverError.notOffered }
+        guard let identity, !hasBegun, await !connection.isNegotiated else { throw HandoverError.notOffered }
         // What does not fit the offer is found here, where somebody can ask for another answer.
         _ = try Negotiation.negotiate(offer: offer, answer: answer)
         let stored = StoredSession(
