@@ -35,6 +35,8 @@ final class BroadcastReader {
     /// How much of this stage has come.
     private var filled = 0
     private var pictures = BroadcastPictures()
+    /// Whether pictures are taken: memory is made for nobody else's.
+    var takesPictures = false
 
     /// Has `receive` put bytes where they go, and say how many, at least one; what that completes is returned.
     func read(_ receive: (UnsafeMutableRawBufferPointer) throws -> Int) throws -> Event? {
@@ -93,6 +95,7 @@ final class BroadcastReader {
             begin(.head, length: BroadcastMessage.headLength)
             return .message(message)
         }
+        guard takesPictures else { throw .network("a picture that nobody asked for") }
         guard description.parts != nil else {
             begin(.plane(0, description, pictures.beginWhole(description)), length: 0)
             return nil

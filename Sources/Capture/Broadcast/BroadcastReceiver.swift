@@ -139,7 +139,8 @@ final class BroadcastReceiver {
     /// Reads what a client says; returns how its source has ended, where it has.
     private func serve(_ client: Client) -> SourceEnd? {
         do {
-            try client.socket.flush()
+            // One who has left hears nothing more, but what it said before that counts.
+            try? client.socket.flush()
             for _ in 0..<Self.mostReads {
                 var count = 0
                 let event = try client.reader.read { target in
@@ -175,9 +176,6 @@ final class BroadcastReceiver {
             }
             try client.socket.send(tokens.greeting)
         case .picture(let description, let picture):
-            guard client === guest, client.transport == .tcp else {
-                throw BroadcastError.network("a picture before the welcome")
-            }
             take(
                 VideoFrame(
                     buffer: picture, timestamp: description.timestamp, rotation: description.rotation,
@@ -233,6 +231,7 @@ final class BroadcastReceiver {
         }
         strangers.removeAll { $0 === client }
         client.transport = transport
+        client.reader.takesPictures = transport == .tcp
         guest = client
         try client.socket.send(BroadcastMessage.welcome.encoded)
         observers.forEach { $0.broadcastDidStart(transport: transport) }

@@ -37,6 +37,7 @@ import Testing
 
     private static func read(_ bytes: [UInt8], cutAt cuts: [Int]) throws -> [BroadcastReader.Event] {
         let reader = BroadcastReader()
+        reader.takesPictures = true
         var events: [BroadcastReader.Event] = []
         var start = 0
         for end in cuts + [bytes.count] {
