@@ -31,8 +31,10 @@ final class BroadcastReceiver {
     private static let admissionPause = Duration.milliseconds(200)
     /// How much is read of one client before others have their turn.
     private static let mostReads = 64
-    /// How soon it is asked again whether a picture is of use, at first and at most.
-    private static let (shortestWait, longestWait) = (Duration.milliseconds(4), Duration.milliseconds(100))
+    /// How soon it is asked again whether a picture is of use: while an encoder is busy, and after so many times when
+    /// nobody looks on.
+    private static let (shortWait, longWait) = (Duration.milliseconds(4), Duration.milliseconds(100))
+    private static let mostShortWaits = 25
     /// How long the picture that says that nobody came is shown before the share is shown as paused: it is sharp then.
     private static let slateTime = Duration.milliseconds(1500)
     /// How old a picture may say that it is.
@@ -53,7 +55,7 @@ final class BroadcastReceiver {
     private var ungiven: ChangedParts?
     /// The extension's memory has a picture that was not taken yet.
     private var memoryHasNews = false
-    private var wait = shortestWait
+    private var waits = 0
     /// Why nothing is shown.
     private var interruption: CaptureInterruption?
     /// When the share is to be shown as paused.
@@ -102,7 +104,9 @@ final class BroadcastReceiver {
         var deadlines = strangers.map(\.deadline)
         if let muteTime { deadlines.append(muteTime) }
         if let admissionTime { deadlines.append(admissionTime) }
-        if isWaitingForDemand { deadlines.append(monotonicNow() + wait) }
+        if isWaitingForDemand {
+            deadlines.append(monotonicNow() + (waits < Self.mostShortWaits ? Self.shortWait : Self.longWait))
+        }
         return deadlines.min()
     }
 
@@ -302,10 +306,10 @@ final class BroadcastReceiver {
         if ungiven != nil || memoryHasNews, case .extensionAway? = interruption { resume() }
         let demand = broadcaster.demand
         guard demand > .nothing else {
-            wait = min(wait * 2, Self.longestWait)
+            waits = isWaitingForDemand ? waits + 1 : 0
             return
         }
-        wait = Self.shortestWait
+        waits = 0
         takeFromMemory()
         if ungiven != nil || demand == .picture { send() }
     }
