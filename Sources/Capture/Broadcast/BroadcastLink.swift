@@ -145,9 +145,6 @@ final class BroadcastLink {
         isFinished = true
     }
 
-    /// Says in shared memory that no more pictures come.
-    func setInactive() { memory?.setActive(false) }
-
     /// Hands over a picture, of which `changes` differ from the one before; false where there is no room for it now.
     func send(_ frame: VideoFrame, changes: ChangedParts) throws(BroadcastError) -> Bool {
         let known = sent.map { $0 == (frame.size, frame.buffer.format) } ?? false

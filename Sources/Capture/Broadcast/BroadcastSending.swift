@@ -142,7 +142,6 @@ final class BroadcastSending {
                 lastDeadline = lastDeadline ?? now + Self.lastWait
                 if let lastDeadline, now >= lastDeadline { return .done }
             }
-            link.setInactive()
             return .done
         } catch {
             guard link.socket.isClosed else { throw error }
