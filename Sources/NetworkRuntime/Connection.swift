@@ -68,7 +68,7 @@ public actor Connection {
     /// Those who wait in ``gather()``.
     var gatherWaiters: [CheckedContinuation<Void, Never>] = []
     /// What it shares with the other connections of its event loop.
-    nonisolated let loop: ConnectionLoop
+    private(set) lazy var loop = ConnectionLoop.of(eventLoop)
     /// Its timer.
     private var entry: ConnectionLoop.Entry?
     private(set) var isClosed = false
@@ -99,8 +99,6 @@ public actor Connection {
         peer = try PeerConnection(
             as: part, identity: identity, configuration: peerConfiguration, random: SystemRandomNumberGenerator())
         sockets = ConnectionSockets(on: eventLoop)
-        loop = .of(eventLoop)
-        entry = nil
         try await begin(endpoints)
     }
 
@@ -151,10 +149,8 @@ public actor Connection {
     }
 
     /// Whoever lets go of a connection without ``close()`` leaves nothing open either.
+    /// The timer finds nobody to wake, once.
     deinit {
-        if let entry {
-            eventLoop.execute { [loop] in loop.schedule(entry, at: .distantFuture) }
-        }
         for resolution in resolutions.values { resolution.cancel() }
         monitor?.stop()
         eventContinuation.finish()

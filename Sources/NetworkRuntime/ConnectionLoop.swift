@@ -5,10 +5,11 @@ internal import WireFormat
 /// What the connections of one event loop have in common: the timer that wakes them, and the way of what they send.
 ///
 /// Deadlines that fall into the same millisecond are served together where there are many, in one wakeup, and what a
-/// wakeup, a read or a frame has connections send leaves in one batch. It lives on its event loop, as long as the process.
-final class ConnectionLoop: @unchecked Sendable {
-    /// A connection's place among those that wait for their time. It lives on the event loop too.
-    final class Entry: @unchecked Sendable {
+/// wakeup, a read or a frame has connections send leaves in one batch. It lives as long as the process, and on its event
+/// loop: ``of(_:)`` gives it to nobody elsewhere, and it can't be sent.
+final class ConnectionLoop {
+    /// A connection's place among those that wait for their time.
+    final class Entry {
         fileprivate(set) var deadline = Instant.distantFuture
         /// Its row among those that wait; nil while it doesn't.
         fileprivate var row: DeadlineHeap.Row?
@@ -40,16 +41,17 @@ final class ConnectionLoop: @unchecked Sendable {
     /// would be lost, and rates would fall for it.
     private static let readingPause = Duration.microseconds(50)
 
-    private static let loops = Mutex<[ObjectIdentifier: ConnectionLoop]>([:])
+    private static let loops = Mutex<[ObjectIdentifier: NIOLoopBound<ConnectionLoop>]>([:])
 
-    /// The one of this event loop.
+    /// The one of this event loop, on which the caller must be.
     static func of(_ eventLoop: any EventLoop) -> ConnectionLoop {
-        loops.withLock { loops in
+        let bound = loops.withLock { loops in
             if let known = loops[ObjectIdentifier(eventLoop)] { return known }
-            let new = ConnectionLoop(on: eventLoop)
+            let new = NIOLoopBound(ConnectionLoop(on: eventLoop), eventLoop: eventLoop)
             loops[ObjectIdentifier(eventLoop)] = new
             return new
         }
+        return bound.value
     }
 
     private init(on eventLoop: any EventLoop) {

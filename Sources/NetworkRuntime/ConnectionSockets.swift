@@ -5,8 +5,8 @@ internal import WireFormat
 /// What a connection sends from and receives at: a UDP socket for each local address, or its part of a shared one, and
 /// the sockets that serve one server or peer alone, which open when something first goes there.
 ///
-/// It lives on its connection's event loop.
-final class ConnectionSockets: @unchecked Sendable {
+/// It lives in its connection, and so on its event loop.
+final class ConnectionSockets {
     /// Who hears what arrives, and what can't be sent or comes to its end.
     struct Owner {
         var receive: (inout ByteBuffer, TransportAddress, TransportAddress, TransportProtocol) -> Void
@@ -30,7 +30,7 @@ final class ConnectionSockets: @unchecked Sendable {
     private var unflushedDedicated: Set<DedicatedSocket.Endpoint> = []
     private var lease: SharedPort.Lease?
     private let eventLoop: any EventLoop
-    private let loop: ConnectionLoop
+    private lazy var loop = ConnectionLoop.of(eventLoop)
     private var isClosed = false
 
     /// A socket and the name of a destination, of which everything that is to be asked has been asked.
@@ -50,7 +50,6 @@ final class ConnectionSockets: @unchecked Sendable {
 
     init(on eventLoop: any EventLoop) {
         self.eventLoop = eventLoop
-        loop = .of(eventLoop)
     }
 
     /// Where datagrams arrive.
@@ -82,22 +81,14 @@ final class ConnectionSockets: @unchecked Sendable {
 
     /// Opens a UDP socket; gives the address that it has.
     func open(at endpoint: TransportAddress) async throws -> TransportAddress {
-        let bound = LocalEndpoint()
         let socket = try await DatagramSocket.open(
             at: endpoint, on: eventLoop,
-            receive: { [weak self] bytes, source in
-                guard let address = bound.address else { return }
-                self?.owner?.receive(&bytes, source, address, .udp)
-            },
-            closed: { [weak self] in
-                guard let address = bound.address else { return }
-                self?.datagramSocketDidClose(address)
-            })
+            receive: { [weak self] bytes, source, address in self?.owner?.receive(&bytes, source, address, .udp) },
+            closed: { [weak self] address in self?.datagramSocketDidClose(address) })
         guard !isClosed else {
             socket.close()
             throw ConnectionError.addressUnusable(endpoint, reason: "the connection was closed meanwhile")
         }
-        bound.address = socket.address
         datagrams[socket.address] = socket
         return socket.address
     }
@@ -211,7 +202,6 @@ final class ConnectionSockets: @unchecked Sendable {
         isClosed = true
         owner = nil
         route = nil
-        lease?.end()
         lease = nil
         for socket in dedicated.values { socket.close() }
         dedicated = [:]
@@ -222,11 +212,5 @@ final class ConnectionSockets: @unchecked Sendable {
 
     deinit {
         for socket in datagrams.values { socket.channel.close(promise: nil) }
-        lease?.end()
     }
-}
-
-/// The address of a socket, which is known only once the socket is bound. Written and read on the event loop alone.
-private final class LocalEndpoint: @unchecked Sendable {
-    var address: TransportAddress?
 }

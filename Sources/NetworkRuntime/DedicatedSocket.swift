@@ -7,8 +7,8 @@ internal import WireFormat
 /// A socket that serves one destination alone: a TCP or TLS connection to a TURN server or to a peer, or a UDP socket
 /// beside a shared one. It opens by itself; what is written before that waits, up to a limit.
 ///
-/// It lives on its connection's event loop.
-final class DedicatedSocket: @unchecked Sendable {
+/// It lives where it is made: on its connection's event loop.
+final class DedicatedSocket {
     /// Which socket it is: ICE names it by the base of the interface, whose port it does not have.
     struct Endpoint: Hashable, Sendable {
         let transport: TransportProtocol
@@ -66,10 +66,11 @@ final class DedicatedSocket: @unchecked Sendable {
         self.framing = setting.framing
         self.receive = receive
         self.ended = ended
-        opening = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(setting.openingLimit)) { [weak self] in
+        let loop = eventLoop.assumeIsolated()
+        opening = loop.scheduleTask(in: TimeAmount(setting.openingLimit)) { [weak self] in
             self?.end("nothing answers there, or a firewall drops it")
         }
-        eventLoop.execute { self.open(setting) }
+        loop.execute { self.open(setting) }
     }
 
     deinit {
@@ -148,19 +149,26 @@ final class DedicatedSocket: @unchecked Sendable {
             }
             let local = try TransportAddress(ip: endpoint.base.ip, port: 0).socketAddress
             let remote = try endpoint.destination.socketAddress
-            let box = NIOLoopBound((handler, security), eventLoop: eventLoop)
+            let parts = NIOLoopBound(
+                Parts(socket: self, handler: handler, security: security), eventLoop: eventLoop)
             let future =
                 endpoint.transport.isStream
-                ? stream(from: local, to: remote, box) : datagrams(from: local, to: remote, box)
+                ? stream(from: local, to: remote, parts) : datagrams(from: local, to: remote, parts)
             future.assumeIsolated().whenFailure { [weak self] in self?.end(SocketFailure.reason(of: $0)) }
         } catch {
             end(SocketFailure.reason(of: error))
         }
     }
 
+    /// What a channel is made of, once SwiftNIO has it.
+    private struct Parts {
+        weak var socket: DedicatedSocket?
+        let handler: DedicatedSocketHandler
+        let security: NIOSSLClientHandler?
+    }
+
     private func stream(
-        from local: SocketAddress, to remote: SocketAddress,
-        _ handlers: NIOLoopBound<(DedicatedSocketHandler, NIOSSLClientHandler?)>
+        from local: SocketAddress, to remote: SocketAddress, _ parts: NIOLoopBound<Parts>
     ) -> EventLoopFuture<Void> {
         ClientBootstrap(group: eventLoop)
             .connectTimeout(.seconds(60))
@@ -173,20 +181,19 @@ final class DedicatedSocket: @unchecked Sendable {
                 .writeBufferWaterMark,
                 value: ChannelOptions.Types.WriteBufferWaterMark(low: Self.queueLimit / 2, high: Self.queueLimit)
             )
-            .channelInitializer { [weak self] channel in
+            .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    self?.channel = channel
-                    let (handler, security) = handlers.value
-                    if let security { try channel.pipeline.syncOperations.addHandler(security) }
-                    try channel.pipeline.syncOperations.addHandler(handler)
+                    let parts = parts.value
+                    parts.socket?.channel = channel
+                    if let security = parts.security { try channel.pipeline.syncOperations.addHandler(security) }
+                    try channel.pipeline.syncOperations.addHandler(parts.handler)
                 }
             }
             .connect(to: remote).map { _ in }
     }
 
     private func datagrams(
-        from local: SocketAddress, to remote: SocketAddress,
-        _ handlers: NIOLoopBound<(DedicatedSocketHandler, NIOSSLClientHandler?)>
+        from local: SocketAddress, to remote: SocketAddress, _ parts: NIOLoopBound<Parts>
     ) -> EventLoopFuture<Void> {
         DatagramBootstrap(group: eventLoop)
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
@@ -194,12 +201,12 @@ final class DedicatedSocket: @unchecked Sendable {
                 .writeBufferWaterMark, value: ChannelOptions.Types.WriteBufferWaterMark(low: 1 << 19, high: 1 << 20)
             )
             .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
-            .channelInitializer { [weak self] channel in
+            .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    self?.channel = channel
+                    let parts = parts.value
+                    parts.socket?.channel = channel
                     // Connected, it hears its server alone.
-                    let (handler, _) = handlers.value
-                    try channel.pipeline.syncOperations.addHandlers(EnvelopeHandler(), handler)
+                    try channel.pipeline.syncOperations.addHandlers(EnvelopeHandler(), parts.handler)
                 }
             }
             .bind(to: local)

@@ -3,9 +3,7 @@ internal import NIOCore
 internal import NIOPosix
 
 /// Hears from the kernel when this machine gets or loses an address (rtnetlink(7)).
-///
-/// It lives on its owner's event loop.
-final class InterfaceMonitor: @unchecked Sendable {
+final class InterfaceMonitor: Sendable {
     private let channel: any Channel
 
     /// Changes come in groups: an interface goes down with all its addresses.

@@ -7,7 +7,7 @@ public import WireFormat
 /// What arrives is told apart by ICE's user name fragments, by transactions, and by the addresses that a connection has
 /// accepted (RFC 8445 §5.3, RFC 7983). The connections all live on the port's event loop. A TURN server over UDP is
 /// spoken to from another port, one for each connection: it takes one port for one client.
-public final class SharedPort: Sendable {
+public actor SharedPort {
     /// What arrived for nobody.
     public struct Statistics: Hashable, Sendable {
         /// ICE requests whose user name fragment is no connection's.
@@ -22,20 +22,27 @@ public final class SharedPort: Sendable {
         public let contested: Int
     }
 
-    let eventLoop: any EventLoop
-    private let port: NIOLoopBound<Port>
+    /// The event loop: whoever calls this actor is taken there.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+
+    nonisolated let eventLoop: any EventLoop
+    /// Connections reach it from their event loop, which is this one; each time it is checked that they do.
+    private nonisolated let port: NIOLoopBoundBox<Port>
 
     /// Opens `port` on each address; without addresses on every usable one of this machine, without a port on one that
     /// the system picks, the same on each.
-    public convenience init(addresses: [IPAddress] = [], port: UInt16 = 0) async throws {
+    public init(addresses: [IPAddress] = [], port: UInt16 = 0) async throws {
         try await self.init(addresses: addresses, port: port, on: MultiThreadedEventLoopGroup.singleton.next())
     }
 
     /// The same on an event loop that was chosen.
     init(addresses: [IPAddress], port: UInt16, on eventLoop: any EventLoop) async throws {
         self.eventLoop = eventLoop
-        self.port = try await eventLoop.submit { NIOLoopBound(Port(), eventLoop: eventLoop) }.get()
-        let addresses = addresses.isEmpty ? try NetworkInterfaces.usableAddresses() : addresses
+        self.port = .makeBoxSendingValue(Port(), eventLoop: eventLoop)
+        try await open(addresses.isEmpty ? NetworkInterfaces.usableAddresses() : addresses, port: port)
+    }
+
+    private func open(_ addresses: [IPAddress], port: UInt16) async throws {
         guard !addresses.isEmpty else { throw ConnectionError.noAddress }
         var port = port
         do {
@@ -51,60 +58,39 @@ public final class SharedPort: Sendable {
 
     private func open(_ endpoint: TransportAddress) async throws -> TransportAddress {
         let port = port
-        // The address of a socket is known only once it is bound; until then nobody writes to it.
-        let bound = NIOLockedAddress()
         let socket = try await DatagramSocket.open(
             at: endpoint, on: eventLoop, isShared: true,
-            receive: { bytes, source in
-                guard let local = bound.address else { return }
-                port.value.receive(&bytes, from: source, at: local)
-            },
-            closed: {
-                guard let local = bound.address else { return }
-                port.value.sockets[local] = nil
-            })
-        try await eventLoop.submit {
-            bound.address = socket.address
-            port.value.sockets[socket.address] = socket
-        }.get()
+            receive: { port.value.receive(&$0, from: $1, at: $2) },
+            closed: { port.value.sockets[$0] = nil })
+        port.value.sockets[socket.address] = socket
         return socket.address
     }
 
     /// Where the port listens.
     public var localAddresses: [TransportAddress] {
-        get async {
-            let port = port
-            let addresses = try? await eventLoop.submit { Array(port.value.sockets.keys) }.get()
-            return (addresses ?? []).sorted { $0.description < $1.description }
-        }
+        port.value.sockets.keys.sorted { $0.description < $1.description }
     }
 
     /// What arrived for nobody so far.
     public var statistics: Statistics {
-        get async {
-            let port = port
-            let counted = try? await eventLoop.submit { port.value.demultiplexer.statistics }.get()
-            let counts = counted ?? PortDemultiplexer.Statistics()
-            return Statistics(
-                unknownFragments: counts.unknownFragments, unknownTransactions: counts.unknownTransactions,
-                unknownSources: counts.unknownSources, malformed: counts.malformed, contested: counts.contested)
-        }
+        let counts = port.value.demultiplexer.statistics
+        return Statistics(
+            unknownFragments: counts.unknownFragments, unknownTransactions: counts.unknownTransactions,
+            unknownSources: counts.unknownSources, malformed: counts.malformed, contested: counts.contested)
     }
 
     /// Closes the port, whoever still uses it: their paths end.
     public func close() async {
-        let port = port
-        let closing = try? await eventLoop.submit { port.value.closeSockets() }.get()
-        for socket in closing ?? [] { try? await socket.get() }
+        for closing in port.value.closeSockets() { try? await closing.get() }
     }
 
-    /// A connection's part of the port; to be called on the event loop.
-    func lease(
+    /// A connection's part of the port; the caller is on the event loop.
+    nonisolated func lease(
         receive: @escaping (inout ByteBuffer, TransportAddress, TransportAddress) -> Void
     ) -> Lease {
         let member = port.value.demultiplexer.join()
         port.value.receivers[member] = receive
-        return Lease(port: port.value, member: member)
+        return Lease(port: port, on: eventLoop, member: member)
     }
 
     deinit {
@@ -112,7 +98,7 @@ public final class SharedPort: Sendable {
         eventLoop.execute { port.value.closeSockets() }
     }
 
-    /// What the event loop alone touches.
+    /// What the connections of the port share.
     final class Port {
         var sockets: [TransportAddress: DatagramSocket] = [:]
         var demultiplexer = PortDemultiplexer()
@@ -131,15 +117,19 @@ public final class SharedPort: Sendable {
         }
     }
 
-    /// A connection's part of a port. It lives on the event loop.
+    /// A connection's part of a port, up to its `deinit`, which may be anywhere.
     final class Lease {
-        private let port: Port
+        private let bound: NIOLoopBoundBox<Port>
+        private let eventLoop: any EventLoop
         private let member: PortDemultiplexer.Member
 
-        fileprivate init(port: Port, member: PortDemultiplexer.Member) {
-            self.port = port
+        fileprivate init(port: NIOLoopBoundBox<Port>, on eventLoop: any EventLoop, member: PortDemultiplexer.Member) {
+            bound = port
+            self.eventLoop = eventLoop
             self.member = member
         }
+
+        private var port: Port { bound.value }
 
         var addresses: [TransportAddress] { Array(port.sockets.keys) }
 
@@ -157,14 +147,11 @@ public final class SharedPort: Sendable {
             port.demultiplexer.note(bytes.bytes, sentBy: member, from: local, to: remote, now: now)
         }
 
-        func end() {
-            port.demultiplexer.leave(member)
-            port.receivers[member] = nil
+        deinit {
+            eventLoop.execute { [bound, member] in
+                bound.value.demultiplexer.leave(member)
+                bound.value.receivers[member] = nil
+            }
         }
     }
-}
-
-/// An address that is written once, on the event loop that reads it.
-private final class NIOLockedAddress: @unchecked Sendable {
-    var address: TransportAddress?
 }

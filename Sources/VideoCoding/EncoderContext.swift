@@ -67,7 +67,7 @@ final class EncoderContext {
 
     /// Encodes a picture; nil where the rate control dropped it.
     func encode(
-        _ picture: any VideoFrameBuffer, time: (ticks: Int, duration: Int), flags: Int
+        _ picture: any PixelPlanes, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> (data: [UInt8], isKeyFrame: Bool)? {
         let context = context
         let size = picture.size

@@ -1,9 +1,8 @@
 internal import CYUV
 internal import Media
 
-/// A picture in I420 in memory of its own, which its one owner writes as often as it likes. Used from one thread.
-final class I420Picture: VideoFrameBuffer, @unchecked Sendable {
-    // Sendable: it never leaves the thread of its owner.
+/// A picture in I420 in memory of its own, which its one owner writes as often as it likes.
+final class I420Picture: PixelPlanes {
     let size: PixelSize
     let format = PixelFormat.i420
     /// From its left upper corner on.

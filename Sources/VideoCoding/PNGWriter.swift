@@ -5,7 +5,7 @@ public import Media
 /// Writes a picture as a PNG file, by libpng.
 public enum PNGWriter {
     /// Writes 8-bit RGB; chroma is BT.601, limited range, as ``PixelFormat`` says. A file that can't be finished is removed.
-    public static func write(_ picture: any VideoFrameBuffer, to path: String) throws(MediaFileError) {
+    public static func write(_ picture: any PixelPlanes, to path: String) throws(MediaFileError) {
         let pixels: [UInt8]
         do throws(VideoCodingError) {
             pixels = try rgb(picture)
@@ -27,7 +27,7 @@ public enum PNGWriter {
     }
 
     /// Rows of red, green, blue with nothing between them.
-    private static func rgb(_ picture: any VideoFrameBuffer) throws(VideoCodingError) -> [UInt8] {
+    private static func rgb(_ picture: any PixelPlanes) throws(VideoCodingError) -> [UInt8] {
         // The other layouts have no way of their own to RGB's byte order.
         let source =
             [.i420, .bgra].contains(picture.format)

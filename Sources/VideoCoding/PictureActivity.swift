@@ -10,7 +10,7 @@ enum PictureActivity {
     /// The sum over the macroblocks of `map`, nil being all, of the mean (as a root of squares) of how far a pixel of luma
     /// is from the ones to its right and below.
     static func sum(
-        of picture: any VideoFrameBuffer, in map: MacroblockMap? = nil
+        of picture: any PixelPlanes, in map: MacroblockMap? = nil
     ) throws(VideoCodingError) -> Double {
         let size = picture.size
         let columns = (size.width + 15) / 16

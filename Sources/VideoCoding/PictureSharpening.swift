@@ -51,7 +51,7 @@ struct PictureSharpening {
 
     /// `picture` is to be shown, and `blurred` went out for it, of which the macroblocks of `map` are blurred; nil is all.
     init(
-        of picture: any VideoFrameBuffer, blurred: any VideoFrameBuffer, in map: MacroblockMap? = nil
+        of picture: any PixelPlanes, blurred: any PixelPlanes, in map: MacroblockMap? = nil
     ) throws(VideoCodingError) {
         shown = try StandingPicture(size: picture.size)
         var all = MacroblockMap(size: picture.size)
@@ -64,7 +64,7 @@ struct PictureSharpening {
     /// What to code of this picture now; nil where it is as fine as can be, or where the whole of it is to be coded since
     /// too much of it changed. `changed` has all that differs from the picture before; nil is that nobody knows.
     mutating func next(
-        _ picture: any VideoFrameBuffer, changed: MacroblockMap? = nil, bitsPerSecond: Int
+        _ picture: any PixelPlanes, changed: MacroblockMap? = nil, bitsPerSecond: Int
     ) throws(VideoCodingError) -> Part? {
         guard picture.size == shown.size else { return nil }
         let change = changed?.share ?? 0
@@ -101,7 +101,7 @@ struct PictureSharpening {
 
     /// Marks what shows something new, and gives what that will take.
     private mutating func noteChanges(
-        in picture: any VideoFrameBuffer, map: inout MacroblockMap
+        in picture: any PixelPlanes, map: inout MacroblockMap
     ) throws(VideoCodingError) -> Double {
         let changes = try Self.distances(picture, shown)
         try shown.update(from: picture, parts: nil, changed: &map)
@@ -129,7 +129,7 @@ struct PictureSharpening {
 
     /// How far each macroblock of two I420 pictures of one size is from the other's.
     private static func distances(
-        _ one: any VideoFrameBuffer, _ other: any VideoFrameBuffer
+        _ one: any PixelPlanes, _ other: any PixelPlanes
     ) throws(VideoCodingError) -> [Double] {
         let size = one.size
         return try one.withPlanePointers { (first) throws(VideoCodingError) -> [Double] in

@@ -19,8 +19,8 @@ struct WritablePlanePointer {
     }
 }
 
-extension VideoFrameBuffer {
-    /// Lends the planes after a check that each is as long as its size and format say. A `VideoFrameBuffer` can come
+extension PixelPlanes {
+    /// Lends the planes after a check that each is as long as its size and format say. A `PixelPlanes` can come
     /// from outside, and C would read past the end of one that lies about its size.
     func withPlanePointers<Result>(
         _ body: (_ planes: PlanePointers) throws(VideoCodingError) -> Result

@@ -61,7 +61,7 @@ final class ScaledPicture {
     /// Makes it show `source`, which differs from what was there before at most in `damage`; nil is everywhere. Gives where
     /// it was made anew. After an error it shows parts of both.
     func update(
-        from source: any VideoFrameBuffer, damage: [PixelRectangle]?
+        from source: any PixelPlanes, damage: [PixelRectangle]?
     ) throws(VideoCodingError) -> [PixelRectangle] {
         guard source.size == sourceSize else {
             throw .unexpectedPicture(size: source.size, format: source.format, expected: sourceSize)

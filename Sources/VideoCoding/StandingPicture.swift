@@ -8,9 +8,8 @@ internal import Media
 ///
 /// What a source calls changed and is not, or what it says nothing of, is found by looking: only macroblocks that differ
 /// count. A row of them fits into the processor's cache, so that looking at a whole picture costs little more than
-/// converting it. Used from one thread.
-final class StandingPicture: VideoFrameBuffer, @unchecked Sendable {
-    // Sendable: it never leaves the thread of its encoder.
+/// converting it.
+final class StandingPicture: PixelPlanes {
     let size: PixelSize
     let format = PixelFormat.i420
     private let picture: I420Picture
@@ -45,7 +44,7 @@ final class StandingPicture: VideoFrameBuffer, @unchecked Sendable {
     /// Makes it show `picture`, which differs from what it shows at most in `parts`; nil is everywhere. What does differ is
     /// put into `changed`.
     func update(
-        from picture: any VideoFrameBuffer, parts: [PixelRectangle]?, changed: inout MacroblockMap
+        from picture: any PixelPlanes, parts: [PixelRectangle]?, changed: inout MacroblockMap
     ) throws(VideoCodingError) {
         guard picture.size == size else {
             throw .unexpectedPicture(size: picture.size, format: picture.format, expected: size)

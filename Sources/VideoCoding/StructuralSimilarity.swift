@@ -9,7 +9,7 @@ public enum StructuralSimilarity {
     /// SSIM of the luma planes, 1 for equal pictures: the mean over 8 by 8 windows, one each 4 pixels in both
     /// directions, with the customary constants K1 = 0.01 and K2 = 0.03 (libyuv's `CalcFrameSsim`).
     public static func luma(
-        _ one: any VideoFrameBuffer, _ other: any VideoFrameBuffer
+        _ one: any PixelPlanes, _ other: any PixelPlanes
     ) throws(VideoCodingError) -> Double {
         guard one.size.width >= smallestSide, one.size.height >= smallestSide else { throw .emptyPicture }
         return try compare(one, other, by: CalcFrameSsim)
@@ -17,13 +17,13 @@ public enum StructuralSimilarity {
 
     /// PSNR of the luma planes in decibels; libyuv gives 128 for equal pictures.
     public static func peakSignalToNoiseRatio(
-        _ one: any VideoFrameBuffer, _ other: any VideoFrameBuffer
+        _ one: any PixelPlanes, _ other: any PixelPlanes
     ) throws(VideoCodingError) -> Double {
         try compare(one, other, by: CalcFramePsnr)
     }
 
     private static func compare(
-        _ one: any VideoFrameBuffer, _ other: any VideoFrameBuffer,
+        _ one: any PixelPlanes, _ other: any PixelPlanes,
         by measure: (UnsafePointer<UInt8>?, Int32, UnsafePointer<UInt8>?, Int32, Int32, Int32) -> Double
     ) throws(VideoCodingError) -> Double {
         guard one.size == other.size else { throw .sizesDiffer(one.size, other.size) }

@@ -19,7 +19,7 @@ extension VP8Encoder {
     /// A key frame that keeps to its limit: as fine as that allows, and where the coarsest quantizer that is wanted would
     /// take far more, blurred. What is blurred is sharpened by the frames that follow.
     func encodeKeyFrame(
-        of picture: any VideoFrameBuffer, time: (ticks: Int, duration: Int), flags: Int
+        of picture: any PixelPlanes, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
         sharpening = nil
         try setActiveMap(nil)
@@ -46,7 +46,7 @@ extension VP8Encoder {
 
     /// Has libvpx encode a picture with this quantizer, and learns from it.
     private func encode(
-        _ picture: any VideoFrameBuffer, as content: QuantizerControl.Picture, quantizer: Int,
+        _ picture: any PixelPlanes, as content: QuantizerControl.Picture, quantizer: Int,
         time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
         try use(quantizer: quantizer)
@@ -64,7 +64,7 @@ extension VP8Encoder {
     private var canBlur: Bool { configuration.hint != .motion && configuration.temporalLayers == 1 }
 
     private struct Attempt {
-        let picture: any VideoFrameBuffer
+        let picture: any PixelPlanes
         let content: QuantizerControl.Picture
         let quantizer: Int
         /// Bits that it should take at most.
@@ -72,7 +72,7 @@ extension VP8Encoder {
         let isBlurred: Bool
     }
 
-    private func attemptKeyFrame(of picture: any VideoFrameBuffer) throws(VideoCodingError) -> Attempt {
+    private func attemptKeyFrame(of picture: any PixelPlanes) throws(VideoCodingError) -> Attempt {
         let content = QuantizerControl.Picture(kind: .keyFrame, activity: try PictureActivity.sum(of: picture))
         let range = configuration.minimumQuantizer...configuration.maximumQuantizer
         let limit = bits(configuration.keyFrameLimit)
@@ -94,8 +94,8 @@ extension VP8Encoder {
 
     /// The picture, blurred until it takes little enough at the coarsest quantizer.
     private func blurred(
-        _ picture: any VideoFrameBuffer, as kind: QuantizerControl.Picture.Kind
-    ) throws(VideoCodingError) -> (picture: any VideoFrameBuffer, content: QuantizerControl.Picture) {
+        _ picture: any PixelPlanes, as kind: QuantizerControl.Picture.Kind
+    ) throws(VideoCodingError) -> (picture: any PixelPlanes, content: QuantizerControl.Picture) {
         var result = picture
         var content = QuantizerControl.Picture(kind: kind, activity: 0)
         for factor in [4, 8, 16] {
@@ -111,7 +111,7 @@ extension VP8Encoder {
     /// A frame that builds on those before it: a part of a picture that is being sharpened, or what changed, as fine as
     /// there are bits for it, or, where nothing did, all of it a little finer.
     func encodeInterFrame(
-        of picture: any VideoFrameBuffer, changed: MacroblockMap?, weight: Double, timestamp: Duration,
+        of picture: any PixelPlanes, changed: MacroblockMap?, weight: Double, timestamp: Duration,
         time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
         let rests = changed?.isEmpty == true
@@ -152,7 +152,7 @@ extension VP8Encoder {
 
     /// A page that is new and would take long at the coarsest quantizer is seen at once, blurred, and then sharpened.
     private func encodeBlurred(
-        _ picture: any VideoFrameBuffer, in map: MacroblockMap, time: (ticks: Int, duration: Int), flags: Int
+        _ picture: any PixelPlanes, in map: MacroblockMap, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
         let blurred = try blurred(picture, as: .page).picture
         // What did not change is not blurred.

@@ -98,7 +98,7 @@ public final class VP8Encoder {
     /// nothing is coded. `nil` is everywhere. Key frames, and streams of several temporal layers, code everything. `wait`
     /// is how long the picture was held to pay for what was made before.
     public func encode(
-        _ picture: any VideoFrameBuffer, timestamp: Duration, rotation: VideoRotation = .upright,
+        _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation = .upright,
         asKeyFrame: Bool = false, changed: MacroblockMap? = nil, wait: Duration = .zero
     ) throws(VideoCodingError) -> Outcome {
         guard picture.format == .i420, picture.size == configuration.size else {
@@ -117,7 +117,7 @@ public final class VP8Encoder {
 
     /// The same by libvpx, whatever there is to code.
     func encodeWithLibrary(
-        _ picture: any VideoFrameBuffer, timestamp: Duration, rotation: VideoRotation, asKeyFrame wantsKeyFrame: Bool,
+        _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation, asKeyFrame wantsKeyFrame: Bool,
         changed: MacroblockMap?, wait: Duration
     ) throws(VideoCodingError) -> Outcome {
         control.pass(

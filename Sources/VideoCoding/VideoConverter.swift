@@ -21,16 +21,32 @@ public final class VideoConverter {
     public func convert(
         _ picture: any VideoFrameBuffer, to size: PixelSize, rotation: VideoRotation = .upright
     ) throws(VideoCodingError) -> any VideoFrameBuffer {
+        try converted(picture, to: size, rotation: rotation) ?? picture
+    }
+
+    /// The same of pixels that are no frame's.
+    func convert(
+        _ picture: any PixelPlanes, to size: PixelSize, rotation: VideoRotation = .upright
+    ) throws(VideoCodingError) -> any PixelPlanes {
+        try converted(picture, to: size, rotation: rotation) ?? picture
+    }
+
+    /// Nil where the picture is as it should be.
+    private func converted(
+        _ picture: any PixelPlanes, to size: PixelSize, rotation: VideoRotation
+    ) throws(VideoCodingError) -> PixelBuffer? {
         guard size.width > 0, size.height > 0 else { throw .emptyPicture }
         // Turning is done last, on the fewest pixels.
         let sizeBeforeTurn = rotation.swapsSides ? PixelSize(width: size.height, height: size.width) : size
-        var result = picture.format == .i420 ? picture : try convertToI420(picture)
-        if result.size != sizeBeforeTurn { result = try scale(result, to: sizeBeforeTurn) }
-        if rotation != .upright { result = try turn(result, by: rotation, to: size) }
+        var result = picture.format == .i420 ? nil : try convertToI420(picture)
+        if (result?.size ?? picture.size) != sizeBeforeTurn {
+            result = try scale(result ?? picture, to: sizeBeforeTurn)
+        }
+        if rotation != .upright { result = try turn(result ?? picture, by: rotation, to: size) }
         return result
     }
 
-    private func convertToI420(_ picture: any VideoFrameBuffer) throws(VideoCodingError) -> PixelBuffer {
+    private func convertToI420(_ picture: any PixelPlanes) throws(VideoCodingError) -> PixelBuffer {
         let (whole, pool) = (PixelRectangle(x: 0, y: 0, size: picture.size), pool)
         let format = picture.format
         return try picture.withPlanePointers { (source) throws(VideoCodingError) in
@@ -44,7 +60,7 @@ public final class VideoConverter {
         }
     }
 
-    private func scale(_ picture: any VideoFrameBuffer, to size: PixelSize) throws(VideoCodingError) -> PixelBuffer {
+    private func scale(_ picture: any PixelPlanes, to size: PixelSize) throws(VideoCodingError) -> PixelBuffer {
         let (from, pool) = (picture.size, pool)
         return try picture.withPlanePointers { (source) throws(VideoCodingError) in
             let (first, second, third) = (source.first, source.second, source.third)
@@ -61,7 +77,7 @@ public final class VideoConverter {
     }
 
     private func turn(
-        _ picture: any VideoFrameBuffer, by rotation: VideoRotation, to size: PixelSize
+        _ picture: any PixelPlanes, by rotation: VideoRotation, to size: PixelSize
     ) throws(VideoCodingError) -> PixelBuffer {
         let (from, pool) = (picture.size, pool)
         return try picture.withPlanePointers { (source) throws(VideoCodingError) in

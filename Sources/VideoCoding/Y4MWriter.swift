@@ -13,7 +13,7 @@ public final class Y4MWriter {
     }
 
     /// Appends a picture, which has to be I420 of the file's size.
-    public func write(_ picture: any VideoFrameBuffer) throws(MediaFileError) {
+    public func write(_ picture: any PixelPlanes) throws(MediaFileError) {
         guard picture.format == .i420, picture.size == size else {
             throw .unsuitablePicture(
                 path: file.path, reason: "it takes \(size) in i420, not \(picture.size) in \(picture.format)")

@@ -7,15 +7,17 @@ import WireFormat
 @testable import NetworkRuntime
 
 /// What leaves in a batch arrives as it was written, however the kernel was told of it.
-@Suite(.timeLimit(.minutes(1))) struct DatagramBatchTests {
-    private let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+@Suite(.timeLimit(.minutes(1))) actor DatagramBatchTests {
+    private nonisolated let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    /// Sockets live where they are opened: on the event loop.
+    nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     /// A socket, and what arrives at it.
     private func open(at address: IPAddress) async throws -> (socket: DatagramSocket, arrivals: AsyncStream<[UInt8]>) {
         let (arrivals, continuation) = AsyncStream.makeStream(of: [UInt8].self)
         let socket = try await DatagramSocket.open(
             at: TransportAddress(ip: address, port: 0), on: eventLoop,
-            receive: { bytes, _ in continuation.yield(Array(bytes.readableBytesView)) }, closed: {})
+            receive: { bytes, _, _ in continuation.yield(Array(bytes.readableBytesView)) }, closed: { _ in })
         return (socket, arrivals)
     }
 
@@ -31,22 +33,18 @@ import WireFormat
     /// Sends datagrams of these sizes, each filled with its index; how many were refused.
     private func send(
         _ sizes: [Int], from socket: DatagramSocket, cuts: Bool = true, to destination: (Int) -> TransportAddress
-    ) async throws -> Int {
-        let destinations = sizes.indices.map(destination)
-        let eventLoop = eventLoop
-        return try await eventLoop.submit {
-            let batch = ConnectionLoop.of(eventLoop).batch
-            let sender = ConnectionSockets(on: eventLoop)
-            socket.cutsMessages = cuts
-            for (index, size) in sizes.enumerated() {
-                let memory = batch.reserve()
-                for offset in 0..<size { memory[offset] = UInt8(truncatingIfNeeded: index) }
-                batch.commit(
-                    size, from: socket, to: destinations[index], name: SocketName(destinations[index]), by: sender)
-            }
-            batch.flush()
-            return sender.refusedDatagrams
-        }.get()
+    ) -> Int {
+        let batch = ConnectionLoop.of(eventLoop).batch
+        let sender = ConnectionSockets(on: eventLoop)
+        socket.cutsMessages = cuts
+        for (index, size) in sizes.enumerated() {
+            let memory = batch.reserve()
+            for offset in 0..<size { memory[offset] = UInt8(truncatingIfNeeded: index) }
+            let destination = destination(index)
+            batch.commit(size, from: socket, to: destination, name: SocketName(destination), by: sender)
+        }
+        batch.flush()
+        return sender.refusedDatagrams
     }
 
     @Test(arguments: [true, false], [Loopback.v4, Loopback.v6])
@@ -56,7 +54,7 @@ import WireFormat
         let (sender, _) = try await open(at: address)
         let (receiver, arrivals) = try await open(at: address)
         let sizes = [1200, 1200, 1200, 700, 700, 1, 300, 1280, 1280, 1279, 5, 5, 5, 6]
-        let refused = try await send(sizes, from: sender, cuts: cuts) { _ in receiver.address }
+        let refused = send(sizes, from: sender, cuts: cuts) { _ in receiver.address }
         let taken = await take(sizes.count, from: arrivals)
         #expect(taken == sizes.indices.map { [UInt8](repeating: UInt8($0), count: sizes[$0]) })
         #expect(refused == 0)
@@ -69,7 +67,7 @@ import WireFormat
         let (left, toLeft) = try await open(at: Loopback.v4)
         let (right, toRight) = try await open(at: Loopback.v4)
         let sizes = [Int](repeating: 900, count: 300)
-        _ = try await send(sizes, from: sender) { $0 / 3 % 2 == 0 ? left.address : right.address }
+        _ = send(sizes, from: sender) { $0 / 3 % 2 == 0 ? left.address : right.address }
         let indices = Set(await take(150, from: toLeft).compactMap(\.first))
         #expect(indices == Set((0..<300).filter { $0 / 3 % 2 == 0 }.map { UInt8(truncatingIfNeeded: $0) }))
         #expect(await take(150, from: toRight).count == 150)
@@ -81,7 +79,7 @@ import WireFormat
         let (receiver, arrivals) = try await open(at: Loopback.v4)
         // No socket of a loopback address reaches out of the machine.
         let nowhere = try #require(TransportAddress("192.0.2.1", port: 9))
-        let refused = try await send([50, 50, 50, 50, 50], from: sender) {
+        let refused = send([50, 50, 50, 50, 50], from: sender) {
             $0 == 1 || $0 == 2 ? nowhere : receiver.address
         }
         #expect(await take(3, from: arrivals).compactMap(\.first) == [0, 3, 4])
@@ -93,12 +91,11 @@ import WireFormat
     @Test func `A socket that is full has datagrams wait in its channel, in their order`() async throws {
         let (sender, _) = try await open(at: Loopback.v4)
         let (receiver, arrivals) = try await open(at: Loopback.v4)
-        let eventLoop = eventLoop
-        try await eventLoop.submit { sender.holdBack() }.get()
-        let refused = try await send([10, 10, 10], from: sender) { _ in receiver.address }
+        sender.holdBack()
+        let refused = send([10, 10, 10], from: sender) { _ in receiver.address }
         #expect(await take(3, from: arrivals).compactMap(\.first) == [0, 1, 2])
         #expect(refused == 0)
-        #expect(try await eventLoop.submit { sender.takesDirectly }.get(), "and the next leave directly again")
+        #expect(sender.takesDirectly, "and the next leave directly again")
         try await sender.channel.close()
         try await receiver.channel.close()
     }

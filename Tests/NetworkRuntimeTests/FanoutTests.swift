@@ -115,9 +115,10 @@ import WireFormat
 
     @Test func `Deadlines are kept in their order, and those that were taken back don't ring`() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
-        let loop = ConnectionLoop.of(port.eventLoop)
+        let eventLoop = port.eventLoop
         let (rung, ringing) = AsyncStream.makeStream(of: Int.self)
-        try await port.eventLoop.submit {
+        try await eventLoop.submit {
+            let loop = ConnectionLoop.of(eventLoop)
             let now = MonotonicClock.now
             loop.gather {
                 // In an order that is neither rising nor falling.

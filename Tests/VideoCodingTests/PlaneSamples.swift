@@ -1,7 +1,7 @@
 import Media
 
 /// Each plane's samples, without what pads the rows.
-func samples(_ picture: any VideoFrameBuffer) -> [[UInt8]] {
+func samples(_ picture: any PixelPlanes) -> [[UInt8]] {
     picture.withPlanes { set in
         (0..<picture.format.planeCount).map { plane in
             let extent = picture.format.planeExtent(plane, of: picture.size)

@@ -184,7 +184,7 @@ struct FrameEncoderScalingTests {
         var encoder = FrameEncoder()
         let decoder = try VP8Decoder()
         var text = TextPicture(size: from, seed: 5)
-        var seen: (any VideoFrameBuffer)?
+        var seen: (any PixelPlanes)?
         var lastSize = 0
         // The picture becomes fine, and then the cursor blinks.
         for index in 0..<60 {
@@ -214,7 +214,7 @@ struct FrameEncoderScalingTests {
         let decoder = try VP8Decoder()
         for (index, from) in [from, PixelSize(width: 1280, height: 960), size, from].enumerated() {
             let text = TextPicture(size: from, seed: UInt64(index + 1)).i420
-            var seen: (any VideoFrameBuffer)?
+            var seen: (any PixelPlanes)?
             for round in 0..<20 {
                 try encoder.take(
                     VideoFrame(buffer: text, timestamp: .milliseconds(index * 660 + round * 33), damage: []),

@@ -1,5 +1,5 @@
-/// The pixels of a frame in one of the layouts that the encoder path understands.
-public protocol VideoFrameBuffer: Sendable {
+/// Pixels in one of the layouts that the encoder path understands, where they lie.
+public protocol PixelPlanes {
     /// Columns and rows.
     var size: PixelSize { get }
     /// The layout, which says what planes there are.
@@ -7,6 +7,9 @@ public protocol VideoFrameBuffer: Sendable {
     /// Lends each plane's memory, in the order of ``PixelFormat``, for the time of one call.
     func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result
 }
+
+/// The pixels of a frame, which nobody changes any more: any thread can look at them.
+public protocol VideoFrameBuffer: PixelPlanes, Sendable {}
 
 /// How pixels lie in memory.
 public enum PixelFormat: Sendable, Hashable {

@@ -7,9 +7,8 @@ internal import WireFormat
 /// where it was sent to, and what leaves says it by the socket too.
 ///
 /// SwiftNIO's channel receives, and sends what the kernel does not take at once. What it does take goes by
-/// ``DatagramBatch``, through a descriptor of the same socket. It lives on its event loop.
-final class DatagramSocket: @unchecked Sendable {
-    /// The channel, which lives on the connection's event loop.
+/// ``DatagramBatch``, through a descriptor of the same socket. It lives on its event loop, where it is opened.
+final class DatagramSocket {
     let channel: any Channel
     /// Where it is bound, with the port that the system picked where none was asked for.
     let address: TransportAddress
@@ -23,16 +22,26 @@ final class DatagramSocket: @unchecked Sendable {
     private var queued = 0
     private var isHeldBack = false
 
-    private init(channel: any Channel, address: TransportAddress, descriptor: Int32, endsOnFailure: Bool) {
+    private init(channel: any Channel, address: TransportAddress, endsOnFailure: Bool) throws {
         self.channel = channel
         self.address = address
-        self.descriptor = descriptor
         self.endsOnFailure = endsOnFailure
+        // Throws nothing off the event loop: there it ends the program.
+        descriptor =
+            try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
+                fcntl($0, F_DUPFD_CLOEXEC, 0)
+            } ?? -1
+        channel.closeFuture.assumeIsolated().whenComplete { [self] _ in closeDescriptor() }
+    }
+
+    private func listen(_ listener: DatagramHandler.Listener) throws {
+        try channel.pipeline.syncOperations.handler(type: DatagramHandler.self).listener = listener
+        try channel.syncOptions?.setOption(.autoRead, value: true)
     }
 
     deinit { closeDescriptor() }
 
-    /// Closes the socket; on its event loop. Once the channel is closed, the port is free.
+    /// Closes the socket. Once the channel is closed, the port is free.
     @discardableResult
     func close() -> EventLoopFuture<Void> {
         // The system keeps the port for as long as anybody has a descriptor.
@@ -45,12 +54,13 @@ final class DatagramSocket: @unchecked Sendable {
         descriptor = -1
     }
 
-    /// Binds a socket on `eventLoop`; `receive` hears each datagram there, `closed` the end of the socket, whoever ended it.
-    /// One that `isShared` is not ended by what one of its users could not send.
+    /// Binds a socket on `eventLoop`, whose actor the caller must be. `receive` hears each datagram, where it came from and
+    /// where it arrived; `closed` hears the end of the socket, whoever ended it. One that `isShared` is not ended by what
+    /// one of its users could not send.
     static func open(
         at address: TransportAddress, on eventLoop: any EventLoop, isShared: Bool = false,
-        receive: @escaping @Sendable (inout ByteBuffer, TransportAddress) -> Void,
-        closed: @escaping @Sendable () -> Void
+        receive: @escaping (inout ByteBuffer, TransportAddress, TransportAddress) -> Void,
+        closed: @escaping (TransportAddress) -> Void
     ) async throws -> DatagramSocket {
         // What comes for a whole room while it is sent a picture waits, and is read before anything else is done.
         let (reads, roomToWait): (UInt, SocketOptionValue) = isShared ? (64, 1 << 22) : (4, 1 << 20)
@@ -69,24 +79,20 @@ final class DatagramSocket: @unchecked Sendable {
                 .channelOption(.socketOption(.so_sndbuf), value: 1 << 20)
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandler(
-                            DatagramHandler(loop: .of(channel.eventLoop), receive: receive, closed: closed))
+                        try channel.pipeline.syncOperations.addHandler(DatagramHandler(on: channel.eventLoop))
                     }
                 }
+                // Until it is known who listens.
+                .channelOption(.autoRead, value: false)
                 .bind(to: address.socketAddress).get()
             guard let bound = channel.localAddress.flatMap(TransportAddress.init) else {
                 channel.close(promise: nil)
                 throw ConnectionError.addressUnusable(address, reason: "the system gave the socket no address")
             }
-            return try await eventLoop.submit {
-                let descriptor = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
-                    of: NIOBSDSocket.Handle.self
-                ) { fcntl($0, F_DUPFD_CLOEXEC, 0) }
-                let socket = DatagramSocket(
-                    channel: channel, address: bound, descriptor: descriptor ?? -1, endsOnFailure: !isShared)
-                channel.closeFuture.assumeIsolated().whenComplete { _ in socket.closeDescriptor() }
-                return socket
-            }.get()
+            let socket = try DatagramSocket(channel: channel, address: bound, endsOnFailure: !isShared)
+            try socket.listen(
+                DatagramHandler.Listener(receive: { receive(&$0, $1, bound) }, closed: { closed(bound) }))
+            return socket
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw ConnectionError.portTaken(address)
         } catch let error as IOError where error.errnoCode == EADDRNOTAVAIL {
@@ -148,18 +154,19 @@ final class DatagramSocket: @unchecked Sendable {
 final class DatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
+    struct Listener {
+        /// A datagram and where it came from.
+        var receive: (inout ByteBuffer, TransportAddress) -> Void
+        /// The socket's end.
+        var closed: () -> Void = {}
+    }
+
+    var listener: Listener?
     private let loop: ConnectionLoop
-    private let receive: @Sendable (inout ByteBuffer, TransportAddress) -> Void
-    private let closed: @Sendable () -> Void
     private var isReading = false
 
-    init(
-        loop: ConnectionLoop, receive: @escaping @Sendable (inout ByteBuffer, TransportAddress) -> Void,
-        closed: @escaping @Sendable () -> Void
-    ) {
-        self.loop = loop
-        self.receive = receive
-        self.closed = closed
+    init(on eventLoop: any EventLoop) {
+        loop = .of(eventLoop)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -170,7 +177,7 @@ final class DatagramHandler: ChannelInboundHandler {
         }
         var envelope = unwrapInboundIn(data)
         guard let source = TransportAddress(envelope.remoteAddress) else { return }
-        receive(&envelope.data, source)
+        listener?.receive(&envelope.data, source)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -186,7 +193,7 @@ final class DatagramHandler: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         endReading()
-        closed()
+        listener?.closed()
         context.fireChannelInactive()
     }
 

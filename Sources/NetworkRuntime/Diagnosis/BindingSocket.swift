@@ -40,7 +40,7 @@ actor BindingSocket {
         self.eventLoop = eventLoop
     }
 
-    deinit {
+    isolated deinit {
         socket?.channel.close(promise: nil)
     }
 
@@ -48,8 +48,8 @@ actor BindingSocket {
     func open(at ip: IPAddress) async throws -> TransportAddress {
         let socket = try await DatagramSocket.open(
             at: TransportAddress(ip: ip, port: 0), on: eventLoop,
-            receive: { [weak self] bytes, _ in self?.assumeIsolated { $0.receive(bytes) } },
-            closed: { [weak self] in self?.assumeIsolated { $0.socket = nil } })
+            receive: { [weak self] bytes, _, _ in self?.assumeIsolated { $0.receive(bytes) } },
+            closed: { [weak self] _ in self?.assumeIsolated { $0.socket = nil } })
         self.socket = socket
         return socket.address
     }

@@ -54,11 +54,11 @@ actor MulticastProbe {
             .channelOption(.socket(SocketOptionLevel(SOL_SOCKET), SO_REUSEPORT), value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(
-                        DatagramHandler(
-                            loop: .of(channel.eventLoop),
-                            receive: { [weak self] bytes, _ in self?.assumeIsolated { $0.receive(bytes) } },
-                            closed: {}))
+                    let handler = DatagramHandler(on: channel.eventLoop)
+                    handler.listener = DatagramHandler.Listener(receive: { [weak self] bytes, _ in
+                        self?.assumeIsolated { $0.receive(bytes) }
+                    })
+                    try channel.pipeline.syncOperations.addHandler(handler)
                 }
             }
             .bind(to: SocketAddress(ipAddress: "0.0.0.0", port: port)).get()

@@ -12,27 +12,28 @@ internal import WireFormat
 public final class AudioReceivePipeline: BroadcastingAudioSource {
     /// The sinks and observers.
     public let broadcaster = AudioBroadcaster()
-    private let queue = DispatchQueue(label: "rtcshare.audio-decoder", qos: .userInitiated)
-    private let player: Player
+    private let player: QueueBound<Player>
 
     /// A pipeline at rest, until its first packet comes.
     public init(channels: Int = 2) throws {
-        player = Player(playout: try AudioPlayout(channels: channels), broadcaster: broadcaster)
+        player = QueueBound(
+            Player(playout: try AudioPlayout(channels: channels), broadcaster: broadcaster),
+            to: DispatchQueue(label: "rtcshare.audio-decoder", qos: .userInitiated))
     }
 
     /// Takes a packet, from any thread, in the order of arrival.
     public func decode(_ packet: ReceivedAudioPacket) {
-        queue.async { [self, queue] in player.insert(packet, on: queue) }
+        player.queue.async { [player] in player.value.insert(packet, on: player.queue) }
     }
 
     /// Plays nothing more.
     public func stop() {
-        queue.sync { player.stop() }
+        player.queue.sync { player.value.stop() }
     }
 
     /// Completes a connection's report with what was played of its receiver of this index.
     public func complete(_ report: [StatisticsObject], receiver: Int) -> [StatisticsObject] {
-        let statistics = queue.sync { player.statistics }
+        let statistics = player.queue.sync { player.value.statistics }
         return report.map { object in
             guard object.id == StatisticsObject.inboundID(receiver: receiver) else { return object }
             var object = object
@@ -49,8 +50,8 @@ public final class AudioReceivePipeline: BroadcastingAudioSource {
     }
 }
 
-/// The playout and its timer. Used on the pipeline's queue alone.
-private final class Player: @unchecked Sendable {
+/// The playout and its timer.
+private final class Player {
     private let playout: AudioPlayout
     private let broadcaster: AudioBroadcaster
     private var timer: (any DispatchSourceTimer)?

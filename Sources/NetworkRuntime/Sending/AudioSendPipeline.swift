@@ -45,13 +45,12 @@ public final class AudioSendPipeline: Sendable {
     }
 
     private let state: Mutex<State>
-    private let queue = DispatchQueue(label: "rtcshare.audio-encoder", qos: .userInitiated)
-    private let worker: AudioSendWorker
+    private let worker = QueueBound(
+        AudioSendWorker(), to: DispatchQueue(label: "rtcshare.audio-encoder", qos: .userInitiated))
 
     /// A pipeline without a track.
     public init(settings: Settings) {
         state = Mutex(State(settings: settings))
-        worker = AudioSendWorker()
     }
 
     deinit {
@@ -166,7 +165,7 @@ public final class AudioSendPipeline: Sendable {
 
     /// Takes a block on the source's thread, and leaves the work to the queue.
     fileprivate func receive(_ frame: AudioFrame, from inlet: Inlet) {
-        queue.async { [self] in
+        worker.queue.async { [self] in
             let (isCurrent, settings, destinations) = state.withLock {
                 // To a path that has nothing for it, nothing is sent.
                 (
@@ -175,6 +174,7 @@ public final class AudioSendPipeline: Sendable {
                 )
             }
             guard isCurrent else { return }
+            let worker = worker.value
             worker.configuration = Self.configuration(settings, destinations)
             worker.blockSize = Self.blockSize(destinations)
             for encoded in worker.encode(frame, reset: worker.inlet !== inlet) {
@@ -240,8 +240,8 @@ private final class Inlet: AudioSink {
     func muteDidChange(_ isMuted: Bool) { pipeline()?.muteDidChange(isMuted, of: self) }
 }
 
-/// The encoder and what stands before it. Used on the pipeline's queue alone.
-final class AudioSendWorker: @unchecked Sendable {
+/// The encoder and what stands before it.
+final class AudioSendWorker {
     /// What the encoder is to make, from the next block on.
     var configuration = OpusEncoder.Configuration(channels: 2, application: .music, bitsPerSecond: 128_000)
     /// Whose blocks came last.

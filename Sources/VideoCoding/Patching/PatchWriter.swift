@@ -50,7 +50,7 @@ final class PatchWriter {
 
     /// How much is new in these macroblocks of a picture.
     func novelty(
-        of changed: MacroblockMap, in picture: any VideoFrameBuffer, over reference: ReferencePicture
+        of changed: MacroblockMap, in picture: any PixelPlanes, over reference: ReferencePicture
     ) throws(VideoCodingError) -> Novelty {
         macroblock.use(reference.samples)
         return try picture.withPlanePointers { (planes) throws(VideoCodingError) in
@@ -68,7 +68,7 @@ final class PatchWriter {
     /// The frame that makes of `reference` what `picture` shows, and where it does; the reference then is what a decoder
     /// has. Nil, with the reference as it was, where that takes too much.
     func write(
-        _ order: Order, of picture: any VideoFrameBuffer, over reference: ReferencePicture,
+        _ order: Order, of picture: any PixelPlanes, over reference: ReferencePicture,
         probabilities: CoefficientProbabilities, updates: ReferenceUpdates
     ) throws(VideoCodingError) -> (data: [UInt8], coded: MacroblockMap)? {
         macroblock.use(reference.samples)

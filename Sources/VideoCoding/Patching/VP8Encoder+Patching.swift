@@ -35,7 +35,7 @@ extension VP8Encoder {
     /// What changed is coded, as fine as the bitrate allows, with as much of what is coarse as there is room for; where
     /// nothing did, what is coarse, part by part; and where nothing is, a frame that says so.
     func encodePatch(
-        of picture: any VideoFrameBuffer, changed: MacroblockMap, timestamp: Duration, rotation: VideoRotation
+        of picture: any PixelPlanes, changed: MacroblockMap, timestamp: Duration, rotation: VideoRotation
     ) throws(VideoCodingError) -> EncodedVideoFrame? {
         guard canPatch, probabilities != nil, changed.count <= Self.largestPatch else { return nil }
         let patch = try changeReference { (reference) throws(VideoCodingError) in
@@ -52,7 +52,7 @@ extension VP8Encoder {
 
     /// The finest patch that the bitrate allows; nil where it is too large at the coarsest, with the reference as it was.
     func writePatch(
-        of picture: any VideoFrameBuffer, over reference: ReferencePicture, changed: MacroblockMap
+        of picture: any PixelPlanes, over reference: ReferencePicture, changed: MacroblockMap
     ) throws(VideoCodingError) -> Patch? {
         guard let lastUpdates, let probabilities else { return nil }
         let bytesPerSecond = Double(configuration.bitsPerSecond) / 8
@@ -78,7 +78,7 @@ extension VP8Encoder {
     /// The patch that has what is new after a scroll, as fine as its share of the bitrate allows. What would take far more
     /// than was foreseen is written once more.
     func writePatch(
-        of picture: any VideoFrameBuffer, over reference: ReferencePicture, after scroll: Scroll,
+        of picture: any PixelPlanes, over reference: ReferencePicture, after scroll: Scroll,
         changed: MacroblockMap, timestamp: Duration
     ) throws(VideoCodingError) -> Patch? {
         guard let lastUpdates, let probabilities else { return nil }

@@ -62,7 +62,7 @@ final class PictureSignature {
     }
 
     /// Looks at the macroblocks of an I420 picture that may have changed: 1 in a map of all, row by row; nil is all.
-    func update(_ picture: any VideoFrameBuffer, changed: [UInt8]? = nil) throws(VideoCodingError) {
+    func update(_ picture: any PixelPlanes, changed: [UInt8]? = nil) throws(VideoCodingError) {
         guard picture.format == .i420, picture.size == size, changed.map({ $0.count == columns * rows }) ?? true else {
             throw .unexpectedPicture(size: picture.size, format: picture.format, expected: size)
         }

@@ -14,7 +14,7 @@ extension VP8Encoder {
     /// `leading` are the frames that go before the one of the outcome, in order. Where frames of our own can't be sent (see
     /// ``canPatch``) there are none, and nothing comes of it: nil.
     func encode(
-        _ picture: any VideoFrameBuffer, after finding: ScrollSearch.Finding, timestamp: Duration,
+        _ picture: any PixelPlanes, after finding: ScrollSearch.Finding, timestamp: Duration,
         rotation: VideoRotation, wait: Duration
     ) throws(VideoCodingError) -> (leading: [EncodedVideoFrame], outcome: Outcome)? {
         let scrolls = finding.scrolls

@@ -4,9 +4,8 @@ internal import PeerConnection
 internal import VideoCoding
 internal import WireFormat
 
-/// An IVF file that begins with the first frame that can be decoded on its own, whose size its header needs. Used on the
-/// recording's queue alone.
-final class PictureRecording: @unchecked Sendable {
+/// An IVF file that begins with the first frame that can be decoded on its own, whose size its header needs.
+final class PictureRecording {
     private let path: String
     /// When the recording began, told the time of what is written.
     private let start: @Sendable (Duration) -> Duration
@@ -30,8 +29,8 @@ final class PictureRecording: @unchecked Sendable {
     func close() throws { try writer?.close() }
 }
 
-/// A WAV file that begins with the recording, whenever its sound does. Used on the recording's queue alone.
-final class SoundRecording: @unchecked Sendable {
+/// A WAV file that begins with the recording, whenever its sound does.
+final class SoundRecording {
     private let path: String
     private let start: @Sendable (Duration) -> Duration
     private var writer: WAVWriter?

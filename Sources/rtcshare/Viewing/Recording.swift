@@ -2,6 +2,7 @@ internal import ContentShare
 internal import Dispatch
 internal import Foundation
 internal import Media
+internal import NetworkRuntime
 internal import PeerConnection
 internal import Synchronization
 
@@ -13,8 +14,8 @@ final class Recording: Sendable {
     private struct State {
         /// When the first picture or sound came: where every file begins.
         var start: Duration?
-        var pictures: [PictureRecording] = []
-        var sounds: [SoundRecording] = []
+        var pictures: [QueueBound<PictureRecording>] = []
+        var sounds: [QueueBound<SoundRecording>] = []
         /// The names in use, without their extensions, of pictures and of sounds.
         var pictureNames: Set<String> = []
         var soundNames: Set<String> = []
@@ -39,30 +40,32 @@ final class Recording: Sendable {
     func picture(of attendee: AttendeeID) -> @Sendable (AssembledFrame) -> Void {
         let recording = state.withLock { state in
             let path = name(of: attendee, among: &state.pictureNames) + ".ivf"
-            let recording = PictureRecording(path: path) { [weak self] in self?.startTime(at: $0) ?? $0 }
+            let recording = QueueBound(
+                PictureRecording(path: path) { [weak self] in self?.startTime(at: $0) ?? $0 }, to: queue)
             state.pictures.append(recording)
             return recording
         }
-        return { [weak self] frame in self?.enqueue { try recording.write(frame) } }
+        return { [weak self] frame in self?.enqueue { try recording.value.write(frame) } }
     }
 
     /// What takes a sound of an attendee.
     func sound(of attendee: AttendeeID) -> any AudioSink {
         let recording = state.withLock { state in
             let path = name(of: attendee, among: &state.soundNames) + ".wav"
-            let recording = SoundRecording(path: path) { [weak self] in self?.startTime(at: $0) ?? $0 }
+            let recording = QueueBound(
+                SoundRecording(path: path) { [weak self] in self?.startTime(at: $0) ?? $0 }, to: queue)
             state.sounds.append(recording)
             return recording
         }
-        return SoundInlet { [weak self] frame in self?.enqueue { try recording.write(frame) } }
+        return SoundInlet { [weak self] frame in self?.enqueue { try recording.value.write(frame) } }
     }
 
     /// Writes what waits, and closes the files.
     func close() throws {
         let (pictures, sounds) = state.withLock { ($0.pictures, $0.sounds) }
         try queue.sync {
-            for picture in pictures { try picture.close() }
-            for sound in sounds { try sound.close() }
+            for picture in pictures { try picture.value.close() }
+            for sound in sounds { try sound.value.close() }
         }
     }
 
