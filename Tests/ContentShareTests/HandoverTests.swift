@@ -32,6 +32,7 @@ struct HandoverTests {
         try Data("of everybody".utf8).write(to: URL(filePath: file.path))
         #expect(chmod(file.path, 0o666) == 0)
         #expect(throws: POSIXError(.EACCES)) { try file.read() }
+        #expect(throws: PrivateFile.Objection.accessible) { try file.open(O_RDONLY) }
         for text in ["first", "second, and longer", ""] {
             try file.write(Data(text.utf8))
             var status = stat()
@@ -43,6 +44,9 @@ struct HandoverTests {
         let other = folder.file("other")
         try other.write(Data("other".utf8))
         try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: other.path)
+        // What it leads to could be anybody's choice.
+        #expect(throws: PrivateFile.Objection.notRegular) { try file.open(O_RDONLY) }
+        #expect(throws: POSIXError(.EINVAL)) { try file.read() }
         try file.write(Data("mine".utf8))
         #expect(try other.read() == Data("other".utf8) && file.read() == Data("mine".utf8))
         try file.remove()

@@ -1,5 +1,6 @@
 internal import Dispatch
 public import Foundation
+internal import Glibc
 
 /// A file that nobody but its owner may read, written whole: what one process leaves for another.
 public struct PrivateFile: Sendable {
@@ -14,7 +15,7 @@ public struct PrivateFile: Sendable {
     /// Writes a new file of mode 0600 in place of whatever is there, so that a reader sees one or the other whole.
     public func write(_ data: Data) throws {
         let temporary = "\(path).\(ProcessInfo.processInfo.processIdentifier)"
-        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let file = Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw Self.lastError }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
         do {
@@ -27,14 +28,55 @@ public struct PrivateFile: Sendable {
         }
     }
 
-    /// What is in it; refused where others could have read or changed it.
+    /// What is in it; refused where it is a link, or others own it or could have read or changed it.
     public func read() throws -> Data {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw Self.lastError }
-        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & 0o077 == 0 else { throw POSIXError(.EACCES) }
-        return try handle.readToEnd() ?? Data()
+        let file: Int32
+        do throws(Objection) {
+            file = try open(O_RDONLY)
+        } catch {
+            throw POSIXError(error.code)
+        }
+        return try FileHandle(fileDescriptor: file, closeOnDealloc: true).readToEnd() ?? Data()
+    }
+
+    /// Why what is there is not taken for a private file.
+    package enum Objection: Error, Equatable {
+        /// It can't be opened.
+        case unavailable(errorNumber: Int32)
+        /// It is a link, a pipe, a device or a folder.
+        case notRegular
+        /// It belongs to somebody else, who could have written anything into it.
+        case notOwned
+        /// Others may read or change it.
+        case accessible
+
+        fileprivate var code: POSIXErrorCode {
+            switch self {
+            case .unavailable(let number): POSIXErrorCode(rawValue: number) ?? .EIO
+            case .notRegular: .EINVAL
+            case .notOwned, .accessible: .EACCES
+            }
+        }
+    }
+
+    /// Opens what is there. It is the opened file that is looked at, and not what lies at the path by then.
+    package func open(_ access: Int32) throws(Objection) -> Int32 {
+        // A pipe that nobody writes to keeps nobody waiting; with a regular file that changes nothing.
+        let file = Glibc.open(path, access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else {
+            throw errno == ELOOP || errno == EISDIR ? .notRegular : .unavailable(errorNumber: errno)
+        }
+        do throws(Objection) {
+            var status = stat()
+            guard fstat(file, &status) == 0 else { throw .unavailable(errorNumber: errno) }
+            guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+            guard status.st_uid == geteuid() else { throw .notOwned }
+            guard status.st_mode & 0o077 == 0 else { throw .accessible }
+        } catch {
+            close(file)
+            throw error
+        }
+        return file
     }
 
     /// Removes it, which ends whatever hangs on it.

@@ -84,19 +84,21 @@ final class SessionFile {
 
     /// Takes the session for this process alone, until the process ends.
     func take(now: Date = Date()) throws(CommandFailure) -> SharingSession {
-        descriptor = open(path, O_RDWR | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw errno == ENOENT
-                ? CommandFailure(
-                    .inputMissing, "there is no session \(path); make an offer first: rtcshare offer > offer.sdp")
-                : CommandFailure(
-                    errno == EACCES || errno == EPERM ? .notPermitted : .inputOutput,
-                    "can't open the session \(path): \(String(cString: strerror(errno)))")
+        do throws(PrivateFile.Objection) {
+            descriptor = try PrivateFile(path: path).open(O_RDWR)
+        } catch {
+            throw failure(error)
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw CommandFailure(.unavailable, "the session \(path) is in use by another rtcshare send")
         }
-        let data = FileManager.default.contents(atPath: path) ?? Data()
+        let data: Data
+        do {
+            data = try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).readToEnd() ?? Data()
+        } catch {
+            throw CommandFailure(
+                .inputOutput, "can't read the session \(path): \(StandardStreams.reason(of: error))")
+        }
         if let tombstone = try? Self.decoder.decode(Tombstone.self, from: data) {
             throw CommandFailure(
                 .inputMissing,
@@ -129,6 +131,30 @@ final class SessionFile {
         } catch {
             throw CommandFailure(
                 .inputOutput, "can't mark the session \(path) as used: \(StandardStreams.reason(of: error))")
+        }
+    }
+
+    private func failure(_ objection: PrivateFile.Objection) -> CommandFailure {
+        switch objection {
+        case .unavailable(ENOENT):
+            CommandFailure(
+                .inputMissing, "there is no session \(path); make an offer first: rtcshare offer > offer.sdp")
+        case .unavailable(let number):
+            CommandFailure(
+                number == EACCES || number == EPERM ? .notPermitted : .inputOutput,
+                "can't open the session \(path): \(String(cString: strerror(number)))")
+        case .notRegular:
+            CommandFailure(.badInput, "the session \(path) is no file, but a link or the like; name the file itself")
+        case .notOwned:
+            CommandFailure(
+                .notPermitted,
+                "the session \(path) belongs to another user, who knows its keys; make an offer of your own: "
+                    + "rtcshare offer > offer.sdp")
+        case .accessible:
+            CommandFailure(
+                .notPermitted,
+                "others may have read the session \(path), or changed it; remove it and make a new offer, or, where "
+                    + "you trust them, make the file yours alone: chmod 600 \(path)")
         }
     }
 
