@@ -13,6 +13,8 @@ final class BroadcastReceiver {
         let reader = BroadcastReader()
         /// Until when the handshake has to be done.
         let deadline: Duration
+        /// Whether its token was the one expected.
+        var isAuthenticated = false
         /// How its pictures come, once it was let in.
         var transport: BroadcastTransport?
         var memory: FrameMemoryReader?
@@ -27,6 +29,9 @@ final class BroadcastReceiver {
     private static let patience = Duration.seconds(5)
     /// More do not wait to be known at a time.
     private static let mostStrangers = 8
+    /// More are not let in before those who are there were asked what they say: who says its token at once is known
+    /// before others can put it out.
+    private static let mostAdmissions = mostStrangers / 2
     /// How long nobody is let in where the system has no descriptors left.
     private static let admissionPause = Duration.milliseconds(200)
     /// How much is read of one client before others have their turn.
@@ -124,10 +129,12 @@ final class BroadcastReceiver {
 
     private func admit(at descriptor: Int32) {
         do {
-            while let socket = try BroadcastListener.accept(at: descriptor) {
+            for _ in 0..<Self.mostAdmissions {
+                guard let socket = try BroadcastListener.accept(at: descriptor) else { return }
                 strangers.append(Client(socket: socket, deadline: monotonicNow() + Self.patience))
-                // Who has been silent for longest goes, so that silence keeps nobody out.
-                if strangers.count > Self.mostStrangers { strangers.removeFirst() }
+                guard strangers.count > Self.mostStrangers else { continue }
+                // Who has been silent for longest goes, so that silence keeps nobody out; who has shown its token stays.
+                strangers.remove(at: strangers.firstIndex { !$0.isAuthenticated } ?? 0)
             }
         } catch {
             // Whoever waits stays ready: without a pause we would ask again and again.
@@ -178,6 +185,7 @@ final class BroadcastReceiver {
             guard tokens.accepts(token) else {
                 throw BroadcastError.auth("an extension that sent another token than the one expected was refused")
             }
+            client.isAuthenticated = true
             try client.socket.send(tokens.greeting)
         case .picture(let description, let picture):
             take(

@@ -173,6 +173,41 @@ import Testing
         }
     }
 
+    @Test("who has shown its token is not put out by those who say nothing, however many come")
+    func silenceBesideToken() throws {
+        let app = try App(in: try SocketFolder())
+        let known = try RawClient(app.source.endpoint)
+        known.say(BroadcastFixture.greeting(BroadcastFixture.extensionToken))
+        let greeting = BroadcastFixture.greeting(BroadcastFixture.appToken)
+        #expect(known.hear(greeting.count) == greeting)
+        // Each of these is let in, and the last of them is served, once those that they put out are gone.
+        let silent = try (0..<40).map { _ in try RawClient(app.source.endpoint) }
+        let last = try RawClient(app.source.endpoint)
+        last.say(BroadcastFixture.greeting(BroadcastFixture.extensionToken))
+        #expect(last.hear(greeting.count) == greeting)
+        #expect(silent.prefix(30).allSatisfy(\.isHungUpOn) && !known.isHungUpOn)
+        known.say(BroadcastMessage.hello(version: 1, transport: .tcp).encoded)
+        #expect(known.hear(BroadcastMessage.welcome.encoded.count) == BroadcastMessage.welcome.encoded)
+        app.source.stop()
+        withExtendedLifetime(last) {}
+    }
+
+    @Test("those who have shown their tokens and say no more are bounded, too")
+    func silenceAfterToken() throws {
+        let app = try App(in: try SocketFolder())
+        let greeting = BroadcastFixture.greeting(BroadcastFixture.appToken)
+        let known = try (0..<20).map { _ in
+            let client = try RawClient(app.source.endpoint)
+            client.say(BroadcastFixture.greeting(BroadcastFixture.extensionToken))
+            return client
+        }
+        // The first eight are heard; nobody else is let in before one of them has gone.
+        #expect(known.prefix(8).allSatisfy { $0.hear(greeting.count) == greeting })
+        #expect(known.dropFirst(8).allSatisfy { $0.hearToEnd() == [] })
+        #expect(!known.prefix(8).contains { $0.isHungUpOn })
+        app.source.stop()
+    }
+
     @Test("an app that is killed before it looks at the token is no app that knows another one")
     func killedBeforeTheToken() throws {
         for isPort in [false, true] {
