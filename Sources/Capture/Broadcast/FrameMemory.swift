@@ -421,11 +421,14 @@ final class FrameMemoryReader {
             return nil
         }
         let bounds = PixelRectangle(x: 0, y: 0, size: size)
-        return (0..<count).compactMap { index in
+        let parts = (0..<count).compactMap { index in
             let numbers = (0..<4).map { Int(shared_load32(slot + Slot.parts + 16 * index + 4 * $0)) }
             return PixelRectangle(
                 x: numbers[0], y: numbers[1], size: PixelSize(width: numbers[2], height: numbers[3])
             ).intersection(bounds)
         }
+        // Parts that overlap would have the picture taken several times for a few bytes that say so.
+        let changes = ChangedParts(parts: parts)
+        return changes.area(of: size) <= size.area ? changes.parts : nil
     }
 }

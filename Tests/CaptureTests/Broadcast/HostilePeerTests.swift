@@ -208,6 +208,26 @@ import Testing
         app.source.stop()
     }
 
+    @Test("parts that overlap, which a few bytes can say, are taken for the whole picture")
+    func overlappingParts() throws {
+        let size = PixelSize(width: 64, height: 48)
+        let writer = try FrameMemoryWriter(planeBytes: FrameMemoryWriter.planeBytes(size: size, format: .bgra))
+        let reader = try FrameMemoryReader(mapping: writer.descriptor)
+        func take(_ parts: [PixelRectangle], seed: Int) throws -> VideoFrame? {
+            #expect(
+                writer.write(
+                    BroadcastFixture.frame(BroadcastFixture.picture(size, seed: seed)),
+                    changes: ChangedParts(parts: parts)))
+            return try reader.take()
+        }
+        _ = try take([], seed: 0)
+        let half = PixelSize(width: 64, height: 24)
+        let halves = [PixelRectangle(x: 0, y: 0, size: half), PixelRectangle(x: 0, y: 24, size: half)]
+        #expect(try take(halves, seed: 1)?.damage == halves)
+        let more = halves + [PixelRectangle(x: 0, y: 12, size: half)]
+        #expect(try #require(try take(more, seed: 2)).damage == nil)
+    }
+
     @Test("an app that is killed before it looks at the token is no app that knows another one")
     func killedBeforeTheToken() throws {
         for isPort in [false, true] {
