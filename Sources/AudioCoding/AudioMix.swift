@@ -12,6 +12,8 @@ struct AudioMix {
     static let largestPatience = sampleRate / 2
     /// What is left, after each block, of what an input taught: half is forgotten in ten seconds.
     private static let memory = 0.9986
+    /// How far the time of a block may be ahead of the clock. All others would be left behind by one that is further.
+    static let largestLead = Duration.milliseconds(500)
     static let blockSize = 960
     static let sampleRate = 48_000
     static let channels = 2
@@ -66,6 +68,11 @@ struct AudioMix {
     mutating func remove(_ id: ObjectIdentifier) -> [AudioFrame] {
         inputs[id] = nil
         return emit()
+    }
+
+    /// A block at a time that it can have been taken at: one of the future is taken for one of now.
+    static func plausible(_ frame: AudioFrame, now: Duration) -> AudioFrame {
+        frame.timestamp <= now + largestLead ? frame : frame.stamped(now)
     }
 
     /// Takes a block of an input, and gives what is complete.

@@ -1,10 +1,12 @@
+internal import Glibc
 public import Media
 internal import Synchronization
 
 /// Mixes any number of sources into one: a microphone and what the machine plays, for instance. 48 kHz, stereo.
 ///
 /// Each input has its volume, and may come, pause and go while the others sound. One that is slower than the others is
-/// waited for, up to half a second. The sum may go beyond full scale: it is clipped softly where it is encoded.
+/// waited for, up to half a second; one whose blocks are of the future is played when they come. The sum may go beyond
+/// full scale: it is clipped softly where it is encoded.
 public final class AudioMixer: BroadcastingAudioSource {
     private struct State {
         var mix = AudioMix()
@@ -17,9 +19,16 @@ public final class AudioMixer: BroadcastingAudioSource {
     /// The sinks and observers.
     public let broadcaster = AudioBroadcaster()
     private let state: Mutex<State>
+    /// What time it is. Only here does time enter: the rules have none.
+    private let clock: @Sendable () -> Duration
 
     /// A mixer without inputs.
-    public init() {
+    public convenience init() {
+        self.init(clock: monotonicNow)
+    }
+
+    init(clock: @escaping @Sendable () -> Duration) {
+        self.clock = clock
         // The conformers inside are used under the lock alone.
         state = Mutex(State())
     }
@@ -58,6 +67,11 @@ public final class AudioMixer: BroadcastingAudioSource {
         state.withLock { $0.mix.setVolume(volume, of: ObjectIdentifier(source)) }
     }
 
+    private func insert(_ frame: AudioFrame, of source: any AudioSource) {
+        let frame = AudioMix.plausible(frame, now: clock())
+        update { $0.insert(frame, of: ObjectIdentifier(source)) }
+    }
+
     /// One thread at a time gives out what is complete, in order, with no lock held; the others leave it to that one.
     private func update(_ body: (inout AudioMix) -> [AudioFrame]) {
         let sends = state.withLock { state in
@@ -86,11 +100,18 @@ public final class AudioMixer: BroadcastingAudioSource {
         }
 
         func receive(_ frame: AudioFrame) {
-            mixer()?.update { $0.insert(frame, of: ObjectIdentifier(source)) }
+            mixer()?.insert(frame, of: source)
         }
 
         func sourceDidEnd(error: (any Error)?) {
             mixer()?.remove(input: source)
         }
     }
+}
+
+/// The clock that blocks are stamped by.
+private func monotonicNow() -> Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }

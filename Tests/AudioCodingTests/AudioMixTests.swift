@@ -202,6 +202,19 @@ struct AudioMixTests {
         #expect(Double(samples.count { $0 == 0.75 }) > 0.995 * Double(samples.count))
     }
 
+    @Test("a block of the future is one of now, up to what clocks and devices are apart")
+    func future() {
+        let now = Duration.seconds(100)
+        for lead in [-100_000, -20, 0, 499, 500] {
+            let frame = block(0.5, at: Double(100_000 + lead))
+            #expect(AudioMix.plausible(frame, now: now) == frame)
+        }
+        for time in [Duration.milliseconds(100_501), .seconds(3700), .nanoseconds(Int64.max), .seconds(Int64.max)] {
+            let frame = AudioFrame(samples: [1, 1], channels: 2, sampleRate: 48_000, timestamp: time)
+            #expect(AudioMix.plausible(frame, now: now) == frame.stamped(now))
+        }
+    }
+
     @Test("absurd times are left out, and the rest goes on")
     func absurd() {
         var mix = mix([(one, 1)])

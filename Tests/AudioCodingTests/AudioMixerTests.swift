@@ -1,8 +1,9 @@
-import AudioCoding
 import Foundation
 import Media
 import Synchronization
 import Testing
+
+@testable import AudioCoding
 
 @Suite("AudioMixer", .timeLimit(.minutes(1)))
 struct AudioMixerTests {
@@ -46,6 +47,28 @@ struct AudioMixerTests {
         let frames = log.frames
         #expect(frames.map(\.timestamp) == (0..<500).map { .milliseconds($0 * 20) })
         #expect(frames.allSatisfy { $0.samples.allSatisfy { $0 == 0.5 } })
+    }
+
+    @Test("an input that gives the sound of the future silences no other", arguments: [1, 3600, 1_000_000_000])
+    func future(seconds: Int) {
+        let now = Mutex(Duration.zero)
+        let mixer = AudioMixer { now.withLock { $0 } }
+        let (honest, ahead) = (CustomAudioSource(), CustomAudioSource())
+        let log = Log()
+        mixer.add(log)
+        for source in [honest, ahead] { mixer.add(input: source) }
+        for number in 0..<100 {
+            now.withLock { $0 = .milliseconds((number + 1) * 20) }
+            for (source, offset) in [(ahead, Duration.seconds(seconds)), (honest, .zero)] {
+                source.capture(
+                    AudioFrame(
+                        samples: Array(repeating: source === honest ? 0.25 : 0.5, count: 1920), channels: 2,
+                        sampleRate: 48_000, timestamp: .milliseconds(number * 20) + offset))
+            }
+        }
+        // Both are heard from the second block on, and as long as both are waited for.
+        let heard = log.frames.count { $0.samples.contains(0.75) }
+        #expect(heard >= 95, "\(heard) of 100 blocks")
     }
 
     @Test("inputs come and go while the others sound; a source that ends is gone")

@@ -27,6 +27,11 @@ public struct AudioFrame: Sendable, Hashable {
         .nanoseconds(Int64(sampleCount) * 1_000_000_000 / Int64(sampleRate))
     }
 
+    /// The same block as if its first sample had been taken at another time.
+    package func stamped(_ timestamp: Duration) -> AudioFrame {
+        AudioFrame(samples: samples, channels: channels, sampleRate: sampleRate, timestamp: timestamp)
+    }
+
     /// The same block with every sample multiplied; by 0 it is silence, whatever it was.
     public func scaled(by gain: Float) -> AudioFrame {
         guard gain != 1 else { return self }
