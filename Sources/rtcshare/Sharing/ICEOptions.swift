@@ -121,13 +121,20 @@ enum ProcessArguments {
     static func hideCredentials(in urls: [String]) {
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[index] else { continue }
-            let text = String(cString: argument)
-            guard urls.contains(where: { text.hasSuffix($0) }), let at = text.utf8.lastIndex(of: UInt8(ascii: "@")),
-                let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
-            else { continue }
-            let start = text.utf8.distance(from: text.utf8.startIndex, to: colon) + 1
-            let end = text.utf8.distance(from: text.utf8.startIndex, to: at)
-            for offset in start..<max(start, end) { argument[offset] = CChar(UInt8(ascii: "*")) }
+            let bytes = UnsafeMutableRawBufferPointer(start: argument, count: strlen(argument))
+            guard let secret = credentials(in: Array(bytes), of: urls) else { continue }
+            for offset in secret { bytes[offset] = UInt8(ascii: "*") }
         }
+    }
+
+    /// Where user and password stand in an argument that ends with one of the URLs. An argument may hold any bytes, of which
+    /// the URLs are the text as far as it is one: what is looked for there is looked for as bytes.
+    static func credentials(in argument: [UInt8], of urls: [String]) -> Range<Int>? {
+        let text = String(decoding: argument, as: UTF8.self).utf8.reversed()
+        guard urls.contains(where: { text.starts(with: $0.utf8.reversed()) }),
+            let colon = argument.firstIndex(of: UInt8(ascii: ":")),
+            let at = argument.lastIndex(of: UInt8(ascii: "@")), colon < at
+        else { return nil }
+        return colon + 1..<at
     }
 }

@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+@testable import rtcshare
+
+/// What others see of the process.
+@Suite(.timeLimit(.minutes(1)))
+struct ProcessTests {
+    /// An argument's bytes, with its secret hidden.
+    private func hidden(_ argument: [UInt8], of urls: [String]) -> [UInt8] {
+        var bytes = argument
+        let secret = ProcessArguments.credentials(in: argument, of: urls) ?? 0..<0
+        for offset in secret { bytes[offset] = UInt8(ascii: "*") }
+        return bytes
+    }
+
+    @Test(
+        arguments: [
+            ("turn:alice:secret@turn.example.org", "turn:************@turn.example.org"),
+            ("--ice-server=turn:alice:secret@turn.example.org", "--ice-server=turn:************@turn.example.org"),
+            ("turn:al@ice:sec@ret@turn.example.org", "turn:**************@turn.example.org"),
+            ("stun:stun.example.org", "stun:stun.example.org"), ("@:", "@:"),
+        ])
+    func `User and password in a URL are hidden, and nothing else is`(argument: String, hidden: String) {
+        let url = argument.hasPrefix("--ice-server=") ? String(argument.dropFirst(13)) : argument
+        #expect(self.hidden(Array(argument.utf8), of: ["stun:other", url]) == Array(hidden.utf8))
+        #expect(self.hidden(Array(argument.utf8), of: ["stun:other"]) == Array(argument.utf8))
+    }
+
+    @Test(
+        arguments: [[0xFF], [0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x92], [0xFF, 0xFE, 0xFD], [0xC3, 0xA9]] as [[UInt8]])
+    func `What is no text before a password does not move what is hidden`(bytes: [UInt8]) {
+        for option in ["", "--ice-server="] {
+            let start = Array("\(option)turn:".utf8) + bytes
+            let argument = start + Array(":secret@turn.example.org".utf8)
+            let url = String(decoding: argument.dropFirst(option.utf8.count), as: UTF8.self)
+            let stars = [UInt8](repeating: UInt8(ascii: "*"), count: bytes.count + ":secret".utf8.count)
+            #expect(
+                hidden(argument, of: [url])
+                    == Array("\(option)turn:".utf8) + stars + Array("@turn.example.org".utf8))
+        }
+    }
+}
