@@ -183,7 +183,7 @@ let package = Package(
         .testTarget(
             name: "InteropTests",
             dependencies: [
-                "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "SDP", "rtcshare",
+                "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "SDP", "WireFormat", "rtcshare",
             ], path: "Tests/InteropTests", exclude: ["Peers"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

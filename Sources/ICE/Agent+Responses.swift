@@ -33,7 +33,7 @@ extension Agent {
         guard let key = credentials(of: index)?.remote.key, message.isAuthentic(key: key) else {
             // Anyone can write an error without integrity (RFC 8489 §9.1.4): it explains, but it decides nothing.
             if let error = message.errorCode, pairs[index].state != .succeeded {
-                pairs[index].failure = .refused(code: error.code, reason: String(error.reason.prefix(64)))
+                pairs[index].failure = .refused(code: error.code, reason: String(error.reason.printable.prefix(64)))
             }
             statistics.unexpectedResponses += 1
             return false
@@ -84,7 +84,7 @@ extension Agent {
 
     private mutating func handle(_ error: ErrorCode, of index: Int, _ transaction: Transaction, now: Instant) {
         guard error.code == ErrorCode.roleConflict.code else {
-            fail(index, as: .refused(code: error.code, reason: String(error.reason.prefix(64))))
+            fail(index, as: .refused(code: error.code, reason: String(error.reason.printable.prefix(64))))
             return
         }
         // RFC 8445 §7.2.5.1. A role that has changed since the request went out is not changed back.

@@ -76,10 +76,10 @@ public struct PacketExplanation: Sendable {
         case .receiverReport(let report): "RR ssrc=\(report.source)\(blocks(report.reportBlocks))"
         case .sourceDescription(let description):
             "SDES "
-                + description.chunks.map { "ssrc=\($0.source) cname=\(printable($0.canonicalName ?? "-"))" }
+                + description.chunks.map { "ssrc=\($0.source) cname=\(($0.canonicalName ?? "-").printable)" }
                 .joined(separator: " ")
         case .goodbye(let goodbye):
-            "BYE \(list(goodbye.sources))" + (goodbye.reason.map { " reason=\(printable($0))" } ?? "")
+            "BYE \(list(goodbye.sources))" + (goodbye.reason.map { " reason=\($0.printable)" } ?? "")
         case .application(let packet): "APP ssrc=\(packet.source) data=\(packet.data.count)"
         case .genericNACK(let nack):
             "NACK media=\(nack.media) lost=\(nack.lost.map(\.description).joined(separator: "+"))"
@@ -112,19 +112,5 @@ public struct PacketExplanation: Sendable {
 
     private static func list(_ sources: [SynchronizationSource]) -> String {
         "ssrc=" + sources.map(\.description).joined(separator: "+")
-    }
-
-    /// Text of a peer, without what would end the line or steer a terminal.
-    private static func printable(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.isGraphic ? $0 : "\u{FFFD}" }))
-    }
-}
-
-extension Unicode.Scalar.Properties {
-    fileprivate var isGraphic: Bool {
-        switch generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
-        default: true
-        }
     }
 }

@@ -1,3 +1,5 @@
+internal import WireFormat
+
 /// Why a text is not a session description, or why one of its lines does not mean what its name says.
 ///
 /// It names the line as a person counts it, the rule with its source, and what to do.
@@ -114,10 +116,7 @@ extension SDPError {
             guard let range = shown.firstRange(of: secret) else { continue }
             shown = shown[..<range.upperBound] + "(hidden)"
         }
-        let scalars = shown.unicodeScalars.prefix(160).map { scalar in
-            scalar.value < 32 || scalar.value == 127 ? "\u{FFFD}" : String(scalar)
-        }
-        return scalars.joined() + (shown.unicodeScalars.count > 160 ? "…" : "")
+        return String(shown.unicodeScalars.prefix(160)).printable + (shown.unicodeScalars.count > 160 ? "…" : "")
     }
 }
 

@@ -40,7 +40,7 @@ struct DemoCommand: AsyncParsableCommand {
         try await reportingFailure {
             let demo = try await Demo(size: size.size, bitrate: maxBitrate)
             let result = try await demo.run(duration: duration, snapshot: snapshot)
-            try StandardStreams.writeOutput(result.text(snapshot: snapshot))
+            try StandardStreams.writeLines(result.lines(snapshot: snapshot))
             guard result.frames > 0 else {
                 throw CommandFailure(.unavailable, "the viewer saw no picture")
             }
@@ -72,7 +72,7 @@ private struct Demo {
         let soundSeconds: Double
         let concealedSeconds: Double
 
-        func text(snapshot: String) -> String {
+        func lines(snapshot: String) -> [String] {
             func milliseconds(_ time: Duration?) -> String {
                 time.map { String(format: "%.0f ms", $0.milliseconds) } ?? "never"
             }
@@ -90,7 +90,7 @@ private struct Demo {
                 ("sound", String(format: "%.1f s heard, %.0f ms concealed", soundSeconds, concealedSeconds * 1000)),
                 ("picture", snapshot),
             ]
-            return rows.map { "\(($0.0 + ":").padding(toLength: 21, withPad: " ", startingAt: 0))\($0.1)\n" }.joined()
+            return rows.map { "\(($0.0 + ":").padding(toLength: 21, withPad: " ", startingAt: 0))\($0.1)" }
         }
     }
 

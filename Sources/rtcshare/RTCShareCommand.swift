@@ -2,12 +2,17 @@ internal import ArgumentParser
 internal import Foundation
 internal import Logging
 
+/// Takes the log's lines to where everything for people goes.
+private struct LogStream: TextOutputStream {
+    func write(_ line: String) { Terminal.shared.log(line.hasSuffix("\n") ? String(line.dropLast()) : line) }
+}
+
 @main
 struct RTCShareCommand: AsyncParsableCommand {
     /// What a person needs to know is said by the commands; the library's own log is for `RTCSHARE_LOG=debug`.
     static func main() async {
         LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
+            var handler = StreamLogHandler(label: label, stream: LogStream())
             let level = ProcessInfo.processInfo.environment["RTCSHARE_LOG"]
             handler.logLevel = level.flatMap { Logger.Level(rawValue: $0) } ?? .warning
             return handler

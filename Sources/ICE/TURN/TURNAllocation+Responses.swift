@@ -156,7 +156,6 @@ extension TURNAllocation {
 
     /// The server's words, made fit to be shown: few, and without control characters.
     private static func shortened(_ error: ErrorCode) -> ErrorCode {
-        let printable = error.reason.unicodeScalars.filter { $0.properties.generalCategory != .control }
-        return ErrorCode(code: error.code, reason: String(String(String.UnicodeScalarView(printable)).prefix(64)))
+        ErrorCode(code: error.code, reason: String(error.reason.printable.prefix(64)))
     }
 }

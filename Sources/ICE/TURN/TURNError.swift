@@ -62,7 +62,7 @@ extension TURNError: CustomStringConvertible {
         case .connectionLost(let transport):
             "no connection over \(transport.rawValue.uppercased()), or it ended: check address, port and firewall"
         case .wrongCredentials(let realm):
-            "the server does not accept user name and password (its realm is \"\(realm)\"): check both; a password "
+            "the server does not accept user name and password (its realm is \"\(realm.printable)\"): check both; a password "
                 + "with a time limit may have run out"
         case .incompleteChallenge:
             "the server asks for credentials without saying a realm and nonce: it is misconfigured"

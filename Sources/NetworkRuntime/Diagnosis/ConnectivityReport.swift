@@ -15,7 +15,8 @@ enum ConnectivityReport {
         }
         lines.append("What to do:")
         lines += ConnectivityAdvice.lines(for: facts).map { "  - " + $0 }
-        return lines.joined(separator: "\n")
+        // Peers and servers have their words in it: lines are ended here, and by nobody else.
+        return lines.map(\.printable).joined(separator: "\n")
     }
 
     private static func pairLines(_ facts: ConnectivityFacts) -> [String] {

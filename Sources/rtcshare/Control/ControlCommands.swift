@@ -30,10 +30,7 @@ struct StatusCommand: ControlCommand {
     func run() async throws {
         try await reportingFailure {
             guard case .status(let status) = try share.connect().ask(.status) else { return }
-            guard json else { return try StandardStreams.writeOutput(status.text) }
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            try StandardStreams.writeOutput(String(decoding: try encoder.encode(status), as: UTF8.self) + "\n")
+            if json { try StandardStreams.writeJSON(status) } else { try StandardStreams.writeLines(status.lines) }
         }
     }
 }
@@ -217,7 +214,7 @@ struct InviteCommand: ControlCommand {
         try await reportingFailure {
             let request = ControlRequest.invite(main: !place.noMain, subgroups: place.subgroup)
             guard case .offer(let viewer, let description) = try share.connect().ask(request) else { return }
-            try StandardStreams.writeOutput(description)
+            try StandardStreams.writeData(description)
             Terminal.shared.say(
                 "This is for viewer \(viewer). When you have the answer: rtcshare admit --viewer \(viewer) FILE")
         }
@@ -276,10 +273,10 @@ extension RoomMembership {
 
 extension ControlledShare {
     /// The same for a person.
-    fileprivate var text: String {
+    fileprivate var lines: [String] {
         let size = width.flatMap { width in height.map { "\(width)x\($0), " } } ?? ""
         let sounds = [isAudioMuted ? "sound" : nil, isMicrophoneMuted ? "microphone" : nil].compactMap { $0 }
-        var lines = [
+        var rows = [
             ("share", "\(name) of \(attendee), process \(pid)"),
             (
                 "state",
@@ -296,14 +293,12 @@ extension ControlledShare {
             ("muted", sounds.isEmpty ? "nothing" : sounds.joined(separator: ", ")),
             ("destination", destination),
         ]
-        if !subgroups.isEmpty { lines.append(("joined", subgroups.joined(separator: ", "))) }
+        if !subgroups.isEmpty { rows.append(("joined", subgroups.joined(separator: ", "))) }
         for viewer in viewers {
-            lines.append(
+            rows.append(
                 ("viewer \(viewer.id)", "\(viewer.state.rawValue), in \(viewer.groups.joined(separator: ", "))"))
         }
-        lines.append(("running for", Duration.seconds(uptime).formatted(.time(pattern: .hourMinuteSecond))))
-        return lines.map { name, value in
-            "\(name):".padding(toLength: 14, withPad: " ", startingAt: 0) + value + "\n"
-        }.joined()
+        rows.append(("running for", Duration.seconds(uptime).formatted(.time(pattern: .hourMinuteSecond))))
+        return rows.map { name, value in "\(name):".padding(toLength: 14, withPad: " ", startingAt: 0) + value }
     }
 }

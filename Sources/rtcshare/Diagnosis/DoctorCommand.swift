@@ -23,20 +23,18 @@ struct DoctorCommand: AsyncParsableCommand {
         try await reportingFailure {
             let (asked, trustRoots) = try servers.resolved()
             let diagnosis = try await NetworkDiagnosis.examine(servers: asked, trustRoots: trustRoots)
-            try StandardStreams.writeOutput(json ? try Self.json(diagnosis) : Self.text(diagnosis))
+            if json {
+                try StandardStreams.writeJSON(diagnosis)
+            } else {
+                try StandardStreams.writeLines(Self.lines(diagnosis))
+            }
             guard diagnosis.hasWayOut else {
                 throw CommandFailure(.unavailable, "no way out of this machine was found")
             }
         }
     }
 
-    private static func json(_ diagnosis: NetworkDiagnosis) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(diagnosis), as: UTF8.self) + "\n"
-    }
-
-    private static func text(_ diagnosis: NetworkDiagnosis) -> String {
+    private static func lines(_ diagnosis: NetworkDiagnosis) -> [String] {
         var lines = ["Addresses"]
         lines += diagnosis.interfaces.map { interface in
             "  \(interface.name) \(interface.address): "
@@ -51,7 +49,7 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         lines += ["Multicast DNS", "  " + (diagnosis.multicastWorks ? "works" : "does not work")]
         lines += ["Advice"] + diagnosis.advice.map { "  " + $0 }
-        return lines.joined(separator: "\n") + "\n"
+        return lines
     }
 
     private static func line(for server: NetworkDiagnosis.Server) -> String {

@@ -30,8 +30,9 @@ struct InspectCommand: AsyncParsableCommand {
         let text = String(decoding: bytes, as: UTF8.self)
         for line in SessionDescription.explain(text) {
             let problem = line.problem.map { "  !! \($0)" } ?? ""
-            try StandardStreams.writeOutput(
-                String(format: "%4d  ", line.number) + line.text + "\n        " + line.explanation + problem + "\n")
+            try StandardStreams.writeLines([
+                String(format: "%4d  ", line.number) + line.text, "        " + line.explanation + problem,
+            ])
         }
         // What doesn't parse was shown with its line; the status tells a script.
         _ = try SessionDescription.parse(utf8: bytes)
@@ -42,7 +43,7 @@ struct InspectCommand: AsyncParsableCommand {
         let explanation = PacketExplanation(vp8PayloadTypes: Set((96...127).map { PayloadType(masking: $0) }))
         while let packet = try reader.next() {
             let line = explanation.explain(packet.bytes.span.bytes)
-            try StandardStreams.writeOutput(String(format: "%9.3f s  ", packet.time.seconds) + line + "\n")
+            try StandardStreams.writeLines([String(format: "%9.3f s  ", packet.time.seconds) + line])
         }
     }
 }

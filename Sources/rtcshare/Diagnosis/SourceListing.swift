@@ -115,14 +115,8 @@ struct SourceListing: Encodable {
         }
     }
 
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
-    }
-
     /// For people: a heading for each kind, columns below.
-    func table() -> String {
+    func table() -> [String] {
         let parts: [(String, [[String]])] = [
             (
                 "Displays",
@@ -151,9 +145,7 @@ struct SourceListing: Encodable {
                 sounds.map { [$0.spec, $0.description + ($0.isDefault ? ", the default one" : "")] }
             ),
         ]
-        return parts.map { name, rows in
-            ([name] + (rows.isEmpty ? ["  none"] : Self.aligned(rows))).joined(separator: "\n") + "\n"
-        }.joined()
+        return parts.flatMap { name, rows in [name] + (rows.isEmpty ? ["  none"] : Self.aligned(rows)) }
     }
 
     /// Lines whose columns stand below each other; the last one is as long as it is.

@@ -25,7 +25,7 @@ struct SourcesCommand: AsyncParsableCommand {
             let list = SourceListing(
                 environment: ProcessInfo.processInfo.environment, includingMinimised: minimised)
             for problem in list.problems { Terminal.shared.say("rtcshare: \(problem)") }
-            try StandardStreams.writeOutput(json ? try list.json() : list.table())
+            if json { try StandardStreams.writeJSON(list) } else { try StandardStreams.writeLines(list.table()) }
         }
     }
 }

@@ -34,7 +34,7 @@ struct CompletionsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
-            try StandardStreams.writeOutput(ShellCompletion.script(for: shell.generated))
+            try StandardStreams.writeData(ShellCompletion.script(for: shell.generated))
         }
     }
 }

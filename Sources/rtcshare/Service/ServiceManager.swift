@@ -1,4 +1,5 @@
 internal import Foundation
+internal import WireFormat
 
 /// The service manager that started this process, where one did: it learns when the work has begun, and how it stands
 /// (sd_notify(3)).
@@ -10,9 +11,7 @@ enum ServiceManager {
     static func stopping() { send("STOPPING=1") }
 
     /// Says how things stand, in a line for people.
-    static func status(_ line: String) {
-        send("STATUS=" + (line.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""))
-    }
+    static func status(_ line: String) { send("STATUS=" + line.printable) }
 
     private static func send(_ state: String) {
         guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"] else { return }

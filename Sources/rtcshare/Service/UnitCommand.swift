@@ -49,7 +49,7 @@ struct UnitCommand: AsyncParsableCommand {
             let unit = try unit(
                 executable: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
                 folder: FileManager.default.currentDirectoryPath)
-            try StandardStreams.writeOutput(unit.text)
+            try StandardStreams.writeData(unit.text)
         }
     }
 

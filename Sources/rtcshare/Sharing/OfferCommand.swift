@@ -73,7 +73,7 @@ struct OfferCommand: AsyncParsableCommand {
                 transportPolicy: (policy ?? .all).rawValue, servers: useful.map(\.source), relays: relays))
         connection.setLeavesRelays(true)
         await connection.close()
-        try StandardStreams.writeOutput(offer)
+        try StandardStreams.writeData(offer)
         Terminal.shared.say(
             "Session written to \(file.path). When you have the answer: rtcshare send --answer FILE"
                 + (session.map { " --session \($0)" } ?? ""))

@@ -77,7 +77,7 @@ struct SendCommand: AsyncParsableCommand {
         ).connection
         try await offering.gather(on: connection)
         let offer = try await connection.makeOffer()
-        try StandardStreams.writeOutput(offer.description)
+        try StandardStreams.writeData(offer.description)
         // Whoever reads the offer from a pipe waits for its end, and only then answers.
         if sharing.stats != "-" { StandardStreams.closeOutput() }
         // Until here Ctrl-C just ends the program: there is nobody to say goodbye to.

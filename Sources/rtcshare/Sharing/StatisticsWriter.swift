@@ -23,10 +23,8 @@ struct StatisticsWriter: Sendable {
 
     /// Appends a report.
     func write(_ report: [StatisticsObject]) throws(CommandFailure) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            try handle.write(contentsOf: try encoder.encode(report) + Data([UInt8(ascii: "\n")]))
+            try handle.write(contentsOf: try JSONText.encode(report) + Data([UInt8(ascii: "\n")]))
         } catch {
             throw CommandFailure(
                 .inputOutput, "can't write statistics to \(path): \(StandardStreams.reason(of: error))")

@@ -29,6 +29,11 @@ struct CommandFailure: Error {
         self.status = status
         self.message = message
     }
+
+    /// What is said of it: a report of many lines keeps them.
+    var lines: [String] {
+        "rtcshare: \(message)".split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
 }
 
 extension AsyncParsableCommand {
@@ -40,7 +45,7 @@ extension AsyncParsableCommand {
             throw error
         } catch {
             let failure = CommandFailure(explaining: error)
-            Terminal.shared.say("rtcshare: \(failure.message)")
+            Terminal.shared.say(failure.lines)
             throw ExitCode(failure.status.rawValue)
         }
     }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import WireFormat
 
 /// The files that the command line names, `-` among them.
 enum StandardStreams {
@@ -38,10 +39,24 @@ enum StandardStreams {
         return [UInt8](data)
     }
 
-    /// Writes an answer to stdout.
-    static func writeOutput(_ text: String) throws(CommandFailure) {
+    /// Writes an answer for people to stdout, without what steers a terminal.
+    static func writeLines(_ lines: [String]) throws(CommandFailure) {
+        try write(Data(lines.map { $0.printable + "\n" }.joined().utf8))
+    }
+
+    /// Writes JSON to stdout.
+    static func writeJSON(_ value: some Encodable) throws {
+        try write(try JSONText.encode(value, isPretty: true) + Data([UInt8(ascii: "\n")]))
+    }
+
+    /// Writes an answer for programs to stdout as it stands: a description, a script.
+    static func writeData(_ text: String) throws(CommandFailure) {
+        try write(Data(text.utf8))
+    }
+
+    private static func write(_ data: Data) throws(CommandFailure) {
         do {
-            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+            try FileHandle.standardOutput.write(contentsOf: data)
         } catch {
             throw CommandFailure(.inputOutput, "can't write to standard output: \(reason(of: error))")
         }

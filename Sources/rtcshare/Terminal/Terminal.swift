@@ -1,9 +1,12 @@
 internal import Foundation
 internal import Synchronization
+internal import WireFormat
 
 /// What is said to the person at the terminal, on stderr: stdout holds answers only.
 ///
-/// On a terminal the status is one line that is written over and over; off one it is a line every few seconds.
+/// On a terminal the status is one line that is written over and over; off one it is a line every few seconds. Peers,
+/// servers and other programs have their words in what is said: whatever steers a terminal is taken out here, once for
+/// all, and nothing else in this program writes to stderr.
 final class Terminal: Sendable {
     static let shared = Terminal()
 
@@ -20,17 +23,21 @@ final class Terminal: Sendable {
     }
 
     /// Says a line that stays.
-    func say(_ line: String) {
-        ServiceManager.status(line)
-        statusLength.withLock { length in
-            write((length > 0 ? "\r\u{1B}[K" : "") + line + "\n")
-            length = 0
-        }
+    func say(_ line: String) { say([line]) }
+
+    /// Says lines that stay.
+    func say(_ lines: [String]) {
+        ServiceManager.status(lines.first ?? "")
+        write(lines)
     }
+
+    /// Writes a line of the log.
+    func log(_ line: String) { write([line]) }
 
     /// Says how things stand; the next status replaces it.
     func status(_ line: String) {
         guard isTerminal else { return say(line) }
+        let line = line.printable
         statusLength.withLock { length in
             write("\r\u{1B}[K" + line)
             length = line.count
@@ -41,6 +48,13 @@ final class Terminal: Sendable {
     func finishStatus() {
         statusLength.withLock { length in
             if length > 0 { write("\n") }
+            length = 0
+        }
+    }
+
+    private func write(_ lines: [String]) {
+        statusLength.withLock { length in
+            write((length > 0 ? "\r\u{1B}[K" : "") + lines.map { $0.printable + "\n" }.joined())
             length = 0
         }
     }

@@ -85,7 +85,7 @@ struct ViewCommand: AsyncParsableCommand {
                 try await Gathering.run(
                     on: session.connection, servers: ice.iceServer.count, policy: ice.iceTransportPolicy)
                 let answer = try await session.connection.answer(offer: offer)
-                try StandardStreams.writeOutput(answer.description)
+                try StandardStreams.writeData(answer.description)
                 // Whoever reads the answer from a pipe waits for its end, and only then connects.
                 if stats != "-" { StandardStreams.closeOutput() }
             }

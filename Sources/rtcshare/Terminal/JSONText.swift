@@ -1,0 +1,21 @@
+internal import Foundation
+internal import WireFormat
+
+/// JSON that can be shown on a terminal, too: the encoder escapes what JSON forbids in strings, and leaves the other
+/// characters that steer a terminal or turn text around.
+enum JSONText {
+    static func encode(_ value: some Encodable, isPretty: Bool = false) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
+        let data = try encoder.encode(value)
+        guard data.contains(where: { $0 >= 0x7F }) else { return data }
+        // All of it that is not ASCII stands in strings.
+        return Data(String(decoding: data, as: UTF8.self).unicodeScalars.map(escaped).joined().utf8)
+    }
+
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        guard scalar.value >= 0x7F, !scalar.isPrintable else { return String(scalar) }
+        return UTF16.encode(scalar)?.map { String(format: "\\u%04x", Int($0)) }.joined() ?? ""
+    }
+}
