@@ -66,6 +66,8 @@ let package = Package(
         .target(name: "CDatagrams"),
         // Memory and descriptors that processes share.
         .target(name: "CSharedMemory"),
+        // What a process lets others see of it.
+        .target(name: "CProcess"),
         // Counts the allocations of whoever links it: for benchmarks alone.
         .target(name: "CAllocations"),
 
@@ -111,9 +113,8 @@ let package = Package(
         .executableTarget(
             name: "rtcshare",
             dependencies: [
-                "AudioCoding", "Capture", "ContentShare", "ICE", "Media", "NetworkRuntime", "PeerConnection", "RTP",
-                "SDP",
-                "VideoCoding", "WireFormat",
+                "AudioCoding", "CProcess", "Capture", "ContentShare", "ICE", "Media", "NetworkRuntime",
+                "PeerConnection", "RTP", "SDP", "VideoCoding", "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -183,7 +184,8 @@ let package = Package(
         .testTarget(
             name: "InteropTests",
             dependencies: [
-                "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "SDP", "WireFormat", "rtcshare",
+                "CProcess", "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "SDP", "WireFormat",
+                "rtcshare",
             ], path: "Tests/InteropTests", exclude: ["Peers"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

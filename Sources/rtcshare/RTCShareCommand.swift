@@ -11,6 +11,7 @@ private struct LogStream: TextOutputStream {
 struct RTCShareCommand: AsyncParsableCommand {
     /// What a person needs to know is said by the commands; the library's own log is for `RTCSHARE_LOG=debug`.
     static func main() async {
+        ProcessMemory.keepFromOthers()
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler(label: label, stream: LogStream())
             let level = ProcessInfo.processInfo.environment["RTCSHARE_LOG"]

@@ -1,3 +1,4 @@
+import CProcess
 import Foundation
 import Testing
 
@@ -39,5 +40,37 @@ struct ProcessTests {
                 hidden(argument, of: [url])
                     == Array("\(option)turn:".utf8) + stars + Array("@turn.example.org".utf8))
         }
+    }
+
+    @Test func `The program's memory is for nobody else to see: no core dump, no debugger of the same user`() {
+        ProcessMemory.keepFromOthers()
+        #expect(process_is_dumpable() == 0)
+        var limit = rlimit()
+        #expect(getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0)
+        #expect(limit.rlim_cur == 0 && limit.rlim_max == 0)
+    }
+
+    @Test(.enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
+    func `A command that holds keys leaves no core dump`() async throws {
+        let folder = try TemporaryFolder()
+        // Where a shell may, it asks for dumps first.
+        let shell = try #require(RunningProgram.find("sh"))
+        let program = try RunningProgram(
+            shell,
+            [
+                "-c", "ulimit -c unlimited 2>/dev/null; exec \"$0\" \"$@\"", try #require(Peers.rtcshare).path, "demo",
+                "--duration", "30", "--size", "320x180",
+            ], in: folder)
+        defer { program.stop() }
+        let process = "/proc/\(program.processIdentifier)"
+        try await program.wait(for: "a limit of 0 for core dumps", timeout: .seconds(20)) {
+            let limits = (try? String(contentsOfFile: process + "/limits", encoding: .utf8)) ?? ""
+            return limits.split(separator: "\n").contains { line in
+                line.hasPrefix("Max core file size") && line.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"]
+            }
+        }
+        // Of what nobody may look into, /proc shows root as the owner (proc(5)).
+        var status = stat()
+        #expect(stat(process + "/environ", &status) == 0 && status.st_uid == 0)
     }
 }

@@ -50,7 +50,7 @@ struct SystemdUnit {
             // The first SIGTERM has viewers told.
             "KillSignal=SIGTERM", "TimeoutStopSec=15",
             // Of what confines a service, what leaves it the X server's socket in /tmp, shared memory and the network.
-            "NoNewPrivileges=yes", "UMask=0077", "LockPersonality=yes", "MemoryDenyWriteExecute=yes",
+            "NoNewPrivileges=yes", "UMask=0077", "LimitCORE=0", "LockPersonality=yes", "MemoryDenyWriteExecute=yes",
             "RestrictRealtime=yes", "RestrictSUIDSGID=yes", "RestrictNamespaces=yes",
             "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK", "SystemCallArchitectures=native",
             "SystemCallFilter=@system-service", "SystemCallErrorNumber=EPERM",
