@@ -114,7 +114,7 @@ let package = Package(
             name: "rtcshare",
             dependencies: [
                 "AudioCoding", "CProcess", "Capture", "ContentShare", "ICE", "Media", "NetworkRuntime",
-                "PeerConnection", "RTP", "SDP", "VideoCoding", "WireFormat",
+                "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding", "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

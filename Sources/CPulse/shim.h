@@ -5,3 +5,4 @@
 #include <pulse/mainloop.h>
 #include <pulse/stream.h>
 #include <pulse/subscribe.h>
+#include <pulse/version.h>

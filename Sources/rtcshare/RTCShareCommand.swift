@@ -37,6 +37,7 @@ struct RTCShareCommand: AsyncParsableCommand {
 
             Try it without a viewer, a display or a network: rtcshare demo
             """,
+        version: Version.text,
         subcommands: [
             OfferCommand.self, SendCommand.self, ViewCommand.self, BroadcastCommand.self, DemoCommand.self,
             DoctorCommand.self, SourcesCommand.self, InspectCommand.self, UnitCommand.self, CompletionsCommand.self,

@@ -73,4 +73,23 @@ struct ProcessTests {
         var status = stat()
         #expect(stat(process + "/environ", &status) == 0 && status.st_uid == 0)
     }
+
+    @Test(.enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
+    func `--version names this version and those of the libraries that it runs on`() async throws {
+        let folder = try TemporaryFolder()
+        let outcome = try await RunningProgram.run(
+            try #require(Peers.rtcshare), ["--version"], in: folder, timeout: .seconds(20))
+        #expect(outcome.status == 0 && outcome.standardError.isEmpty)
+        let lines = outcome.standardOutput.split(separator: "\n").map { $0.split(separator: " ") }
+        #expect(
+            lines.map { $0.first ?? "" } == [
+                "rtcshare", "libvpx", "libpng", "libopus", "libsndfile", "libsamplerate", "OpenSSL", "libsrtp2",
+                "libpulse",
+            ])
+        #expect(lines.first?.last.map(String.init) == Version.number)
+        for line in lines {
+            // A number with a dot, as a version is.
+            #expect(line.count == 2 && line[1].contains(/^v?[0-9]+\.[0-9]/), "\(line)")
+        }
+    }
 }

@@ -1,0 +1,9 @@
+import CPulse
+
+/// The libraries that this module runs on.
+package enum CaptureLibraries {
+    /// Their versions, as they tell them; those of XCB do not.
+    package static var versions: [(name: String, version: String)] {
+        [("libpulse", String(cString: pa_get_library_version()))]
+    }
+}

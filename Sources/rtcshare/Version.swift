@@ -1,0 +1,17 @@
+internal import AudioCoding
+internal import Capture
+internal import SecureTransport
+internal import VideoCoding
+
+/// Which rtcshare this is.
+enum Version {
+    static let number = "0.9.0"
+
+    /// What `--version` says: this program's version, and those of the libraries that it runs on, which are not always
+    /// those that it was built with.
+    static var text: String {
+        let libraries =
+            CodecLibrary.versions + AudioLibraries.versions + SecurityLibraries.versions + CaptureLibraries.versions
+        return (["rtcshare \(number)"] + libraries.map { "\($0.name) \($0.version)" }).joined(separator: "\n")
+    }
+}
