@@ -51,7 +51,8 @@ struct FrameCadence {
             isSmall: Bool
         )?
     private var hasPicture = false
-    private var keyFrameIsWanted = true
+    /// From when on somebody needs a key frame.
+    private var keyFrameWantedAt: Duration? = .zero
     private var againAtOnce = false
     /// Of the picture that is being encoded.
     private var currentIsChange = false
@@ -94,9 +95,10 @@ struct FrameCadence {
         lastTimestamp = timestamp
     }
 
-    /// Somebody needs a key frame. Any number of requests before the next one are answered by it.
-    mutating func requestKeyFrame() {
-        keyFrameIsWanted = true
+    /// Somebody needs a key frame, which is not made for this before a time. Any number of requests before the next one are
+    /// answered by it.
+    mutating func requestKeyFrame(notBefore time: Duration = .zero) {
+        keyFrameWantedAt = min(keyFrameWantedAt ?? time, time)
     }
 
     /// Nothing is begun before this time, but for small changes from the other on: what was made has to be paid for.
@@ -153,7 +155,8 @@ struct FrameCadence {
         guard !isPaused, waiting != nil || hasPicture else { return .wait(until: nil) }
         if isQueueFull { return .wait(until: nil) }
         if let notBefore, now < notBefore {
-            guard let waiting, waiting.isChange, waiting.isSmall, hasPicture, !keyFrameIsWanted else {
+            guard let waiting, waiting.isChange, waiting.isSmall, hasPicture, keyFrameWantedAt.map({ now < $0 }) ?? true
+            else {
                 return .wait(until: notBefore)
             }
             let at = max(waiting.readyAt, noSmallChangeBefore)
@@ -161,8 +164,8 @@ struct FrameCadence {
         }
         if let blockedUntil, now < blockedUntil, waiting == nil { return .wait(until: blockedUntil) }
         var next: Duration?
-        if keyFrameIsWanted {
-            let at = lastKeyFrameAt.map { $0 + keyFrameInterval } ?? now
+        if let keyFrameWantedAt {
+            let at = max(lastKeyFrameAt.map { $0 + keyFrameInterval } ?? now, keyFrameWantedAt)
             if now >= at { return waiting != nil ? .encodeNew(asKeyFrame: true) : .encodeAgain(asKeyFrame: true) }
             next = min(next ?? at, at)
         }
@@ -213,7 +216,7 @@ struct FrameCadence {
     mutating func encoded(isKeyFrame: Bool, quantizer: Int, isUnfinished: Bool = false, now: Duration) {
         pictureTaken(now: now)
         if isKeyFrame {
-            keyFrameIsWanted = false
+            keyFrameWantedAt = nil
             lastKeyFrameAt = now
         }
         self.quantizer = quantizer

@@ -128,10 +128,10 @@ public final class VideoEncoderThread: VideoSink {
         monitor.update { $0.endings.append(error) }
     }
 
-    /// Asks for a key frame. However many ask before it is made, one answers them all. Where no frame waits, it is made
-    /// of the last picture, at once.
-    public func requestKeyFrame() {
-        monitor.update { $0.cadence.requestKeyFrame() }
+    /// Asks for a key frame, which is not made for this before a time on the monotonic clock. However many ask before it is
+    /// made, one answers them all. Where no frame waits, it is made of the last picture, at once.
+    public func requestKeyFrame(notBefore time: Duration = .zero) {
+        monitor.update { $0.cadence.requestKeyFrame(notBefore: time) }
     }
 
     /// Follows what the source says of its pictures, unless the settings say it: no new encoder, no key frame.

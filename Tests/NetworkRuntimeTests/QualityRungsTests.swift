@@ -73,6 +73,43 @@ import Testing
         #expect(rungs.rate(of: 0, now: .seconds(13)) == 300_000, "Who is alone is who there is to go by.")
     }
 
+    @Test func `Who takes far less than others do by its description is set apart before it is sent anything`() {
+        var rungs = Self.rungs([2_000_000, 1_500_000])
+        rungs.add(7, share: 0.03, now: .zero)
+        #expect(rungs.rung(of: 7) == QualityRungs<Int>.limitedRung)
+        rungs.setRate(9_000_000, of: 7)
+        #expect(Self.pass(&rungs, from: 0, to: 10).isEmpty, "Its path sets no measure for the others.")
+        #expect(rungs.rate(of: 0, now: .seconds(10)) == 1_500_000)
+        #expect(rungs.rate(of: QualityRungs<Int>.limitedRung, now: .seconds(10)) == 9_000_000)
+    }
+
+    @Test func `A description that is changed to far less holds at once, and one that is changed back after a while`() {
+        var rungs = Self.rungs([2_000_000, 1_500_000, 600_000])
+        #expect(Self.pass(&rungs, from: 0, to: 5) == [[2, 1]])
+        rungs.setShare(0.49, of: 1)
+        #expect(rungs.moves(now: .seconds(5)).map { [$0.viewer, $0.rung] } == [[1, 3]])
+        rungs.setShare(0.59, of: 1)
+        #expect(Self.pass(&rungs, from: 5, to: 20).isEmpty)
+        rungs.setShare(1, of: 1)
+        #expect(Self.pass(&rungs, from: 20, to: 25).isEmpty)
+        #expect(Self.pass(&rungs, from: 25, to: 27) == [[1, 0]])
+    }
+
+    @Test func `Alone, or where all take little, nobody is set apart by its description`() {
+        var rungs = QualityRungs<Int>()
+        for (viewer, share) in [0.13, 0.07, 0.2].enumerated() { rungs.add(viewer, share: share, now: .zero) }
+        #expect((0..<3).map { rungs.rung(of: $0) } == [0, 0, 0])
+        rungs.add(3, share: 1, now: .seconds(1))
+        #expect(
+            rungs.moves(now: .seconds(1)).map { [$0.viewer, $0.rung] }.sorted { $0[0] < $1[0] }
+                == [[0, 3], [1, 3], [2, 3]])
+        // Once it has left, or is sent nothing, those who are left are who there is to go by.
+        rungs.setWithheld(true, 3)
+        #expect(
+            Self.pass(&rungs, from: 1, to: 10).sorted { $0[0] < $1[0] } == [[0, 0], [2, 0]],
+            "Six tenths is what it takes to come up.")
+    }
+
     @Test func `Where the best leaves, those that are left come up`() {
         var rungs = Self.rungs([2_500_000, 600_000, 500_000])
         #expect(Self.pass(&rungs, from: 0, to: 5).sorted { $0[0] < $1[0] } == [[1, 1], [2, 1]])

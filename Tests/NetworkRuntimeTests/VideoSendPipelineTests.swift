@@ -89,7 +89,7 @@ import WireFormat
         await pair.close()
     }
 
-    @Test func `The strictest peer's limits hold for all, until it is detached`() async throws {
+    @Test func `The strictest peer's limits hold for all who are sent the same, until it is detached`() async throws {
         let pair = try await ConnectedPair([Self.content])
         let other = try await Loopback.open(as: .offerer)
         let pipeline = try Self.pipeline()
@@ -98,7 +98,7 @@ import WireFormat
         var limits = SendingLimits()
         limits.maximumMacroblocks = 300
         pipeline.keep(to: limits, of: pair.sender)
-        limits.maximumMacroblocks = 48
+        limits.maximumMacroblocks = 260
         limits.maximumBitrate = .kilobitsPerSecond(50)
         limits.acceptsOrientation = false
         pipeline.keep(to: limits, of: other)
@@ -106,13 +106,14 @@ import WireFormat
         pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
         let picture = Self.grey(640, 480)
         source.capture(VideoFrame(buffer: picture.buffer, timestamp: picture.timestamp, rotation: .quarter))
-        // 48 macroblocks, turned upright for the one that can't turn it.
+        // 260 macroblocks, turned upright for the one that can't turn it.
         var frame = try #require(await pair.frames { $0.isKeyFrame }.last)
-        #expect(frame.size.map { $0.width * $0.height <= 48 * 256 && $0.width < $0.height } == true)
+        #expect(frame.size.map { $0.width * $0.height <= 260 * 256 && $0.width < $0.height } == true)
         #expect(frame.quarterTurns == 0)
+        let area = frame.size.map { $0.width * $0.height } ?? 0
         pipeline.detach(other)
-        // 300 macroblocks are 240 by 320, lying on its side.
-        frame = try #require(await pair.frames { $0.size.map { $0.width * $0.height > 48 * 256 } ?? false }.last)
+        // 300 macroblocks, lying on its side.
+        frame = try #require(await pair.frames { $0.size.map { $0.width * $0.height > area } ?? false }.last)
         #expect(frame.size.map { $0.width * $0.height <= 300 * 256 && $0.width > $0.height } == true)
         #expect(frame.quarterTurns == 1)
         // What is wanted is not changed by what peers ask.
@@ -123,6 +124,61 @@ import WireFormat
         pipeline.stop()
         await pair.close()
         await other.close()
+    }
+
+    @Test(arguments: [false, true])
+    func `A peer whose description takes next to nothing has an encode of its own, and lowers nobody else`(
+        isChanged: Bool
+    ) async throws {
+        let (usual, small) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
+        let pipeline = try Self.pipeline()
+        pipeline.update { $0.keyFrameInterval = .zero }
+        pipeline.attach(usual.sender, media: 0)
+        var limits = SendingLimits()
+        limits.maximumMacroblocks = 48
+        limits.maximumFramesPerSecond = 0.1
+        // Said in its first description, or in a later one.
+        if isChanged { pipeline.attach(small.sender, media: 0) }
+        pipeline.keep(to: limits, of: small.sender)
+        if !isChanged { pipeline.attach(small.sender, media: 0) }
+        let source = CustomVideoSource()
+        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        source.capture(Self.grey(640, 480))
+        let frame = try #require(await usual.frames { $0.isKeyFrame }.last)
+        #expect(frame.size.map { $0.width == 640 && $0.height == 480 } == true)
+        let first = try #require(await small.frames { $0.isKeyFrame && $0.size.map { $0.width < 320 } == true }.last)
+        #expect(first.size.map { $0.width * $0.height <= 48 * 256 } == true)
+        pipeline.stop()
+        await usual.close()
+        await small.close()
+    }
+
+    @Test func `Who keeps asking for key frames where others are sent the same waits longer for each`() async throws {
+        let (usual, asking) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
+        let pipeline = try Self.pipeline()
+        for pair in [usual, asking] { pipeline.attach(pair.sender, media: 0) }
+        let source = CustomVideoSource()
+        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        source.capture(Self.grey(64, 64))
+        _ = await usual.frames { $0.isKeyFrame }
+        let begin = ContinuousClock.now
+        for _ in 0..<4 {
+            pipeline.requestKeyFrame(for: asking.sender)
+            _ = await usual.frames { $0.isKeyFrame }
+        }
+        // At once, and after 300, 600 and 1200 ms.
+        #expect(ContinuousClock.now - begin >= .milliseconds(2000))
+        // Alone, it takes bits from nobody, and each is answered at once.
+        pipeline.detach(usual.sender)
+        for _ in 0..<5 { _ = await asking.frames { $0.isKeyFrame } }
+        for _ in 0..<20 {
+            pipeline.requestKeyFrame(for: asking.sender)
+            _ = await asking.frames { $0.isKeyFrame }
+        }
+        #expect(ContinuousClock.now - begin < .seconds(30))
+        pipeline.stop()
+        await usual.close()
+        await asking.close()
     }
 
     @Test func `Who comes while a track is sent begins with a key frame, and nobody else is given more`() async throws {

@@ -105,6 +105,37 @@ struct FrameCadenceTests {
         #expect(run.log[2] == .init(milliseconds: 900, isNew: true, isKeyFrame: true))
     }
 
+    @Test("a request for later waits for its time, pictures go on, and a key frame that is made before answers it")
+    func laterKeyFrame() {
+        var run = CadenceRun()
+        run.frame()
+        run.run(until: .seconds(1))
+        run.cadence.requestKeyFrame(notBefore: .seconds(5))
+        run.cadence.requestKeyFrame(notBefore: .seconds(4))
+        run.cadence.requestKeyFrame(notBefore: .seconds(6))
+        run.frame()
+        run.run(until: .seconds(10))
+        #expect(run.log.filter(\.isKeyFrame).map(\.milliseconds) == [0, 4000])
+        #expect(run.log.contains(.init(milliseconds: 1000, isNew: true, isKeyFrame: false)))
+        run.cadence.requestKeyFrame(notBefore: .seconds(15))
+        run.cadence.requestKeyFrame()
+        run.run(until: .seconds(20))
+        #expect(run.log.filter(\.isKeyFrame).map(\.milliseconds) == [0, 4000, 10_000])
+    }
+
+    @Test("a key frame that is wanted later holds back no small change")
+    func laterKeyFrameAndSmallChange() {
+        var cadence = FrameCadence(framesPerSecond: 30, keyFrameInterval: .zero)
+        cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
+        cadence.begin(new: true, now: .zero)
+        cadence.encoded(isKeyFrame: true, quantizer: 5, now: .zero)
+        cadence.hold(until: .seconds(3), smallChangesUntil: .seconds(1))
+        cadence.requestKeyFrame(notBefore: .seconds(2))
+        cadence.frameArrived(timestamp: .seconds(1), isChange: true, isSmall: true, now: .seconds(1))
+        #expect(cadence.action(now: .seconds(1)) == .encodeNew(asKeyFrame: false))
+        #expect(cadence.action(now: .seconds(2)) == .wait(until: .seconds(3)))
+    }
+
     @Test("requests that follow a key frame closely wait for the interval, and pictures go on")
     func keyFrameInterval() {
         var run = CadenceRun()

@@ -74,8 +74,9 @@ final class OutgoingVideo: OutgoingMedia {
     }
 
     func open(_ link: OutgoingLinks.Link) {
-        pipeline.attach(link.connection, media: link.media, priority: defaults.priority)
+        // What it takes decides what it is sent from the first picture on.
         keepToWishes(of: link)
+        pipeline.attach(link.connection, media: link.media, priority: defaults.priority)
         // A later viewer changes nothing for a track that is sent already, but for the key frame that it begins with.
         if let track, pipeline.track !== track { begin(track) }
     }

@@ -3,12 +3,16 @@
 ///     rung 0    viewers whose paths carry half or more of what the best one's does
 ///     rung 1    of the others, those with half or more of what the best of them has
 ///     rung 2    the rest
+///     rung 3    those who by their own description take less than half of what others' do, whatever their paths carry
 ///
 /// What a rung is encoded at is what the least of its viewers can take; so nobody takes more than half from another, and
-/// a rung that nobody is in is not encoded. A viewer goes down soon and comes up late, since each move costs a key frame.
+/// a rung that nobody is in is not encoded. A viewer goes down soon and comes up late, since each move costs a key frame;
+/// what a description says holds at once.
 struct QualityRungs<Viewer: Hashable> {
-    /// Encodes at a time.
+    /// Rungs that paths make.
     static var mostRungs: Int { 3 }
+    /// The rung of those who are limited by their descriptions.
+    static var limitedRung: Int { mostRungs }
     /// Of what the best of a rung has, what one has to have to be in it; and to come up into it.
     static var leastShare: Double { 0.5 }
     static var climbingShare: Double { 0.6 }
@@ -21,6 +25,8 @@ struct QualityRungs<Viewer: Hashable> {
     private struct Place {
         var rung = 0
         let since: Duration
+        /// How much of what is wanted its description takes, up to 1.
+        var share: Double
         /// Bits a second that the path carries; nil until that is known.
         var rate: Int?
         /// Whether nothing goes there for now.
@@ -31,14 +37,23 @@ struct QualityRungs<Viewer: Hashable> {
 
     private var places: [Viewer: Place] = [:]
 
-    /// A viewer came: it begins in rung 0.
-    mutating func add(_ viewer: Viewer, now: Duration) {
-        places[viewer] = Place(since: now)
+    /// A viewer came, whose description takes this share of what is wanted: it begins in rung 0, unless that is little.
+    mutating func add(_ viewer: Viewer, share: Double = 1, now: Duration) {
+        var place = Place(since: now, share: share)
+        places[viewer] = place
+        guard isLimited(place, best: bestShare) else { return }
+        place.rung = Self.limitedRung
+        places[viewer] = place
     }
 
     /// A viewer left.
     mutating func remove(_ viewer: Viewer) {
         places[viewer] = nil
+    }
+
+    /// How much of what is wanted a viewer's description takes, up to 1.
+    mutating func setShare(_ share: Double, of viewer: Viewer) {
+        places[viewer]?.share = share
     }
 
     /// What a viewer's path carries, in bits a second.
@@ -64,20 +79,18 @@ struct QualityRungs<Viewer: Hashable> {
 
     /// Who is to be sent another rung from now on.
     mutating func moves(now: Duration) -> [(viewer: Viewer, rung: Int)] {
-        let bases = bases(now: now)
-        guard !bases.isEmpty else { return [] }
+        let best = bestShare
+        let bases = bases(now: now, best: best)
         var moves: [(viewer: Viewer, rung: Int)] = []
         for (viewer, place) in places {
-            guard let rate = place.rate, now >= place.since + Self.trial else { continue }
-            let wanted = Self.rung(for: rate, now: place.rung, bases: bases)
+            let wanted = rung(for: place, now: now, bases: bases, best: best)
             guard wanted != place.rung else {
                 places[viewer]?.wish = nil
                 continue
             }
             let since = place.wish.flatMap { $0.rung == wanted ? $0.since : nil } ?? now
             places[viewer]?.wish = (wanted, since)
-            let patience = wanted > place.rung ? Self.descentPatience : Self.climbPatience
-            guard now >= since + patience else { continue }
+            guard now >= since + Self.patience(from: place.rung, to: wanted) else { continue }
             places[viewer]?.rung = wanted
             places[viewer]?.wish = nil
             moves.append((viewer, wanted))
@@ -85,9 +98,24 @@ struct QualityRungs<Viewer: Hashable> {
         return moves
     }
 
+    private static func patience(from rung: Int, to other: Int) -> Duration {
+        if other == limitedRung { return .zero }
+        return other > rung ? descentPatience : climbPatience
+    }
+
+    /// The most that the description of one takes who is sent something.
+    private var bestShare: Double { places.values.reduce(0) { $1.isWithheld ? $0 : max($0, $1.share) } }
+
+    /// Whether a description takes so little that its viewer is not sent what others are.
+    private func isLimited(_ place: Place, best: Double) -> Bool {
+        place.share < best * (place.rung == Self.limitedRung ? Self.climbingShare : Self.leastShare)
+    }
+
     /// The best rate of each rung, as the rates now are.
-    private func bases(now: Duration) -> [Int] {
-        var rates = places.values.filter { !$0.isWithheld && now >= $0.since + Self.trial }.compactMap(\.rate)
+    private func bases(now: Duration, best: Double) -> [Int] {
+        var rates = places.values.filter {
+            !$0.isWithheld && now >= $0.since + Self.trial && !isLimited($0, best: best)
+        }.compactMap(\.rate)
         rates.sort(by: >)
         var bases: [Int] = []
         for rate in rates where bases.count < Self.mostRungs {
@@ -98,6 +126,14 @@ struct QualityRungs<Viewer: Hashable> {
             if Double(rate) < Double(base) * Self.leastShare { bases.append(rate) }
         }
         return bases
+    }
+
+    /// The rung that a viewer should be in.
+    private func rung(for place: Place, now: Duration, bases: [Int], best: Double) -> Int {
+        if isLimited(place, best: best) { return Self.limitedRung }
+        let current = place.rung == Self.limitedRung ? 0 : place.rung
+        guard let rate = place.rate, now >= place.since + Self.trial, !bases.isEmpty else { return current }
+        return Self.rung(for: rate, now: current, bases: bases)
     }
 
     /// The rung for a rate, from the one that it is in.

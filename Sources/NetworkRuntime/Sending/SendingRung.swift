@@ -62,13 +62,13 @@ final class SendingRung: Sendable {
         output.lists.withLock { $0.present.append(destination) }
     }
 
-    /// Sends to this connection from the next key frame on, which is asked for.
-    func join(_ destination: Destination) {
+    /// Sends to this connection from the next key frame on, which is asked for, and not made for this before `time`.
+    func join(_ destination: Destination, at time: Duration) {
         output.lists.withLock { lists in
             lists.joining.removeAll { $0.connection === destination.connection }
             lists.joining.append(destination)
         }
-        encoder.requestKeyFrame()
+        encoder.requestKeyFrame(notBefore: time)
     }
 
     /// Sends nothing more to this connection.

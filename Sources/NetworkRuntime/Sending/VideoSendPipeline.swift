@@ -11,8 +11,9 @@ internal import WireFormat
 ///
 /// The encoder never makes the source or the network wait. The track can be replaced while it runs; what peers ask for
 /// comes back here, and nowhere else. Where the paths of several peers differ so much that the poor ones would hold back
-/// the others, these get an encode of their own (`QualityRungs`); and where one path takes nothing for a while, only its
-/// peer is left out.
+/// the others, these get an encode of their own (`QualityRungs`), as do those whose descriptions take far less than others'
+/// do; where one path takes nothing for a while, only its peer is left out; and who keeps asking for key frames waits longer
+/// for each (`KeyFrameAllowance`).
 public final class VideoSendPipeline: Sendable {
     /// What happens to what is sent.
     public enum Event: Sendable {
@@ -35,6 +36,8 @@ public final class VideoSendPipeline: Sendable {
         var limits: SendingLimits?
         /// What its path has for this.
         var target: BitrateTarget?
+        /// When its requests are answered.
+        var keyFrames = KeyFrameAllowance()
         /// Nothing is sent to it, since its queue is full and others' are not.
         var isWithheld = false
 
@@ -60,28 +63,16 @@ public final class VideoSendPipeline: Sendable {
         /// What is wanted of a rung, as far as the paths and peers of those who are in it allow.
         func allowedSettings(of rung: Int, now: Duration) -> VideoEncoderThread.Settings {
             var settings = wanted
-            let members = viewers.filter { rungs.rung(of: $0.key) == rung }
+            let members = members(of: rung).map(\.viewer)
             // The first is encoded where there is nobody to go by, and the others never: nobody would look on.
             if members.isEmpty, rung > 0 || viewers.contains(where: { $0.value.destination != nil }) {
                 settings.bitsPerSecond = 0
                 return settings
             }
             if let rate = rungs.rate(of: rung, now: now) { settings.bitsPerSecond = min(settings.bitsPerSecond, rate) }
-            let pacing = members.values.compactMap { $0.isWithheld ? nil : $0.target?.pacingRate }.min()
+            let pacing = members.compactMap { $0.isWithheld ? nil : $0.target?.pacingRate }.min()
             settings.burstBitsPerSecond = pacing.map { Int(clamping: $0.bitsPerSecond) } ?? 0
-            for limit in members.values.compactMap(\.limits) {
-                if let rate = limit.maximumBitrate {
-                    settings.bitsPerSecond = min(settings.bitsPerSecond, Int(clamping: rate.bitsPerSecond))
-                }
-                if let rate = limit.maximumFramesPerSecond {
-                    settings.framesPerSecond = min(settings.framesPerSecond, rate)
-                }
-                if let blocks = limit.maximumMacroblocks {
-                    settings.maximumSize = settings.maximumSize.fitted(withinMacroblocks: blocks)
-                }
-                // A viewer that was not told how the picture stands has to be given it upright.
-                if !limit.acceptsOrientation { settings.turnsPictures = true }
-            }
+            for limits in members.compactMap(\.limits) { limits.apply(to: &settings, isShared: members.count > 1) }
             return settings
         }
 
@@ -92,6 +83,15 @@ public final class VideoSendPipeline: Sendable {
             }
         }
 
+        /// When a key frame that a viewer needs is made: at once where that costs nobody else.
+        mutating func keyFrameTime(for viewer: ObjectIdentifier, now: Duration) -> Duration {
+            let rung = rungs.rung(of: viewer)
+            let isShared = viewers.contains { id, other in
+                id != viewer && other.destination != nil && rungs.rung(of: id) == rung
+            }
+            return isShared ? viewers[viewer]?.keyFrames.request(now: now) ?? now : now
+        }
+
         /// Whether the queues of all who are in a rung are full.
         func isQueueFull(of rung: Int) -> Bool {
             let members = members(of: rung)
@@ -100,7 +100,7 @@ public final class VideoSendPipeline: Sendable {
 
         /// Leaves out those of a rung whose queues are full while others' are not, and takes them up again, with a key
         /// frame, once theirs are not either.
-        mutating func withhold(in rung: Int) {
+        mutating func withhold(in rung: Int, now: Duration) {
             let members = members(of: rung)
             let anyIsReady = members.contains { !$0.viewer.isQueueFull }
             let encode = encodes[min(rung, encodes.count - 1)]
@@ -109,7 +109,7 @@ public final class VideoSendPipeline: Sendable {
                 if viewer.isQueueFull, anyIsReady, !viewer.isWithheld {
                     encode.remove(destination.connection)
                 } else if !viewer.isQueueFull, viewer.isWithheld {
-                    encode.join(destination)
+                    encode.join(destination, at: keyFrameTime(for: id, now: now))
                 } else {
                     continue
                 }
@@ -188,20 +188,27 @@ public final class VideoSendPipeline: Sendable {
     /// `priority` says who goes first.
     public func attach(_ connection: Connection, media: Int, priority: BitratePriority = .medium) {
         let destination = SendingRung.Destination(connection: connection, media: media, priority: priority)
-        state.withLock { state in
-            state.viewers[ObjectIdentifier(connection), default: Viewer()].destination = destination
-            state.rungs.add(ObjectIdentifier(connection), now: Self.now)
-            if let target = state.viewers[ObjectIdentifier(connection)]?.target {
-                state.rungs.setRate(Int(clamping: target.bitrate.bitsPerSecond), of: ObjectIdentifier(connection))
+        let id = ObjectIdentifier(connection)
+        let now = Self.now
+        let begun = state.withLock { state -> SendingRung? in
+            state.viewers[id, default: Viewer()].destination = destination
+            let share = state.viewers[id]?.limits?.share(of: state.wanted) ?? 1
+            state.rungs.add(id, share: share, now: now)
+            if let target = state.viewers[id]?.target {
+                state.rungs.setRate(Int(clamping: target.bitrate.bitsPerSecond), of: id)
             }
+            let rung = state.rungs.rung(of: id)
+            guard let encode = self.encode(rung, in: &state) ?? state.encodes.first else { return nil }
             if state.track == nil {
-                state.encodes.first?.add(destination)
+                encode.add(destination)
             } else {
-                state.encodes.first?.join(destination)
+                encode.join(destination, at: state.keyFrameTime(for: id, now: now))
             }
             // Those who held back all hold back but themselves, now that somebody is there who does not wait.
-            state.withhold(in: 0)
+            state.withhold(in: rung, now: now)
+            return encode.track !== state.track ? encode : nil
         }
+        if let begun { show(on: [begun]) }
         applySettings()
         tellDemand(connection)
         glimpse()
@@ -218,10 +225,14 @@ public final class VideoSendPipeline: Sendable {
         applySettings()
     }
 
-    /// Keeps to what a connection's peer asks, from now on; with several that are sent the same, to the strictest of each.
+    /// Keeps to what a connection's peer asks, from now on; with several that are sent the same, to the strictest of each,
+    /// down to 320x180 at 5 frames a second. One that asks far more than others do is sent an encode of its own.
     public func keep(to limits: SendingLimits, of connection: Connection) {
-        state.withLock { $0.viewers[ObjectIdentifier(connection), default: Viewer()].limits = limits }
-        applySettings()
+        state.withLock { state in
+            state.viewers[ObjectIdentifier(connection), default: Viewer()].limits = limits
+            state.rungs.setShare(limits.share(of: state.wanted), of: ObjectIdentifier(connection))
+        }
+        move(now: Self.now)
         tellDemand(connection)
     }
 
@@ -233,7 +244,7 @@ public final class VideoSendPipeline: Sendable {
             let wasFull = state.viewers[viewer, default: Viewer()].isQueueFull
             state.viewers[viewer, default: Viewer()].target = target
             state.rungs.setRate(Int(clamping: target.bitrate.bitsPerSecond), of: viewer)
-            if target.isQueueFull || wasFull { state.withhold(in: state.rungs.rung(of: viewer)) }
+            if target.isQueueFull || wasFull { state.withhold(in: state.rungs.rung(of: viewer), now: Self.now) }
             return state.viewers.count > Self.largestSmallRoom
         }
         if isLargeRoom { followSoon(on: connection) } else { applySettings() }
@@ -276,20 +287,33 @@ public final class VideoSendPipeline: Sendable {
             guard !state.isStopped else { return [] }
             var begun: [SendingRung] = []
             for move in state.rungs.moves(now: now) {
-                while state.encodes.count <= move.rung {
-                    guard let new = try? makeEncode(state.encodes.count, settings: state.wanted) else { return begun }
-                    state.encodes.append(new)
-                }
-                let encode = state.encodes[move.rung]
+                guard let encode = self.encode(move.rung, in: &state) else { return begun }
                 if encode.track !== state.track { begun.append(encode) }
                 guard let viewer = state.viewers[move.viewer], let destination = viewer.destination else { continue }
-                if !viewer.isWithheld { encode.join(destination) }
+                if !viewer.isWithheld {
+                    encode.join(destination, at: state.keyFrameTime(for: move.viewer, now: now))
+                }
             }
             return begun
         }
-        let (track, sourceCanWait) = state.withLock { ($0.track, $0.sourceCanWait) }
-        for encode in begun { show(track, on: encode, sourceCanWait: sourceCanWait) }
+        show(on: begun)
         applySettings()
+    }
+
+    /// The encode of a rung, made where it was not needed before; nil where the system has no thread for it.
+    private func encode(_ rung: Int, in state: inout State) -> SendingRung? {
+        while state.encodes.count <= rung {
+            guard let new = try? makeEncode(state.encodes.count, settings: state.wanted) else { return nil }
+            state.encodes.append(new)
+        }
+        return state.encodes[rung]
+    }
+
+    /// Has encodes show what the others do.
+    private func show(on encodes: [SendingRung]) {
+        guard !encodes.isEmpty else { return }
+        let (track, sourceCanWait) = state.withLock { ($0.track, $0.sourceCanWait) }
+        for encode in encodes { show(track, on: encode, sourceCanWait: sourceCanWait) }
     }
 
     /// What is wanted of the encoder, before the peers' limits.
@@ -297,7 +321,12 @@ public final class VideoSendPipeline: Sendable {
 
     /// Changes what is wanted of the running encoder.
     public func update(_ change: (inout VideoEncoderThread.Settings) -> Void) {
-        state.withLock { change(&$0.wanted) }
+        state.withLock { state in
+            change(&state.wanted)
+            for (id, viewer) in state.viewers {
+                if let limits = viewer.limits { state.rungs.setShare(limits.share(of: state.wanted), of: id) }
+            }
+        }
         applySettings()
         tellDemand()
     }
@@ -343,9 +372,6 @@ public final class VideoSendPipeline: Sendable {
         for encode in state.withLock({ $0.encodes }) { encode.encoder.muteDidChange(isMuted) }
     }
 
-    /// Below this no picture is worth sending.
-    private static let leastBitrate = DataRate.kilobitsPerSecond(30)
-
     private static var now: Duration { .nanoseconds(MonotonicClock.now.nanoseconds) }
 
     /// Tells a connection, or each, what this would use of its path: nothing while there is nothing to show. In one piece,
@@ -360,7 +386,8 @@ public final class VideoSendPipeline: Sendable {
                     let rate = DataRate.bitsPerSecond(max(state.wanted.bitsPerSecond, 0))
                     let maximum = min(rate, viewer.limits?.maximumBitrate ?? rate)
                     demand = BitrateDemand(
-                        minimum: min(Self.leastBitrate, maximum), maximum: maximum, priority: destination.priority)
+                        minimum: min(SendingLimits.leastBitrate, maximum), maximum: maximum,
+                        priority: destination.priority)
                 }
                 destination.connection.setDemand(demand, media: destination.media)
             }
@@ -379,14 +406,16 @@ public final class VideoSendPipeline: Sendable {
     }
 
     /// Has the next frame that goes to this connection be a key frame, or to any where none is named; however many ask
-    /// before it, one answers. While the track is muted its last picture does.
+    /// before it, one answers. Where others are sent the same, a connection that keeps asking waits. While the track is
+    /// muted its last picture answers.
     public func requestKeyFrame(for connection: Connection? = nil) {
-        let encodes = state.withLock { state in
-            guard let connection else { return state.encodes }
-            let rung = state.rungs.rung(of: ObjectIdentifier(connection))
-            return state.encodes.filter { $0.index == rung }
+        let (encodes, time) = state.withLock { state in
+            guard let connection else { return (state.encodes, Duration.zero) }
+            let id = ObjectIdentifier(connection)
+            let rung = state.rungs.rung(of: id)
+            return (state.encodes.filter { $0.index == rung }, state.keyFrameTime(for: id, now: Self.now))
         }
-        for encode in encodes { encode.encoder.requestKeyFrame() }
+        for encode in encodes { encode.encoder.requestKeyFrame(notBefore: time) }
         glimpse()
     }
 
