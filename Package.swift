@@ -158,7 +158,7 @@ let package = Package(
                 "VideoCoding", "WireFormat",
             ]),
         tests("CryptographyTests", ["Cryptography", "WireFormat"]),
-        tests("ICETests", ["Cryptography", "ICE", "STUN", "WireFormat"]),
+        tests("ICETests", ["Cryptography", "ICE", "STUN", "TestSupport", "WireFormat"]),
         tests("MediaTests", ["Media"]),
         tests("NetworkSimulationTests", ["NetworkSimulation", "WireFormat"]),
         tests(
@@ -178,7 +178,7 @@ let package = Package(
             ]),
         tests("RTPTests", ["RTP", "TestSupport", "WireFormat"]),
         tests("SDPTests", ["SDP", "TestSupport", "WireFormat"]),
-        tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),
+        tests("STUNTests", ["Cryptography", "STUN", "TestSupport", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "SecureTransport", "WireFormat"]),
         tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Media", "TestSupport", "VideoCoding"]),
         .testTarget(

@@ -58,7 +58,8 @@ struct DisplaySourceTests {
     }
 
     @Test(
-        "real text in a window is given as ImageMagick sees it", .enabled(if: VirtualDisplay.path(of: "xterm") != nil))
+        "real text in a window is given as ImageMagick sees it",
+        .enabled(if: VirtualDisplay.path(of: "xterm") != nil, "needs xterm"))
     func window() throws {
         let display = try VirtualDisplay()
         try display.run("xdotool", "mousemove", "639", "479")

@@ -1,4 +1,5 @@
 import RTP
+import TestSupport
 import Testing
 import WireFormat
 
@@ -32,8 +33,31 @@ struct RTPDumpTests {
         #expect(throws: RTPError.invalid(.dumpPacket, offset: 44)) { try read(Self.head + hex("0007 0000 00000000")) }
     }
 
-    @Test func noTruncationOrDamageTraps() {
-        forEachDamage(of: Self.file) { _ = try? read($0) }
+    @Test func aDumpCutWithinAPacketGivesThoseBeforeAndAnErrorAtItsPlace() throws {
+        let starts = [Self.head.count, Self.head.count + 8 + Self.packet.count]
+        for count in Self.head.count..<Self.file.count {
+            var reader = try RTPDumpReader(Array(Self.file.prefix(count)))
+            let whole = starts.lastIndex { $0 <= count } ?? 0
+            for _ in 0..<whole { #expect(try reader.next() != nil) }
+            if count == starts[whole] {
+                #expect(try reader.next() == nil)
+            } else {
+                let error = #expect(throws: RTPError.self) { try reader.next() }
+                guard case .truncated(.dumpPacket, let offset) = error else {
+                    Issue.record("\(String(describing: error)) at \(count)")
+                    continue
+                }
+                #expect((starts[whole]..<count + 1).contains(offset))
+            }
+        }
+    }
+
+    @Test func packetsOfADamagedDumpHaveNoMoreThanItsBytes() {
+        forEachDamage(of: Self.file) { bytes in
+            guard let packets = try? read(bytes) else { return }
+            let taken = packets.map { $0.bytes.count + 8 }.reduce(0, +)
+            if taken > bytes.count - 33 { Issue.record("\(packets.count) packets of \(taken) bytes") }
+        }
     }
 
     @Test func packetsAreExplainedInOneLine() throws {
@@ -52,19 +76,28 @@ struct RTPDumpTests {
 }
 
 struct CorpusTests {
-    @Test(.enabled(if: corpus("rtp-corpus") != nil), arguments: ["rtp-corpus", "rtcp-corpus"])
-    func noFileOfACorpusTraps(_ name: String) throws {
-        for file in try corpusFiles(name) {
+    @Test(.enabled(if: Corpus.rtp.isThere, "no ../shared/corpora/rtp-corpus beside the clone"))
+    func noFileOfTheRTPCorpusTraps() throws {
+        try readDamaged(Corpus.rtp)
+    }
+
+    @Test(.enabled(if: Corpus.rtcp.isThere, "no ../shared/corpora/rtcp-corpus beside the clone"))
+    func noFileOfTheRTCPCorpusTraps() throws {
+        try readDamaged(Corpus.rtcp)
+    }
+
+    private func readDamaged(_ corpus: Corpus) throws {
+        for file in try corpus.files() {
             readEverything(file.bytes)
             guard file.bytes.count < 256 else { continue }
             forEachDamage(of: file.bytes, allValues: false, readEverything)
         }
     }
 
-    @Test(.enabled(if: corpus("rtcp-corpus") != nil))
+    @Test(.enabled(if: Corpus.rtcp.isThere, "no ../shared/corpora/rtcp-corpus beside the clone"))
     func whatIsReadOfRTCPIsWrittenAsItWas() throws {
         var compared = 0
-        for file in try corpusFiles("rtcp-corpus") {
+        for file in try Corpus.rtcp.files() {
             guard let packets = try? RTCPPacket.parse(compound: file.bytes.span.bytes) else { continue }
             let again = packets.flatMap(\.bytes)
             // Reading what was written gives the same values, whatever reserved bits and padding the file had.
@@ -75,9 +108,9 @@ struct CorpusTests {
         #expect(compared > 30)
     }
 
-    @Test(.enabled(if: corpus("rtpdump-corpus") != nil))
+    @Test(.enabled(if: Corpus.rtpdump.isThere, "no ../shared/corpora/rtpdump-corpus beside the clone"))
     func aRecordedStreamHoldsWholeFrames() throws {
-        let file = try #require(try corpusFiles("rtpdump-corpus").first { $0.name.hasSuffix(".rtpdump") })
+        let file = try #require(try Corpus.rtpdump.files().first { $0.name.hasSuffix(".rtpdump") })
         var reader = try RTPDumpReader(file.bytes)
         var packets = 0
         var keyFrames = 0

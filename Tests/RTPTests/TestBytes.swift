@@ -1,9 +1,6 @@
 import RTP
+import Testing
 import WireFormat
-
-import struct Foundation.Data
-import class Foundation.FileManager
-import struct Foundation.URL
 
 /// The bytes of a string of hexadecimal digits; blanks are left aside.
 func hex(_ text: String) -> [UInt8] {
@@ -36,28 +33,6 @@ func forEachDamage(of message: [UInt8], allValues: Bool = true, _ visit: ([UInt8
     }
 }
 
-/// The folder of a corpus beside the repository; nil where it is absent.
-func corpus(_ name: String) -> URL? {
-    var folder = URL(fileURLWithPath: #filePath)
-    while folder.path != "/" {
-        folder.deleteLastPathComponent()
-        let found = folder.appendingPathComponent("shared/corpora").appendingPathComponent(name)
-        if FileManager.default.fileExists(atPath: found.path) { return found }
-    }
-    return nil
-}
-
-/// The files of a corpus, by name.
-func corpusFiles(_ name: String) throws -> [(name: String, bytes: [UInt8])] {
-    guard let folder = corpus(name) else { return [] }
-    let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
-    return names.compactMap { name in
-        let url = folder.appendingPathComponent(name)
-        guard !url.hasDirectoryPath, let data = try? Data(contentsOf: url) else { return nil }
-        return (name, [UInt8](data))
-    }
-}
-
 /// A small generator whose numbers follow from its seed.
 struct SeededGenerator: RandomNumberGenerator {
     var state: UInt64
@@ -71,20 +46,30 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// Reads everything that can be read of a packet, to show that nothing traps.
+/// Reads everything that can be read of a packet. It lies within the packet, is written as it was read, and is explained
+/// in one line.
 func readEverything(_ bytes: [UInt8]) {
+    func check(_ holds: Bool, _ what: String) {
+        // Called for so many packets that only what fails is worth a record.
+        if !holds { Issue.record("\(what): \(bytes.map { String($0, radix: 16) })") }
+    }
     let explanation = PacketExplanation(vp8PayloadTypes: Set((0..<128).compactMap { PayloadType($0) }))
-    _ = explanation.explain(bytes.span.bytes)
+    let line = explanation.explain(bytes.span.bytes)
+    check(!line.isEmpty && !line.utf8.contains { $0 < 0x20 || $0 == 0x7F }, "explained in one line")
     var map = HeaderExtensionMap()
     for (index, kind) in HeaderExtensionKind.allCases.enumerated() { map[kind] = UInt8(index + 1) }
     if let header = try? RTPHeader(parsing: bytes.span.bytes) {
+        check(header.payloadRange.upperBound + header.paddingByteCount == bytes.count, "payload and padding")
+        check(header.extensionRange.upperBound <= header.payloadRange.lowerBound, "extension before the payload")
         _ = HeaderExtensions(header, in: bytes.span.bytes, map: map)
         _ = try? RetransmissionPayload.originalSequenceNumber(of: header.payload(of: bytes.span.bytes))
         _ = try? OpusPacket(parsing: header.payload(of: bytes.span.bytes))
     }
     if let packets = try? RTCPPacket.parse(compound: bytes.span.bytes) {
         for packet in packets {
-            _ = packet.bytes
+            let written = packet.bytes
+            if case .opaque(let unread) = packet, unread.error != nil { continue }
+            check((try? RTCPPacket.parse(compound: written.span.bytes)) == [packet], "written as it was read")
             if case .transportFeedback(let feedback) = packet { _ = feedback.results }
             if case .genericNACK(let nack) = packet { _ = nack.lost }
         }

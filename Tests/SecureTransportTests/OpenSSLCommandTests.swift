@@ -5,7 +5,8 @@ import Testing
 import WireFormat
 
 /// The `openssl` command as the peer: it has its own idea of DTLS 1.2, of `use_srtp` and of the exporter.
-@Suite(.enabled(if: OpenSSLCommand.isInstalled), .serialized, .timeLimit(.minutes(1)))
+@Suite(
+    .enabled(if: OpenSSLCommand.isInstalled, "openssl is not installed"), .serialized, .timeLimit(.minutes(1)))
 struct OpenSSLCommandTests {
     @Test(arguments: [SRTPProfile.aeadAES128GCM, .aes128CMHMACSHA1Tag80])
     func asTheClientOfOurServer(profile: SRTPProfile) throws {

@@ -85,7 +85,8 @@ struct FileTests {
     }
 
     @Test(
-        "libvpx's own vpxdec decodes our file to our decoder's pictures", .enabled(if: vpxdec != nil),
+        "libvpx's own vpxdec decodes our file to our decoder's pictures",
+        .enabled(if: vpxdec != nil, "vpxdec is not installed"),
         arguments: [1, 3])
     func judge(layers: Int) throws {
         let directory = try Directory()
