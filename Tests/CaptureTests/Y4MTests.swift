@@ -128,16 +128,35 @@ private final class Bytes: ByteInput {
         }
     }
 
-    @Test("no single corrupted byte traps")
-    func corruption() {
+    @Test("a corrupted byte is told at its place or before, or gives frames of what the header then says")
+    func corruption() throws {
         let bytes = Self.stream(frames: [Self.samples(1), Self.samples(2)])
+        let magics = [0..<9] + [0, 42].map { Self.header.utf8.count + 1 + $0 }.map { $0..<$0 + 5 }
         for index in bytes.indices {
             for value: UInt8 in [0, 0x0A, 0x20, 0x2D, 0x30, 0x39, 0x80, 0xFF, bytes[index] ^ 1] {
                 var corrupted = bytes
                 corrupted[index] = value
-                _ = try? Self.frames(of: corrupted)
+                do throws(CaptureError) {
+                    let size = try Y4MReader(input: Bytes(corrupted), path: "test.y4m").size
+                    let frames = try Self.frames(of: corrupted)
+                    #expect(value == bytes[index] || !magics.contains { $0.contains(index) })
+                    #expect(frames.allSatisfy { $0.size == size })
+                    #expect(frames.map { $0.samples.map(\.count).reduce(0, +) }.reduce(0, +) < bytes.count * 2)
+                } catch {
+                    guard case .invalidY4M(_, let offset, _, _) = error else {
+                        Issue.record("byte \(index) as \(value): \(error)")
+                        continue
+                    }
+                    #expect((0...bytes.count).contains(offset))
+                }
             }
         }
+        // What is a sample is another sample, and nothing else.
+        var corrupted = bytes
+        corrupted[bytes.count - 1] ^= 1
+        let (before, after) = (try Self.frames(of: bytes), try Self.frames(of: corrupted))
+        #expect(before.count == 2 && after.count == 2)
+        #expect(before[0].samples == after[0].samples && before[1].samples != after[1].samples)
     }
 
     @Test("a line without an end is refused, not read for ever")

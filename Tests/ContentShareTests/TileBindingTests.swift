@@ -1,10 +1,14 @@
 import Capture
 import Media
 import NetworkRuntime
-import PeerConnection
+import RTP
+import Synchronization
 import Testing
+import VideoCoding
+import WireFormat
 
 @testable import ContentShare
+@testable import PeerConnection
 
 /// Who gets the pictures of a tile.
 @Suite(.timeLimit(.minutes(2)))
@@ -47,28 +51,45 @@ struct TileBindingTests {
         screen.stop()
     }
 
-    @Test func `Who looks on beside another takes no key frame`() async throws {
-        let pair = try await Pair(binds: false)
-        let screen = try pattern(192, 144)
-        try await pair.alice.contentShare.start(source: screen)
-        let tile = try #require(await pair.tiles.wait(for: .added))
-        // Packets that a busy machine loses take key frames, too: once in some times none is lost.
-        var wasSpared = false
-        for _ in 0..<10 where !wasSpared {
-            let before = await keyFramesEncoded(pair.alice)
-            let log = EventLog<PictureSink.Picture>()
-            try pair.bob.tiles.bind(PictureSink(log, of: tile.attendeeID), toTile: tile.tileID)
-            // Longer than the encoder keeps two key frames apart.
-            await log.wait(count: 15)
-            wasSpared = await keyFramesEncoded(pair.alice) == before
-        }
-        #expect(wasSpared)
-        await pair.end()
-        screen.stop()
+    @Test func `Who looks on beside another takes no key frame`() throws {
+        let requests = Mutex(0)
+        let view = TileView(receiver: 0) { requests.withLock { $0 += 1 } }
+        defer { view.stop() }
+        let attendee = try AttendeeID("alice")
+        // The key frame that begins the tile is about to be given.
+        try view.bind(PictureSink(EventLog(), of: attendee), isBeginning: true)
+        view.bind(encoded: { _ in }, isBeginning: true)
+        #expect(requests.withLock { $0 } == 0)
+        view.receive(try keyFrame())
+        try view.bind(PictureSink(EventLog(), of: attendee), isBeginning: false)
+        #expect(requests.withLock { $0 } == 0)
+        // What is not decoded here has to stand on its own.
+        view.bind(encoded: { _ in }, isBeginning: false)
+        #expect(requests.withLock { $0 } == 1)
     }
 
-    private func keyFramesEncoded(_ session: AttendeeSession) async -> Int64? {
-        await session.statistics().compactMap { $0.integer("keyFramesEncoded") }.first
+    @Test func `Who is the first to look at a tile that has begun takes one key frame`() throws {
+        let requests = Mutex(0)
+        let view = TileView(receiver: 0) { requests.withLock { $0 += 1 } }
+        defer { view.stop() }
+        view.receive(try keyFrame())
+        for _ in 0..<3 { try view.bind(PictureSink(EventLog(), of: AttendeeID("alice")), isBeginning: false) }
+        #expect(requests.withLock { $0 } == 1)
+    }
+
+    private func keyFrame() throws -> AssembledFrame {
+        let size = PixelSize(width: 64, height: 64)
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 1_000_000))
+        let picture = PixelBuffer(size: size, format: .i420) { planes, _ in
+            for plane in planes { _ = plane.initializeMemory(as: UInt8.self, repeating: 60) }
+        }
+        guard case .encoded(let frame) = try encoder.encode(picture, timestamp: .zero) else {
+            throw VideoTileError.decoder("no frame")
+        }
+        return AssembledFrame(
+            data: frame.data, header: try VP8FrameHeader(parsing: frame.data.span.bytes), timestamp: RTPTimestamp(0),
+            pictureID: nil, temporalLayer: nil, packetCount: 1, firstArrival: Instant(nanoseconds: 0),
+            completion: Instant(nanoseconds: 0))
     }
 
     @Test func `A tile that the viewer paused goes on with a picture that stands on its own`() async throws {

@@ -43,9 +43,10 @@ extension Interop {
 
             let video = try #require(try Viewer.chromium.report(in: folder).video(of: "alice#content"))
             #expect(video.sizes.map(\.width) == [1280, 640], "one change of size, and of nothing else")
-            // How long the pauses are is the machine's affair too: it is printed, not judged.
             let longest = video.gaps.map(\.gapMs).max() ?? 0
             print("Chromium: longest pause over 200 ms during the changes: \(longest) ms (0: none)")
+            // Each change is taken between two frames; an encoder or a source that began anew would take longer.
+            #expect(longest < 500, "milliseconds without a frame")
         }
 
         @Test(chromium)
@@ -132,7 +133,6 @@ extension Interop {
             #expect(report.negotiations?.count == 3)
             let video = try #require(report.video(of: "alice#content"))
             #expect(video.frames > 60)
-            print("Chromium: frames over two restarts: \(video.frames), pauses over 200 ms: \(video.gaps.map(\.gapMs))")
         }
 
         @Test(chromium)

@@ -4,7 +4,7 @@ import Testing
 extension Interop {
     /// A real screen, through the command line, to receivers that other people wrote.
     ///
-    /// The bounds are loose where they depend on how busy the machine is; the figures are printed.
+    /// What is printed are the figures; the bounds leave room for a machine that is busy with something else.
     @Suite(.serialized)
     struct ScreenTests {
         static let display: ConditionTrait = .enabled(
@@ -51,8 +51,9 @@ extension Interop {
             print("\(report.viewer): first frame \(Int(firstFrame)) ms after send, \(fps) frames a second")
             #expect(report.tracks.filter { $0.kind == "video" }.map(\.streams) == [["alice#content"]])
             #expect(report.width == 1280 && report.height == 720)
-            // How fast is the machine's affair, and printed above; that the picture goes on is ours.
-            #expect(fps >= 1, "a screen that changes all the time")
+            // 30 on an idle machine.
+            #expect(fps >= 20, "of a screen that changes all the time, at 30 frames a second")
+            #expect(firstFrame < 3000, "milliseconds to the first frame")
         }
 
         private func showStillScreen(to viewer: Viewer) async throws {

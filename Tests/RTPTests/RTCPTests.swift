@@ -109,7 +109,7 @@ struct RTCPPacketTests {
     }
 
     @Test(arguments: vectors.map(\.0))
-    func noTruncationOrDamageTraps(_ text: String) {
+    func whateverIsReadOfADamagedPacketIsWrittenAsItWasRead(_ text: String) {
         forEachDamage(of: hex(text), readEverything)
     }
 
@@ -251,6 +251,19 @@ struct RTCPBundleWriterTests {
     @Test func feedbackOfReducedSizeGoesAlone() throws {
         let writer = RTCPBundleWriter(source: one, canonicalName: "name", allowsReducedSize: true)
         #expect(writer.datagrams(feedback: [pli]) == [pli.bytes])
+    }
+
+    @Test("A datagram holds as much as is allowed, and the next begins with what is more", arguments: [true, false])
+    func fullDatagram(_ allowsReducedSize: Bool) {
+        let prefix = allowsReducedSize ? 0 : 8 + 16
+        func count(_ maximumByteCount: Int) -> [Int] {
+            let writer = RTCPBundleWriter(
+                source: one, canonicalName: "name", allowsReducedSize: allowsReducedSize,
+                maximumByteCount: maximumByteCount)
+            return writer.datagrams(feedback: [pli, pli, pli]).map(\.count)
+        }
+        #expect(count(prefix + 36) == [prefix + 36])
+        #expect(count(prefix + 35) == [prefix + 24, prefix + 12])
     }
 
     @Test(arguments: [true, false])

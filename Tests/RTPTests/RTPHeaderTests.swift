@@ -173,7 +173,7 @@ struct RTPHeaderTests {
     }
 
     @Test(arguments: [oneByte, padded, twoByte])
-    func noTruncationOrDamageTraps(_ packet: [UInt8]) {
+    func whateverIsReadOfADamagedPacketLiesWithinIt(_ packet: [UInt8]) {
         forEachDamage(of: packet, readEverything)
     }
 
@@ -231,6 +231,8 @@ struct RTPHeaderTests {
         #expect(ntp.sinceUnixEpoch == .milliseconds(1500))
         // The seconds wrap on 7 February 2036; the fraction is read to the nearest nanosecond.
         #expect(NTPTimestamp(0).sinceUnixEpoch == .seconds(2_085_978_496))
+        #expect(NTPTimestamp(5 << 32).sinceUnixEpoch == .seconds(2_085_978_501))
+        #expect(NTPTimestamp(sinceUnixEpoch: .seconds(4_000_000_000)).sinceUnixEpoch == .seconds(4_000_000_000))
         #expect(NTPTimestamp(sinceUnixEpoch: .seconds(2_085_978_495)).sinceUnixEpoch == .seconds(2_085_978_495))
         #expect(NTPTimestamp(.max).sinceUnixEpoch == .seconds(2_085_978_496))
         #expect(NTPTimestamp(sinceUnixEpoch: .nanoseconds(123_456_789)).sinceUnixEpoch == .nanoseconds(123_456_789))

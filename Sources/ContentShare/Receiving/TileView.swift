@@ -24,13 +24,14 @@ final class TileView: Sendable {
     }
 
     private let receiver: Int
-    private let connection: Connection
+    /// Asks the sender for a key frame.
+    let requestKeyFrame: @Sendable () -> Void
     private let broadcaster = VideoBroadcaster()
     private let state = Mutex(State())
 
-    init(receiver: Int, connection: Connection) {
+    init(receiver: Int, requestKeyFrame: @escaping @Sendable () -> Void) {
         self.receiver = receiver
-        self.connection = connection
+        self.requestKeyFrame = requestKeyFrame
     }
 
     /// Gives `sink` what is decoded from now on. `isBeginning`: the key frame that begins the tile is about to be given.
@@ -64,7 +65,7 @@ final class TileView: Sendable {
                         buffer: picture, timestamp: .nanoseconds(frame.completion.nanoseconds),
                         rotation: VideoRotation(rawValue: frame.quarterTurns * 90) ?? .upright))
             },
-            undecodable: { [weak self] in self?.requestKeyFrame() })
+            undecodable: requestKeyFrame)
     }
 
     func receive(_ frame: AssembledFrame) {
@@ -89,10 +90,6 @@ final class TileView: Sendable {
             state.decoderAwaitsKeyFrame = true
             for index in state.encoded.indices { state.encoded[index].awaitsKeyFrame = true }
         }
-    }
-
-    func requestKeyFrame() {
-        Task { [connection, receiver] in await connection.requestKeyFrame(ofReceiver: receiver) }
     }
 
     func stop() {

@@ -120,7 +120,11 @@ public final class VideoTileController: Sendable {
         let connection = connection
         let found = state.withLock { state -> (TileView, isBeginning: Bool)? in
             guard let receiver = state.list.receiver(ofTile: id) else { return nil }
-            let view = state.views[receiver] ?? TileView(receiver: receiver, connection: connection)
+            let view =
+                state.views[receiver]
+                ?? TileView(receiver: receiver) {
+                    Task { await connection.requestKeyFrame(ofReceiver: receiver) }
+                }
             state.views[receiver] = view
             return (view, state.beginning == receiver)
         }

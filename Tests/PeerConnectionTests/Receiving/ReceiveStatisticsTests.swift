@@ -122,15 +122,27 @@ private let source = SynchronizationSource(0x1234_5678)
         #expect(block.roundTripTime(at: NTPTimestamp(0xB44D_B710_8000_0000)) == .milliseconds(6125))
     }
 
-    @Test("Nothing traps at the ends of the fields")
+    @Test("At the ends of the fields counts stay right")
     func extremes() {
         var statistics = ReceiveStatistics(clockRate: 90_000, minimumSequential: 1)
+        var verdicts: [[ReceiveStatistics.Validity]] = []
         for time in [Int64.min, 0, .max, .min] {
+            let now = Instant(nanoseconds: time)
+            verdicts.append([])
             for number in [0, 0xFFFF, 0x8000, 0x7FFF, 0x8000] as [UInt16] {
-                _ = statistics.receive(
-                    SequenceNumber(number), timestamp: RTPTimestamp(0x8000_0000), now: Instant(nanoseconds: time))
-                _ = statistics.reportBlock(on: source, now: Instant(nanoseconds: time))
+                verdicts[verdicts.count - 1].append(
+                    statistics.receive(SequenceNumber(number), timestamp: RTPTimestamp(0x8000_0000), now: now))
+                let block = statistics.reportBlock(on: source, now: now)
+                #expect(block.cumulativeLost == Int32(statistics.packetsLost))
+                #expect(block.extendedHighestSequenceNumber == statistics.extendedHighestSequenceNumber)
+                #expect(block.fractionLost == 0)
             }
         }
+        // Half the numbers away is neither ahead nor behind; the one after it begins anew.
+        let later = [ReceiveStatistics.Validity.implausible, .implausible, .valid, .valid, .valid]
+        #expect(verdicts == [[.valid, .valid, .implausible, .implausible, .restarted], later, later, later])
+        #expect(statistics.packetsReceived == 12 && statistics.packetsInvalid == 8)
+        #expect(statistics.packetsExpected == 1 && statistics.packetsLost == -9)
+        #expect(statistics.extendedHighestSequenceNumber == 0x8000)
     }
 }
