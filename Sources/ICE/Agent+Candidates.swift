@@ -73,7 +73,9 @@ extension Agent {
         let transport = isStream ? TransportProtocol.tcp : .udp
         guard component == 1 else { return .ignoredComponent }
         guard let type = CandidateType(rawValue: type) else { return .ignoredType }
-        guard address.port != 0, !address.ip.isUnspecified, !address.ip.isMulticast else { return .ignoredAddress }
+        guard address.port != 0, !address.ip.isUnspecified, !address.ip.isMulticast, !address.ip.isV4Mapped else {
+            return .ignoredAddress
+        }
         // The foundation is the peer's text: a bound on what is kept of it.
         let remote = Candidate(
             foundation: String(foundation.prefix(32)), priority: priority, address: address, type: type,
@@ -117,14 +119,13 @@ extension Agent {
         remoteCandidates.firstIndex { $0.address == address && $0.transport == transport }
     }
 
-    /// Transports and families must agree; link-local IPv6 addresses reach each other only; what is sent from a loopback address
-    /// reaches only this machine.
+    /// Transports and families must agree, and scopes (RFC 4007 §6): a loopback address means its own machine and a
+    /// link-local one its own link. From any other address, or through a relay, it would be a host that the peer is not
+    /// at, and that is not the peer's to have asked. Private addresses are paired with all, as routers map them.
     static func isWorthChecking(_ local: Candidate, _ remote: Candidate) -> Bool {
         let (from, to) = (local.base.ip, remote.address.ip)
-        guard local.transport == remote.transport, from.isV4 == to.isV4 else { return false }
-        if from.isLoopback { return to.isLoopback }
-        if !from.isV4 { return from.isLinkLocal == to.isLinkLocal }
-        return true
+        return local.transport == remote.transport && from.isV4 == to.isV4 && from.isLoopback == to.isLoopback
+            && from.isLinkLocal == to.isLinkLocal
     }
 
     /// The candidate that a base is: of the host, or relayed.

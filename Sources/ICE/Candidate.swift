@@ -106,7 +106,7 @@ public enum RemoteCandidateOutcome: Hashable, Sendable {
     case ignoredComponent
     /// A type that RFC 8445 does not name.
     case ignoredType
-    /// An address that nothing can be sent to: unspecified, multicast or port 0.
+    /// An address that no candidate has: unspecified, multicast, IPv4 written as IPv6, or port 0.
     case ignoredAddress
     /// ``Limits/remoteCandidates`` are known already.
     case overLimit

@@ -32,6 +32,36 @@ import WireFormat
         #expect(network.agents.map { $0.pairReports().map(\.priority) } == [[expected], [expected]])
     }
 
+    @Test(
+        "addresses are paired within their scope: loopback and link-local ones with none but their like",
+        arguments: [
+            ("192.0.2.1", ["192.0.2.2", "10.0.0.1", "127.0.0.1", "127.8.8.8", "169.254.169.254"], 2),
+            ("10.0.0.1", ["192.0.2.2", "192.168.1.1", "127.0.0.1"], 2),
+            ("127.0.0.1", ["127.0.0.1", "127.8.8.8", "192.0.2.2", "10.0.0.1", "169.254.1.1"], 2),
+            ("169.254.1.1", ["169.254.1.2", "192.0.2.2", "127.0.0.1"], 1),
+            ("2001:db8::1", ["2001:db8::2", "fd00::1", "::1", "fe80::1", "192.0.2.2"], 2),
+            ("fe80::1", ["fe80::2", "2001:db8::2", "::1"], 1),
+            ("::1", ["::1", "fe80::2", "2001:db8::2"], 1),
+        ], ["udp", "tcp"])
+    func scopes(rule: (base: String, peers: [String], paired: Int), transport: String) throws {
+        var generator = SeededGenerator(seed: 5)
+        var agent = Agent(
+            configuration: Configuration(role: .controlling, credentials: .random(using: &generator)),
+            generator: generator)
+        let now = Instant(nanoseconds: 0)
+        agent.addLocalHost(try #require(TransportAddress(rule.base, port: 4000)), now: now)
+        agent.setRemote(credentials: .random(using: &generator), now: now)
+        for peer in rule.peers {
+            let outcome = agent.addRemoteCandidate(
+                foundation: "1", component: 1, transport: transport, priority: 1,
+                address: try #require(TransportAddress(peer, port: 5000)), type: "host",
+                tcpType: transport == "tcp" ? "passive" : nil, now: now)
+            #expect(outcome == .added)
+        }
+        let paired = agent.pairReports().map(\.remote.address.ip.description)
+        #expect(paired.sorted() == rule.peers.prefix(rule.paired).sorted())
+    }
+
     @Test("a check carries what RFC 8445 §7.1 asks for")
     func checkContents() throws {
         var peer = try ScriptedPeer(role: .controlling)
@@ -225,6 +255,7 @@ import WireFormat
             ("192.0.2.9", 9, "udp", "carrier-pigeon", .ignoredType),
             ("0.0.0.0", 9, "udp", "host", .ignoredAddress),
             ("224.0.0.251", 5353, "udp", "host", .ignoredAddress),
+            ("::ffff:127.0.0.1", 9, "udp", "host", .ignoredAddress),
             ("192.0.2.9", 0, "udp", "host", .ignoredAddress),
         ])
     func uselessCandidates(ip: String, port: Int, transport: String, type: String, outcome: RemoteCandidateOutcome)

@@ -86,6 +86,20 @@ import WireFormat
         #expect(network.agents.allSatisfy { $0.selectedPair?.local.type == .relayed })
     }
 
+    @Test("a relay is not asked to reach its own machine or its own link")
+    func relayScope() throws {
+        var network = try network(policy: [.relay, .all])
+        network.agents[0].setRemote(credentials: network.agents[1].localCredentials, now: network.now)
+        for peer in ["127.0.0.1", "169.254.169.254", "10.0.0.1"] {
+            network.agents[0].addRemoteCandidate(
+                foundation: "1", component: 1, transport: "udp", priority: 1, address: try address(peer), type: "host",
+                now: network.now)
+        }
+        let pairs = network.agents[0].pairReports()
+        #expect(pairs.map(\.local.type) == [.relayed])
+        #expect(pairs.map(\.remote.address) == [try address("10.0.0.1")])
+    }
+
     @Test("the policy of relays alone tells no other address, asks nothing else, and answers nobody else")
     func relayPolicy() throws {
         var network = try network(policy: [.relay, .all])
