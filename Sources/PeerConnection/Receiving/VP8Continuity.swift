@@ -10,14 +10,35 @@ struct VP8Continuity: Sendable {
         temporalLevelZeroIndex = descriptor.temporalLevelZeroIndex
     }
 
-    /// Whether the delta frame of `descriptor` refers to nothing in `gap`, the numbers that did not all arrive.
-    func canSkip(to descriptor: VP8PayloadDescriptor, gap: Range<Int64>, buffer: VP8PacketBuffer) -> Bool {
+    /// What is known of the pictures in a gap, whose packets did not all arrive: it grows with each packet that is there.
+    struct Gap {
+        /// Pictures that no other refers to.
+        private(set) var unreferenced = 0
+        /// Whether some picture is one that others may refer to.
+        private(set) var hasReference = false
+        private var newest: VP8PictureID?
+
+        fileprivate init(after picture: VP8PictureID?) {
+            newest = picture
+        }
+
+        /// Takes the next packet.
+        mutating func add(_ descriptor: VP8PayloadDescriptor) {
+            guard let id = descriptor.pictureID, id != newest else { return }
+            newest = id
+            if descriptor.isNonReference { unreferenced += 1 } else { hasReference = true }
+        }
+    }
+
+    /// A gap that begins behind the frame returned last.
+    var gap: Gap { Gap(after: pictureID) }
+
+    /// Whether the delta frame of `descriptor` refers to nothing in `gap`, which lies before it.
+    func canSkip(to descriptor: VP8PayloadDescriptor, over gap: Gap) -> Bool {
         if let distance = pictureDistance(to: descriptor) {
             // Nothing but padding was lost, or every frame between is known as one that nobody refers to.
             if distance == 1 { return true }
-            if distance > 1, unreferencedPictures(in: gap, buffer: buffer, before: descriptor) == distance - 1 {
-                return true
-            }
+            if distance > 1, !gap.hasReference, gap.unreferenced == distance - 1 { return true }
         }
         guard let layer = descriptor.temporalLayer, let base = descriptor.temporalLevelZeroIndex,
             let lastBase = temporalLevelZeroIndex
@@ -30,21 +51,5 @@ struct VP8Continuity: Sendable {
     private func pictureDistance(to descriptor: VP8PayloadDescriptor) -> Int? {
         guard let pictureID, let next = descriptor.pictureID, next.isLong == pictureID.isLong else { return nil }
         return next.distance(from: pictureID)
-    }
-
-    private func unreferencedPictures(
-        in gap: Range<Int64>, buffer: VP8PacketBuffer, before descriptor: VP8PayloadDescriptor
-    ) -> Int {
-        var count = 0
-        var counted = pictureID
-        for number in gap {
-            guard let piece = buffer[number]?.descriptor, let id = piece.pictureID, id != counted,
-                id != descriptor.pictureID
-            else { continue }
-            guard piece.isNonReference else { return 0 }
-            counted = id
-            count += 1
-        }
-        return count
     }
 }

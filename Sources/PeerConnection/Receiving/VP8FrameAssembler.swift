@@ -22,6 +22,9 @@ public struct VP8FrameAssembler: Sendable {
         public var keyFrameWait = Duration.milliseconds(500)
         /// How long a gap is waited for while a later frame could be decoded without it.
         public var skipDelay = Duration.milliseconds(50)
+        /// The least time between two searches for such a frame among many packets: each reads all that wait, and more
+        /// come all the time.
+        public var searchInterval = Duration.milliseconds(10)
         /// How long a stream of which nothing decodable has come yet may take before a key frame is asked for.
         public var startDelay = Duration.milliseconds(100)
         /// The packets that can wait, a power of two.
@@ -61,6 +64,8 @@ public struct VP8FrameAssembler: Sendable {
     public private(set) var framesDropped = 0
     /// Frames returned by ``pollFrame()``.
     public private(set) var framesAssembled = 0
+    /// Packets that were looked at in search of a frame behind a gap.
+    private(set) var packetsSearched = 0
     /// Packets that came after their frame was given up (`packetsDiscarded`).
     public private(set) var packetsDiscarded = 0
     /// Second copies of packets.
@@ -74,6 +79,10 @@ public struct VP8FrameAssembler: Sendable {
     private var ready: [AssembledFrame] = []
     private var continuity: VP8Continuity?
     private var blockedSince: Instant?
+    /// When a way past a gap may be searched for again; nil for at once.
+    private var nextSearch: Instant?
+    /// Whether packets have come since the last search.
+    private var isSearchWorthwhile = false
     /// No number below this is taken any more.
     private var floor = Int64.min
     /// The timestamp of the frame counted last as dropped, whose packets may be dropped one by one.
@@ -146,14 +155,14 @@ public struct VP8FrameAssembler: Sendable {
     /// Gives up what can't be completed in time; call at ``nextDeadline(now:)``.
     public mutating func poll(now: Instant) {
         guard let since = blockedSince, case .following = state, now - since >= configuration.skipDelay else { return }
-        if skipGap(now: now) { advance(now: now) }
+        if search(now: now) { advance(now: now) }
         if let since = blockedSince, now - since >= configuration.maximumWait { awaitKeyFrame(now: now) }
     }
 
     /// What is missing will not come: goes on without it where that can be, and else awaits a key frame.
     mutating func giveUpGap(now: Instant) {
         guard blockedSince != nil, case .following = state else { return }
-        if skipGap(now: now) { advance(now: now) } else { awaitKeyFrame(now: now) }
+        if skipGap() { advance(now: now) } else { awaitKeyFrame(now: now) }
     }
 
     /// When ``poll(now:)`` or ``needsKeyFrame(now:)`` may next change something, after a poll at `now`; nil while
@@ -163,7 +172,9 @@ public struct VP8FrameAssembler: Sendable {
         case .following:
             guard let blockedSince else { return nil }
             let skip = blockedSince.advanced(by: configuration.skipDelay)
-            return now < skip ? skip : blockedSince.advanced(by: configuration.maximumWait)
+            if now < skip { return skip }
+            let giveUp = blockedSince.advanced(by: configuration.maximumWait)
+            return isSearchWorthwhile ? min(giveUp, nextSearch ?? now) : giveUp
         case .awaitingKeyFrame: return needsKeyFrame(now: now) ? nil : keyFrameDeadline
         case nil: return nil
         }
@@ -211,11 +222,8 @@ public struct VP8FrameAssembler: Sendable {
         }
         makeRoom(for: slot, now: now)
         buffer.insert(slot)
-        if slot.startsKeyFrame {
-            let start = KeyFrameStart(number: slot.number, cursor: slot.number, arrival: now)
-            let place = keyFrameStarts.firstIndex { $0.number > start.number } ?? keyFrameStarts.count
-            keyFrameStarts.insert(start, at: place)
-        }
+        isSearchWorthwhile = true
+        if slot.startsKeyFrame { insertKeyFrameStart(slot.number, now: now) }
         switch state {
         case nil: state = .awaitingKeyFrame(since: now, isCertain: slot.startsFrame && !slot.startsKeyFrame)
         case .awaitingKeyFrame(let since, false)
@@ -224,8 +232,17 @@ public struct VP8FrameAssembler: Sendable {
         default: break
         }
         advance(now: now)
-        if let since = blockedSince, now - since >= configuration.skipDelay, skipGap(now: now) { advance(now: now) }
+        if let since = blockedSince, now - since >= configuration.skipDelay, search(now: now) { advance(now: now) }
         return .accepted
+    }
+
+    /// Each is looked at with every packet: where so many have begun, the oldest will hardly be completed.
+    static let maximumKeyFrameStarts = 16
+
+    private mutating func insertKeyFrameStart(_ number: Int64, now: Instant) {
+        let place = keyFrameStarts.firstIndex { $0.number > number } ?? keyFrameStarts.count
+        keyFrameStarts.insert(KeyFrameStart(number: number, cursor: number, arrival: now), at: place)
+        if keyFrameStarts.count > Self.maximumKeyFrameStarts { keyFrameStarts.removeFirst() }
     }
 
     /// Keeps the packets within the ring and their bytes within the limit.
@@ -278,24 +295,50 @@ public struct VP8FrameAssembler: Sendable {
         return nil
     }
 
-    /// Goes on behind a gap, with the first whole frame that needs nothing of it.
-    private mutating func skipGap(now: Instant) -> Bool {
+    /// A search that looks at no more packets costs little beside what brought the newest of them here.
+    static let cheapSearch = 128
+
+    /// Looks for a way past the gap, where it may be found now and was not before.
+    private mutating func search(now: Instant) -> Bool {
+        guard isSearchWorthwhile, nextSearch.map({ now >= $0 }) ?? true else { return false }
+        let before = packetsSearched
+        let isFound = skipGap()
+        nextSearch = packetsSearched - before > Self.cheapSearch ? now.advanced(by: configuration.searchInterval) : nil
+        return isFound
+    }
+
+    /// Goes on behind a gap, with the first whole frame that needs nothing of it. Each packet that waits is looked at
+    /// twice at most.
+    private mutating func skipGap() -> Bool {
         guard case .following(let next, let cursor) = state, let continuity, let newest = buffer.newest else {
             return false
         }
-        var start = cursor + 1
+        isSearchWorthwhile = false
+        var gap = continuity.gap
+        var start = next
+        // How far packets were followed already, as those of a frame whose end has not come.
+        var followed = cursor
         while start <= newest {
-            if let slot = buffer[start], slot.startsFrame, let descriptor = slot.descriptor {
-                var end = start
-                if case .complete = buffer.run(from: start, cursor: &end),
-                    slot.startsKeyFrame || continuity.canSkip(to: descriptor, gap: next..<start, buffer: buffer)
-                {
-                    drop(before: start)
-                    state = .following(next: start, cursor: end)
-                    return true
-                }
-                start = max(start, end)
+            packetsSearched += 1
+            guard let slot = buffer[start], let descriptor = slot.descriptor else {
+                start += 1
+                continue
             }
+            if start > followed, slot.startsFrame {
+                var end = start
+                let run = buffer.run(from: start, cursor: &end)
+                packetsSearched += Int(end - start)
+                followed = end
+                if case .complete(let last) = run {
+                    if slot.startsKeyFrame || continuity.canSkip(to: descriptor, over: gap) {
+                        drop(before: start)
+                        state = .following(next: start, cursor: end)
+                        return true
+                    }
+                    followed = last
+                }
+            }
+            gap.add(descriptor)
             start += 1
         }
         return false

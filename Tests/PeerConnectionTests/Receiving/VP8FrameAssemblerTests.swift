@@ -1,4 +1,4 @@
-import PeerConnection
+@testable import PeerConnection
 import RTP
 import Testing
 import TestSupport
@@ -219,6 +219,58 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         for packet in next { assembler.insert(packet, now: at(60)) }
         #expect(assembler.pollFrames() == [bytes(key), bytes(next)])
         #expect(assembler.framesDropped == 1)
+    }
+
+    @Test("Behind a gap, frames of no use are looked at in proportion to packets and time", arguments: [true, false])
+    func boundedSearch(isWhole: Bool) {
+        var stream = VP8TestStream(seed: 1)
+        var generator = SeededGenerator(seed: 3)
+        var assembler = VP8FrameAssembler()
+        for packet in stream.frame(isKeyFrame: true, packetCount: 1) { assembler.insert(packet, now: at(0)) }
+        let lost = stream.frame(isKeyFrame: false, packetCount: 1)[0].number
+        let count = 1900
+        for index in 1...count {
+            let now = Instant(nanoseconds: Int64(index) * 100_000)
+            assembler.insert(
+                SequenceNumber(lost.rawValue &+ UInt16(index)),
+                timestamp: RTPTimestamp(isWhole ? UInt32(index) * 90 : 90),
+                marker: isWhole,
+                descriptor: VP8PayloadDescriptor(
+                    startsPartition: true, isNonReference: true,
+                    pictureID: .long(.random(in: 0..<0x8000, using: &generator))),
+                payload: [0x11, 0, 0], now: now)
+            assembler.poll(now: now)
+        }
+        #expect(assembler.pollFrames().count == 1 && assembler.bufferedPackets == count)
+        let searches = 190 / 10 + VP8FrameAssembler.cheapSearch / 2
+        #expect(assembler.packetsSearched <= searches * 2 * count / 2)
+        #expect(assembler.packetsSearched > 0)
+        // A key frame that is found by none of the searches is found by the next, for which a deadline is kept.
+        let end = at(190)
+        let key = [UInt8]([0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x10, 0, 0x10, 0])
+        for number in [lost.rawValue &+ UInt16(count + 1), lost.rawValue &+ UInt16(count + 2)] {
+            assembler.insert(
+                SequenceNumber(number), timestamp: RTPTimestamp(1), marker: true,
+                descriptor: VP8PayloadDescriptor(startsPartition: true), payload: key, now: end)
+        }
+        let deadline = assembler.nextDeadline(now: end)
+        #expect(deadline.map { $0 > end && $0 <= end.advanced(by: .milliseconds(10)) } == true)
+        if let deadline { assembler.poll(now: deadline) }
+        #expect(assembler.pollFrames() == [key, key])
+    }
+
+    @Test("Of key frames that begin and are not completed, the newest few are followed")
+    func boundedKeyFrameStarts() {
+        var stream = VP8TestStream(seed: 1)
+        var assembler = VP8FrameAssembler()
+        let frames = (0..<VP8FrameAssembler.maximumKeyFrameStarts + 4).map { _ in
+            stream.frame(isKeyFrame: true, packetCount: 2)
+        }
+        for frame in frames { assembler.insert(frame[0], now: at(0)) }
+        assembler.insert(frames[3][1], now: at(1))
+        #expect(assembler.pollFrames().isEmpty, "it was given up")
+        assembler.insert(frames[4][1], now: at(1))
+        #expect(assembler.pollFrames() == [bytes(frames[4])])
     }
 
     @Test("What is no VP8 frame is dropped, and a key frame asked for")
