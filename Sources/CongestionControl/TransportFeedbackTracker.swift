@@ -132,7 +132,7 @@ public struct TransportFeedbackTracker: Sendable {
         feedbackReceived += 1
         let base = updateReference(feedback)
         var results: [PacketResult] = []
-        results.reserveCapacity(feedback.deltas.count)
+        results.reserveCapacity(min(feedback.deltas.count, slots.count))
         var number = unwrapper.peek(feedback.baseSequenceNumber)
         var arrival = base
         for delta in feedback.deltas {

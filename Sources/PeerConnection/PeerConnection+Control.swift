@@ -11,7 +11,8 @@ extension PeerConnection {
 
     /// Takes a decrypted compound packet apart. What can't be read is counted; the rest counts.
     mutating func receiveControl(_ compound: RawSpan, now: Instant) {
-        guard let packets = try? RTCPPacket.parse(compound: compound) else {
+        feedbackAllowance.refill(now: now)
+        guard let packets = try? RTCPPacket.parse(compound: compound, statuses: &feedbackAllowance.left) else {
             counts.packetsUnknown += 1
             return
         }
@@ -99,7 +100,7 @@ extension PeerConnection {
     }
 
     private func senderIndex(of source: SynchronizationSource) -> Int? {
-        outbound.firstIndex { $0.stream?.source == source && $0.isActive }
+        outbound.firstIndex { $0.source == source && $0.isActive }
     }
 
     /// Wallclock time at an instant.

@@ -123,6 +123,8 @@ public struct PeerConnection: ~Copyable {
     var receivers: [Int: Int] = [:]
     var pacer: Pacer<PacedPacket>
     var sentPackets = TransportFeedbackTracker()
+    /// What the peer may still tell of them.
+    var feedbackAllowance = FeedbackAllowance()
     var arrivals: TransportFeedbackGenerator?
     var remoteEstimate = RemoteBitrateEstimateHolder()
     var bandwidth: BandwidthControl

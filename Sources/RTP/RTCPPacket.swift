@@ -74,6 +74,14 @@ extension RTCPPacket {
     /// A packet whose frame is wrong (version, length, padding) spoils all; one whose content is wrong comes out as
     /// ``opaque(_:)`` with the error, so that the others still count.
     public static func parse(compound: RawSpan) throws(RTPError) -> [RTCPPacket] {
+        var statuses = TransportFeedback.maximumStatusCount
+        return try parse(compound: compound, statuses: &statuses)
+    }
+
+    /// As ``parse(compound:)``, where `statuses` is how many packets transport-wide feedback may still report: a few bytes
+    /// of it announce thousands. What it announces is taken off, and feedback that announces more than is left is not
+    /// read.
+    public static func parse(compound: RawSpan, statuses: inout Int) throws(RTPError) -> [RTCPPacket] {
         var packets: [RTCPPacket] = []
         var offset = 0
         guard compound.byteCount > 0 else { throw .truncated(.commonHeader, offset: 0) }
@@ -82,7 +90,7 @@ extension RTCPPacket {
                 throw .tooMany(.compound, limit: maximumPacketCount, offset: offset)
             }
             let frame = try RTCPFrame(parsing: compound, at: offset)
-            packets.append(frame.packet(in: compound))
+            packets.append(frame.packet(in: compound, statuses: &statuses))
             offset = frame.end
         }
         return packets
@@ -120,10 +128,10 @@ struct RTCPFrame {
         body = bodyStart..<end - padding
     }
 
-    func packet(in compound: RawSpan) -> RTCPPacket {
+    func packet(in compound: RawSpan, statuses: inout Int) -> RTCPPacket {
         let bytes = compound.extracting(body)
         do {
-            if let packet = try content(bytes) { return packet }
+            if let packet = try content(bytes, statuses: &statuses) { return packet }
             return opaque(bytes, error: nil)
         } catch {
             return opaque(bytes, error: error)
@@ -139,7 +147,7 @@ struct RTCPFrame {
         return reader.remainingArray()
     }
 
-    private func content(_ bytes: RawSpan) throws(RTPError) -> RTCPPacket? {
+    private func content(_ bytes: RawSpan, statuses: inout Int) throws(RTPError) -> RTCPPacket? {
         var reader = FieldReader(bytes, base: body.lowerBound)
         switch packetType {
         case RTCPPacketType.senderReport:
@@ -157,7 +165,8 @@ struct RTCPFrame {
             case FeedbackMessageType.genericNACK: return .genericNACK(try GenericNACK(&reader))
             case FeedbackMessageType.congestionControlFeedback:
                 return .congestionControlFeedback(try CongestionControlFeedback(&reader))
-            case FeedbackMessageType.transportFeedback: return .transportFeedback(try TransportFeedback(&reader))
+            case FeedbackMessageType.transportFeedback:
+                return .transportFeedback(try TransportFeedback(&reader, statuses: &statuses))
             default: return nil
             }
         case RTCPPacketType.payloadSpecificFeedback:

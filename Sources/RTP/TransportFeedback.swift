@@ -60,8 +60,8 @@ public struct TransportFeedback: Hashable, Sendable {
         return .milliseconds(Int64(difference) * 64)
     }
 
-    /// Most packets that one feedback packet reports. A few chunks could announce 65535; no receiver that reports every
-    /// second or oftener comes near this.
+    /// Most packets that one feedback packet reports, and all of one compound. A few chunks could announce 65535; no
+    /// receiver that reports every second or oftener comes near this.
     public static let maximumStatusCount = 16384
 
     /// 64 milliseconds in units of 250 microseconds.
@@ -79,15 +79,16 @@ public struct TransportFeedback: Hashable, Sendable {
         return (0...255).contains(delta) ? .smallDelta : .largeDelta
     }
 
-    init(_ reader: inout FieldReader) throws(RTPError) {
+    /// Takes what is announced off `statuses`, which bounds it.
+    init(_ reader: inout FieldReader, statuses: inout Int) throws(RTPError) {
         sender = try reader.source(.senderSource)
         media = try reader.source(.mediaSource)
         baseSequenceNumber = TransportSequenceNumber(try reader.uint16(.transportFeedbackHeader))
         let countOffset = reader.offset
         let count = Int(try reader.uint16(.packetStatusCount))
-        guard count <= Self.maximumStatusCount else {
-            throw .tooMany(.packetStatusCount, limit: Self.maximumStatusCount, offset: countOffset)
-        }
+        let limit = max(0, min(statuses, Self.maximumStatusCount))
+        guard count <= limit else { throw .tooMany(.packetStatusCount, limit: limit, offset: countOffset) }
+        statuses -= count
         referenceTime = Int32(bitPattern: try reader.uint24(.transportFeedbackHeader) << 8) >> 8
         feedbackPacketCount = try reader.uint8(.transportFeedbackHeader)
         var symbols: [Symbol] = []

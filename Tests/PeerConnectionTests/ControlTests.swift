@@ -1,3 +1,4 @@
+import CongestionControl
 import RTP
 import SecureTransport
 import TestSupport
@@ -142,5 +143,47 @@ import WireFormat
         receive([.goodbye(Goodbye(sources: [viewer])), .goodbye(Goodbye(sources: [viewer]))], on: call)
         call.run(for: .milliseconds(1))
         #expect(call.record.goodbyes == 1)
+    }
+
+    /// Reports of so many packets, all lost, in 24 bytes each.
+    private func announcing(_ count: Int, from first: UInt16, reports: Int) -> [RTCPPacket] {
+        let feedback = TransportFeedback(
+            sender: SynchronizationSource(7), media: SynchronizationSource(8),
+            baseSequenceNumber: TransportSequenceNumber(first), referenceTime: 0, feedbackPacketCount: 0,
+            deltas: [Int16?](repeating: nil, count: count))
+        return [RTCPPacket](repeating: .transportFeedback(feedback), count: reports)
+    }
+
+    @Test func `What feedback announces is read no faster than receivers have to tell`() throws {
+        let call = try makeCall(seed: 308)
+        #expect(call.sender.counts.packetsUnknown == 0, "all that a receiver tells by itself is read")
+        let burst = FeedbackAllowance.burst / 8192
+        receive(announcing(8192, from: 40_000, reports: 100), on: call)
+        #expect(call.sender.counts.packetsUnknown == 100 - UInt64(burst))
+        // At the same instant nothing more is, however many datagrams there are.
+        for _ in 0..<20 { receive(announcing(8192, from: 40_000, reports: 100), on: call) }
+        #expect(call.sender.counts.packetsUnknown == 2100 - UInt64(burst))
+        let before = call.sender.sentPackets.feedbackReceived
+        call.now = call.now.advanced(by: .seconds(1))
+        receive(announcing(8192, from: 40_000, reports: 100), on: call)
+        #expect(call.sender.sentPackets.feedbackReceived == before + burst)
+    }
+
+    @Test func `Five thousand packets a second, each reported three times, are always read`() {
+        var allowance = FeedbackAllowance()
+        var now = Instant(nanoseconds: 0)
+        for _ in 0..<400 {
+            now = now.advanced(by: .milliseconds(50))
+            allowance.refill(now: now)
+            allowance.left -= 5000 / 20 * 3
+            #expect(allowance.left >= 0)
+        }
+        allowance.left = 0
+        now = now.advanced(by: .microseconds(1))
+        for _ in 0..<100 {
+            now = now.advanced(by: .microseconds(1))
+            allowance.refill(now: now)
+        }
+        #expect(allowance.left == 101 * FeedbackAllowance.perSecond / 1_000_000, "no time is lost by asking often")
     }
 }

@@ -72,6 +72,34 @@ struct TransportFeedbackTests {
         #expect(packet.error == .tooMany(.packetStatusCount, limit: 16384, offset: 14))
     }
 
+    @Test func aCompoundHasOneBudgetOfStatuses() throws {
+        // 24 bytes that announce 8192 packets as lost, eighty times.
+        let one = hex("8fcd0005 00000001 00000002 00002000 00000000 1fff0001")
+        let many = [UInt8](repeatElement(one, count: 80).joined())
+        let packets = try RTCPPacket.parse(compound: many.span.bytes)
+        var statuses = 0
+        var refused: [RTPError?] = []
+        for packet in packets {
+            switch packet {
+            case .transportFeedback(let feedback): statuses += feedback.deltas.count
+            case .opaque(let packet): refused.append(packet.error)
+            default: continue
+            }
+        }
+        #expect(statuses == TransportFeedback.maximumStatusCount)
+        #expect(refused.count == 78)
+        #expect(refused.last == .tooMany(.packetStatusCount, limit: 0, offset: 79 * 24 + 14))
+
+        var left = 10
+        let single = hex("8fcd0005 00000001 00000002 0000000a 00000000 000a0000")
+        _ = try RTCPPacket.parse(compound: single.span.bytes, statuses: &left)
+        #expect(left == 0)
+        guard case .opaque? = try RTCPPacket.parse(compound: single.span.bytes, statuses: &left).first else {
+            Issue.record("ten more were read")
+            return
+        }
+    }
+
     @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6, 7, 8])
     func anyPatternOfArrivalsSurvivesTheRoundTrip(_ seed: UInt64) throws {
         var generator = SeededGenerator(state: seed)

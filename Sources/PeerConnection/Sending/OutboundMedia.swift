@@ -18,6 +18,8 @@ struct OutboundMedia {
 
     /// Whether there is a sender, which may send now: the newest descriptions have it send.
     private(set) var isActive = false
+    /// The sender's source, which stays; nil without one.
+    private(set) var source: SynchronizationSource?
     /// Whether its packets have transport-wide numbers.
     private(set) var isNumbering = false
     /// When a report is due; nil before the first.
@@ -29,7 +31,7 @@ struct OutboundMedia {
     /// When it was told.
     var targetTold: Instant?
 
-    /// The source, where there is a sender.
+    /// The sender's stream.
     var stream: OutgoingStream? { video?.stream ?? audio?.stream }
 
     /// Changes the sender's stream, where there is one.
@@ -51,7 +53,8 @@ struct OutboundMedia {
         let isPaused = !isActive
         isActive = true
         isNumbering = parameters.extensions[.transportSequenceNumber] != nil
-        if stream == nil {
+        if source == nil {
+            source = parameters.source
             if isVideo {
                 video = VideoSender(parameters: parameters, maximumBitrate: maximumBitrate, random: &random)
             } else {
