@@ -58,8 +58,6 @@ static inline int copenssl_tls12_prf(
 
 static inline long copenssl_set_mtu(SSL *ssl, long mtu) { return SSL_set_mtu(ssl, mtu); }
 
-static inline long copenssl_handle_timeout(SSL *ssl) { return DTLSv1_handle_timeout(ssl); }
-
 static inline void copenssl_bio_set_retry_read(BIO *bio) { BIO_set_retry_read(bio); }
 
 static inline void copenssl_bio_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }

@@ -80,6 +80,7 @@ public final class DTLSConnection {
             throw .libraryFailure(operation: "BIO_new", reason: OpenSSLError.takeReason())
         }
         SSL_set_bio(ssl, bio, bio)
+        DatagramBIO.takeTimer(of: ssl)
         do throws(DTLSError) {
             try context.showCertificate(on: ssl)
         } catch {
@@ -181,10 +182,7 @@ public final class DTLSConnection {
         guard transport.timer.expire() else { return }
         statistics.retransmissions += 1
         suspicion?.retransmissions += 1
-        transport.expireTimer()
-        OpenSSLError.clear()
-        let result = copenssl_handle_timeout(ssl)
-        if result < 0 { examine(Int32(clamping: result)) }
+        transport.repeatFlight()
     }
 
     /// Tells what the peer's session description promises; with a handshake that is through already, the peer's

@@ -17,7 +17,8 @@ enum DTLSRecords {
         case unprovenAlert(isFatal: Bool, code: UInt8)
     }
 
-    private enum ContentType {
+    /// What a record says that it holds (RFC 5246 §6.2.1).
+    enum ContentType {
         static let changeCipherSpec: UInt8 = 20
         static let alert: UInt8 = 21
         static let handshake: UInt8 = 22

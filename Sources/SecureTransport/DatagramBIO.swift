@@ -3,10 +3,10 @@ internal import WireFormat
 
 /// OpenSSL's end of the wire: a `BIO` whose every read is one datagram and whose every write is one datagram.
 ///
-/// It is here that OpenSSL's DTLS timer is kept from the wall clock. OpenSSL holds the point of its next timeout in a
-/// `timeval` and hands the address of it over each time that it sets the timer or clears it. A timer that is set is
-/// moved to a time that never comes, and ``RetransmissionTimer`` notes when it is due; then it is moved to a time long
-/// past, just before OpenSSL is asked to look at it.
+/// It is here that OpenSSL's DTLS timer is kept from the wall clock, by which alone OpenSSL writes a flight again. Its
+/// timer is told to last no time: as soon as a flight is written OpenSSL finds it expired, and writes the flight again,
+/// under record numbers of its own, as often as it may have to be sent. These repetitions are kept until
+/// ``RetransmissionTimer`` says that one is due, or until OpenSSL stops its timer, for the flight was answered.
 final class DatagramBIO {
     /// Datagrams that OpenSSL wrote, oldest first.
     var outgoing: [[UInt8]] = []
@@ -20,7 +20,10 @@ final class DatagramBIO {
     /// Alerts of the peer so far.
     private(set) var alertsReceived: UInt64 = 0
     private var incoming: UnsafeRawBufferPointer?
-    private var nextTimeout: UnsafeMutablePointer<timeval>?
+    /// The datagrams of each repetition of the flight in the air, the one to send next first.
+    private var repetitions: [[[UInt8]]] = []
+    /// How often OpenSSL has written that flight again.
+    private var repetitionsWritten = 0
 
     init(timer: RetransmissionTimer) {
         self.timer = timer
@@ -46,9 +49,10 @@ final class DatagramBIO {
         incoming = nil
     }
 
-    /// Makes OpenSSL's timer expired, where one is set.
-    func expireTimer() {
-        nextTimeout?.pointee = timeval(tv_sec: 1, tv_usec: 0)
+    /// Has the flight in the air leave again.
+    func repeatFlight() {
+        if !repetitions.isEmpty { outgoing += repetitions.removeFirst() }
+        timer.start()
     }
 
     func accepts(certificate derBytes: [UInt8]) -> Bool {
@@ -63,9 +67,6 @@ final class DatagramBIO {
         if isFatal && fatalAlert == nil { fatalAlert = code }
     }
 
-    /// Some 35 000 years on, and far enough from overflow for OpenSSL to subtract and add.
-    private static let never = timeval(tv_sec: 1 << 40, tv_usec: 0)
-
     private func read(into memory: UnsafeMutableRawPointer, capacity: Int) -> Int32 {
         guard let datagram = incoming, let base = datagram.baseAddress else { return -1 }
         incoming = nil
@@ -74,14 +75,40 @@ final class DatagramBIO {
         return Int32(clamping: count)
     }
 
-    private func timerChanged(_ timeout: UnsafeMutablePointer<timeval>) {
-        if timeout.pointee.tv_sec == 0 && timeout.pointee.tv_usec == 0 {
-            nextTimeout = nil
-            timer.stop()
+    private func write(_ datagram: UnsafeRawBufferPointer) {
+        // With an alert OpenSSL ends the handshake. What else it writes before the flight is answered repeats it.
+        if repetitions.isEmpty || datagram.first == DTLSRecords.ContentType.alert {
+            outgoing.append([UInt8](datagram))
         } else {
-            timeout.pointee = Self.never
-            nextTimeout = timeout
+            repetitions[repetitions.count - 1].append([UInt8](datagram))
+        }
+    }
+
+    private func flightWasAnswered() {
+        repetitions = []
+        timer.stop()
+    }
+
+    /// Microseconds that OpenSSL's timer is to last, where it lasted `former`; zero at the start of a flight.
+    ///
+    /// Shorter than 15 ms is for OpenSSL as good as over. The longest of all is more than an hour, and should the system's
+    /// clock leap that far, there is one repetition more.
+    fileprivate func timerDuration(after former: UInt32) -> UInt32 {
+        if former == 0 {
+            repetitions = []
+            repetitionsWritten = 0
             timer.start()
+        } else {
+            repetitions.append([])
+            repetitionsWritten += 1
+        }
+        return repetitionsWritten < RetransmissionTimer.maximumRetransmissions ? 1 : .max
+    }
+
+    /// Has OpenSSL ask for the duration of its timer here.
+    static func takeTimer(of ssl: OpaquePointer) {
+        DTLS_set_timer_cb(ssl) { ssl, former in
+            DatagramBIO.of(SSL_get_rbio(ssl))?.timerDuration(after: former) ?? .max
         }
     }
 
@@ -98,7 +125,7 @@ final class DatagramBIO {
         BIO_meth_set_write(method) { bio, memory, count in
             guard let bio, let memory, count > 0, let transport = DatagramBIO.of(bio) else { return -1 }
             copenssl_bio_clear_retry(bio)
-            transport.outgoing.append([UInt8](UnsafeRawBufferPointer(start: memory, count: Int(count))))
+            transport.write(UnsafeRawBufferPointer(start: memory, count: Int(count)))
             return count
         }
         BIO_meth_set_ctrl(method) { bio, command, _, argument in
@@ -106,8 +133,10 @@ final class DatagramBIO {
             case BIO_CTRL_FLUSH:
                 return 1
             case BIO_CTRL_DGRAM_SET_NEXT_TIMEOUT:
+                // Zero where the timer stops. Newer versions lend a copy, which ends with this call.
                 guard let transport = DatagramBIO.of(bio), let argument else { return 0 }
-                transport.timerChanged(argument.assumingMemoryBound(to: timeval.self))
+                let timeout = argument.load(as: timeval.self)
+                if timeout.tv_sec == 0 && timeout.tv_usec == 0 { transport.flightWasAnswered() }
                 return 1
             default:
                 return 0

@@ -13,9 +13,9 @@ struct RetransmissionTimer {
     /// The time of the input that is being worked on.
     var now: Instant
 
-    /// OpenSSL gives up at the thirteenth timeout of one flight; it is the handshake's limit that decides here, so there
-    /// is none after the twelfth.
-    static let maximumRetransmissions = 12
+    /// OpenSSL gives up at the thirteenth timeout of one flight; it is the handshake's limit that decides here. One is left
+    /// for a leap of the system's clock.
+    static let maximumRetransmissions = 11
 
     init(initial: Duration, maximum: Duration) {
         self.initial = max(initial, .milliseconds(1))
@@ -24,7 +24,7 @@ struct RetransmissionTimer {
         now = Instant(nanoseconds: 0)
     }
 
-    /// A message of a flight was sent.
+    /// A flight was sent.
     mutating func start() {
         deadline = retransmissions < Self.maximumRetransmissions ? now.advanced(by: interval) : nil
     }

@@ -124,6 +124,32 @@ import WireFormat
         #expect(client.failure == .timedOut(after: .seconds(30)))
     }
 
+    /// The datagrams of each flight: one of the client's, one of the server's, one of the client's.
+    @Test(arguments: [[1], [2], [3], [1, 2], [2, 3, 4], [3, 4, 5]])
+    func aFlightThatIsLostIsSentAgainAtTheVeryInstantThatItIsDue(lost: [Int]) throws {
+        var path = try Self.makePath()
+        path.tamper = { datagram, sent in lost.contains(sent) ? [] : datagram }
+        path.run()
+        try Self.expectConnected(path)
+        // The n-th loss in a row is made up for after 100 ms, 200 ms more, 400 ms more.
+        let waited = path.now.nanoseconds - 1_080_000_000
+        #expect(waited % 20_000_000 == 0 && waited >= 100_000_000 && waited <= 1_500_000_000, "\(waited)")
+        #expect(path.client.statistics.retransmissions + path.server.statistics.retransmissions > 0)
+    }
+
+    @Test func repetitionsOfAFlightHaveRecordNumbersOfTheirOwnAndTheSameMessages() throws {
+        let path = try Self.makePath()
+        path.client.start(now: path.now)
+        var flights = [try #require(path.client.pollTransmit())]
+        while let deadline = path.client.nextDeadline {
+            path.client.handleTimeout(now: deadline)
+            while let datagram = path.client.pollTransmit() { flights.append(datagram) }
+        }
+        #expect(flights.count == 12)
+        #expect(Set(flights.map { Array($0[5..<11]) }).count == flights.count, "sequence numbers (RFC 6347 §4.1)")
+        #expect(flights.allSatisfy { $0.dropFirst(11) == flights[0].dropFirst(11) })
+    }
+
     @Test func theServersLastFlightIsSentAgainWhenTheClientsComesAgain() throws {
         var path = try Self.makePath()
         let server = path.server
