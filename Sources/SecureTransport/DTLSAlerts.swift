@@ -28,6 +28,8 @@ struct DTLSAlerts {
     private static let nonceByteCount = 8
     private static let tagByteCount = 16
     private static let saltByteCount = 4
+    /// Of a record's body in AES-GCM: an explicit nonce, a tag, and nothing between.
+    static let shortestRecordByteCount = nonceByteCount + tagByteCount
 
     /// The keys of a connection whose handshake is through; nil where they are not for AES-GCM, or can't be had.
     init?(of ssl: OpaquePointer, role: DTLSRole) {

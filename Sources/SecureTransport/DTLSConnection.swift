@@ -140,7 +140,7 @@ public final class DTLSConnection {
         statistics.datagramsReceived += 1
         statistics.bytesReceived += UInt64(datagram.byteCount)
         guard isLive else { return statistics.datagramsDiscarded += 1 }
-        switch DTLSRecords.content(of: datagram, to: role) {
+        switch DTLSRecords.content(of: datagram, to: role, shortestProtected: shortestProtectedRecord) {
         case .malformed: statistics.datagramsDiscarded += 1
         case .unprovenAlert(let isFatal, let code): note(unprovenAlert: code, isFatal: isFatal, now: now)
         case .records:
@@ -269,6 +269,18 @@ public final class DTLSConnection {
         switch state {
         case .handshaking, .connected: true
         case .new, .failed, .closed: false
+        }
+    }
+
+    /// The explicit nonce and the tag of the suite in use, or of the one that was just agreed on (RFC 5288 §3, RFC 7905 §2);
+    /// with the suites that have none of this, the initialization vector and a block (RFC 5246 §6.2.3.2).
+    private var shortestProtectedRecord: Int? {
+        guard let ssl else { return DTLSAlerts.shortestRecordByteCount }
+        guard let suite = SSL_get_pending_cipher(ssl) ?? SSL_get_current_cipher(ssl) else { return nil }
+        return switch SSL_CIPHER_get_cipher_nid(suite) {
+        case NID_chacha20_poly1305: 16
+        case NID_aes_128_gcm, NID_aes_256_gcm: DTLSAlerts.shortestRecordByteCount
+        default: 32
         }
     }
 

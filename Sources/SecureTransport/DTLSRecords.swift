@@ -26,7 +26,10 @@ enum DTLSRecords {
     }
 
     /// What a datagram of the peer of `role` holds.
-    static func content(of datagram: RawSpan, to role: DTLSRole) -> Content {
+    ///
+    /// `shortestProtected` is what a record that has keys is long at least, by the suite that was chosen; nil while none
+    /// was. OpenSSL takes one that is too short to hold a nonce and a tag for a fault of its own, and ends the connection.
+    static func content(of datagram: RawSpan, to role: DTLSRole, shortestProtected: Int?) -> Content {
         var reader = ByteReader(datagram)
         guard reader.remaining > 0 else { return .malformed }
         var content = Content.records
@@ -42,7 +45,10 @@ enum DTLSRecords {
                 guard (ContentType.changeCipherSpec...ContentType.applicationData).contains(type),
                     version >> 8 == 0xFE, length > 0
                 else { return .malformed }
-                guard epoch == 0 else { continue }
+                guard epoch == 0 else {
+                    guard let shortestProtected, length >= shortestProtected else { return .malformed }
+                    continue
+                }
                 let body = datagram.extracting(start..<start + length)
                 switch type {
                 case ContentType.handshake:

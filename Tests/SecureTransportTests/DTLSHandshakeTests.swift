@@ -293,6 +293,26 @@ import WireFormat
         #expect(path.server.state == before)
     }
 
+    @Test func recordsTooShortToBeProtectedDoNotBreakTheHandshake() throws {
+        var path = try Self.makePath()
+        let (client, server) = (path.client, path.server)
+        client.start(now: path.now)
+        server.start(now: path.now)
+        path.collect()
+        repeat {
+            for type in UInt8(20)...23 {
+                for length in UInt8(1)...23 {
+                    let record =
+                        [type, 0xFE, 0xFD, 0, 1, 0, 0, 0, 0, 9, length, 0, length]
+                        + [UInt8](repeating: 0, count: Int(length))
+                    client.handle(datagram: record.span.bytes, now: path.now)
+                    server.handle(datagram: record.span.bytes, now: path.now)
+                }
+            }
+        } while path.step(until: path.now.advanced(by: .seconds(1)))
+        try Self.expectConnected(path)
+    }
+
     @Test func anythingForgedAfterTheHandshakeChangesNothing() throws {
         var path = try Self.makePath()
         path.run()
@@ -311,6 +331,10 @@ import WireFormat
         }
         #expect(path.server.keys != nil, "\(path.server.state)")
         #expect(path.client.keys != nil, "\(path.client.state)")
+        path.client.close()
+        path.collect()
+        while path.step(until: .distantFuture) {}
+        #expect(path.server.state == .closed(byPeer: true), "what the peer says is heard as before")
     }
 
     @Test(arguments: [UInt8(40), 0])
