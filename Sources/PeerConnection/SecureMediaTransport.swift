@@ -9,6 +9,8 @@ struct SecureMediaTransport {
     private(set) var inbound: SRTPReceiver?
     /// Whether DTLS has datagrams to send: kept, for every packet asks.
     private var hasTransmits = false
+    /// Sees the keys before they are discarded: for who decrypts what was captured.
+    var keyObserver: ((SRTPKeyingMaterial) -> Void)?
 
     /// What an input led to.
     enum Outcome: Equatable {
@@ -79,7 +81,10 @@ struct SecureMediaTransport {
 
     private mutating func change() -> Outcome {
         switch dtls?.state {
-        case .connected(let keys) where outbound == nil:
+        case .connected where outbound == nil:
+            guard let keys = dtls?.keys else { return .nothing }
+            defer { dtls?.discardKeys() }
+            keyObserver?(keys)
             do {
                 // A packet is only ever protected twice when it is the very same one: see `VideoSender.SentPacket`.
                 outbound = try SRTPSender(

@@ -14,10 +14,10 @@ struct DTLSAlerts {
     }
 
     private let algorithm: OpaquePointer
-    private let writeKey: [UInt8]
-    private let writeSalt: [UInt8]
-    private let readKey: [UInt8]
-    private let readSalt: [UInt8]
+    /// The client's key, the server's, the client's salt, the server's (RFC 5246 §6.3).
+    private let block: SecretBytes
+    private let keyByteCount: Int
+    private let role: DTLSRole
     /// OpenSSL has numbered the records of the handshake, of which there are a few with each transmission of a flight.
     private var sequenceNumber: UInt64 = 1 << 32
 
@@ -36,14 +36,18 @@ struct DTLSAlerts {
         guard SSL_version(ssl) == Int32(DTLS1_2_VERSION), let suite = SSL_get_current_cipher(ssl),
             let digest = SSL_CIPHER_get_handshake_digest(suite), let session = SSL_get_session(ssl)
         else { return nil }
-        let keyByteCount: Int
         switch SSL_CIPHER_get_cipher_nid(suite) {
         case NID_aes_128_gcm: (keyByteCount, algorithm) = (16, EVP_aes_128_gcm())
         case NID_aes_256_gcm: (keyByteCount, algorithm) = (32, EVP_aes_256_gcm())
         default: return nil
         }
-        var master = [UInt8](repeating: 0, count: Int(SSL_MAX_MASTER_KEY_LENGTH))
-        master.removeLast(master.count - SSL_SESSION_get_master_key(session, &master, master.count))
+        self.role = role
+        let block = SecretBytes(byteCount: 2 * (keyByteCount + Self.saltByteCount))
+        self.block = block
+        let master = SecretBytes(byteCount: Int(SSL_MAX_MASTER_KEY_LENGTH))
+        let masterByteCount = master.withUnsafeMutableBytes { memory in
+            SSL_SESSION_get_master_key(session, memory.bindMemory(to: UInt8.self).baseAddress, memory.count)
+        }
         var randoms = [UInt8](repeating: 0, count: 2 * Int(SSL3_RANDOM_SIZE))
         let isWhole = randoms.withUnsafeMutableBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return false }
@@ -51,24 +55,14 @@ struct DTLSAlerts {
             return SSL_get_server_random(ssl, start, size) == size
                 && SSL_get_client_random(ssl, start + size, size) == size
         }
-        var block = [UInt8](repeating: 0, count: 2 * (keyByteCount + Self.saltByteCount))
-        guard isWhole,
-            copenssl_tls12_prf(
-                EVP_MD_get0_name(digest), &master, master.count, "key expansion", &randoms, randoms.count, &block,
-                block.count) == 1
-        else { return nil }
-        OPENSSL_cleanse(&master, master.count)
-        // The client's key, the server's, the client's salt, the server's.
-        var reader = block[...]
-        func take(_ count: Int) -> [UInt8] {
-            defer { reader = reader.dropFirst(count) }
-            return Array(reader.prefix(count))
+        let isExpanded = master.withUnsafeMutableBytes { master in
+            block.withUnsafeMutableBytes { block in
+                copenssl_tls12_prf(
+                    EVP_MD_get0_name(digest), master.bindMemory(to: UInt8.self).baseAddress, masterByteCount,
+                    "key expansion", &randoms, randoms.count, block.bindMemory(to: UInt8.self).baseAddress, block.count)
+            }
         }
-        let (clientKey, serverKey) = (take(keyByteCount), take(keyByteCount))
-        let (clientSalt, serverSalt) = (take(Self.saltByteCount), take(Self.saltByteCount))
-        OPENSSL_cleanse(&block, block.count)
-        (writeKey, readKey) = role == .client ? (clientKey, serverKey) : (serverKey, clientKey)
-        (writeSalt, readSalt) = role == .client ? (clientSalt, serverSalt) : (serverSalt, clientSalt)
+        guard isWhole, isExpanded == 1 else { return nil }
     }
 
     /// A datagram with an alert.
@@ -77,8 +71,7 @@ struct DTLSAlerts {
         let number = UInt64(Self.epoch) << 48 | sequenceNumber
         let nonce = Self.bytes(of: number)
         var message: [UInt8] = [alert.isFatal ? 2 : 1, alert.code]
-        guard let tag = apply(encrypting: true, key: writeKey, salt: writeSalt, nonce, number, &message, tag: nil)
-        else { return nil }
+        guard let tag = apply(encrypting: true, nonce, number, &message, tag: nil) else { return nil }
         let body = nonce + message + tag
         return [Self.contentType] + Self.bytes(of: Self.version) + nonce + Self.bytes(of: UInt16(body.count)) + body
     }
@@ -98,8 +91,8 @@ struct DTLSAlerts {
             var message = Array(body[Self.nonceByteCount..<Self.nonceByteCount + 2])
             let isAuthentic =
                 apply(
-                    encrypting: false, key: readKey, salt: readSalt, Array(body.prefix(Self.nonceByteCount)), number,
-                    &message, tag: Array(body.suffix(Self.tagByteCount))) != nil
+                    encrypting: false, Array(body.prefix(Self.nonceByteCount)), number, &message,
+                    tag: Array(body.suffix(Self.tagByteCount))) != nil
             if isAuthentic { alerts.append(Alert(isFatal: message[0] == 2, code: message[1])) }
         }
         return alerts
@@ -107,8 +100,7 @@ struct DTLSAlerts {
 
     /// Encrypts a message in place, or decrypts it where it is authentic; its tag.
     private func apply(
-        encrypting: Bool, key: [UInt8], salt: [UInt8], _ nonce: [UInt8], _ number: UInt64, _ message: inout [UInt8],
-        tag: [UInt8]?
+        encrypting: Bool, _ nonce: [UInt8], _ number: UInt64, _ message: inout [UInt8], tag: [UInt8]?
     ) -> [UInt8]? {
         guard let context = EVP_CIPHER_CTX_new() else { return nil }
         defer { EVP_CIPHER_CTX_free(context) }
@@ -118,7 +110,17 @@ struct DTLSAlerts {
         var tag = tag ?? [UInt8](repeating: 0, count: Self.tagByteCount)
         var done: Int32 = 0
         let count = Int32(message.count)
-        guard EVP_CipherInit_ex(context, algorithm, nil, key, salt + nonce, encrypting ? 1 : 0) == 1,
+        // Who encrypts does so by its own key, who decrypts by its peer's.
+        let isClients = encrypting == (role == .client)
+        let isReady = block.withUnsafeBytes { block in
+            let keys = block.bindMemory(to: UInt8.self)
+            let key = keys.baseAddress.map { $0 + (isClients ? 0 : keyByteCount) }
+            let salt = 2 * keyByteCount + (isClients ? 0 : Self.saltByteCount)
+            var vector = keys[salt..<salt + Self.saltByteCount] + nonce
+            defer { OPENSSL_cleanse(&vector, vector.count) }
+            return EVP_CipherInit_ex(context, algorithm, nil, key, vector, encrypting ? 1 : 0) == 1
+        }
+        guard isReady,
             EVP_CipherUpdate(context, nil, &done, additional, Int32(additional.count)) == 1,
             message.withUnsafeMutableBufferPointer({
                 EVP_CipherUpdate(context, $0.baseAddress, &done, $0.baseAddress, count)

@@ -7,12 +7,12 @@ public import WireFormat
 /// ``handle(datagram:now:)``, time through ``handleTimeout(now:)`` at ``nextDeadline``; after each input ``state`` says
 /// where it stands and ``pollTransmit()`` gives the datagrams to send, alerts of a failure included.
 ///
-///     new ──start──▶ handshaking ──peer verified──▶ connected(keys)
+///     new ──start──▶ handshaking ──peer verified──▶ connected
 ///                        │                              │
 ///                        ├── alert, mismatch, time ──▶ failed ◀── fatal alert
 ///                        └── close ───────────────▶ closed ◀── close, close_notify
 ///
-/// Keys are released only after the certificate was found to be the one that the session description promises; where
+/// ``keys`` are released only after the certificate was found to be the one that the session description promises; where
 /// the description comes later than the handshake, it stays `handshaking` until
 /// ``setExpectedFingerprints(_:now:)``.
 public final class DTLSConnection {
@@ -22,8 +22,8 @@ public final class DTLSConnection {
         case new
         /// Under way, or through but with no fingerprints yet to check the peer's certificate against.
         case handshaking
-        /// The peer is who it should be, and these are the keys for SRTP.
-        case connected(SRTPKeyingMaterial)
+        /// The peer is who it should be, and there are keys for SRTP.
+        case connected
         /// Over.
         case failed(DTLSError)
         /// Ended by this side, or by the peer's `close_notify`.
@@ -33,7 +33,11 @@ public final class DTLSConnection {
     /// Which end this is.
     public let role: DTLSRole
     /// Where the connection stands.
-    public private(set) var state = State.new
+    public private(set) var state = State.new {
+        didSet { if state != .connected { keys = nil } }
+    }
+    /// The keys for SRTP while it is connected, until ``discardKeys()``.
+    public private(set) var keys: SRTPKeyingMaterial?
     /// What came, went and was dropped.
     public private(set) var statistics = DTLSStatistics()
 
@@ -113,7 +117,7 @@ public final class DTLSConnection {
     /// - Returns: false where it is too early, for something is still to be sent.
     @discardableResult
     public func rest() -> Bool {
-        guard isHandshakeDone, case .connected = state, !hasTransmits else { return false }
+        guard isHandshakeDone, state == .connected, !hasTransmits else { return false }
         // Of suites with other ciphers OpenSSL goes on to hold the keys.
         guard let ssl, let alerts = DTLSAlerts(of: ssl, role: role) else { return true }
         agreed = (profile, cipherSuite, version)
@@ -121,6 +125,11 @@ public final class DTLSConnection {
         self.ssl = nil
         SSL_free(ssl)
         return true
+    }
+
+    /// Lets go of ``keys``: for who has handed them to SRTP. With the last copy of them their memory is wiped.
+    public func discardKeys() {
+        keys = nil
     }
 
     // MARK: Input
@@ -335,7 +344,7 @@ public final class DTLSConnection {
         } else if let alert = transport.fatalAlert {
             fail(.peerAlert(code: alert, name: String(cString: SSL_alert_desc_string_long(Int32(alert)))))
         } else if SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 {
-            if case .connected = state {
+            if state == .connected {
                 sendCloseNotify()
                 state = .closed(byPeer: true)
             } else {
@@ -363,14 +372,20 @@ public final class DTLSConnection {
             sendCloseNotify()
             return fail(.noSRTPProfile)
         }
-        var exported = [UInt8](repeating: 0, count: SRTPKeyingMaterial.exportedByteCount(profile))
+        let exported = SecretBytes(byteCount: SRTPKeyingMaterial.exportedByteCount(profile))
         let label = SRTPKeyingMaterial.exporterLabel
-        guard SSL_export_keying_material(ssl, &exported, exported.count, label, label.utf8.count, nil, 0, 0) == 1,
-            let keys = try? SRTPKeyingMaterial(profile: profile, role: role, exported: exported.span.bytes)
-        else {
+        let isExported = exported.withUnsafeMutableBytes { memory in
+            SSL_export_keying_material(
+                ssl, memory.bindMemory(to: UInt8.self).baseAddress, memory.count, label, label.utf8.count, nil, 0, 0)
+        }
+        let keys = exported.withUnsafeBytes {
+            try? SRTPKeyingMaterial(profile: profile, role: role, exported: $0.bytes)
+        }
+        guard isExported == 1, let keys else {
             return fail(.libraryFailure(operation: "exporting keys", reason: OpenSSLError.takeReason()))
         }
-        state = .connected(keys)
+        state = .connected
+        self.keys = keys
     }
 
     /// The mismatch in the hash function that decided, so that both sides of it can be compared by eye.

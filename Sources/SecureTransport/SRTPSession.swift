@@ -144,17 +144,18 @@ private struct SRTPHandle: ~Copyable {
         profile: SRTPProfile, masterKey: SRTPMasterKey, direction: srtp_ssrc_type_t, allowsRepeatedTransmission: Bool
     ) throws(SRTPError) {
         guard Self.initialized == srtp_err_status_ok else { throw SRTPError(status: Self.initialized) }
-        guard masterKey.key.count == profile.masterKeyByteCount, masterKey.salt.count == profile.masterSaltByteCount
+        guard masterKey.keyByteCount == profile.masterKeyByteCount,
+            masterKey.saltByteCount == profile.masterSaltByteCount
         else { throw .wrongKeyLength }
         var policy = srtp_policy_t()
         guard profile.apply(to: &policy) else { throw SRTPError(status: srtp_err_status_no_such_op) }
         policy.ssrc.type = direction
         policy.window_size = Self.replayWindow
         policy.allow_repeat_tx = allowsRepeatedTransmission ? 1 : 0
-        var secret = masterKey.key + masterKey.salt
         var session: srtp_t?
-        let status = secret.withUnsafeMutableBufferPointer { key in
-            policy.key = key.baseAddress
+        let status = masterKey.withUnsafeBytes { secret in
+            // libsrtp2 derives the session's keys from it, and keeps no copy.
+            policy.key = UnsafeMutablePointer(mutating: secret.bindMemory(to: UInt8.self).baseAddress)
             return srtp_create(&session, &policy)
         }
         guard status == srtp_err_status_ok, let session else { throw SRTPError(status: status) }

@@ -75,6 +75,9 @@ final class SimulatedCall {
     var isCut = false
     /// What the sender sees the viewer as: a NAT that forgets gives it another port.
     var viewerPublicAddress = viewerAddress
+    /// What each end had for SRTP, once DTLS is through.
+    private(set) var senderKeys: SRTPKeyingMaterial?
+    private(set) var viewerKeys: SRTPKeyingMaterial?
     /// Sees each datagram before it crosses the link.
     var tap: ((Datagram, End) -> Void)?
     private let isOverTCP: Bool
@@ -112,6 +115,8 @@ final class SimulatedCall {
         content = SeededGenerator(seed: seed &+ 4)
         nextFrame = now
         nextSound = now
+        sender.transport.keyObserver = { [unowned self] in senderKeys = $0 }
+        viewer.transport.keyObserver = { [unowned self] in viewerKeys = $0 }
         sender.addLocalAddress(Self.senderAddress, now: now)
         viewer.addLocalAddress(Self.viewerAddress, now: now)
         let offer = try sender.makeOffer()
@@ -134,12 +139,6 @@ final class SimulatedCall {
         pendingAnswer = nil
         try sender.accept(answer: answer, to: offer, now: now)
         sender.endRemoteCandidates(now: now)
-    }
-
-    /// What the viewer decrypts the sender's packets with, once DTLS is through.
-    var viewerKeys: SRTPKeyingMaterial? {
-        guard case .connected(let keys) = viewer.transport.dtls?.state else { return nil }
-        return keys
     }
 
     /// Runs for this long; the sender sends a frame every 33 ms once it is connected, where `sendsFrames`.

@@ -100,13 +100,15 @@ struct SimulatedPath {
 }
 
 extension DTLSConnection {
-    /// The keys, once released.
-    var keys: SRTPKeyingMaterial? {
-        if case .connected(let keys) = state { keys } else { nil }
-    }
-
     /// The error that it failed with.
     var failure: DTLSError? {
         if case .failed(let error) = state { error } else { nil }
     }
+}
+
+extension SRTPMasterKey {
+    /// The key alone.
+    var key: [UInt8] { withUnsafeBytes { Array($0.prefix(keyByteCount)) } }
+    /// The salt alone.
+    var salt: [UInt8] { withUnsafeBytes { Array($0.dropFirst(keyByteCount)) } }
 }

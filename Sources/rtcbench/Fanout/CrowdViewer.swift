@@ -248,9 +248,10 @@ final class CrowdViewer {
                 dtls.start(now: now)
             }
         }
-        if !isConnected, case .connected(let keys) = dtls.state {
+        if !isConnected, let keys = dtls.keys {
             outbound = try? SRTPSender(profile: keys.profile, masterKey: keys.local)
             inbound = try? SRTPReceiver(profile: keys.profile, masterKey: keys.remote)
+            dtls.discardKeys()
             isConnected = true
         }
         while let check = agent.pollTransmit() {
