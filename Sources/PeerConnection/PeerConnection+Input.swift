@@ -211,13 +211,23 @@ extension PeerConnection {
     }
 
     private mutating func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, now: Instant) -> Bool {
-        guard let keys = transport.inbound, let count = try? keys.unprotectRTP(datagram) else {
+        guard let keys = transport.inbound else {
+            counts.packetsRefused += 1
+            return false
+        }
+        // SRTP keeps a stream of each source that it accepts: it is asked about those alone that are of use to anybody.
+        let protected = UnsafeRawBufferPointer(datagram).bytes
+        guard let clear = try? RTPHeader(protected: protected), let route = route(of: clear, in: protected) else {
+            counts.packetsUnknown += 1
+            return false
+        }
+        guard let count = try? keys.unprotectRTP(datagram, sparing: { isInUse($0) }) else {
             counts.packetsRefused += 1
             return false
         }
         transport.peerIsThrough()
         let packet = UnsafeRawBufferPointer(rebasing: datagram[..<count]).bytes
-        guard let header = try? RTPHeader(parsing: packet), let route = route(of: header, in: packet) else {
+        guard let header = try? RTPHeader(parsing: packet) else {
             counts.packetsUnknown += 1
             return true
         }
@@ -231,6 +241,12 @@ extension PeerConnection {
         }
         if let former = route.former { inbound[former].lose(header.source) }
         return true
+    }
+
+    /// Whether the peer sends or reports in the name of a source.
+    private func isInUse(_ source: UInt32) -> Bool {
+        let source = SynchronizationSource(source)
+        return reporters.contains(source) || inbound.contains { $0.isSource(source) }
     }
 
     /// Where a packet goes.
@@ -271,7 +287,9 @@ extension PeerConnection {
     }
 
     private mutating func receiveControl(_ datagram: UnsafeMutableRawBufferPointer, now: Instant) -> Bool {
-        guard let keys = transport.inbound, let count = try? keys.unprotectRTCP(datagram) else {
+        guard let keys = transport.inbound,
+            let count = try? keys.unprotectRTCP(datagram, sparing: { isInUse($0) })
+        else {
             counts.packetsRefused += 1
             return false
         }

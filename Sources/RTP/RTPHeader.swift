@@ -33,6 +33,15 @@ public struct RTPHeader: Hashable, Sendable {
 
     /// Reads the header of `packet`, which is a whole RTP packet, decrypted.
     public init(parsing packet: RawSpan) throws(RTPError) {
+        try self.init(packet, isProtected: false)
+    }
+
+    /// Reads the header of `packet`, which SRTP still protects: whether its payload ends in padding can't be seen.
+    public init(protected packet: RawSpan) throws(RTPError) {
+        try self.init(packet, isProtected: true)
+    }
+
+    private init(_ packet: RawSpan, isProtected: Bool) throws(RTPError) {
         var reader = FieldReader(packet)
         guard packet.byteCount >= Self.fixedByteCount else {
             throw .truncated(.header, offset: 0)
@@ -58,7 +67,7 @@ public struct RTPHeader: Hashable, Sendable {
             extensionRange = reader.offset..<reader.offset
         }
         let start = reader.offset
-        if first & 0x20 != 0 {
+        if first & 0x20 != 0, !isProtected {
             let last = packet.byteCount - 1
             guard reader.remaining > 0 else { throw .truncated(.padding, offset: start) }
             let count = Int(packet.unsafeLoadUnaligned(fromByteOffset: last, as: UInt8.self))

@@ -64,14 +64,27 @@ public final class SRTPSender {
 }
 
 /// Checks and decrypts what the peer sends, in place (RFC 3711 §3.3), with replay protection. One per direction and
-/// transport; any number of sources.
+/// transport, for ``maximumStreams`` sources at a time.
 ///
 /// A value of one owner: it is used by one thread at a time. No input traps, whatever its length; a packet that is not
 /// accepted throws, and is for the caller to count. Its bytes are then of no use.
 public final class SRTPReceiver {
+    /// How many sources are told apart at a time. libsrtp2 keeps a stream of half a kilobyte for each that an authentic
+    /// packet came from, and looks through all of them for each packet: a peer may name any number.
+    public static let maximumStreams = 64
+
     /// The profile in use.
     public let profile: SRTPProfile
     private let handle: SRTPHandle
+    /// The sources that libsrtp2 has streams of.
+    private var streams: [Stream] = []
+    private var packetsAccepted: UInt64 = 0
+
+    private struct Stream {
+        let source: UInt32
+        /// The newest packet's place among all that were accepted.
+        var newest: UInt64
+    }
 
     /// A receiver with its keys, ``SRTPKeyingMaterial/remote``.
     public init(profile: SRTPProfile, masterKey: SRTPMasterKey) throws(SRTPError) {
@@ -81,25 +94,63 @@ public final class SRTPReceiver {
     }
 
     /// Checks and decrypts an SRTP packet; the length of the RTP packet that `memory` then begins with.
-    public func unprotectRTP(_ memory: UnsafeMutableRawBufferPointer) throws(SRTPError) -> Int {
+    ///
+    /// - Parameters:
+    ///   - memory: the packet.
+    ///   - isInUse: whether a source is one that others are to make room for: asked where there are too many.
+    public func unprotectRTP(
+        _ memory: UnsafeMutableRawBufferPointer, sparing isInUse: (UInt32) -> Bool = { _ in false }
+    ) throws(SRTPError) -> Int {
         guard Self.isWholeRTP(UnsafeRawBufferPointer(memory), trailer: profile.rtpOverhead) else { throw .malformed }
-        return try handle.unprotect(memory, with: srtp_unprotect)
+        let count = try handle.unprotect(memory, with: srtp_unprotect)
+        noteStream(ofPacket: memory, sourceOffset: 8, sparing: isInUse)
+        return count
     }
 
-    /// Checks and decrypts an SRTCP packet; the length of the RTCP packet that `memory` then begins with.
-    public func unprotectRTCP(_ memory: UnsafeMutableRawBufferPointer) throws(SRTPError) -> Int {
+    /// Checks and decrypts an SRTCP packet; the length of the RTCP packet that `memory` then begins with. Parameters as
+    /// for RTP; the source is that of the compound's first packet.
+    public func unprotectRTCP(
+        _ memory: UnsafeMutableRawBufferPointer, sparing isInUse: (UInt32) -> Bool = { _ in false }
+    ) throws(SRTPError) -> Int {
         guard memory.count >= 8 + profile.rtcpOverhead else { throw .malformed }
-        return try handle.unprotect(memory, with: srtp_unprotect_rtcp)
+        let count = try handle.unprotect(memory, with: srtp_unprotect_rtcp)
+        noteStream(ofPacket: memory, sourceOffset: 4, sparing: isInUse)
+        return count
+    }
+
+    /// How many sources there are streams of.
+    public var streamCount: Int { streams.count }
+
+    /// Takes note of an authentic packet. For a new source's stream that of another is removed where there are too many:
+    /// the one that was silent longest, of those that are not in use if there are any. With a stream goes its replay
+    /// protection, so that none is removed sooner.
+    private func noteStream(
+        ofPacket memory: UnsafeMutableRawBufferPointer, sourceOffset: Int, sparing isInUse: (UInt32) -> Bool
+    ) {
+        let source = UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: sourceOffset, as: UInt32.self))
+        packetsAccepted += 1
+        if let index = streams.firstIndex(where: { $0.source == source }) {
+            streams[index].newest = packetsAccepted
+            return
+        }
+        if streams.count >= Self.maximumStreams {
+            let unused = streams.indices.filter { !isInUse(streams[$0].source) }
+            let candidates = unused.isEmpty ? Array(streams.indices) : unused
+            if let oldest = candidates.min(by: { streams[$0].newest < streams[$1].newest }) {
+                handle.removeStream(of: streams.remove(at: oldest).source)
+            }
+        }
+        streams.append(Stream(source: source, newest: packetsAccepted))
     }
 
     /// Checks and decrypts an SRTP packet in an array, which shrinks.
     public func unprotectRTP(_ packet: inout [UInt8]) throws(SRTPError) {
-        try unprotect(&packet, unprotectRTP)
+        try unprotect(&packet) { memory throws(SRTPError) in try unprotectRTP(memory) }
     }
 
     /// Checks and decrypts an SRTCP packet in an array, which shrinks.
     public func unprotectRTCP(_ packet: inout [UInt8]) throws(SRTPError) {
-        try unprotect(&packet, unprotectRTCP)
+        try unprotect(&packet) { memory throws(SRTPError) in try unprotectRTCP(memory) }
     }
 
     private func unprotect(
@@ -163,6 +214,11 @@ private struct SRTPHandle: ~Copyable {
     }
 
     deinit { srtp_dealloc(session) }
+
+    func removeStream(of source: UInt32) {
+        // In network byte order, other than elsewhere in libsrtp2.
+        srtp_remove_stream(session, source.bigEndian)
+    }
 
     typealias Transform = (srtp_t?, UnsafeMutableRawPointer?, UnsafeMutablePointer<Int32>?) -> srtp_err_status_t
 

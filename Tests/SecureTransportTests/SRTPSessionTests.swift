@@ -152,6 +152,69 @@ import WireFormat
         }
     }
 
+    @Test(arguments: SRTPProfile.allCases)
+    func anyNumberOfAuthenticSourcesTakesSoManyStreamsAndNoMore(profile: SRTPProfile) throws {
+        let (sender, receiver) = try Self.makePair(profile)
+        func pass(_ packet: [UInt8], isControl: Bool = false) throws {
+            var packet = packet
+            if isControl { try sender.protectRTCP(&packet) } else { try sender.protectRTP(&packet) }
+            _ = try packet.withUnsafeMutableBytes { memory in
+                isControl
+                    ? try receiver.unprotectRTCP(memory, sparing: { $0 == 7 })
+                    : try receiver.unprotectRTP(memory, sparing: { $0 == 7 })
+            }
+        }
+        // Past the wrap of its sequence numbers, which a stream that begins anew knows nothing of.
+        for number in [UInt16(40_000), 65_535, 0, 1] { try pass(Self.rtp(number)) }
+        for source in UInt32(1000)..<6000 {
+            try pass(Self.rtp(1, source: source))
+            try pass(
+                [0x80, 201, 0, 1] + withUnsafeBytes(of: (source + 10_000).bigEndian) { Array($0) }, isControl: true)
+            #expect(receiver.streamCount <= SRTPReceiver.maximumStreams)
+        }
+        #expect(receiver.streamCount == SRTPReceiver.maximumStreams)
+        try pass(Self.rtp(2))
+    }
+
+    @Test func theStreamThatMakesRoomIsTheOneThatWasSilentLongest() throws {
+        let (sender, receiver) = try Self.makePair(.aeadAES128GCM)
+        var packets: [[UInt8]] = []
+        for source in UInt32(0)...UInt32(SRTPReceiver.maximumStreams) {
+            var packet = Self.rtp(1, source: source)
+            try sender.protectRTP(&packet)
+            packets.append(packet)
+        }
+        for packet in packets.dropLast() { try Self.expectAccepted(packet, by: receiver) }
+        var again = Self.rtp(2, source: 0)
+        try sender.protectRTP(&again)
+        try receiver.unprotectRTP(&again)
+        try Self.expectAccepted(packets[packets.count - 1], by: receiver)
+        #expect(throws: SRTPError.replayed) { try receiver.unprotectRTP(&packets[0]) }
+        #expect(throws: SRTPError.replayed) { try receiver.unprotectRTP(&packets[2]) }
+        // libsrtp2 has forgotten it.
+        try Self.expectAccepted(packets[1], by: receiver)
+    }
+
+    private static func expectAccepted(_ packet: [UInt8], by receiver: SRTPReceiver) throws {
+        var packet = packet
+        try receiver.unprotectRTP(&packet)
+    }
+
+    @Test(arguments: SRTPProfile.allCases)
+    func sourcesOfForgedPacketsTakeNoStream(profile: SRTPProfile) throws {
+        let (sender, receiver) = try Self.makePair(profile)
+        var packet = Self.rtp(1)
+        try sender.protectRTP(&packet)
+        var replay = packet
+        try receiver.unprotectRTP(&packet)
+        for source in UInt32(1000)..<3000 {
+            var forged = Self.rtp(1, source: source)
+            #expect(throws: SRTPError.authenticationFailed) { try receiver.unprotectRTP(&forged) }
+        }
+        #expect(receiver.streamCount == 1)
+        #expect(throws: SRTPError.replayed) { try receiver.unprotectRTP(&replay) }
+    }
+
     @Test func protectionNeedsRoomAndAPacket() throws {
         let (sender, _) = try Self.makePair(.aeadAES128GCM)
         var memory = Self.rtp(1) + [UInt8](repeating: 0, count: 15)

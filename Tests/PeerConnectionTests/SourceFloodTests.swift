@@ -1,0 +1,105 @@
+import RTP
+import SDP
+import SecureTransport
+import TestSupport
+import Testing
+import WireFormat
+
+@testable import PeerConnection
+
+/// Sources that a peer names with the right keys.
+@Suite struct SourceFloodTests {
+    private static let back = Datagram(
+        source: SimulatedCall.senderAddress, destination: SimulatedCall.viewerAddress, bytes: [])
+
+    /// A call that stands, and what protects packets as its sender does.
+    private func makeCall(seed: UInt64) throws -> (call: SimulatedCall, protection: SRTPSender) {
+        let call = try SimulatedCall(conditions: PathTests.clean, seed: seed)
+        call.run(for: .seconds(1))
+        let keys = try #require(call.viewerKeys)
+        return (call, try SRTPSender(profile: keys.profile, masterKey: keys.remote))
+    }
+
+    /// A key frame in one packet.
+    private func keyFrame(_ number: UInt16, of source: UInt32, payloadType: UInt8) -> [UInt8] {
+        var packet: [UInt8] = [0x80, 0x80 | payloadType]
+        packet.append(bigEndian: number)
+        packet.append(bigEndian: UInt32(number) * 3000)
+        packet.append(bigEndian: source)
+        return packet + [0x10, 0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02, 9, 9]
+    }
+
+    @Test func `Any number of media sources that belong to no section leaves no trace, and the call goes on`() throws {
+        let (call, protection) = try makeCall(seed: 451)
+        let payloadType = UInt8(call.viewer.inbound[0].negotiated.payloadType)
+        let before = try #require(call.viewer.transport.inbound?.streamCount)
+        for source in UInt32(1)...3000 {
+            var packet = keyFrame(1, of: source, payloadType: source % 2 == 0 ? payloadType : 100)
+            try protection.protectRTP(&packet)
+            call.inject(packet, like: Self.back, to: .right)
+        }
+        #expect(call.viewer.transport.inbound?.streamCount == before)
+        call.run(for: .seconds(1))
+        call.run(for: .milliseconds(500), sendsFrames: false)
+        #expect(call.record.frames.count == call.framesSent)
+    }
+
+    @Test func `Any number of sources of reports takes so many streams, and the call goes on`() throws {
+        let (call, protection) = try makeCall(seed: 452)
+        for round in UInt32(0)..<30 {
+            for source in round * 100 + 1...round * 100 + 100 {
+                var report: [UInt8] = [0x80, 201, 0, 1]
+                report.append(bigEndian: source)
+                try protection.protectRTCP(&report)
+                call.inject(report, like: Self.back, to: .right)
+            }
+            #expect(try #require(call.viewer.transport.inbound?.streamCount) <= SRTPReceiver.maximumStreams)
+            call.run(for: .milliseconds(100))
+        }
+        call.run(for: .milliseconds(500), sendsFrames: false)
+        #expect(call.record.frames.count == call.framesSent)
+    }
+
+    @Test func `A source that a later description names is received, whatever sources there were before`() throws {
+        let (call, protection) = try makeCall(seed: 453)
+        let old = try #require(call.viewer.inbound[0].source)
+        let payloadType = UInt8(call.viewer.inbound[0].negotiated.payloadType)
+        for source in UInt32(1)...200 {
+            var report: [UInt8] = [0x80, 201, 0, 1]
+            report.append(bigEndian: source)
+            try protection.protectRTCP(&report)
+            call.inject(report, like: Self.back, to: .right)
+        }
+        for turn in UInt32(1)...100 {
+            let new = 0xABC0_0000 + turn
+            let offer = try call.makeOffer().description.replacing("\(old.rawValue)", with: "\(new)")
+            _ = try call.viewer.answer(offer: SessionDescription.parse(offer), now: call.now)
+            #expect(call.viewer.inbound[0].source?.rawValue == new)
+            let count = call.record.frames.count
+            var packet = keyFrame(1, of: new, payloadType: payloadType)
+            try protection.protectRTP(&packet)
+            call.inject(packet, like: Self.back, to: .right)
+            call.run(for: .milliseconds(50), sendsFrames: false)
+            #expect(call.record.frames.count == count + 1)
+            #expect(try #require(call.viewer.transport.inbound?.streamCount) <= SRTPReceiver.maximumStreams)
+        }
+    }
+
+    @Test func `Who has no keys makes nobody lose a stream`() throws {
+        let (call, _) = try makeCall(seed: 454)
+        let source = try #require(call.viewer.inbound[0].source)
+        let payloadType = UInt8(call.viewer.inbound[0].negotiated.payloadType)
+        let before = try #require(call.viewer.transport.inbound?.streamCount)
+        for number in UInt32(1)...2000 {
+            let forged = keyFrame(1, of: number % 2 == 0 ? source.rawValue : number, payloadType: payloadType)
+            call.inject(forged + [UInt8](repeating: 1, count: 40), like: Self.back, to: .right)
+            var report: [UInt8] = [0x80, 201, 0, 1]
+            report.append(bigEndian: number)
+            call.inject(report + [UInt8](repeating: 1, count: 40), like: Self.back, to: .right)
+        }
+        #expect(call.viewer.transport.inbound?.streamCount == before)
+        call.run(for: .seconds(1))
+        call.run(for: .milliseconds(500), sendsFrames: false)
+        #expect(call.record.frames.count == call.framesSent)
+    }
+}

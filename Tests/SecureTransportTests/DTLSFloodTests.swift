@@ -1,0 +1,86 @@
+import Glibc
+import SecureTransport
+import Testing
+import WireFormat
+
+/// What a peer, or who forges its address, can have a handshake keep. OpenSSL sets the bounds: these tests hold it to them.
+@Suite struct DTLSFloodTests {
+    private static let floodCount = 20_000
+
+    /// A handshake in which the server has answered the client's first flight.
+    private static func makePath() throws -> SimulatedPath {
+        let alice = try #require(Identities.alice)
+        let context = try DTLSContext(DTLSConfiguration(certificate: alice))
+        var path = try SimulatedPath(
+            client: DTLSConnection(role: .client, context: context, expectedFingerprints: [alice.fingerprint()]),
+            server: DTLSConnection(role: .server, context: context, expectedFingerprints: [alice.fingerprint()]))
+        path.client.start(now: path.now)
+        path.server.start(now: path.now)
+        path.collect()
+        let isAnswered = path.step(until: .distantFuture)
+        try #require(isAnswered)
+        return path
+    }
+
+    private static func record(_ type: UInt8, epoch: UInt8, number: Int, _ body: [UInt8]) -> [UInt8] {
+        var record: [UInt8] = [type, 0xFE, 0xFD, 0, epoch, 0, 0]
+        record.append(bigEndian: UInt32(truncatingIfNeeded: number))
+        record.append(bigEndian: UInt16(body.count))
+        return record + body
+    }
+
+    /// Bytes of memory that the process takes.
+    private static func residentByteCount() throws -> Int {
+        let file = try #require(fopen("/proc/self/statm", "r"))
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 128)
+        try #require(fgets(&line, Int32(line.count), file) != nil)
+        let fields = line.prefix { $0 != 0 }.split(separator: CChar(UInt8(ascii: " ")))
+        let pages = try #require(fields.dropFirst().first).reduce(0) { $0 * 10 + Int($1) - 48 }
+        return pages * sysconf(Int32(_SC_PAGESIZE))
+    }
+
+    /// Gives the server a flood, sees what is kept of it, and has the handshake go on.
+    private static func expectLittleKept(_ datagram: (Int) -> [UInt8]) throws {
+        var path = try makePath()
+        let before = try residentByteCount()
+        for number in 0..<floodCount {
+            path.server.handle(datagram: datagram(number).span.bytes, now: path.now)
+            while path.server.pollTransmit() != nil {}
+        }
+        // Other tests allocate, too. If all were kept it would be some hundred megabytes.
+        #expect(try residentByteCount() - before < 32 << 20)
+        path.run()
+        #expect(path.server.keys != nil && path.client.keys != nil, "\(path.server.state)")
+    }
+
+    @Test func recordsForKeysThatAreNotThereYetAreKeptInSmallNumber() throws {
+        try Self.expectLittleKept { Self.record(22, epoch: 1, number: $0, [UInt8](repeating: 1, count: 1000)) }
+    }
+
+    @Test func beginningsOfMessagesToComeAreKeptInSmallNumber() throws {
+        try Self.expectLittleKept { number in
+            // Certificates of 32 KB, each in many pieces, of which the last never comes.
+            let piece = (number / 8) % 32
+            return Self.record(
+                22, epoch: 0, number: number + 1,
+                [11, 0, 0x80, 0, 0, UInt8(8 + number % 8), 0, UInt8(piece * 1000 >> 8), UInt8(piece * 1000 & 0xFF)]
+                    + [0, 3, 0xE8] + [UInt8](repeating: 1, count: 1000))
+        }
+    }
+
+    @Test func whatIsNeverAnsweredIsSentSoOftenAndNoMore() throws {
+        let path = try Self.makePath()
+        while path.server.pollTransmit() != nil {}
+        var flights = 0
+        var now = path.now
+        while let deadline = path.server.nextDeadline {
+            now = deadline
+            path.server.handleTimeout(now: now)
+            if path.server.hasTransmits { flights += 1 }
+            while path.server.pollTransmit() != nil {}
+        }
+        #expect(flights == 11)
+        #expect(path.server.failure == .timedOut(after: .seconds(30)))
+    }
+}
