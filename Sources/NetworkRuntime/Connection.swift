@@ -41,14 +41,15 @@ public actor Connection {
         public init() {}
     }
 
-    /// What happens on the connection, in order. One reader.
+    /// What happens on the connection, in order. One reader; what it is slow to read is kept as far as it is of use: of what
+    /// is a state the newest, of frames and sound some seconds.
     public nonisolated let events: AsyncStream<PeerConnection.Event>
 
     /// The event loop: whoever calls this actor is taken there.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     nonisolated let eventLoop: any EventLoop
-    private nonisolated let eventContinuation: AsyncStream<PeerConnection.Event>.Continuation
+    private nonisolated let pendingEvents = ConnectionEvents()
     let logger: Logger
     let configuration: Configuration
     var peer: PeerConnection
@@ -91,7 +92,7 @@ public actor Connection {
         endpoints: [TransportAddress]? = nil
     ) async throws {
         eventLoop = configuration.sharedPort?.eventLoop ?? MultiThreadedEventLoopGroup.singleton.next()
-        (events, eventContinuation) = AsyncStream.makeStream()
+        events = pendingEvents.stream
         logger = Logger(label: "rtcshare.connection")
         self.configuration = configuration
         var peerConfiguration = configuration.peer
@@ -153,7 +154,7 @@ public actor Connection {
     deinit {
         for resolution in resolutions.values { resolution.cancel() }
         monitor?.stop()
-        eventContinuation.finish()
+        pendingEvents.finish()
     }
 
     // MARK: Descriptions
@@ -300,7 +301,20 @@ public actor Connection {
             // Neither: what the system refused to send, or had no room for.
             objects[transport].set("packetsRefusedBySystem", sockets.refusedDatagrams)
         }
+        for index in objects.indices where objects[index].type == .inboundRTP { countUnread(&objects[index]) }
         return objects
+    }
+
+    /// Adds what was let go of because nobody read it.
+    private func countUnread(_ object: inout StatisticsObject) {
+        let receivers = peer.remoteMedia.indices
+        guard let receiver = receivers.first(where: { object.id == StatisticsObject.inboundID(receiver: $0) })
+        else { return }
+        let dropped = pendingEvents.dropped(receiver: receiver)
+        for (name, count) in [("framesDropped", dropped.frames), ("packetsDiscarded", dropped.soundPackets)]
+        where count > 0 {
+            object.set(name, (object.integer(name) ?? 0) + Int64(count))
+        }
     }
 
     /// What is known of the paths to the peer.
@@ -348,7 +362,7 @@ public actor Connection {
         resumeQueueWaiters()
         resumeGatherWaiters()
         await sockets.close()
-        eventContinuation.finish()
+        pendingEvents.finish()
     }
 
     // MARK: Time
@@ -368,6 +382,7 @@ public actor Connection {
         }
         sockets.flushDedicated()
         if !queueWaiters.isEmpty, !peer.hasQueuedPackets { resumeQueueWaiters() }
+        var unread: Set<Int> = []
         while let event = peer.pollEvent() {
             switch event {
             case .frame, .sound: break
@@ -376,10 +391,13 @@ public actor Connection {
                 logger.debug("\(event)")
             default: logger.debug("\(event)")
             }
-            eventContinuation.yield(event)
+            if let receiver = pendingEvents.append(event) { unread.insert(receiver) }
         }
         schedule(peer.nextDeadline(now: now))
         loop.endGathering()
+        guard !unread.isEmpty else { return }
+        for receiver in unread { peer.requestKeyFrame(ofReceiver: receiver, now: now) }
+        drain()
     }
 
     private func schedule(_ deadline: Instant?) {

@@ -1,0 +1,135 @@
+import ICE
+import RTP
+import SDP
+import Testing
+import WireFormat
+
+@testable import NetworkRuntime
+@testable import PeerConnection
+
+/// What waits for a reader who is slow, or never comes.
+@Suite struct ConnectionEventsTests {
+    private static let keyFrame: [UInt8] = [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x10, 0, 0x10, 0]
+    private static let deltaFrame: [UInt8] = [0x11, 0, 0]
+
+    private static func frame(isKey: Bool, byteCount: Int = 10) throws -> AssembledFrame {
+        var data = isKey ? keyFrame : deltaFrame
+        data += [UInt8](repeating: 0, count: max(0, byteCount - data.count))
+        let header = try data.withUnsafeBytes { try VP8FrameHeader(parsing: $0.bytes) }
+        return AssembledFrame(
+            data: data, header: header, timestamp: RTPTimestamp(0), pictureID: nil, temporalLayer: nil, packetCount: 1,
+            firstArrival: Instant(nanoseconds: 0), completion: Instant(nanoseconds: 0))
+    }
+
+    private static func sound(_ number: UInt16) -> ReceivedAudioPacket {
+        ReceivedAudioPacket(
+            payload: [1], sequenceNumber: Int64(number), timestamp: 0, sampleCount: 960,
+            arrival: Instant(nanoseconds: 0), captureTime: nil, level: nil, marker: false)
+    }
+
+    private static func target(_ kilobits: Int) -> BitrateTarget {
+        BitrateTarget(
+            bitrate: .kilobitsPerSecond(kilobits), isQueueFull: false, roundTripTime: nil, fractionLost: 0,
+            pacingRate: .zero)
+    }
+
+    private static func candidate(_ port: UInt16) throws -> CandidateAttribute {
+        try #require(CandidateAttribute("1 1 udp 1 192.0.2.1 \(port) typ host"))
+    }
+
+    private static func all(_ queue: inout EventQueue) -> [String] {
+        var events: [String] = []
+        while let event = queue.takeFirst() { events.append("\(event)") }
+        return events
+    }
+
+    @Test func `A reader who never reads costs a bounded amount, whatever the peer does`() throws {
+        var queue = EventQueue()
+        let (key, delta) = (try Self.frame(isKey: true), try Self.frame(isKey: false))
+        for round in 0..<10_000 {
+            let media = round % 4
+            _ = queue.append(.lossReported(fraction: Double(round) / 10_000, media: media))
+            _ = queue.append(.targetBitrateChanged(Self.target(round), media: media))
+            _ = queue.append(.keyFrameRequested(media: media))
+            _ = queue.append(.activityChanged(round % 8 < 4 ? .flowing : .paused, receiver: media))
+            _ = queue.append(round % 2 == 0 ? .disconnected : .reconnected)
+            _ = queue.append(.restartNeeded)
+            _ = queue.append(.remoteMediaChanged)
+            _ = queue.append(.gatheringComplete)
+            _ = queue.append(.localCandidate(try Self.candidate(9), mid: "0", ufrag: "u\(round)"))
+            _ = queue.append(.localCandidatesEnded)
+            _ = queue.append(.frame(round % 4000 < 4 ? key : delta, receiver: media))
+            _ = queue.append(.sound(Self.sound(UInt16(round)), receiver: media))
+        }
+        #expect(queue.count <= 4 * 4 + 6 + 4 * (EventQueue.maximumFrames + EventQueue.maximumSoundPackets))
+        let events = Self.all(&queue)
+        #expect(events.filter { $0.contains("lossReported") }.count == 4)
+        #expect(events.contains("\(PeerConnection.Event.lossReported(fraction: 0.9999, media: 3))"), "the newest rate")
+        #expect(events.filter { $0.contains("connected") } == ["reconnected"])
+        #expect(events.filter { $0.contains("localCandidate(") }.allSatisfy { $0.contains("u9999") })
+        #expect(queue.drops[0].map { $0.soundPackets == 2250 && $0.frames > 0 } == true)
+    }
+
+    @Test func `What happens once, and what this side does, is kept to the last, in order`() throws {
+        var queue = EventQueue()
+        var expected: [String] = []
+        func append(_ event: PeerConnection.Event) {
+            _ = queue.append(event)
+            expected.append("\(event)")
+        }
+        append(.connected)
+        for port in 1...100 { append(.localCandidate(try Self.candidate(UInt16(port)), mid: "0", ufrag: "u")) }
+        append(.remoteMediaChanged)
+        for _ in 0..<1000 {
+            _ = queue.append(.lossReported(fraction: 0, media: 0))
+            _ = queue.append(.remoteMediaChanged)
+        }
+        expected.append("\(PeerConnection.Event.lossReported(fraction: 0, media: 0))")
+        append(.closedByPeer)
+        append(.failed(.consentExpired))
+        #expect(Self.all(&queue) == expected)
+    }
+
+    @Test func `Frames that nobody reads go all together, and the next to be read is a key frame`() throws {
+        var queue = EventQueue()
+        let (key, delta) = (try Self.frame(isKey: true), try Self.frame(isKey: false))
+        #expect(queue.append(.frame(key, receiver: 1)) == nil)
+        for _ in 1..<EventQueue.maximumFrames { #expect(queue.append(.frame(delta, receiver: 1)) == nil) }
+        #expect(queue.append(.frame(delta, receiver: 0)) == nil)
+        #expect(queue.append(.frame(delta, receiver: 1)) == 1, "a key frame is asked for")
+        #expect(queue.append(.frame(delta, receiver: 1)) == nil, "once")
+        #expect(queue.count == 1 && queue.drops[1]?.frames == EventQueue.maximumFrames + 2)
+        #expect(queue.append(.frame(key, receiver: 1)) == nil)
+        #expect(queue.append(.frame(delta, receiver: 1)) == nil)
+        #expect(queue.count == 3)
+        let large = try Self.frame(isKey: false, byteCount: 6 << 20)
+        #expect(queue.append(.frame(large, receiver: 1)) == nil && queue.append(.frame(large, receiver: 1)) == nil)
+        #expect(queue.append(.frame(large, receiver: 1)) == 1, "three of them are too many bytes")
+        #expect(queue.drops[0] == nil)
+    }
+
+    @Test func `A stream gives what waits and what comes, and ends when finished or its reader is cancelled`() async {
+        let events = ConnectionEvents()
+        _ = events.append(.connected)
+        var iterator = events.stream.makeAsyncIterator()
+        #expect(await iterator.next().map { "\($0)" } == "connected")
+        let reading = Task { [stream = events.stream] in
+            var read: [String] = []
+            for await event in stream { read.append("\(event)") }
+            return read
+        }
+        _ = events.append(.disconnected)
+        _ = events.append(.closedByPeer)
+        events.finish()
+        _ = events.append(.connected)
+        let read = await reading.value
+        #expect(read == ["disconnected", "closedByPeer"])
+
+        let others = ConnectionEvents()
+        let waiting = Task { [stream = others.stream] in
+            for await _ in stream {}
+        }
+        waiting.cancel()
+        await waiting.value
+    }
+}
