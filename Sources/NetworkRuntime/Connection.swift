@@ -30,6 +30,12 @@ public actor Connection {
             get { peer.transportPolicy }
             set { peer.transportPolicy = newValue }
         }
+        /// Whether host names among the peer's candidates are looked up in DNS, and not only those under `.local` on the
+        /// local network; see `PeerConnection.Configuration.resolvesHostNames`.
+        public var resolvesHostNames: Bool {
+            get { peer.resolvesHostNames }
+            set { peer.resolvesHostNames = newValue }
+        }
         /// A port that is shared with other connections; addresses and port are then its own.
         public var sharedPort: SharedPort?
         /// Whether addresses that the machine gets later are used too, where ``addresses`` names none.

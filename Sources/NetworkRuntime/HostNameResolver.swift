@@ -8,7 +8,8 @@ internal import WireFormat
 /// Finds the addresses of the host names among a peer's candidates.
 ///
 /// Names under `.local` are asked for by multicast (RFC 6762): browsers hide their addresses behind them. Others go to
-/// the machine's resolver. A name that nobody knows is no error: the peer's own checks may still reach this side.
+/// the machine's resolver; whoever does not want that hands none over. A name that nobody knows is no error: the peer's
+/// own checks may still reach this side.
 struct HostNameResolver: Sendable {
     let eventLoop: any EventLoop
     let logger: Logger
@@ -21,16 +22,18 @@ struct HostNameResolver: Sendable {
         AsyncStream { continuation in
             let task = Task {
                 await withTaskGroup(of: Void.self) { group in
-                    let local = names.filter { $0.lowercased().hasSuffix(".local") }
-                    for name in names.subtracting(local).sorted().prefix(Self.maximumNames) {
+                    // By what is asked for, the names as they were written.
+                    let namesByQuery = Dictionary(grouping: names) { MulticastDNSName($0)?.description }
+                    for name in namesByQuery[nil, default: []].sorted().prefix(Self.maximumNames) {
                         group.addTask {
                             for address in await Self.systemAddresses(of: name) { continuation.yield((name, address)) }
                         }
                     }
-                    if !local.isEmpty {
+                    let asked = Set(namesByQuery.keys.compactMap { $0 })
+                    if !asked.isEmpty {
                         group.addTask {
-                            await MulticastDNSClient(eventLoop: eventLoop, logger: logger).resolve(local) {
-                                continuation.yield(($0, $1))
+                            await MulticastDNSClient(eventLoop: eventLoop, logger: logger).resolve(asked) {
+                                for name in namesByQuery[$0, default: []] { continuation.yield((name, $1)) }
                             }
                         }
                     }

@@ -159,15 +159,18 @@ extension PeerConnection {
             try prepareTransport(session, now: now)
         }
         settleOffer(isOwnOffer: isOwnOffer, hasRestarted: restarts, wasRestart: restart != nil)
-        if restarts { unresolvedNames = [] }
+        if restarts { (unresolvedNames, namesLeftOut) = ([], []) }
         let known = restarts ? [] : negotiated?.remoteCandidates ?? []
         apply(session, isOwnOffer: isOwnOffer, now: now)
         newCandidates = session.remoteCandidates.filter { !known.contains($0) }
         negotiated?.remoteCandidates = known + newCandidates
         newCandidates += takeEarlyCandidates()
-        unresolvedNames.formUnion(namedCandidates.map(\.host.description))
         for candidate in newCandidates {
-            if case .address(let ip) = candidate.host { add(candidate, at: ip, now: now) }
+            switch candidate.host {
+            case .address(let ip): add(candidate, at: ip, now: now)
+            case .name(let name) where Self.isCheckable(candidate): noteName(name)
+            case .name: continue
+            }
         }
         events.append(.remoteMediaChanged)
         receiveEarlyDatagrams(now: now)
@@ -204,7 +207,25 @@ extension PeerConnection {
 
     /// The candidates of the newest description that name a host instead of an address: for the owner to resolve.
     public var namedCandidates: [CandidateAttribute] {
-        newCandidates.filter { if case .name = $0.host { Self.isCheckable($0) } else { false } }
+        newCandidates.filter { candidate in
+            if case .name(let name) = candidate.host { Self.isCheckable(candidate) && isResolved(name) } else { false }
+        }
+    }
+
+    /// Whether a name is to be resolved. To ask is to tell: DNS tells whoever serves the name, multicast DNS all of the
+    /// link. Where relays alone may be used neither is told, and what a name of the link stands for is out of their reach.
+    func isResolved(_ name: String) -> Bool {
+        guard configuration.transportPolicy == .all else { return false }
+        return configuration.resolvesHostNames || MulticastDNSName(name) != nil
+    }
+
+    /// Takes note of a name among the peer's candidates. One that is not asked for may still come forward by itself.
+    mutating func noteName(_ name: String) {
+        if isResolved(name) {
+            unresolvedNames.insert(name)
+        } else if namesLeftOut.insert(name).inserted {
+            agent.noteUnresolvedRemoteName()
+        }
     }
 
     /// Whether a candidate is of a kind that is checked: of UDP, or one that waits for TCP connections.

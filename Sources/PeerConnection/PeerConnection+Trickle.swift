@@ -6,7 +6,7 @@ public import WireFormat
 extension PeerConnection {
     /// What became of a candidate of the peer.
     public enum RemoteCandidateFate: Sendable, Hashable {
-        /// It is checked, unless it is of a kind that is of no use here.
+        /// It is checked, unless it is of a kind that is of no use here, or names a host that is not asked for.
         case taken
         /// It names a host: ``addRemoteCandidate(_:at:now:)`` is to follow with its addresses.
         case named(CandidateAttribute)
@@ -69,8 +69,8 @@ extension PeerConnection {
             return .taken
         case .name(let name):
             guard Self.isCheckable(candidate) else { return .taken }
-            unresolvedNames.insert(name)
-            return .named(candidate)
+            noteName(name)
+            return isResolved(name) ? .named(candidate) : .taken
         }
     }
 

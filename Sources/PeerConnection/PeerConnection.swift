@@ -29,6 +29,10 @@ public struct PeerConnection: ~Copyable {
         public var connectTimeout = Duration.seconds(30)
         /// Which paths may be taken: any, or through TURN servers alone.
         public var transportPolicy = TransportPolicy.all
+        /// Whether host names among the peer's candidates are looked up in DNS, which tells whoever serves the name who
+        /// asks. Those under `.local`, by which browsers hide their addresses, are asked for on the local network in any
+        /// case; where relays alone may be used, no name is.
+        public var resolvesHostNames = false
         /// The lifetime that addresses at TURN servers are asked for with; they are extended in time all the same.
         public var relayLifetime = Duration.seconds(600)
         /// How SRTP may protect media, the preferred profile first.
@@ -141,6 +145,8 @@ public struct PeerConnection: ~Copyable {
     var newCandidates: [CandidateAttribute] = []
     /// Names among the peer's candidates that have no address yet.
     var unresolvedNames: Set<String> = []
+    /// Those that are not asked for.
+    var namesLeftOut: Set<String> = []
     var events: [Event] = []
     var progress = Progress.new
     var counts = TransportCounts()

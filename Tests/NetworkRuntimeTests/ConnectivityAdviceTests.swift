@@ -96,6 +96,16 @@ import WireFormat
         #expect(ConnectivityReport.text(for: facts).contains("2 names that nobody resolved"))
     }
 
+    @Test func `Names that were not asked for are told, and what allows it`() throws {
+        var facts = ConnectivityFacts()
+        facts.localCandidates = [try Self.candidate(.host, "10.0.1.2")]
+        facts.namesLeftOut = 3
+        #expect(ConnectivityAdvice.lines(for: facts)[0].contains("--resolve-host-names"))
+        #expect(ConnectivityReport.text(for: facts).contains("3 names that were not asked for"))
+        facts.isRelayOnly = true
+        #expect(ConnectivityAdvice.lines(for: facts)[0].contains("have the peer use a TURN server too"))
+    }
+
     @Test func `Descriptions without a common version of IP, and without an address, are told apart`() throws {
         var facts = ConnectivityFacts()
         facts.localCandidates = [try Self.candidate(.host, "10.0.1.2")]

@@ -13,13 +13,15 @@ import WireFormat
     private static let line = "candidate:7 1 udp 2130706431 192.0.2.9 4009 typ host"
 
     private static func open(
-        as part: PeerConnection.Part, seed: UInt64, trickles: Bool = true
+        as part: PeerConnection.Part, seed: UInt64, trickles: Bool = true,
+        change: (inout PeerConnection.Configuration) -> Void = { _ in }
     ) throws -> PeerConnection {
         var random = SeededGenerator(seed: seed)
         let media: [LocalIdentity.MediaKind] =
             part == .offerer ? [.video(streamID: "alice#content", isContent: true)] : []
         var configuration = PeerConnection.Configuration()
         configuration.trickles = trickles
+        change(&configuration)
         var peer = try PeerConnection(
             as: part, identity: LocalIdentity(media: media, unixTime: 1_700_000_000, random: &random),
             configuration: configuration, random: SeededGenerator(seed: seed + 1))
@@ -143,6 +145,38 @@ import WireFormat
         #expect(throws: RemoteCandidateError.ended) {
             try viewer.addRemoteCandidate(Self.line, mid: mid, now: Self.now)
         }
+    }
+
+    @Test(arguments: [
+        (TransportPolicy.all, false, ["0f2e-4f.local", "HIDDEN.local."]),
+        (.all, true, ["0f2e-4f.local", "HIDDEN.local.", "a.hidden.local", "viewer.example", "local"]),
+        (.relay, false, []), (.relay, true, []),
+    ])
+    func `A name is asked for where nobody outside the link hears of it, or where that was allowed`(
+        policy: TransportPolicy, resolves: Bool, asked: [String]
+    ) throws {
+        let names = ["0f2e-4f.local", "HIDDEN.local.", "a.hidden.local", "viewer.example", "local"]
+        var peer = try Self.open(as: .offerer, seed: 911)
+        var viewer = try Self.open(as: .answerer, seed: 913) {
+            $0.transportPolicy = policy
+            $0.resolvesHostNames = resolves
+        }
+        var offer = try peer.makeOffer().description
+        let line = try #require(offer.split(separator: "\r\n").first { $0.hasPrefix("a=candidate") })
+        let described = names.dropLast().map { line.replacing("192.0.2.1", with: $0) }.joined(separator: "\r\n")
+        offer = offer.replacing(line, with: described)
+        _ = try viewer.answer(offer: SessionDescription.parse(offer), now: Self.now)
+        #expect(viewer.namedCandidates.map(\.host.description) == asked.filter { $0 != "local" })
+        // The last comes by itself.
+        let fate = try viewer.addRemoteCandidate(Self.line.replacing("192.0.2.9", with: "local"), now: Self.now)
+        let isNamed = if case .named = fate { true } else { false }
+        #expect(isNamed == asked.contains("local"))
+        #expect(viewer.connectivityFacts.unresolvedNames == asked.count)
+        #expect(viewer.connectivityFacts.namesLeftOut == names.count - asked.count)
+        #expect(viewer.connectivityFacts.isRelayOnly == (policy == .relay))
+        viewer.endRemoteCandidates(now: Self.now)
+        #expect(viewer.connectivityFacts.unresolvedNames == asked.count)
+        #expect(viewer.connectivityFacts.namesLeftOut == names.count - asked.count)
     }
 
     @Test func `A candidate of the description before is stale, one of the next waits for it`() throws {

@@ -19,7 +19,8 @@ enum ConnectivityAdvice {
                     + "version of IP, or a relay that has both: --ice-server turn:USER:PASSWORD@HOST."
             ]
         }
-        if facts.unresolvedNames > 0 { return [names] }
+        let advice = names(facts)
+        if !advice.isEmpty { return advice }
         if facts.remoteCandidates.isEmpty {
             return [
                 "The peer's description names no address: it may have been taken before its candidates were gathered. "
@@ -47,8 +48,7 @@ enum ConnectivityAdvice {
                     + "--ice-server 'turn:USER:PASSWORD@HOST?transport=tcp' or turns:, and ask rtcshare doctor."
             ]
         }
-        var advice: [String] = []
-        if facts.unresolvedNames > 0 { advice.append(names) }
+        var advice = names(facts)
         let isPeerThere =
             "See whether the peer is still running and waits for this side: an old answer fits no new offer."
         // Between addresses that should reach each other, an absent peer is the likelier reason.
@@ -93,7 +93,23 @@ enum ConnectivityAdvice {
         return nil
     }
 
-    private static let names =
+    /// What became of host names in place of addresses.
+    private static func names(_ facts: ConnectivityFacts) -> [String] {
+        var advice: [String] = []
+        if facts.unresolvedNames > 0 { advice.append(unresolved) }
+        if facts.namesLeftOut > 0 { advice.append(facts.isRelayOnly ? leftOutOfRelay : leftOut) }
+        return advice
+    }
+
+    private static let leftOut =
+        "The peer names hosts in place of addresses, and this side looks none up, as that would tell whoever serves the "
+        + "names: have the peer tell addresses, or allow it with --resolve-host-names."
+
+    private static let leftOutOfRelay =
+        "The peer hides its addresses behind names, which nobody is asked for while relays alone may be used: have the "
+        + "peer use a TURN server too."
+
+    private static let unresolved =
         "Names under .local among the peer's addresses found nobody who knows them: they take multicast DNS (UDP port "
         + "5353) between both machines. In another network, have the peer use a STUN or TURN server too."
 

@@ -34,7 +34,8 @@ enum ConnectivityReport {
             "no address in the peer's description can be reached from the addresses of ours",
             "  ours: \(list(facts.localCandidates))",
             "  the peer's: \(list(facts.remoteCandidates))"
-                + (facts.unresolvedNames > 0 ? ", and \(facts.unresolvedNames) names that nobody resolved" : ""),
+                + (facts.unresolvedNames > 0 ? ", and \(facts.unresolvedNames) names that nobody resolved" : "")
+                + (facts.namesLeftOut > 0 ? ", and \(facts.namesLeftOut) names that were not asked for" : ""),
         ]
     }
 

@@ -112,6 +112,10 @@ public struct ConnectivityFacts: Sendable, Hashable {
     public var remoteCandidates: [Candidate] = []
     /// Host names among the peer's candidates whose addresses were not found.
     public var unresolvedNames = 0
+    /// Host names among the peer's candidates that were not asked for; see ``PeerConnection/Configuration/resolvesHostNames``.
+    public var namesLeftOut = 0
+    /// Whether relays alone may be used.
+    public var isRelayOnly = false
 
     /// What each server answered.
     public var servers: [Server] = []
@@ -132,7 +136,10 @@ extension PeerConnection {
         }
         facts.localCandidates = agent.localCandidates.map(\.fact)
         facts.remoteCandidates = agent.remoteCandidates.map(\.fact)
-        facts.unresolvedNames = unresolvedNames.count + agent.statistics.remoteNamesUnresolved
+        // The agent counts those that were not asked for as well: they too may come forward.
+        facts.unresolvedNames = unresolvedNames.count + agent.statistics.remoteNamesUnresolved - namesLeftOut.count
+        facts.namesLeftOut = namesLeftOut.count
+        facts.isRelayOnly = configuration.transportPolicy == .relay
         facts.servers = agent.serverReports().map(\.fact)
         return facts
     }

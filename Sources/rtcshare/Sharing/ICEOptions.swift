@@ -57,6 +57,13 @@ struct ICEOptions: ParsableArguments {
     @Option(help: "all takes any path to the peer; relay only those through turn: and turns: servers.")
     var iceTransportPolicy: Policy?
 
+    @Flag(
+        help: """
+            Look up host names among the peer's addresses in DNS, which tells whoever serves them. Names under .local are \
+            asked for on the local network without it.
+            """)
+    var resolveHostNames = false
+
     enum Policy: String, ExpressibleByArgument, CaseIterable {
         case all, relay
     }
@@ -65,12 +72,15 @@ struct ICEOptions: ParsableArguments {
     var iceServer: [String] { servers.iceServer }
 
     /// Whether anything was said.
-    var isGiven: Bool { !iceServer.isEmpty || servers.iceCredentials != nil || iceTransportPolicy != nil }
+    var isGiven: Bool {
+        !iceServer.isEmpty || servers.iceCredentials != nil || iceTransportPolicy != nil || resolveHostNames
+    }
 
     /// Puts what they say into a connection's configuration.
     func apply(to configuration: inout Connection.Configuration) throws {
         (configuration.iceServers, configuration.trustRoots) = try servers.resolved()
         configuration.transportPolicy = iceTransportPolicy == .relay ? .relay : .all
+        configuration.resolvesHostNames = resolveHostNames
         guard iceTransportPolicy == .relay, !configuration.iceServers.contains(where: { $0.credentials != nil })
         else { return }
         throw CommandFailure(

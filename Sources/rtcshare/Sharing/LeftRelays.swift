@@ -9,6 +9,7 @@ struct LeftRelays {
     private let kept: [KeptRelay]
     private let servers: [ICEServer]
     private let policy: TransportPolicy
+    private let resolvesHostNames: Bool
     /// When the first of them ends.
     private let expiry: Date?
 
@@ -44,6 +45,7 @@ struct LeftRelays {
             kept.count == session.relays.count
         else { throw CommandFailure(.badInput, "the session \(file.path) is damaged; make a new offer") }
         self.policy = policy
+        resolvesHostNames = session.resolvesHostNames
         self.servers = servers
         expiry = session.relays.map(\.expiresAt).min()
     }
@@ -51,6 +53,7 @@ struct LeftRelays {
     /// Has a connection go by what `offer` was told. Addresses that the offer does not name are not asked for.
     func apply(to configuration: inout Connection.Configuration) {
         configuration.transportPolicy = policy
+        configuration.resolvesHostNames = resolvesHostNames
         configuration.peer.relayLifetime = Self.longestLifetime
         configuration.iceServers = servers.filter { $0.credentials == nil }
     }
@@ -58,6 +61,7 @@ struct LeftRelays {
     /// Has the connection of another viewer go by the same, and ask for relayed addresses of its own.
     func applyAnew(to configuration: inout Connection.Configuration) {
         configuration.transportPolicy = policy
+        configuration.resolvesHostNames = resolvesHostNames
         configuration.iceServers = servers
     }
 

@@ -70,7 +70,8 @@ struct OfferCommand: AsyncParsableCommand {
                 session: StoredSession(
                     attendee: attendee, identity: identity, addresses: await connection.localAddresses, offer: offer),
                 sources: sources,
-                transportPolicy: (policy ?? .all).rawValue, servers: useful.map(\.source), relays: relays))
+                transportPolicy: (policy ?? .all).rawValue, resolvesHostNames: offering.ice.resolveHostNames,
+                servers: useful.map(\.source), relays: relays))
         connection.setLeavesRelays(true)
         await connection.close()
         try StandardStreams.writeData(offer)

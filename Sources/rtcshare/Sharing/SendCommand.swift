@@ -44,7 +44,8 @@ struct SendCommand: AsyncParsableCommand {
                 || offering.attendee != nil
         {
             throw ValidationError(
-                "--attendee, --port, --bind, --public-ip and --ice-… belong to the offer: give them to rtcshare offer"
+                "--attendee, --port, --bind, --public-ip, --resolve-host-names and --ice-… belong to the offer: give them "
+                    + "to rtcshare offer"
             )
         }
         if answer == nil, session != nil {

@@ -17,12 +17,14 @@ struct SharingSession: Codable, Sendable {
 
     /// Which paths may be taken, as `offer` was told.
     let transportPolicy: String
+    /// Whether host names in the answer are looked up in DNS, as `offer` was told.
+    let resolvesHostNames: Bool
     /// The servers that `offer` asked, with their passwords.
     let servers: [ICEServer.Source]
     /// The relayed addresses in the offer, which their servers hold for `send`.
     let relays: [SavedRelay]
 
-    static let currentVersion = 4
+    static let currentVersion = 5
     /// The viewer's browser gave up long before; the certificate is valid for longer than that.
     static let maximumAge: TimeInterval = 24 * 3600
 
