@@ -162,7 +162,9 @@ extension PeerConnection {
         if restarts { (unresolvedNames, namesLeftOut) = ([], []) }
         let known = restarts ? [] : negotiated?.remoteCandidates ?? []
         apply(session, isOwnOffer: isOwnOffer, now: now)
-        newCandidates = session.remoteCandidates.filter { !known.contains($0) }
+        // The agent would take no more, and each costs it a look at all the others.
+        let room = max(0, agent.maximumRemoteCandidates - known.count)
+        newCandidates = Array(session.remoteCandidates.lazy.filter { !known.contains($0) }.prefix(room))
         negotiated?.remoteCandidates = known + newCandidates
         newCandidates += takeEarlyCandidates()
         for candidate in newCandidates {

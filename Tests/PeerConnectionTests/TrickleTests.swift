@@ -179,6 +179,29 @@ import WireFormat
         #expect(viewer.connectivityFacts.namesLeftOut == names.count - asked.count)
     }
 
+    @Test func `No more of a description's candidates are kept than are checked, in however many descriptions`() throws
+    {
+        var peer = try Self.open(as: .offerer, seed: 915)
+        var viewer = try Self.open(as: .answerer, seed: 917)
+        let limit = viewer.agent.maximumRemoteCandidates
+        for round in 0..<3 {
+            let offer = try peer.makeOffer()
+            let text = offer.description
+            let line = try #require(text.split(separator: "\r\n").first { $0.hasPrefix("a=candidate") })
+            let lines = (0..<3000).map { number in
+                line.replacing("192.0.2.1", with: number % 2 == 0 ? "h\(round)-\(number).local" : "192.0.2.1")
+                    .replacing(" \(SimulatedCall.senderAddress.port) ", with: " \(10_000 * (round + 1) + number) ")
+            }
+            let many = text.replacing(line, with: lines.joined(separator: "\r\n"))
+            let answer = try viewer.answer(offer: SessionDescription.parse(many), now: Self.now)
+            try peer.accept(answer: answer, to: offer, now: Self.now)
+            #expect(viewer.negotiated?.remoteCandidates.count == limit)
+            #expect(viewer.agent.remoteCandidates.count <= limit)
+            #expect(viewer.unresolvedNames.count <= limit)
+            #expect(viewer.namedCandidates.count <= limit)
+        }
+    }
+
     @Test func `A candidate of the description before is stale, one of the next waits for it`() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 908)
         call.run(for: .seconds(2))
