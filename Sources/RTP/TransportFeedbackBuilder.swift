@@ -63,14 +63,16 @@ public struct TransportFeedbackBuilder: Sendable {
 
     /// The first number to report in a packet whose first arrival is `number`.
     private func base(for number: Int64) -> Int64 {
-        guard let nextUnreported, nextUnreported < number, number - nextUnreported < Self.maximumLeadingGap else {
+        guard let nextUnreported, nextUnreported < number, number - nextUnreported < Int64(Self.maximumStatusCount)
+        else {
             return number
         }
         return nextUnreported
     }
 
-    /// A longer gap in front of the first arrival is a restart rather than a loss, and says nothing worth its bytes.
-    private static let maximumLeadingGap: Int64 = 4096
+    /// The packets that one feedback packet tells of, lost ones included. A longer gap is a restart rather than a loss and
+    /// says nothing worth its bytes; and the sender, whose numbers they are, decides with each what it costs to tell them.
+    static let maximumStatusCount = 2048
 
     private mutating func remember(_ news: [Int64: Int64]) {
         reported.merge(news) { old, _ in old }
@@ -124,7 +126,7 @@ private struct Draft {
     mutating func append(_ number: Int64, at tick: Int64, maximumByteCount: Int) -> Bool {
         let gap = Int(number - base) - feedback.deltas.count
         let count = feedback.deltas.count + gap + 1
-        guard count <= TransportFeedback.maximumStatusCount, let delta = Int16(exactly: tick - lastTick) else {
+        guard count <= TransportFeedbackBuilder.maximumStatusCount, let delta = Int16(exactly: tick - lastTick) else {
             return false
         }
         let deltaBytes = deltaByteCount + TransportFeedback.byteCount(of: delta)

@@ -72,6 +72,19 @@ struct TransportFeedbackTests {
         #expect(packet.error == .tooMany(.packetStatusCount, limit: 16384, offset: 14))
     }
 
+    @Test func gapsInASendersNumbersCostNoMoreThanAFewAreWorth() throws {
+        var builder = TransportFeedbackBuilder(sender: sender)
+        // Each is as far behind the one before as 16 bits can say without going back.
+        let arrivals = (0..<400).map { arrival($0 * 16_000, milliseconds: Double($0)) }
+        let packets = builder.makeFeedback(for: arrivals, media: media)
+        #expect(packets.reduce(0) { $0 + $1.deltas.count } <= 400 * 2, "no gap is told")
+        // One that is told is told once, and so that what follows it is not measured again with each arrival.
+        let told = builder.makeFeedback(
+            for: (0..<500).map { arrival(399 * 16_000 + 2000 + $0, milliseconds: 500 + Double($0)) }, media: media)
+        #expect(told.allSatisfy { $0.deltas.count <= 2048 })
+        #expect(told.flatMap(\.deltas).count(where: { $0 != nil }) == 500)
+    }
+
     @Test func aCompoundHasOneBudgetOfStatuses() throws {
         // 24 bytes that announce 8192 packets as lost, eighty times.
         let one = hex("8fcd0005 00000001 00000002 00002000 00000000 1fff0001")
