@@ -60,7 +60,7 @@ extension PeerConnection {
     }
 
     /// The most sources that a peer is remembered to report for.
-    private static var maximumReporters: Int { 32 }
+    static var maximumReporters: Int { 32 }
 
     private mutating func note(reporter source: SynchronizationSource) {
         if reporters.count < Self.maximumReporters { reporters.insert(source) }

@@ -113,6 +113,32 @@ import WireFormat
         }
     }
 
+    @Test("a name's addresses are bounded, and so is what one message may hold")
+    func boundedAnswers() throws {
+        let name = try #require(MulticastDNSName(text))
+        var resolver = MulticastDNSResolver()
+        let now = Instant(nanoseconds: 0)
+        resolver.resolve(name, now: now)
+        for first in [UInt32(0), 10] {
+            let addresses = (0..<20).map { IPAddress.v4(0xC000_0200 + first + $0) }
+            let bytes = MulticastDNSMessage.response(for: name, addresses: addresses).encoded()
+            resolver.handle(datagram: bytes.span.bytes, now: now)
+        }
+        var count = 0
+        while resolver.pollEvent() != nil { count += 1 }
+        #expect(count == MulticastDNSResolver.addressLimit)
+
+        for extra in [0, 1] {
+            let addresses = (0..<MulticastDNSMessage.entryLimit + extra).map { IPAddress.v4(UInt32($0)) }
+            let bytes = MulticastDNSMessage.response(for: name, addresses: addresses).encoded()
+            if extra == 0 {
+                #expect(try parse(bytes).answers.count == MulticastDNSMessage.entryLimit)
+            } else {
+                #expect(throws: MulticastDNSError.tooManyEntries) { try parse(bytes) }
+            }
+        }
+    }
+
     @Test("no truncation or changed byte of a response traps")
     func corruption() throws {
         let name = try #require(MulticastDNSName(text))

@@ -62,4 +62,29 @@ import WireFormat
         let last = TransportAddress(ip: Self.peer.ip, port: 200)
         #expect(ports.member(for: Self.media.span.bytes, from: last, at: Self.local) == nil)
     }
+
+    @Test func `Of a connection's fragments and requests the newest are known`() throws {
+        var ports = PortDemultiplexer()
+        let one = ports.join()
+        let fragments = (0..<10).map { "fragment\($0)" }
+        for fragment in fragments { ports.register(fragment, of: one) }
+        let known = try fragments.filter { fragment in
+            let request = try message(.request, [.username("\(fragment):peer")])
+            return ports.member(for: request.span.bytes, from: Self.peer, at: Self.local) == one
+        }
+        #expect(known == fragments.suffix(PortDemultiplexer.fragmentLimit))
+
+        var generator = SystemRandomNumberGenerator()
+        let requests = (0..<1000).map { _ in TransactionID(using: &generator) }
+        for id in requests {
+            let request = try STUNMessage(.request, transactionID: id).encoded()
+            ports.note(request.span.bytes, sentBy: one, from: Self.local, to: Self.peer, now: start)
+        }
+        let answered = try requests.filter { id in
+            let answer = try STUNMessage(.successResponse, transactionID: id).encoded()
+            return ports.member(for: answer.span.bytes, from: Self.peer, at: Self.local) == one
+        }
+        #expect(answered == requests.suffix(answered.count))
+        #expect((PortDemultiplexer.transactionLimit...2 * PortDemultiplexer.transactionLimit).contains(answered.count))
+    }
 }

@@ -145,6 +145,14 @@ import WireFormat
         #expect(call.record.goodbyes == 1)
     }
 
+    @Test func `Of those whom the peer reports for, no more are remembered than a connection has`() throws {
+        let call = try makeCall(seed: 309)
+        for source in UInt32(1)...500 {
+            receive([.receiverReport(ReceiverReport(source: SynchronizationSource(source)))], on: call)
+        }
+        #expect(call.sender.reporters.count == PeerConnection.maximumReporters)
+    }
+
     /// Reports of so many packets, all lost, in 24 bytes each.
     private func announcing(_ count: Int, from first: UInt16, reports: Int) -> [RTCPPacket] {
         let feedback = TransportFeedback(

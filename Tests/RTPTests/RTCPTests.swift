@@ -160,6 +160,22 @@ struct RTCPPacketTests {
         }
     }
 
+    @Test func aListOfMissingPacketsIsBounded() throws {
+        let limit = GenericNACK.maximumEntryCount
+        for count in [limit, limit + 1] {
+            let length = 2 + count
+            let head: [UInt8] = [0x81, 0xCD, UInt8(length >> 8), UInt8(length & 255)]
+            let bytes = head + [UInt8](repeating: 0, count: 4 * length)
+            switch try RTCPPacket.parse(compound: bytes.span.bytes).first {
+            case .genericNACK(let nack): #expect(count == limit && nack.entries.count == limit)
+            case .opaque(let packet):
+                #expect(count > limit)
+                #expect(packet.error == .tooMany(.feedbackControl, limit: limit, offset: 12 + 4 * limit))
+            default: Issue.record("neither read nor refused")
+            }
+        }
+    }
+
     @Test func paddingIsLeftAside() throws {
         let packets = try RTCPPacket.parse(compound: hex("a1ce0003 00000001 00000002 00000004").span.bytes)
         #expect(packets == [.pictureLossIndication(PictureLossIndication(sender: one, media: two))])
