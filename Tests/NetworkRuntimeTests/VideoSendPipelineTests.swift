@@ -93,8 +93,6 @@ import WireFormat
         let pair = try await ConnectedPair([Self.content])
         let other = try await Loopback.open(as: .offerer)
         let pipeline = try Self.pipeline()
-        pipeline.attach(pair.sender, media: 0)
-        pipeline.attach(other, media: 0)
         var limits = SendingLimits()
         limits.maximumMacroblocks = 300
         pipeline.keep(to: limits, of: pair.sender)
@@ -102,6 +100,8 @@ import WireFormat
         limits.maximumBitrate = .kilobitsPerSecond(50)
         limits.acceptsOrientation = false
         pipeline.keep(to: limits, of: other)
+        pipeline.attach(pair.sender, media: 0)
+        pipeline.attach(other, media: 0)
         let source = CustomVideoSource()
         pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
         let picture = Self.grey(640, 480)
