@@ -159,6 +159,28 @@ import WireFormat
         await other.close()
     }
 
+    @Test func `A peer that asks for next to nothing takes little from what the others hear`() async throws {
+        let pair = try await ConnectedPair([Self.music])
+        let other = try await Loopback.open(as: .offerer)
+        let source = CustomAudioSource()
+        let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
+        var parameters = try #require(await pair.sender.opusParameters(media: 0))
+        parameters.packetTime = .milliseconds(2.5)
+        parameters.maximumPacketTime = .milliseconds(2.5)
+        parameters.maximumPlaybackRate = 8000
+        parameters.maximumAverageBitrate = .bitsPerSecond(6000)
+        pipeline.attach(other, media: 0)
+        pipeline.keep(to: parameters, of: other)
+        for frame in Self.noise(from: 0, milliseconds: 1000) { source.capture(frame) }
+        let packets = await pair.sounds(90)
+        for packet in packets { #expect(try OpusPacket(parsing: packet.payload.span.bytes).sampleCount == 480) }
+        let bits = packets.reduce(0) { $0 + $1.payload.count } * 8
+        #expect((12_000...18_000).contains(bits), "\(bits)")
+        pipeline.stop()
+        await pair.close()
+        await other.close()
+    }
+
     @Test func `A pause in speech is left out, and the media clock goes on through it`() async throws {
         let pair = try await ConnectedPair([Self.voice])
         let source = CustomAudioSource()

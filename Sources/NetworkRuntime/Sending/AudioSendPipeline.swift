@@ -93,7 +93,8 @@ public final class AudioSendPipeline: Sendable {
         }
     }
 
-    /// Keeps to what a connection's peer asks (RFC 7587 §6.1); with several, to the strictest of each.
+    /// Keeps to what a connection's peer asks (RFC 7587 §6.1); with several, to the strictest of each, down to packets of
+    /// 10 ms, a wide band, and bits for them: one peer takes from the others no more than that.
     public func keep(to parameters: OpusParameters, of connection: Connection) {
         change(connection) { $0.parameters = parameters }
     }
@@ -128,6 +129,11 @@ public final class AudioSendPipeline: Sendable {
 
     /// Below this the sound is not worth sending: intelligible speech, recognizable music.
     private static func leastBitrate(_ settings: Settings) -> Int { settings.isVoice ? 6000 : 16_000 }
+
+    /// What a peer's wishes don't take sound below that others are sent too: each shorter packet costs all of them its
+    /// headers, and each narrower band what they hear.
+    private static let leastSharedBlockSize = 480
+    private static let leastSharedPlaybackRate = 16_000
 
     /// Tells each connection what this would use of its path: nothing while there is nothing to play.
     private func tellDemand() {
@@ -190,7 +196,8 @@ public final class AudioSendPipeline: Sendable {
         let longest = destinations.compactMap(\.parameters.maximumPacketTime).min() ?? preferred
         let sizes = OpusEncoder.blockSizes
         let limit = Int(min(preferred, longest) / .milliseconds(1) * Double(AudioSendWorker.sampleRate) / 1000)
-        return sizes.last { $0 <= limit } ?? sizes[0]
+        let size = sizes.last { $0 <= limit } ?? sizes[0]
+        return destinations.count > 1 ? max(size, leastSharedBlockSize) : size
     }
 
     private static func configuration(_ settings: Settings, _ destinations: [Destination]) -> OpusEncoder.Configuration
@@ -199,13 +206,16 @@ public final class AudioSendPipeline: Sendable {
             channels: settings.isVoice ? 1 : 2, application: settings.isVoice ? .voice : .music,
             bitsPerSecond: settings.bitsPerSecond)
         configuration.usesDTX = settings.isVoice
+        let isShared = destinations.count > 1
         for destination in destinations {
             let parameters = destination.parameters
             if !parameters.isStereo { configuration.channels = 1 }
-            for rate in [parameters.maximumAverageBitrate, destination.limits.maximumBitrate].compactMap({ $0 }) {
-                configuration.bitsPerSecond = min(configuration.bitsPerSecond, Int(clamping: rate.bitsPerSecond))
+            for limit in [parameters.maximumAverageBitrate, destination.limits.maximumBitrate].compactMap({ $0 }) {
+                let rate = max(Int(clamping: limit.bitsPerSecond), isShared ? leastBitrate(settings) : 0)
+                configuration.bitsPerSecond = min(configuration.bitsPerSecond, rate)
             }
-            if let rate = parameters.maximumPlaybackRate {
+            if let limit = parameters.maximumPlaybackRate {
+                let rate = isShared ? max(limit, leastSharedPlaybackRate) : limit
                 configuration.maximumPlaybackRate = min(configuration.maximumPlaybackRate, rate)
             }
             if parameters.isConstantBitrate { configuration.isConstantBitrate = true }
