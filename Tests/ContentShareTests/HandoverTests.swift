@@ -30,9 +30,11 @@ struct HandoverTests {
         let folder = try Folder()
         let file = folder.file("session")
         try Data("of everybody".utf8).write(to: URL(filePath: file.path))
-        #expect(chmod(file.path, 0o666) == 0)
-        #expect(throws: POSIXError(.EACCES)) { try file.read() }
-        #expect(throws: PrivateFile.Objection.accessible) { try file.open(O_RDONLY) }
+        for mode: mode_t in [0o666, 0o640, 0o620, 0o610, 0o604, 0o602, 0o601] {
+            #expect(chmod(file.path, mode) == 0)
+            #expect(throws: POSIXError(.EACCES)) { try file.read() }
+            #expect(throws: PrivateFile.Objection.accessible) { try file.open(O_RDONLY) }
+        }
         for text in ["first", "second, and longer", ""] {
             try file.write(Data(text.utf8))
             var status = stat()

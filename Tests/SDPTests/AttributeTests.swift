@@ -89,7 +89,8 @@ struct AttributeTests {
         "An attribute against its grammar is refused at its line when it is read",
         arguments: [
             "fingerprint:sha-256 00:11", "fingerprint:sha-256 0:11", "fingerprint:sha-256", "setup:both",
-            "ice-ufrag:abc", "ice-ufrag:ab cd", "ice-pwd:short", "candidate:1 1 udp", "mid:", "mid", "msid:a b c",
+            "ice-ufrag:abc", "ice-ufrag:ab cd", "ice-pwd:short", "ice-pwd:012345678901234567890", "candidate:1 1 udp",
+            "mid:", "mid", "msid:a b c",
             "rtpmap:128 VP8/90000", "rtpmap:96 VP8", "rtpmap:96 VP8/0", "extmap:0 urn:x", "extmap:256 urn:x",
             "extmap:1/both urn:x", "extmap:1", "ssrc:x cname:y", "ssrc:1", "ssrc-group:FID", "ssrc-group:FID x",
             "rtcp-fb:96", "rtcp-fb:x nack", "rtcp:x", "content:a,,b", "group:", "fmtp:",

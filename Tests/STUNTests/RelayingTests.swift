@@ -151,7 +151,8 @@ import WireFormat
         let payload = (0..<byteCount).map(UInt8.init)
         let plain = try #require(encoded(payload, channel: channel, isPadded: false))
         let padded = try #require(encoded(payload, channel: channel, isPadded: true))
-        #expect(plain.count == 4 + byteCount && padded.count % 4 == 0 && padded.starts(with: plain))
+        #expect(plain.count == 4 + byteCount && padded.starts(with: plain))
+        #expect(padded.count == (plain.count + 3) / 4 * 4, "no more than to the next multiple of four")
         for bytes in [plain, padded] {
             let read = try #require(channelData(bytes))
             #expect(read.channel == channel && Array(bytes[read.payload]) == payload)

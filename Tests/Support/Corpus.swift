@@ -34,11 +34,12 @@ public struct Corpus: Sendable {
     /// Whether it is there; a test of what is in it is skipped where not.
     public var isThere: Bool { FileManager.default.fileExists(atPath: folder.path) }
 
-    /// Its files, by name.
+    /// Its files, those of its folders too, by name.
     public func files() throws -> [File] {
-        try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { !$0.hasDirectoryPath }
-            .sorted { $0.lastPathComponent < $1.lastPathComponent }
-            .map { File(name: $0.lastPathComponent, bytes: [UInt8](try Data(contentsOf: $0))) }
+        try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted().compactMap { name in
+            let file = folder.appendingPathComponent(name)
+            guard !file.hasDirectoryPath else { return nil }
+            return File(name: name, bytes: [UInt8](try Data(contentsOf: file)))
+        }
     }
 }

@@ -59,6 +59,21 @@ struct PatchRateTests {
         #expect(later > next * 2)
     }
 
+    @Test("after a rest what comes is judged by itself, and not beside what moved before it")
+    func rest() {
+        var rate = PatchRate()
+        for index in 0..<30 {
+            let time = Duration.seconds(index) / 30
+            let allowance = rate.allowance(novelty: 10_000, bytesPerSecond: 300_000, timestamp: time)
+            rate.spend(byteCount: allowance, bytesPerSecond: 300_000, timestamp: time)
+        }
+        var fresh = PatchRate()
+        let (large, bytesPerSecond) = (1_000_000, 300_000.0)
+        #expect(
+            rate.allowance(novelty: large, bytesPerSecond: bytesPerSecond, timestamp: .seconds(10))
+                == fresh.allowance(novelty: large, bytesPerSecond: bytesPerSecond, timestamp: .seconds(10)))
+    }
+
     @Test("the quantizer is the finest that keeps to what it is given, within bounds")
     func quantizer() {
         let rate = PatchRate()

@@ -1,0 +1,38 @@
+import Testing
+import WireFormat
+
+@testable import SecureTransport
+
+/// RFC 6347 §4.2.4.1.
+@Suite struct RetransmissionTimerTests {
+    @Test(
+        "A flight waits twice as long each time, up to the longest, and the next flight begins with the shortest again")
+    func intervals() throws {
+        var timer = RetransmissionTimer(initial: .seconds(1), maximum: .seconds(5))
+        for _ in 0..<2 {
+            for wait in [1, 2, 4, 5, 5] {
+                timer.start()
+                let due = try #require(timer.deadline)
+                #expect(due - timer.now == .seconds(wait))
+                timer.now = due
+                let (isDue, isDueAgain) = (timer.expire(), timer.expire())
+                #expect(isDue && !isDueAgain)
+            }
+            timer.stop()
+            #expect(timer.deadline == nil && timer.retransmissions == 0)
+        }
+    }
+
+    @Test("After the last retransmission of a flight none is due")
+    func last() {
+        var timer = RetransmissionTimer(initial: .milliseconds(1), maximum: .seconds(1))
+        for _ in 0..<RetransmissionTimer.maximumRetransmissions {
+            timer.start()
+            timer.now = timer.now.advanced(by: .seconds(1))
+            let isDue = timer.expire()
+            #expect(isDue)
+        }
+        timer.start()
+        #expect(timer.deadline == nil)
+    }
+}
