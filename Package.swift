@@ -123,8 +123,8 @@ let package = Package(
         .executableTarget(
             name: "rtcbench",
             dependencies: [
-                "CAllocations", "CDatagrams", "CXCB", "ICE", "Media", "NetworkRuntime", "NetworkSimulation",
-                "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding", "WireFormat",
+                "CAllocations", "CDatagrams", "CXCB", "Capture", "ContentShare", "ICE", "Media", "NetworkRuntime",
+                "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding", "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: settings),

@@ -136,3 +136,8 @@ int processor_pin(unsigned processor) {
 }
 
 void memory_trim(void) { malloc_trim(0); }
+
+uint64_t memory_allocated(void) {
+    struct mallinfo2 information = mallinfo2();
+    return information.uordblks + information.hblkhd;
+}

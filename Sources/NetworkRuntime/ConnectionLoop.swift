@@ -153,3 +153,19 @@ final class ConnectionLoop {
         setTimer()
     }
 }
+
+/// The timers of this process's connections, for whoever looks for what is left behind.
+package enum ConnectionTimers {
+    /// How many wait, on all event loops.
+    package static func waitingCount() async -> Int { await ConnectionLoop.waitingCount() }
+}
+
+extension ConnectionLoop {
+    fileprivate static func waitingCount() async -> Int {
+        var count = 0
+        for loop in loops.withLock({ Array($0.values) }) {
+            count += (try? await loop.eventLoop.submit { loop.deadlines.count }.get()) ?? 0
+        }
+        return count
+    }
+}

@@ -65,3 +65,5 @@ int processor_pin(unsigned processor);
 
 /// Gives memory that was freed back to the system.
 void memory_trim(void);
+/// Bytes that were allocated and not freed.
+uint64_t memory_allocated(void);

@@ -2,7 +2,7 @@ internal import Media
 internal import NetworkSimulation
 
 /// Pictures of a screen that follow each other in a ring, made before anything is counted, and what each changes.
-struct SteadyContent {
+struct SteadyContent: Sendable {
     let content: ScreenContent
     private let buffers: [PixelBuffer]
     private let damage: [[PixelRectangle]]

@@ -51,7 +51,9 @@ extension Encodable {
     /// A line of JSON.
     var line: Data {
         get throws {
-            var data = try JSONEncoder().encode(self)
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            var data = try encoder.encode(self)
             data.append(0x0A)
             return data
         }

@@ -41,9 +41,8 @@ enum Machine {
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// Bytes of this process that are in memory, but for those that the C library keeps for later.
+    /// Bytes of this process that are in memory.
     static var residentByteCount: Int {
-        memory_trim()
         guard let file = fopen("/proc/self/statm", "r") else { return 0 }
         defer { fclose(file) }
         var line = [CChar](repeating: 0, count: 256)

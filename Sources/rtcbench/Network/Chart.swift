@@ -9,7 +9,7 @@ struct Chart {
         var width = 1.5
         /// A step stays until the next one instead of going there straight.
         var isStepped = false
-        /// The points, by their time in seconds; gaps where there is no value.
+        /// The points, by their time; gaps where there is no value.
         let points: [(time: Double, value: Double?)]
     }
 
@@ -23,7 +23,10 @@ struct Chart {
     }
 
     let title: String
-    let seconds: Double
+    /// How long the axis is.
+    let length: Double
+    /// What time is told in.
+    var timeUnit = "s"
     let panels: [Panel]
 
     private static let left = 70.0
@@ -56,7 +59,7 @@ struct Chart {
         let most = max(step, (max(panel.least, values.max() ?? 0) / step).rounded(.up) * step)
         func place(_ time: Double, _ value: Double) -> (String, String) {
             (
-                text(Self.left + Self.plotWidth * time / seconds),
+                text(Self.left + Self.plotWidth * time / length),
                 text(y + panel.height * (1 - min(value, most) / most))
             )
         }
@@ -70,8 +73,8 @@ struct Chart {
                 "<path d=\"M\(x) \(height)h\(text(Self.plotWidth))\" stroke=\"#ddd\"/><text x=\"\(text(Self.left - 6))\" "
                     + "y=\"\(height)\" dy=\"4\" text-anchor=\"end\">\(text(tick))</text>")
         }
-        let timeStep = Self.niceStep(for: seconds, count: 10)
-        for tick in stride(from: 0, through: seconds, by: timeStep) {
+        let timeStep = Self.niceStep(for: length, count: 10)
+        for tick in stride(from: 0, through: length, by: timeStep) {
             let x = place(tick, 0).0
             lines.append(
                 "<path d=\"M\(x) \(text(y))v\(text(panel.height + 4))\" stroke=\"#ddd\"/><text x=\"\(x)\" "
@@ -80,7 +83,7 @@ struct Chart {
         if isLast {
             lines.append(
                 "<text x=\"\(text(Self.left + Self.plotWidth / 2))\" y=\"\(text(y + panel.height + 34))\" "
-                    + "text-anchor=\"middle\">time [s]</text>")
+                    + "text-anchor=\"middle\">time [\(timeUnit)]</text>")
         }
         for (index, series) in panel.series.enumerated() {
             let style =

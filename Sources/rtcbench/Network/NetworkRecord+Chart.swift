@@ -33,7 +33,7 @@ extension NetworkRecord {
                     name: downloads.count == 1 ? "TCP: sent" : "TCP, all: sent", color: "#999", points: rate(sum)))
         }
         return Chart(
-            title: title, seconds: seconds,
+            title: title, length: seconds,
             panels: [
                 .init(title: "Rates on the wire", unit: "kbit/s", height: 280, series: rates),
                 .init(

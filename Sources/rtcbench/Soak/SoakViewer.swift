@@ -1,0 +1,122 @@
+internal import ContentShare
+internal import Foundation
+internal import Media
+internal import NetworkRuntime
+internal import PeerConnection
+internal import SDP
+internal import Synchronization
+internal import WireFormat
+
+/// One of the viewers: a whole session that decodes what comes, and notes when it last saw and heard something.
+final class SoakViewer: Sendable {
+    let viewer: Int
+    private let session: AttendeeSession
+    private let senses: SoakSenses
+
+    init(_ viewer: Int) async throws {
+        self.viewer = viewer
+        var configuration = Connection.Configuration()
+        configuration.addresses = [.v4(0x7F00_0001)]
+        session = try await AttendeeSession.viewing(as: AttendeeID("viewer-\(viewer)"), configuration: configuration)
+        senses = SoakSenses(tiles: session.tiles, sounds: session.sounds)
+        session.add(observer: senses)
+        session.tiles.add(observer: senses)
+        session.sounds.add(observer: senses)
+    }
+
+    func answer(_ offer: String) async throws -> String {
+        try await session.connection.answer(offer: SessionDescription.parse(offer)).description
+    }
+
+    /// Asks for a key frame of each picture that is sent.
+    func requestKeyFrame() async {
+        for (index, media) in await session.connection.remoteMedia.enumerated() where media.isVideo {
+            await session.connection.requestKeyFrame(ofReceiver: index)
+        }
+    }
+
+    func leave() async {
+        await session.leave()
+        session.remove(observer: senses)
+        session.tiles.remove(observer: senses)
+        session.sounds.remove(observer: senses)
+    }
+
+    var report: SoakViewerReport {
+        let state = senses.state.withLock { $0 }
+        let now = MonotonicTime.now
+        func since(_ moment: Instant?) -> Double? { moment.map { (now - $0).seconds } }
+        let tiles = session.tiles.tiles.map { "\($0.size) \($0.pauseState.rawValue)" }.joined(separator: ", ")
+        return SoakViewerReport(
+            viewer: viewer, sinceSeen: since(state.seen), sinceHeard: since(state.heard),
+            state: "tile \(tiles.isEmpty ? "none" : tiles), \(state.events.joined(separator: " "))",
+            ended: state.ended)
+    }
+}
+
+/// What a viewer sees and hears.
+final class SoakSenses: VideoTileObserver, RemoteSoundObserver, AttendeeSessionObserver {
+    struct State {
+        var seen: Instant?
+        var heard: Instant?
+        var ended: String?
+        /// The latest of what was told.
+        var events: [String] = []
+    }
+
+    /// Of all viewers of the process.
+    static let picturesSeen = Atomic(0)
+
+    let state = Mutex(State())
+    private let tiles: VideoTileController
+    private let sounds: RemoteSoundController
+
+    init(tiles: VideoTileController, sounds: RemoteSoundController) {
+        self.tiles = tiles
+        self.sounds = sounds
+    }
+
+    private final class Eyes: VideoSink {
+        private weak let senses: SoakSenses?
+
+        init(_ senses: SoakSenses) { self.senses = senses }
+
+        func receive(_ frame: VideoFrame) {
+            SoakSenses.picturesSeen.add(1, ordering: .relaxed)
+            senses?.state.withLock { $0.seen = MonotonicTime.now }
+        }
+    }
+
+    private final class Ears: AudioSink {
+        private weak let senses: SoakSenses?
+        /// Below this a sample is silence, or what a decoder makes of one that is missing.
+        private static let audible: Float = 0.01
+
+        init(_ senses: SoakSenses) { self.senses = senses }
+
+        func receive(_ frame: AudioFrame) {
+            guard frame.samples.contains(where: { abs($0) > Self.audible }) else { return }
+            senses?.state.withLock { $0.heard = MonotonicTime.now }
+        }
+    }
+
+    private func note(_ event: String) {
+        state.withLock { $0.events = $0.events.suffix(5) + [event] }
+    }
+
+    func videoTileDidAdd(_ tile: VideoTileState) {
+        note("added")
+        try? tiles.bind(Eyes(self), toTile: tile.tileID)
+    }
+
+    func videoTileDidRemove(_ tile: VideoTileState) { note("removed") }
+    func videoTileDidPause(_ tile: VideoTileState) { note("paused") }
+    func videoTileDidResume(_ tile: VideoTileState) { note("resumed") }
+    func videoTileSizeDidChange(_ tile: VideoTileState) {}
+    func remoteSoundDidAdd(_ sound: RemoteSound) { try? sounds.bind(Ears(self), toSound: sound.soundID) }
+    func sessionDidConnect() { note("connected") }
+    func sessionDidDisconnect() { note("disconnected") }
+    func sessionDidReconnect() { note("reconnected") }
+    func sessionNeedsRestart() { note("needs-restart") }
+    func sessionDidEnd(error: (any Error)?) { state.withLock { $0.ended = error.map { "\($0)" } ?? "closed" } }
+}
