@@ -73,7 +73,8 @@ struct SoakCommand: AsyncParsableCommand {
                 guard sample.time >= said else { return }
                 said = sample.time + 60
                 Self.say(Self.status(sample))
-            case .ebb(let ebb): Self.say(String(format: "%8.1f everybody has left, ", ebb.time) + "\(ebb.sharing)")
+            case .ebb(let ebb):
+                Self.say(String(format: "%8.1f everybody has left; ", ebb.time) + Self.text(ebb.sharing))
             case .failure(let failure): Self.say(SoakReport.line(failure))
             }
         }
@@ -92,12 +93,15 @@ struct SoakCommand: AsyncParsableCommand {
     }
 
     private static func status(_ sample: SoakSample) -> String {
+        String(format: "%8.1f %d viewers, %d connections; ", sample.time, sample.viewers, sample.connections)
+            + text(sample.sharing) + "; \(sample.framesSent) sent, \(sample.picturesSeen) seen"
+    }
+
+    private static func text(_ census: ProcessCensus) -> String {
         String(
-            format: "%8.1f %d viewers, %d connections; %.1f MiB, %.1f allocated, %d descriptors, %d threads, "
-                + "%d timers; %d sent, %d seen", sample.time, sample.viewers, sample.connections,
-            Double(sample.sharing.resident) / 1_048_576, Double(sample.sharing.allocated) / 1_048_576,
-            sample.sharing.descriptors, sample.sharing.threads, sample.sharing.timers, sample.framesSent,
-            sample.picturesSeen)
+            format: "%.1f MiB, %.1f allocated, %d descriptors, %d threads, %d timers",
+            Double(census.resident) / 1_048_576, Double(census.allocated) / 1_048_576, census.descriptors,
+            census.threads, census.timers)
     }
 
     private static func say(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }

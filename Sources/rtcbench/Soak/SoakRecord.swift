@@ -114,9 +114,10 @@ extension SoakSample {
         Double(process == .sharing ? connections : viewers)
     }
 
-    /// Two descriptors each: a connection with a port of its own follows the interfaces too, and a path has two ends.
+    /// Descriptors that are due: three of a connection with a port of its own, which follows the interfaces too, and two
+    /// of a path.
     fileprivate func sockets(_ process: SoakSeries.Process) -> Double {
-        Double(process == .sharing ? ownPorts : viewers + paths)
+        Double(process == .sharing ? 3 * ownPorts : 3 * viewers + 2 * paths)
     }
 }
 
