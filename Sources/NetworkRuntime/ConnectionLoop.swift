@@ -164,7 +164,7 @@ extension ConnectionLoop {
     fileprivate static func waitingCount() async -> Int {
         var count = 0
         for loop in loops.withLock({ Array($0.values) }) {
-            count += (try? await loop.eventLoop.submit { loop.deadlines.count }.get()) ?? 0
+            count += (try? await loop.eventLoop.submit { loop.value.deadlines.count }.get()) ?? 0
         }
         return count
     }
