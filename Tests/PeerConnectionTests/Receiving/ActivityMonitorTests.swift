@@ -126,6 +126,17 @@ struct ActivityMonitorTests {
         #expect(monitor.nextDeadline == nil)
     }
 
+    @Test("A sender that counts anew is measured from there", arguments: [false, true])
+    func newCount(sendsMore: Bool) {
+        var monitor = ActivityMonitor()
+        monitor.receivePacket(isMedia: true, now: at(milliseconds: 0))
+        _ = monitor.poll(now: at(milliseconds: 0), isConnected: true)
+        for count in [100, 50] + (sendsMore ? [60] : []) as [UInt32] {
+            monitor.receive(report(at: .seconds(1), timestamp: 0, packetCount: count))
+        }
+        #expect(monitor.poll(now: at(milliseconds: 3000), isConnected: true) == (sendsMore ? .lost : .paused))
+    }
+
     @Test("A stream that is waited for anew says so")
     func restart() {
         var monitor = ActivityMonitor()
