@@ -141,8 +141,9 @@ let package = Package(
 
         // Tests: a folder a module, and what they share.
         .target(
-            name: "TestSupport", dependencies: ["NetworkSimulation", "RTP", "WireFormat"], path: "Tests/Support",
-            exclude: ["NetworkRelay"], swiftSettings: settings),
+            name: "TestSupport",
+            dependencies: ["ICE", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport", "WireFormat"],
+            path: "Tests/Support", exclude: ["NetworkRelay"], swiftSettings: settings),
         .executableTarget(
             name: "NetworkRelay",
             dependencies: [

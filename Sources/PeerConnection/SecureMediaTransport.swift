@@ -1,4 +1,4 @@
-internal import SecureTransport
+package import SecureTransport
 internal import WireFormat
 
 /// DTLS, and the SRTP that grows out of it (RFC 5764).
@@ -9,7 +9,7 @@ struct SecureMediaTransport {
     private(set) var inbound: SRTPReceiver?
     /// Whether DTLS has datagrams to send: kept, for every packet asks.
     private var hasTransmits = false
-    /// Sees the keys before they are discarded: for who decrypts what was captured.
+    /// See ``PeerConnection/keyObserver``.
     var keyObserver: ((SRTPKeyingMaterial) -> Void)?
 
     /// What an input led to.
@@ -103,5 +103,13 @@ struct SecureMediaTransport {
         default:
             return .nothing
         }
+    }
+}
+
+extension PeerConnection {
+    /// Sees the keys of SRTP before they are discarded: for who decrypts what was captured.
+    package var keyObserver: ((SRTPKeyingMaterial) -> Void)? {
+        get { transport.keyObserver }
+        set { transport.keyObserver = newValue }
     }
 }
