@@ -191,3 +191,14 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// The fuzzer is no program of its own: libFuzzer's `main` is linked to whatever is built for it, which `.ci/fuzz` asks for.
+if Context.environment["RTCSHARE_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzzing",
+            dependencies: [
+                "AudioCoding", "CSharedMemory", "Capture", "ICE", "Media", "NetworkSimulation", "PeerConnection", "RTP",
+                "SDP", "STUN", "SecureTransport", "TestSupport", "VideoCoding", "WireFormat",
+            ], path: "Tests/Fuzzing", exclude: ["Corpus"], swiftSettings: settings))
+}

@@ -1,0 +1,108 @@
+import PeerConnection
+import RTP
+import TestSupport
+import WireFormat
+
+/// The packets of a VP8 stream in any order, at any time: to the assembler alone and to a receiver with retransmissions.
+///
+/// A step has: the sequence number (2), how much time passes in milliseconds (1), how far the timestamp goes on (1), flags
+/// (1: marker, 2: of the retransmission stream), the payload.
+struct VP8Target: FuzzTarget {
+    private enum Kind {
+        static let padding: UInt8 = 1
+        static let awaitKeyFrame: UInt8 = 2
+        static let restart: UInt8 = 3
+        static let pause: UInt8 = 4
+    }
+
+    private static let source = SynchronizationSource(1)
+    private static let retransmissionSource = SynchronizationSource(2)
+
+    func run(_ input: [UInt8]) throws {
+        let configuration = VP8FrameAssembler.Configuration()
+        var assembler = VP8FrameAssembler(configuration: configuration)
+        var settings = VideoReceiver.Configuration(
+            source: Self.source, payloadType: PayloadType(masking: 96), localSource: SynchronizationSource(3))
+        settings.retransmission = (Self.retransmissionSource, PayloadType(masking: 97))
+        var receiver = VideoReceiver(configuration: settings)
+        var now = Instant(nanoseconds: 1_000_000_000)
+        var timestamp = RTPTimestamp(.max - 5000)
+        for step in Script(input) {
+            let number = SequenceNumber(UInt16(step.number16(0)))
+            now = now.advanced(by: .milliseconds(step.number(2)))
+            timestamp = timestamp.advanced(by: step.number(3) * 90)
+            switch step.kind {
+            case Kind.padding: assembler.insertPadding(number, timestamp: timestamp, now: now)
+            case Kind.awaitKeyFrame:
+                assembler.awaitKeyFrame(now: now)
+                receiver.requestKeyFrame(now: now)
+            case Kind.restart: assembler.restart(now: now)
+            case Kind.pause: now = now.advanced(by: .milliseconds(step.number16(0)))
+            default:
+                let payload = Array(step.bytes.dropFirst(5))
+                try take(payload, step, number, timestamp, &assembler, &receiver, now)
+            }
+            assembler.poll(now: now)
+            _ = assembler.needsKeyFrame(now: now)
+            while let frame = assembler.pollFrame() { expect(!frame.data.isEmpty, "a frame has bytes") }
+            _ = receiver.pollFeedback(now: now)
+            _ = receiver.pollReportBlock(now: now)
+            while receiver.pollFrame() != nil {}
+            if let due = receiver.nextDeadline(now: now) { expect(due > now, "what is due was done") }
+            expect(assembler.bufferedPackets <= configuration.packetCapacity, "the packets that wait are bounded")
+            expect(assembler.bufferedBytes <= configuration.byteCapacity, "the bytes that wait are bounded")
+        }
+    }
+
+    private func take(
+        _ payload: [UInt8], _ step: Script.Step, _ number: SequenceNumber, _ timestamp: RTPTimestamp,
+        _ assembler: inout VP8FrameAssembler, _ receiver: inout VideoReceiver, _ now: Instant
+    ) throws {
+        let marker = step.number(4) & 1 != 0
+        let isRetransmission = step.number(4) & 2 != 0
+        let header = OutgoingRTPHeader(
+            marker: marker, payloadType: PayloadType(masking: isRetransmission ? 97 : 96), sequenceNumber: number,
+            timestamp: timestamp,
+            source: isRetransmission ? Self.retransmissionSource : Self.source)
+        let map = HeaderExtensionMap()
+        let packet =
+            try written(header.byteCount(map: map)) { writer in try header.write(to: &writer, map: map) } + payload
+        let read = try RTPHeader(parsing: packet.span.bytes)
+        receiver.receive(read, payload: read.payload(of: packet.span.bytes), now: now)
+        guard let (descriptor, count) = try? VP8PayloadDescriptor.parse(payload.span.bytes) else { return }
+        assembler.insert(
+            number, timestamp: timestamp, marker: marker, descriptor: descriptor,
+            payload: Array(payload.dropFirst(count)), now: now)
+    }
+
+    func seeds() throws -> [String: [UInt8]] {
+        var seeds: [String: [UInt8]] = [:]
+        for (name, skipped) in [("whole", -1), ("gap", 4), ("late", 2)] {
+            var stream = VP8TestStream(seed: 1)
+            var steps: [(kind: UInt8, bytes: [UInt8])] = []
+            for frame in 0..<6 {
+                let packets = stream.frame(
+                    isKeyFrame: frame == 0, packetCount: 2, size: 12, layer: VP8TemporalLayer(index: UInt8(frame % 2)))
+                for (index, packet) in packets.enumerated() {
+                    let descriptor = try written(packet.descriptor.byteCount) { writer in
+                        try packet.descriptor.write(to: &writer)
+                    }
+                    let number = packet.number.rawValue
+                    steps.append(
+                        (
+                            0,
+                            [UInt8(number >> 8), UInt8(number & 0xFF), 10, index == 0 ? 33 : 0, packet.marker ? 1 : 0]
+                                + descriptor + packet.payload
+                        ))
+                }
+            }
+            if skipped >= 0 {
+                let step = steps.remove(at: skipped)
+                if name == "late" { steps.append(step) }
+                steps.append((Kind.pause, [1, 0]))
+            }
+            seeds[name] = Script.bytes(steps)
+        }
+        return seeds
+    }
+}
