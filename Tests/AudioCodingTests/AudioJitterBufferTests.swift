@@ -64,7 +64,7 @@ private struct Run {
 
 @Suite("AudioJitterBuffer")
 struct AudioJitterBufferTests {
-    @Test("packets in order are played in order, each 20 ms after the one before")
+    @Test("Packets in order are played in order, each 20 ms after the one before")
     func steady() {
         var run = Run()
         #expect(run.buffer.pop(now: .seconds(1000)) == .wait(until: nil))
@@ -84,7 +84,7 @@ struct AudioJitterBufferTests {
     }
 
     @Test(
-        "what comes out of order within the wait is put in order",
+        "What comes out of order within the wait is put in order",
         arguments: [[0, 2, 1, 3, 4, 5], [1, 0, 2, 3, 5, 4], [0, 1, 2, 4, 3, 5]])
     func reordering(order: [Int]) {
         var run = Run()
@@ -96,7 +96,7 @@ struct AudioJitterBufferTests {
         #expect(run.statistics.packetsDiscarded == 0)
     }
 
-    @Test("what comes twice is played once and is not counted as discarded")
+    @Test("What comes twice is played once and is not counted as discarded")
     func duplicates() {
         var run = Run()
         for number in 0..<20 {
@@ -108,7 +108,7 @@ struct AudioJitterBufferTests {
         #expect(run.statistics.packetsDiscarded == 0)
     }
 
-    @Test("a lost packet is concealed, or recovered where the next one repeats it")
+    @Test("A lost packet is concealed, or recovered where the next one repeats it")
     func loss() {
         for repeating in [false, true] {
             var run = Run()
@@ -124,7 +124,7 @@ struct AudioJitterBufferTests {
         }
     }
 
-    @Test("of a burst of losses the last is recovered, and all are one event")
+    @Test("Of a burst of losses the last is recovered, and all are one event")
     func burst() {
         var run = Run()
         for number in 0..<30 where !(10..<13).contains(number) { run.insert(number, at: number * 20, repeating: true) }
@@ -134,7 +134,7 @@ struct AudioJitterBufferTests {
         #expect(run.statistics.silentConcealedSamples == 0)
     }
 
-    @Test("a pause of the sender is silence, not loss")
+    @Test("A pause of the sender is silence, not loss")
     func pause() {
         var run = Run()
         // Numbers go on, timestamps leave 300 ms out, and the packet after it comes when it is sent.
@@ -150,7 +150,7 @@ struct AudioJitterBufferTests {
         #expect(run.buffer.currentDelay == .milliseconds(20))
     }
 
-    @Test("a packet lost before a pause is one event, and the pause begins with it")
+    @Test("A packet lost before a pause is one event, and the pause begins with it")
     func lossAndPause() {
         var run = Run()
         for number in 0..<20 { run.insert(number, at: number * 20) }
@@ -159,7 +159,7 @@ struct AudioJitterBufferTests {
         #expect(run.numbers.starts(with: Array(0..<20) + Array(21..<37)))
     }
 
-    @Test("when nothing comes it is concealed for half a second, then silent, until packets return")
+    @Test("When nothing comes it is concealed for half a second, then silent, until packets return")
     func outage() {
         var run = Run()
         for number in 0..<20 { run.insert(number, at: number * 20) }
@@ -173,7 +173,7 @@ struct AudioJitterBufferTests {
         #expect(run.statistics.silentConcealedSamples == 75 * 960)
     }
 
-    @Test("a packet that was given up is counted as discarded, and too few of them change nothing")
+    @Test("A packet that was given up is counted as discarded, and too few of them change nothing")
     func late() {
         var run = Run()
         for number in 0..<150 where number != 100 { run.insert(number, at: number * 20) }
@@ -188,7 +188,7 @@ struct AudioJitterBufferTests {
         #expect(late.buffer.targetDelay == run.buffer.targetDelay)
     }
 
-    @Test("the wait follows the jitter, up and down, within 20 ms to 1 s")
+    @Test("The wait follows the jitter, up and down, within 20 ms to 1 s")
     func adaptation() {
         var generator = SeededGenerator(seed: 3)
         var run = Run()
@@ -218,7 +218,7 @@ struct AudioJitterBufferTests {
     }
 
     @Test(
-        "a packet that comes after its time, with nothing newer played, is played late rather than not at all",
+        "A packet that comes after its time, with nothing newer played, is played late rather than not at all",
         arguments: [false, true])
     func overdue(isReversed: Bool) {
         var run = Run()
@@ -234,7 +234,7 @@ struct AudioJitterBufferTests {
         #expect(run.buffer.currentDelay == .milliseconds(120))
     }
 
-    @Test("packets that were held up lengthen the wait instead of being lost")
+    @Test("Packets that were held up lengthen the wait instead of being lost")
     func growth() {
         var run = Run()
         for number in 0..<100 { run.insert(number, at: number * 20) }
@@ -245,7 +245,7 @@ struct AudioJitterBufferTests {
         #expect(run.letters.suffix(200).allSatisfy { $0 == "p" })
     }
 
-    @Test("a stream that begins anew is played from there", arguments: [-50_000_000, 50_000_000])
+    @Test("A stream that begins anew is played from there", arguments: [-50_000_000, 50_000_000])
     func restart(jump: Int64) {
         for numberJump in [0, 5000] {
             var run = Run()
@@ -259,7 +259,7 @@ struct AudioJitterBufferTests {
         }
     }
 
-    @Test("one that was overtaken by a new beginning does not bring the old one back")
+    @Test("One that was overtaken by a new beginning does not bring the old one back")
     func straggler() {
         var run = Run()
         for number in 0..<20 { run.insert(number, at: number * 20) }
@@ -274,7 +274,7 @@ struct AudioJitterBufferTests {
         #expect(run.letters.suffix(30).allSatisfy { $0 == "p" })
     }
 
-    @Test("timestamps that stood still during a pause are taken as a new beginning")
+    @Test("Timestamps that stood still during a pause are taken as a new beginning")
     func stoppedTimestamps() {
         for pause in [500, 5000] {
             var run = Run()
@@ -286,7 +286,7 @@ struct AudioJitterBufferTests {
         }
     }
 
-    @Test("after packets were held up and came at once, the wait is short again")
+    @Test("After packets were held up and came at once, the wait is short again")
     func heldUp() {
         for hold in [400, 1500, 4000] {
             var run = Run()
@@ -302,7 +302,7 @@ struct AudioJitterBufferTests {
         }
     }
 
-    @Test("sound that all comes at once, at the beginning too, is played", arguments: [0, 100])
+    @Test("Sound that all comes at once, at the beginning too, is played", arguments: [0, 100])
     func atOnce(before: Int) {
         var run = Run()
         for number in 0..<before { run.insert(number, at: number * 20) }
@@ -314,7 +314,7 @@ struct AudioJitterBufferTests {
         #expect(run.statistics.packetsDiscarded <= 15)
     }
 
-    @Test("a player that was away goes on with what is new")
+    @Test("A player that was away goes on with what is new")
     func absence() {
         var run = Run()
         for number in 0..<20 { run.insert(number, at: number * 20) }
@@ -330,7 +330,7 @@ struct AudioJitterBufferTests {
         #expect(run.statistics.packetsDiscarded > 200)
     }
 
-    @Test("packets of other lengths, and lengths that change, are played without a gap")
+    @Test("Packets of other lengths, and lengths that change, are played without a gap")
     func lengths() {
         var run = Run()
         var time = 0
@@ -343,7 +343,7 @@ struct AudioJitterBufferTests {
         #expect(run.statistics.packetsDiscarded == 0)
     }
 
-    @Test("speeding up and slowing down move what is due")
+    @Test("Speeding up and slowing down move what is due")
     func scaling() {
         var run = Run()
         run.insert(0, at: 0)
@@ -357,7 +357,7 @@ struct AudioJitterBufferTests {
         #expect(run.buffer.nextDue == .milliseconds(1_000_065))
     }
 
-    @Test("nonsense is counted, never played, and never traps")
+    @Test("Nonsense is counted, never played, and never traps")
     func nonsense() {
         var buffer = AudioJitterBuffer()
         let extremes: [Int64] = [.min, -1, 0, 1, .max]
@@ -376,7 +376,7 @@ struct AudioJitterBufferTests {
         #expect(buffer.statistics.packetsDiscarded > 0)
     }
 
-    @Test("any order of any packets ends, keeps to its size, and gives each sample once")
+    @Test("Any order of any packets ends, keeps to its size, and gives each sample once")
     func chaos() {
         for seed in 1...40 as ClosedRange<UInt64> {
             var generator = SeededGenerator(seed: seed)

@@ -29,7 +29,7 @@ struct AudioMixTests {
         frames.map { frame in frame.samples.allSatisfy { $0 == frame.samples[0] } ? frame.samples[0] : nil }
     }
 
-    @Test("two inputs are added, each with its volume, and full scale is no limit")
+    @Test("Two inputs are added, each with its volume, and full scale is no limit")
     func sum() {
         var mix = mix([(one, 1), (other, 0.5)])
         var frames: [AudioFrame] = []
@@ -47,7 +47,7 @@ struct AudioMixTests {
     }
 
     @Test(
-        "an input that pauses is waited for three blocks, and is silent then; what it gives later is where it belongs")
+        "An input that pauses is waited for three blocks, and is silent then; what it gives later is where it belongs")
     func pause() {
         var mix = mix([(one, 1), (other, 1)])
         var frames = mix.insert(block(0.25, at: 0), of: ObjectIdentifier(other))
@@ -62,7 +62,7 @@ struct AudioMixTests {
     }
 
     @Test(
-        "an input that is later than another is waited for, and one that gives its sound in large pieces",
+        "An input that is later than another is waited for, and one that gives its sound in large pieces",
         arguments: [
             (40, 20), (60, 20), (80, 20), (150, 20), (200, 20), (400, 20), (0, 80), (0, 100), (0, 200), (80, 200),
         ])
@@ -88,7 +88,7 @@ struct AudioMixTests {
         #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.timestamp + .milliseconds(20) == $1.timestamp })
     }
 
-    @Test("one that is hopelessly late is not waited for, but counted; one that was late once is forgotten")
+    @Test("One that is hopelessly late is not waited for, but counted; one that was late once is forgotten")
     func hopeless() {
         var mix = mix([(one, 1), (other, 1)])
         var frames: [AudioFrame] = []
@@ -121,7 +121,7 @@ struct AudioMixTests {
         #expect(waiting.last == 3, "\(waiting.suffix(20))")
     }
 
-    @Test("an input that ends gives free what waited for it")
+    @Test("An input that ends gives free what waited for it")
     func end() {
         var mix = mix([(one, 1), (other, 1)])
         var frames = mix.insert(block(0.5, at: 0), of: ObjectIdentifier(one))
@@ -132,7 +132,7 @@ struct AudioMixTests {
         #expect(mix.insert(block(0.5, at: 40), of: ObjectIdentifier(one)).isEmpty)
     }
 
-    @Test("after a pause of all inputs, sound is at its time again, however long that was", arguments: [0.5, 2, 3600])
+    @Test("After a pause of all inputs, sound is at its time again, however long that was", arguments: [0.5, 2, 3600])
     func longPause(seconds: Double) {
         var mix = mix([(one, 1)])
         // Half a block is left over when the sound pauses.
@@ -153,7 +153,7 @@ struct AudioMixTests {
         #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.timestamp + .milliseconds(20) <= $1.timestamp })
     }
 
-    @Test("a clock that jumps back plays on from there, and keeps what comes before")
+    @Test("A clock that jumps back plays on from there, and keeps what comes before")
     func jump() {
         var mix = mix([(one, 1), (other, 1)])
         var frames = mix.insert(block(0.5, at: 0), of: ObjectIdentifier(one))
@@ -167,7 +167,7 @@ struct AudioMixTests {
         #expect(frames.last?.samples[958...961] == [0.5, 0.5, 0.25, 0.25])
     }
 
-    @Test("the first block of an input is where its time says, even if that is within what drift is allowed")
+    @Test("The first block of an input is where its time says, even if that is within what drift is allowed")
     func offset() throws {
         var mix = mix([(one, 1), (other, 1)])
         var frames = mix.insert(block(0.5, at: 0), of: ObjectIdentifier(one))
@@ -178,7 +178,7 @@ struct AudioMixTests {
     }
 
     @Test(
-        "clocks that drift apart by 1000 ppm stay together within a block, and nothing piles up",
+        "Clocks that drift apart by 1000 ppm stay together within a block, and nothing piles up",
         arguments: [20.02, 19.98])
     func drift(interval: Double) {
         var mix = mix([(one, 1), (other, 1)])
@@ -202,7 +202,7 @@ struct AudioMixTests {
         #expect(Double(samples.count { $0 == 0.75 }) > 0.995 * Double(samples.count))
     }
 
-    @Test("a block of the future is one of now, up to what clocks and devices are apart")
+    @Test("A block of the future is one of now, up to what clocks and devices are apart")
     func future() {
         let now = Duration.seconds(100)
         for lead in [-100_000, -20, 0, 499, 500] {
@@ -215,7 +215,7 @@ struct AudioMixTests {
         }
     }
 
-    @Test("absurd times are left out, and the rest goes on")
+    @Test("Absurd times are left out, and the rest goes on")
     func absurd() {
         var mix = mix([(one, 1)])
         var frames = mix.insert(block(0.5, at: 0), of: ObjectIdentifier(one))

@@ -19,7 +19,7 @@ struct AudioMixerTests {
             timestamp: .milliseconds(number * 20))
     }
 
-    @Test("blocks that two threads give come out in order, each once")
+    @Test("Blocks that two threads give come out in order, each once")
     func order() async {
         let mixer = AudioMixer()
         let sources = [CustomAudioSource(), CustomAudioSource()]
@@ -49,7 +49,7 @@ struct AudioMixerTests {
         #expect(frames.allSatisfy { $0.samples.allSatisfy { $0 == 0.5 } })
     }
 
-    @Test("an input that gives the sound of the future silences no other", arguments: [1, 3600, 1_000_000_000])
+    @Test("An input that gives the sound of the future silences no other", arguments: [1, 3600, 1_000_000_000])
     func future(seconds: Int) {
         let now = Mutex(Duration.zero)
         let mixer = AudioMixer { now.withLock { $0 } }
@@ -71,7 +71,7 @@ struct AudioMixerTests {
         #expect(heard >= 95, "\(heard) of 100 blocks")
     }
 
-    @Test("inputs come and go while the others sound; a source that ends is gone")
+    @Test("Inputs come and go while the others sound; a source that ends is gone")
     func inputs() {
         let mixer = AudioMixer()
         let (one, other) = (CustomAudioSource(), CustomAudioSource())
@@ -97,7 +97,7 @@ struct AudioMixerTests {
         #expect(log.frames.last?.samples.first == 0.75)
     }
 
-    @Test("a mixer that is let go of leaves its sources alone")
+    @Test("A mixer that is let go of leaves its sources alone")
     func release() {
         let source = CustomAudioSource()
         var mixer: AudioMixer? = AudioMixer()
@@ -107,7 +107,7 @@ struct AudioMixerTests {
         #expect(mixer == nil && !source.broadcaster.hasSinks)
     }
 
-    @Test("two sums of full scale stay finite when they are encoded")
+    @Test("Two sums of full scale stay finite when they are encoded")
     func fullScale() throws {
         let mixer = AudioMixer()
         let sources = [CustomAudioSource(), CustomAudioSource()]

@@ -15,7 +15,7 @@ func encode(_ samples: [Float], with encoder: OpusEncoder, block: Int = 960) thr
 
 @Suite("Opus")
 struct OpusTests {
-    @Test("a tone keeps its frequency and its loudness", arguments: [OpusEncoder.Application.voice, .music], [1, 2])
+    @Test("A tone keeps its frequency and its loudness", arguments: [OpusEncoder.Application.voice, .music], [1, 2])
     func tone(application: OpusEncoder.Application, channels: Int) throws {
         let encoder = try OpusEncoder(configuration: .init(channels: channels, application: application))
         let decoder = try OpusDecoder(channels: channels)
@@ -32,7 +32,7 @@ struct OpusTests {
         }
     }
 
-    @Test("left and right stay apart")
+    @Test("Left and right stay apart")
     func stereo() throws {
         let encoder = try OpusEncoder(configuration: .init(channels: 2, application: .music))
         let decoder = try OpusDecoder(channels: 2)
@@ -46,7 +46,7 @@ struct OpusTests {
         #expect(Signals.amplitude(of: 440, in: right) < 0.02)
     }
 
-    @Test("music has the whole band, and no more of it than the receiver plays")
+    @Test("Music has the whole band, and no more of it than the receiver plays")
     func bandwidth() throws {
         for (rate, hears) in [(48_000, true), (24_000, false), (16_000, false), (8000, false)] {
             let encoder = try OpusEncoder(
@@ -64,7 +64,7 @@ struct OpusTests {
         }
     }
 
-    @Test("the bit rate is kept to", arguments: [16_000, 32_000, 64_000, 128_000, 256_000])
+    @Test("The bit rate is kept to", arguments: [16_000, 32_000, 64_000, 128_000, 256_000])
     func bitrate(rate: Int) throws {
         for isConstant in [true, false] {
             let encoder = try OpusEncoder(
@@ -78,7 +78,7 @@ struct OpusTests {
         }
     }
 
-    @Test("no packet is too large for a datagram, whatever the rate and the block")
+    @Test("No packet is too large for a datagram, whatever the rate and the block")
     func largest() throws {
         let encoder = try OpusEncoder(
             configuration: .init(channels: 2, application: .music, bitsPerSecond: 510_000))
@@ -89,7 +89,7 @@ struct OpusTests {
         }
     }
 
-    @Test("a pause of a voice is not sent but for its noise, music always is")
+    @Test("A pause of a voice is not sent but for its noise, music always is")
     func discontinuous() throws {
         let sound =
             Signals.speech(count: 96_000) + [Float](repeating: 0, count: 4 * 48_000) + Signals.speech(count: 48_000)
@@ -112,7 +112,7 @@ struct OpusTests {
         #expect(try encode(sound, with: always).allSatisfy { $0 != nil })
     }
 
-    @Test("a lost packet is mended better by the repetition in the next one than by guessing")
+    @Test("A lost packet is mended better by the repetition in the next one than by guessing")
     func forwardErrorCorrection() throws {
         let encoder = try OpusEncoder(
             configuration: .init(
@@ -141,7 +141,7 @@ struct OpusTests {
         #expect(errors.mended < errors.guessed / 2, "\(errors)")
     }
 
-    @Test("repetitions are seen where they are and nowhere else")
+    @Test("Repetitions are seen where they are and nowhere else")
     func repetitionsSeen() throws {
         let sound = Signals.speech(count: 48_000)
         for block in [480, 960, 1920, 2880] {
@@ -164,7 +164,7 @@ struct OpusTests {
         #expect(!packets.contains { OpusPacketLayout.repeatsLastFrame($0) })
     }
 
-    @Test("what is made up fades out")
+    @Test("What is made up fades out")
     func concealmentFades() throws {
         let encoder = try OpusEncoder(configuration: .init(channels: 1, application: .voice))
         let decoder = try OpusDecoder(channels: 1)
@@ -177,7 +177,7 @@ struct OpusTests {
         #expect(try decoder.conceal(sampleCount: 7).count == 7)
     }
 
-    @Test("settings change while running, and the decoder goes on")
+    @Test("Settings change while running, and the decoder goes on")
     func reconfiguration() throws {
         var configuration = OpusEncoder.Configuration(channels: 2, application: .music)
         let encoder = try OpusEncoder(configuration: configuration)
@@ -208,7 +208,7 @@ struct OpusTests {
             Signals.amplitude(of: 440, in: Array(Signals.channel(1, of: decoded, channels: 2).dropFirst(9600))) > 0.4)
     }
 
-    @Test("a higher rate takes effect with the next packets")
+    @Test("A higher rate takes effect with the next packets")
     func rateChange() throws {
         var configuration = OpusEncoder.Configuration(channels: 2, application: .music, bitsPerSecond: 32_000)
         let encoder = try OpusEncoder(configuration: configuration)
@@ -219,7 +219,7 @@ struct OpusTests {
         #expect(high > 3 * low)
     }
 
-    @Test("what is too loud is bent, not wrapped, and what is no number is silence")
+    @Test("What is too loud is bent, not wrapped, and what is no number is silence")
     func loud() throws {
         let encoder = try OpusEncoder(configuration: .init(channels: 1, application: .music))
         let decoder = try OpusDecoder(channels: 1)
@@ -236,7 +236,7 @@ struct OpusTests {
         #expect(abs(Signals.amplitude(of: 440, in: Array(after.dropFirst(9600))) - 0.5) < 0.05)
     }
 
-    @Test("wrong settings and lengths are errors that say what is right")
+    @Test("Wrong settings and lengths are errors that say what is right")
     func refusals() throws {
         let good = OpusEncoder.Configuration(channels: 1, application: .voice)
         let changes: [(inout OpusEncoder.Configuration) -> Void] = [
@@ -270,7 +270,7 @@ struct OpusTests {
         }
     }
 
-    @Test("hostile packets never crash the decoder, and the next good one is heard")
+    @Test("Hostile packets never crash the decoder, and the next good one is heard")
     func hostile() throws {
         let encoder = try OpusEncoder(
             configuration: .init(channels: 2, application: .voice, expectedLoss: 0.2, usesDTX: false))
@@ -306,7 +306,7 @@ struct OpusTests {
             Signals.amplitude(of: 440, in: Array(Signals.channel(0, of: heard, channels: 2).dropFirst(24_000))) > 0.4)
     }
 
-    @Test("the lookahead is what a decoder is late by")
+    @Test("The lookahead is what a decoder is late by")
     func lookahead() throws {
         let encoder = try OpusEncoder(configuration: .init(channels: 1, application: .music))
         #expect(encoder.lookahead == 312)

@@ -83,7 +83,7 @@ private func number(_ bytes: some Collection<UInt8>) -> Int {
 struct WAVTests {
     private let values = [0, 1, -1, 0.5, -0.5, 0.123_456_789, -0.987_654_321, 0.001, -0.25, 0.75, 0.333, -0.666]
 
-    @Test("every kind of samples is read exactly", arguments: WAVBytes.Format.allCases, [false, true])
+    @Test("Every kind of samples is read exactly", arguments: WAVBytes.Format.allCases, [false, true])
     fileprivate func formats(format: WAVBytes.Format, isExtensible: Bool) throws {
         let folder = try Folder()
         for (channels, rate) in [(1, 8000), (2, 44_100), (3, 48_000), (6, 96_000), (2, 192_000)] {
@@ -112,7 +112,7 @@ struct WAVTests {
         }
     }
 
-    @Test("what is no WAVE file says so, with its path and the cure")
+    @Test("What is no WAVE file says so, with its path and the cure")
     func refusals() throws {
         let folder = try Folder()
         let good = WAVBytes.file(.signed16, channels: 1, sampleRate: 48_000, samples: values)
@@ -142,7 +142,7 @@ struct WAVTests {
         #expect(failure(try folder.write(good)) == "no error")
     }
 
-    @Test("a file cut off or damaged anywhere is read as far as it goes, or is an error")
+    @Test("A file cut off or damaged anywhere is read as far as it goes, or is an error")
     func damage() throws {
         let folder = try Folder()
         let good = WAVBytes.file(.signed24, channels: 2, sampleRate: 44_100, samples: values, isExtensible: true)
@@ -163,7 +163,7 @@ struct WAVTests {
         }
     }
 
-    @Test("what is written has 16 bits, is cut at full scale, and reads back")
+    @Test("What is written has 16 bits, is cut at full scale, and reads back")
     func writing() throws {
         let folder = try Folder()
         for channels in [1, 2] {
@@ -197,7 +197,7 @@ struct WAVTests {
         }
     }
 
-    @Test("the file can be played at any time, though it was never closed")
+    @Test("The file can be played at any time, though it was never closed")
     func unfinished() throws {
         let folder = try Folder()
         let path = folder.path + "/out.wav"
@@ -213,7 +213,7 @@ struct WAVTests {
         try writer.close()
     }
 
-    @Test("a file that has reached its limit says so, and is whole")
+    @Test("A file that has reached its limit says so, and is whole")
     func full() throws {
         let path = try Folder().path + ".wav"
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -226,7 +226,7 @@ struct WAVTests {
         #expect(try WAVReader(path: path).frameCount == 50)
     }
 
-    @Test("what can't be written says why")
+    @Test("What can't be written says why")
     func unwritable() throws {
         let folder = try Folder()
         #expect(throws: AudioFileError.cannotOpen(path: folder.path + "/no/x.wav", reason: "No such file or directory"))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct AudioSpecificationTests {
     @Test(
-        "each form of SPEC is read, and written as it was",
+        "Each form of SPEC is read, and written as it was",
         arguments: [
             ("none", AudioSpecification.none), ("tone:440", .tone(frequency: 440)), ("tone:20", .tone(frequency: 20)),
             ("tone:261.63", .tone(frequency: 261.63)), ("beep", .beep),
@@ -19,13 +19,13 @@ import Testing
         #expect(expected.description == text)
     }
 
-    @Test("tone alone is 440 Hz")
+    @Test("Tone alone is 440 Hz")
     func bareTone() throws {
         #expect(try AudioSpecification("tone") == .tone(frequency: 440))
     }
 
     @Test(
-        "what is no SPEC says what is wrong with it and what would be right",
+        "What is no SPEC says what is wrong with it and what would be right",
         arguments: [
             "", ":", "None", "none:", "none:x", "beep:3", "tone:", "tone:19", "tone:20001", "tone:nan", "tone:inf",
             "tone:-440", "tone:a", "file", "file:", "file::loop", "file:-", "microphone:", "system:", "mic", "test",
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("none opens nothing, and generators are opened as what they are")
+    @Test("None opens nothing, and generators are opened as what they are")
     func opened() throws {
         #expect(try AudioSpecification("none").open(environment: [:]) == nil)
         let tone = try AudioSpecification("tone:1000").open(environment: [:]) as? ToneSource

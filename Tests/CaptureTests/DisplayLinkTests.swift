@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct DisplayLinkTests {
     @Test(
-        "the next tick is the first that is not due yet when the closure returns",
+        "The next tick is the first that is not due yet when the closure returns",
         arguments: [
             (0, 0.0, 1), (0, 32.9, 1), (0, 33.4, 2), (0, 66.6, 2), (0, 66.7, 3), (3, 50.0, 4), (0, 1000.0, 30),
             (0, 1000.001, 31),
@@ -18,7 +18,7 @@ import Testing
         #expect(schedule.tick(after: number, dueFrom: now) == expected)
     }
 
-    @Test("a closure that returns exactly when the next tick is due is not late", arguments: [0.1, 1, 29.97, 30, 240])
+    @Test("A closure that returns exactly when the next tick is due is not late", arguments: [0.1, 1, 29.97, 30, 240])
     func exact(rate: Double) {
         let schedule = TickSchedule(start: .seconds(12345), framesPerSecond: rate)
         let wrong = (0..<1000).filter { number in
@@ -29,7 +29,7 @@ import Testing
         #expect(wrong.isEmpty)
     }
 
-    @Test("the closure is called at each tick; those that fall due while it runs are left out and counted")
+    @Test("The closure is called at each tick; those that fall due while it runs are left out and counted")
     func skipping() throws {
         let ticks = Mutex<[DisplayLink.Tick]>([])
         let called = DispatchSemaphore(value: 0)
@@ -55,7 +55,7 @@ import Testing
         #expect(ticks.withLock { $0.count } == seen.count)
     }
 
-    @Test("a rate that cannot be kept is an error", arguments: [0, -1, .nan, .infinity, 1000])
+    @Test("A rate that cannot be kept is an error", arguments: [0, -1, .nan, .infinity, 1000])
     func rates(rate: Double) {
         #expect(throws: CaptureError.self) { try DisplayLink(framesPerSecond: rate) { _ in } }
         #expect(throws: CaptureError.self) {
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("a custom capturer sends what is drawn, stamped with its tick, and nothing where nothing is new")
+    @Test("A custom capturer sends what is drawn, stamped with its tick, and nothing where nothing is new")
     func capturer() throws {
         let size = PixelSize(width: 128, height: 96)
         let pattern = TestPattern(size: size)
@@ -88,7 +88,7 @@ import Testing
         #expect(observer.events == [.started, .stopped])
     }
 
-    @Test("a custom capturer can be stopped by what it draws with")
+    @Test("A custom capturer can be stopped by what it draws with")
     func stopFromDraw() throws {
         let capturer = Mutex<CustomCapturer?>(nil)
         let size = PixelSize(width: 2, height: 2)

@@ -33,7 +33,7 @@ struct DisplaySourceTests {
     }
 
     @Test(
-        "the whole screen is given, pixel by pixel what ImageMagick sees", arguments: [[], ["-extension", "MIT-SHM"]])
+        "The whole screen is given, pixel by pixel what ImageMagick sees", arguments: [[], ["-extension", "MIT-SHM"]])
     func wholeScreen(arguments: [String]) throws {
         let display = try VirtualDisplay(arguments: arguments)
         let stipple = try stipple()
@@ -58,7 +58,7 @@ struct DisplaySourceTests {
     }
 
     @Test(
-        "real text in a window is given as ImageMagick sees it",
+        "Real text in a window is given as ImageMagick sees it",
         .enabled(if: VirtualDisplay.path(of: "xterm") != nil, "needs xterm"))
     func window() throws {
         let display = try VirtualDisplay()
@@ -80,7 +80,7 @@ struct DisplaySourceTests {
         #expect(isEqual)
     }
 
-    @Test("what changes on the screen is in the frames that follow, and frames given before stay as they were")
+    @Test("What changes on the screen is in the frames that follow, and frames given before stay as they were")
     func change() throws {
         let display = try VirtualDisplay()
         try display.run("xsetroot", "-solid", "#00ff00")
@@ -97,7 +97,7 @@ struct DisplaySourceTests {
         #expect(after.timestamp <= monotonicNow())
     }
 
-    @Test("the pointer is drawn where it is, follows, and is cut at the edges")
+    @Test("The pointer is drawn where it is, follows, and is cut at the edges")
     func pointer() throws {
         let display = try VirtualDisplay()
         try display.run("xsetroot", "-solid", "#ff0000", "-cursor_name", "left_ptr")
@@ -121,7 +121,7 @@ struct DisplaySourceTests {
         #expect(sink.ends.isEmpty)
     }
 
-    @Test("a region is that part of the screen, with even sides, and the pointer at its place in it")
+    @Test("A region is that part of the screen, with even sides, and the pointer at its place in it")
     func region() throws {
         let display = try VirtualDisplay()
         try display.run("xsetroot", "-solid", "#ff0000", "-cursor_name", "left_ptr")
@@ -138,7 +138,7 @@ struct DisplaySourceTests {
         #expect(places.allSatisfy { (4..<35).contains($0 % 100) && (16..<55).contains($0 / 100) })
     }
 
-    @Test("a region beyond the screen is refused with the screen's size")
+    @Test("A region beyond the screen is refused with the screen's size")
     func outside() throws {
         let display = try VirtualDisplay()
         let region = PixelRectangle(x: 600, y: 0, size: PixelSize(width: 100, height: 100))
@@ -147,7 +147,7 @@ struct DisplaySourceTests {
         #expect(expected.description.contains("640x480"))
     }
 
-    @Test("outputs are listed and shared by name; an unknown one is refused with those that there are")
+    @Test("Outputs are listed and shared by name; an unknown one is refused with those that there are")
     func outputs() throws {
         let display = try VirtualDisplay()
         try display.run("xrandr", "--setmonitor", "left", "320/100x480/100+0+0", "screen")
@@ -177,7 +177,7 @@ struct DisplaySourceTests {
         #expect(places.allSatisfy { (90..<130).contains($0 % 320) })
     }
 
-    @Test("a screen that changes its size is followed; a region that no longer lies on it ends with an error")
+    @Test("A screen that changes its size is followed; a region that no longer lies on it ends with an error")
     func resize() throws {
         let display = try VirtualDisplay()
         let (whole, wholeSink) = try capture(.screen, of: display)
@@ -200,7 +200,7 @@ struct DisplaySourceTests {
         part.stop()
     }
 
-    @Test("a server that is killed ends the source with an error that names the display")
+    @Test("A server that is killed ends the source with an error that names the display")
     func killed() throws {
         let display = try VirtualDisplay()
         let (source, sink) = try capture(.screen, of: display)
@@ -219,7 +219,7 @@ struct DisplaySourceTests {
         }
     }
 
-    @Test("a server that hangs does not keep stop waiting")
+    @Test("A server that hangs does not keep stop waiting")
     func hanging() throws {
         let display = try VirtualDisplay()
         let (source, sink) = try capture(.screen, of: display)
@@ -232,7 +232,7 @@ struct DisplaySourceTests {
         #expect(sink.ends.count == 1)
     }
 
-    @Test("a stopped source can be started again on the same display")
+    @Test("A stopped source can be started again on the same display")
     func restart() throws {
         let display = try VirtualDisplay()
         let (source, sink) = try capture(.screen, of: display)
@@ -245,7 +245,7 @@ struct DisplaySourceTests {
         #expect(sink.ends.count == 2)
     }
 
-    @Test("a screen of another depth is refused, and the error says which would do")
+    @Test("A screen of another depth is refused, and the error says which would do")
     func depth() throws {
         let display = try VirtualDisplay(screen: "320x240x16")
         do throws(CaptureError) {
@@ -257,7 +257,7 @@ struct DisplaySourceTests {
         }
     }
 
-    @Test("a screen that the display does not have is refused")
+    @Test("A screen that the display does not have is refused")
     func screenNumber() throws {
         let display = try VirtualDisplay()
         #expect(throws: CaptureError.displayUnavailable(display: "\(display.name).3", reason: "it has no such screen"))
@@ -266,7 +266,7 @@ struct DisplaySourceTests {
         }
     }
 
-    @Test("no shared memory outlives a source")
+    @Test("No shared memory outlives a source")
     func segments() throws {
         func ours() throws -> Int {
             let table = try String(contentsOfFile: "/proc/sysvipc/shm", encoding: .utf8)

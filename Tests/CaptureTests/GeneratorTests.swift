@@ -5,7 +5,7 @@ import Testing
 @testable import Capture
 
 @Suite struct GeneratorTests {
-    @Test("a tone has its frequency and -12 dB, and goes on from block to block", arguments: [20.0, 440, 997.3, 20000])
+    @Test("A tone has its frequency and -12 dB, and goes on from block to block", arguments: [20.0, 440, 997.3, 20000])
     func tone(frequency: Double) throws {
         var clock = SoundClock(start: .seconds(7), sampleRate: 48000)
         var sink: [AudioFrame] = []
@@ -26,7 +26,7 @@ import Testing
         #expect(zip(samples, samples.dropFirst()).allSatisfy { abs($1 - $0) <= steepest })
     }
 
-    @Test("after a day a tone is still as exact")
+    @Test("After a day a tone is still as exact")
     func longTone() {
         let day = 86400 * 48000
         let differences = (0..<1000).map {
@@ -35,7 +35,7 @@ import Testing
         #expect(differences.allSatisfy { $0 < 1e-6 })
     }
 
-    @Test("a beep begins with the whole second, lasts 50 ms, swells and fades")
+    @Test("A beep begins with the whole second, lasts 50 ms, swells and fades")
     func beep() throws {
         let second = (0..<48000).map { BeepSource.sample($0) }
         #expect(second[0] == 0)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "beeps are counted from the block that comes next, of which a second has a whole number",
+        "Beeps are counted from the block that comes next, of which a second has a whole number",
         arguments: [
             (Duration.seconds(5), Duration.seconds(5), 0), (.seconds(5) + .nanoseconds(1), .milliseconds(5020), 960),
             (.milliseconds(5020), .milliseconds(5020), 960), (.milliseconds(5981), .seconds(6), 0),
@@ -66,7 +66,7 @@ import Testing
         #expect(start.sample == sample)
     }
 
-    @Test("the source beeps at whole seconds of the monotonic clock")
+    @Test("The source beeps at whole seconds of the monotonic clock")
     func beepSource() throws {
         let source = BeepSource()
         let (sink, observer) = (SoundCollector(), CaptureObserver())
@@ -89,7 +89,7 @@ import Testing
         #expect(sink.ends.count == 1)
     }
 
-    @Test("a tone's source gives block after block on the monotonic clock, and can be started again")
+    @Test("A tone's source gives block after block on the monotonic clock, and can be started again")
     func toneSource() throws {
         let source = try ToneSource(frequency: 1000)
         let sink = SoundCollector(now: monotonicNow)
@@ -112,7 +112,7 @@ import Testing
         #expect(observer.events == [.started, .stopped, .started, .stopped])
     }
 
-    @Test("late sound is given without a gap up to a second, then whole blocks are left out")
+    @Test("Late sound is given without a gap up to a second, then whole blocks are left out")
     func lateness() {
         var clock = SoundClock(start: .seconds(10), sampleRate: 48000)
         clock.advance(960)
@@ -127,7 +127,7 @@ import Testing
         #expect(clock.timestamp == .seconds(20))
     }
 
-    @Test("recorded blocks follow each other, take up a drift slowly, and begin anew behind a gap")
+    @Test("Recorded blocks follow each other, take up a drift slowly, and begin anew behind a gap")
     func recordingClock() {
         var clock = RecordingClock(sampleRate: 48000)
         var noise = Noise(state: 7)

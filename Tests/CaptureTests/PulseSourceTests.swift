@@ -41,7 +41,7 @@ struct PulseSourceTests {
     }
 
     @Test(
-        "what is played into a sink comes out of its monitor, in its frequency, without a gap",
+        "What is played into a sink comes out of its monitor, in its frequency, without a gap",
         arguments: [
             PulseSource.Input.system(sink: nil), .system(sink: "probe"), .microphone(device: nil),
             .microphone(device: "probe.monitor"),
@@ -72,7 +72,7 @@ struct PulseSourceTests {
         print("\(input): \(frequency) Hz, given \(steady[10]) ms after it was taken, \(source.overruns) overruns")
     }
 
-    @Test("a source can be started again, and stopped before the server has answered")
+    @Test("A source can be started again, and stopped before the server has answered")
     func restart() throws {
         let server = try SoundServer()
         let (source, sink, observer) = try capture(.system(sink: nil), of: server)
@@ -87,7 +87,7 @@ struct PulseSourceTests {
         #expect(observer.events == [.started, .stopped, .started, .stopped, .started, .stopped])
     }
 
-    @Test("devices are listed with what is used where none is named, and no monitor among the inputs")
+    @Test("Devices are listed with what is used where none is named, and no monitor among the inputs")
     func devices() throws {
         let server = try SoundServer(sinks: ["first", "second"])
         try server.control("set-default-sink", "second")
@@ -102,7 +102,7 @@ struct PulseSourceTests {
         #expect(throws: CaptureError.self) { try PulseSource.devices(server: "unix:/nowhere") }
     }
 
-    @Test("where no sink is named, capture goes on with the default one when that becomes another")
+    @Test("Where no sink is named, capture goes on with the default one when that becomes another")
     func followsDefault() throws {
         let server = try SoundServer(sinks: ["first", "second"])
         try server.control("set-default-sink", "first")
@@ -125,7 +125,7 @@ struct PulseSourceTests {
             })
     }
 
-    @Test("a server that goes away while it is captured is a failure that is told, and stop returns")
+    @Test("A server that goes away while it is captured is a failure that is told, and stop returns")
     func lostServer() throws {
         let server = try SoundServer()
         let (source, sink, observer) = try capture(.system(sink: nil), of: server)
@@ -145,7 +145,7 @@ struct PulseSourceTests {
         #expect(observer.events.suffix(2) == [.started, .failed(.systemFailure)])
     }
 
-    @Test("stop returns while the server is silent")
+    @Test("Stop returns while the server is silent")
     func silentServer() throws {
         let server = try SoundServer()
         let (source, sink, observer) = try capture(.microphone(device: nil), of: server)
@@ -158,7 +158,7 @@ struct PulseSourceTests {
         #expect(observer.events == [.started, .stopped, .started, .stopped])
     }
 
-    @Test("a device that is removed while it is captured is a failure, or capture goes on with the next")
+    @Test("A device that is removed while it is captured is a failure, or capture goes on with the next")
     func lostDevice() throws {
         let server = try SoundServer()
         let (source, sink, observer) = try capture(.system(sink: "probe"), of: server)
@@ -173,7 +173,7 @@ struct PulseSourceTests {
         }
     }
 
-    @Test("an unknown device is an error that names those that there are")
+    @Test("An unknown device is an error that names those that there are")
     func unknownDevice() throws {
         let server = try SoundServer()
         let environment = ["PULSE_SERVER": server.address]
@@ -187,7 +187,7 @@ struct PulseSourceTests {
         #expect("\(error)" == "the sound server has no sink 'speaker'; it has probe")
     }
 
-    @Test("a server without a device is an error that says so")
+    @Test("A server without a device is an error that says so")
     func noDevice() throws {
         let server = try SoundServer(sinks: [])
         for (input, kind) in [
@@ -201,7 +201,7 @@ struct PulseSourceTests {
 }
 
 @Suite struct MissingSoundServerTests {
-    @Test("no sound server is an error that says what to do", arguments: ["microphone", "system", "system:x"])
+    @Test("No sound server is an error that says what to do", arguments: ["microphone", "system", "system:x"])
     func noServer(text: String) throws {
         let address = "unix:/nowhere/pulse"
         do throws(CaptureError) {

@@ -37,7 +37,7 @@ struct ScreenDamageTests {
     }
 
     @Test(
-        "what frames call changed is all that changed, and little where little did",
+        "What frames call changed is all that changed, and little where little did",
         .enabled(if: VirtualDisplay.isAvailable && VirtualDisplay.path(of: "xterm") != nil, "needs Xvfb and xterm"),
         arguments: [[], ["-extension", "MIT-SHM"]])
     func shadow(arguments: [String]) throws {
@@ -90,7 +90,7 @@ struct ScreenDamageTests {
     }
 
     @Test(
-        "a screen at rest gives its picture once, and again to who comes later; nobody's use, no frame",
+        "A screen at rest gives its picture once, and again to who comes later; nobody's use, no frame",
         .enabled(if: VirtualDisplay.isAvailable, "needs Xvfb"))
     func rest() throws {
         let display = try VirtualDisplay()
@@ -112,7 +112,7 @@ struct ScreenDamageTests {
     }
 
     @Test(
-        "a sink that has no use for frames is given none, and then what changed meanwhile",
+        "A sink that has no use for frames is given none, and then what changed meanwhile",
         .enabled(if: VirtualDisplay.isAvailable, "needs Xvfb"))
     func noUse() throws {
         let display = try VirtualDisplay()
@@ -144,7 +144,7 @@ struct ScreenPicturesTests {
     }
 
     @Test(
-        "a picture is what the one before was, but for its parts, in whatever memory; one that is held stays as it was",
+        "A picture is what the one before was, but for its parts, in whatever memory; one that is held stays as it was",
         .enabled(if: VirtualDisplay.isAvailable, "needs Xvfb"), arguments: UInt64(1)...6)
     func sequence(seed: UInt64) throws {
         var state = seed
@@ -187,7 +187,7 @@ struct ScreenPicturesTests {
 struct ScreenCadenceTests {
     private let interval = Duration.seconds(1) / 30.0
 
-    @Test("the first change after a rest is looked at at once, the next ones at the rate")
+    @Test("The first change after a rest is looked at at once, the next ones at the rate")
     func rate() {
         var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
         var now = Duration.seconds(10)
@@ -206,7 +206,7 @@ struct ScreenCadenceTests {
         #expect((299...301).contains(looks))
     }
 
-    @Test("what changes at the rate itself, beside its ticks, waits for none once it has paused for one")
+    @Test("What changes at the rate itself, beside its ticks, waits for none once it has paused for one")
     func steadyChanges() {
         var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
         for number in 0..<300 {
@@ -219,7 +219,7 @@ struct ScreenCadenceTests {
         }
     }
 
-    @Test("what gives no frame leaves the next change free to be looked at")
+    @Test("What gives no frame leaves the next change free to be looked at")
     func noFrame() {
         var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
         cadence.didLook(isFrame: true, pointerMoved: false, now: .seconds(5))
@@ -227,7 +227,7 @@ struct ScreenCadenceTests {
         #expect(cadence.deadline(hasChange: true) <= .seconds(6))
     }
 
-    @Test("the pointer is asked for at the rate while it moves, and less often at rest")
+    @Test("The pointer is asked for at the rate while it moves, and less often at rest")
     func pointer() {
         var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
         cadence.didLook(isFrame: true, pointerMoved: true, now: .seconds(5))
@@ -238,7 +238,7 @@ struct ScreenCadenceTests {
         #expect(cadence.deadline(hasChange: false) == .seconds(7) + interval)
     }
 
-    @Test("a frame that nobody wants is asked about again at the next tick")
+    @Test("A frame that nobody wants is asked about again at the next tick")
     func skip() {
         var cadence = ScreenCadence(framesPerSecond: 30, now: .zero)
         cadence.skip(now: .seconds(3))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SourceSpecificationTests {
     @Test(
-        "each form of SPEC is read, and written as it was",
+        "Each form of SPEC is read, and written as it was",
         arguments: [
             (
                 "test:1280x720",
@@ -33,13 +33,13 @@ import Testing
         #expect(expected.description == text)
     }
 
-    @Test("a window's number can be decimal")
+    @Test("A window's number can be decimal")
     func decimal() throws {
         #expect(try SourceSpecification("window:20971527") == .window(.id(0x140_0007)))
         #expect(try SourceSpecification("window:0X1A") == .window(.id(26)))
     }
 
-    @Test("test alone is 1280x720")
+    @Test("Test alone is 1280x720")
     func bareTest() throws {
         #expect(
             try SourceSpecification("test")
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "what is no SPEC says what is wrong with it and what would be right",
+        "What is no SPEC says what is wrong with it and what would be right",
         arguments: [
             "", "tset", ":", "test:", "test:640", "test:640x", "test:640x480@", "test:640x480@0", "test:640x480@nan",
             "test:640x480@-3", "test:640x480@inf", "test:641x480", "test:16x16", "test:99999x99999",
@@ -73,14 +73,14 @@ import Testing
         }
     }
 
-    @Test("a camera, which is of a later version, says so")
+    @Test("A camera, which is of a later version, says so")
     func later() {
         let error = CaptureError.unsupportedSource(text: "camera:")
         #expect(throws: error) { try SourceSpecification("camera:") }
         #expect(error.description.contains("display[:OUTPUT]") && error.description.contains("picture of a camera"))
     }
 
-    @Test("without a SPEC the display is shared where DISPLAY is set, else the test pattern, and the sentence says so")
+    @Test("Without a SPEC the display is shared where DISPLAY is set, else the test pattern, and the sentence says so")
     func preferred() {
         let display = SourceSpecification.preferred(environment: ["DISPLAY": ":7"])
         #expect(display.specification == .display(output: nil))
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("a display that is not there is an error that says which and what would work")
+    @Test("A display that is not there is an error that says which and what would work")
     func missingDisplay() throws {
         for environment in [[:], ["DISPLAY": ":64321"], ["DISPLAY": "nonsense"]] {
             do {
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("a file that is not there is an error that names it")
+    @Test("A file that is not there is an error that names it")
     func missingFile() {
         #expect(throws: CaptureError.fileUnavailable(path: "/nowhere/x.y4m", errorNumber: 2)) {
             try SourceSpecification("file:/nowhere/x.y4m").open(environment: [:])
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("a test pattern opens with its own rate, or the one that was asked for")
+    @Test("A test pattern opens with its own rate, or the one that was asked for")
     func opened() throws {
         let own = try SourceSpecification("test:320x240@12").open(environment: [:], framesPerSecond: 5)
         #expect(own.captureFormat.framesPerSecond == 12)

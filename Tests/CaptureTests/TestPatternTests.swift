@@ -10,7 +10,7 @@ import Testing
         PixelSize(width: 720, height: 1280), PixelSize(width: 1366, height: 768),
     ]
 
-    @Test("a frame is a pure function of its number and size", arguments: sizes)
+    @Test("A frame is a pure function of its number and size", arguments: sizes)
     func deterministic(size: PixelSize) {
         let pattern = TestPattern(size: size)
         for frame in [0, 1, 77, 1_000_000] {
@@ -21,12 +21,12 @@ import Testing
         #expect(pattern.render(frame: 1).samples != pattern.render(frame: 2).samples)
     }
 
-    @Test("the counter is read back", arguments: sizes, [0, 1, 2, 12345, 0x55_5555, 0xAA_AAAA, 0xFF_FFFF])
+    @Test("The counter is read back", arguments: sizes, [0, 1, 2, 12345, 0x55_5555, 0xAA_AAAA, 0xFF_FFFF])
     func counter(size: PixelSize, frame: Int) {
         #expect(TestPattern.readCounter(from: TestPattern.render(frame: frame, size: size)) == frame)
     }
 
-    @Test("the counter counts modulo 2^24, and no number of a frame traps")
+    @Test("The counter counts modulo 2^24, and no number of a frame traps")
     func wraps() {
         let pattern = TestPattern(size: PixelSize(width: 320, height: 240))
         #expect(TestPattern.readCounter(from: pattern.render(frame: 0x100_0005)) == 5)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("the counter survives halving, blur and noise", arguments: [0, 4711, 0xAB_CDEF])
+    @Test("The counter survives halving, blur and noise", arguments: [0, 4711, 0xAB_CDEF])
     func robust(frame: Int) {
         let picture = TestPattern.render(frame: frame, size: PixelSize(width: 640, height: 360))
         var generator = Noise(state: UInt64(frame) &+ 1)
@@ -46,14 +46,14 @@ import Testing
         }
     }
 
-    @Test("the counter is read from BGRA as well, and from another size than it was drawn in")
+    @Test("The counter is read from BGRA as well, and from another size than it was drawn in")
     func otherForms() {
         let luma = Luma(TestPattern.render(frame: 99, size: PixelSize(width: 1280, height: 720)))
         #expect(TestPattern.readCounter(from: luma.bgra()) == 99)
         #expect(TestPattern.readCounter(from: luma.scaled(width: 906, height: 510).buffer()) == 99)
     }
 
-    @Test("a picture without a counter has none")
+    @Test("A picture without a counter has none")
     func absent() {
         var generator = Noise(state: 3)
         let size = PixelSize(width: 320, height: 240)
@@ -66,7 +66,7 @@ import Testing
         #expect(TestPattern.readCounter(from: tiny.buffer()) == nil)
     }
 
-    @Test("every flipped cell is noticed")
+    @Test("Every flipped cell is noticed")
     func flippedCell() {
         let size = PixelSize(width: 320, height: 240)
         let clean = Luma(TestPattern.render(frame: 0x12_3456, size: size))
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "outside of the damage nothing differs from the frame before", arguments: sizes,
+        "Outside of the damage nothing differs from the frame before", arguments: sizes,
         [(0, 1), (2, 3), (9, 300)])
     func damage(size: PixelSize, frames: (Int, Int)) {
         let pattern = TestPattern(size: size)
@@ -104,7 +104,7 @@ import Testing
         #expect(damage.reduce(0) { $0 + $1.size.area } < size.area / 2)
     }
 
-    @Test("the source gives frame after frame at its rate, stamped on the monotonic clock")
+    @Test("The source gives frame after frame at its rate, stamped on the monotonic clock")
     func source() throws {
         let source = try TestPatternSource(size: PixelSize(width: 320, height: 240), framesPerSecond: 100)
         let sink = Collector()
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(
-        "the square in the corner is white for the first 100 ms of each second, by the source's schedule",
+        "The square in the corner is white for the first 100 ms of each second, by the source's schedule",
         arguments: [0.1, 1, 5, 15, 24, 29.97, 30, 59.94, 60, 240])
     func flash(rate: Double) {
         let pattern = TestPattern(size: PixelSize(width: 320, height: 240), framesPerSecond: rate)
@@ -164,7 +164,7 @@ import Testing
         for frame in [Int.min, -1, Int.max] { _ = pattern.isFlash(frame: frame) }
     }
 
-    @Test("a sink can stop the source from where it is called")
+    @Test("A sink can stop the source from where it is called")
     func stopFromSink() throws {
         final class Stopper: VideoSink {
             let source: TestPatternSource
@@ -182,7 +182,7 @@ import Testing
         source.remove(sink)
     }
 
-    @Test("a tick that could not be kept is left out, and those after it keep their times")
+    @Test("A tick that could not be kept is left out, and those after it keep their times")
     func schedule() {
         let schedule = TickSchedule(start: .seconds(5), framesPerSecond: 30)
         #expect(schedule.deadline(0) == .seconds(5))

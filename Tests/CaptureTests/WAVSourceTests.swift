@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "a file is given in blocks of 20 ms with its own rate and channels, and ends without an error",
+        "A file is given in blocks of 20 ms with its own rate and channels, and ends without an error",
         arguments: [(48000, 2, 5000), (44100, 1, 4000), (11025, 2, 1000), (8000, 1, 801)])
     func plain(rate: Int, channels: Int, count: Int) throws {
         let (path, samples) = try file(sampleRate: rate, channels: channels, frames: count)
@@ -47,7 +47,7 @@ import Testing
         #expect(sink.ends.count == 2 && sink.ends.allSatisfy { $0 == nil })
     }
 
-    @Test("a looped file goes on until it is stopped, without a gap")
+    @Test("A looped file goes on until it is stopped, without a gap")
     func looped() throws {
         let (path, samples) = try file(sampleRate: 48000, channels: 1, frames: 1500)
         defer { unlink(path) }
@@ -66,7 +66,7 @@ import Testing
         #expect(observer.events == [.started, .stopped])
     }
 
-    @Test("a looped file without a sample ends", .timeLimit(.minutes(1)))
+    @Test("A looped file without a sample ends", .timeLimit(.minutes(1)))
     func emptyLoop() throws {
         let (path, _) = try file(sampleRate: 48000, channels: 1, frames: 0)
         defer { unlink(path) }
@@ -78,7 +78,7 @@ import Testing
         #expect(sink.frames.isEmpty)
     }
 
-    @Test("a file that is not there, or no WAVE file, is an error that names it")
+    @Test("A file that is not there, or no WAVE file, is an error that names it")
     func faults() throws {
         let text = NSTemporaryDirectory() + "text-\(UUID().uuidString).wav"
         try "This is no sound.".write(toFile: text, atomically: true, encoding: .utf8)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("a file that has gone when it is started is a failure that is told")
+    @Test("A file that has gone when it is started is a failure that is told")
     func removed() throws {
         let (path, _) = try file(sampleRate: 48000, channels: 1, frames: 100)
         let source = try WAVSource(path: path)

@@ -12,7 +12,7 @@ struct WindowListTests {
         try WindowSource.windows(display: display.name, leavingOut: filter).map(\.title)
     }
 
-    @Test("without a window manager, what is on the screen is listed: no menus, nothing hidden or without pixels")
+    @Test("Without a window manager, what is on the screen is listed: no menus, nothing hidden or without pixels")
     func unmanaged() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -33,7 +33,7 @@ struct WindowListTests {
             ])
     }
 
-    @Test("a window manager's list is what counts; one that it left behind when it ended does not")
+    @Test("A window manager's list is what counts; one that it left behind when it ended does not")
     func managed() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -55,7 +55,7 @@ struct WindowListTests {
         #expect(try titles(display) == ["in a frame", "panel"])
     }
 
-    @Test("a program's own windows are left out, unless that is not wanted; others can be left out one by one")
+    @Test("A program's own windows are left out, unless that is not wanted; others can be left out one by one")
     func own() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -75,7 +75,7 @@ struct WindowListTests {
         #expect(try WindowSource(.id(overlay), display: display.name).window.title == "my overlay")
     }
 
-    @Test("a title is told as it is to be read, by the newer property first, with nothing for a terminal to obey")
+    @Test("A title is told as it is to be read, by the newer property first, with nothing for a terminal to obey")
     func readableTitles() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -99,7 +99,7 @@ struct WindowSpecificationTests {
             id: id, title: title, application: "App", processID: 7, size: PixelSize(width: 640, height: 480))
     }
 
-    @Test("a part of one title is enough, capitals don't matter, a whole title goes before parts")
+    @Test("A part of one title is enough, capitals don't matter, a whole title goes before parts")
     func title() throws {
         let windows = [window(1, "Mail – Inbox"), window(2, "mail"), window(3, "Editor")]
         #expect(try WindowSpecification.title("INBOX").choose(from: windows).id == 1)
@@ -108,7 +108,7 @@ struct WindowSpecificationTests {
         #expect(try WindowSpecification.id(3).choose(from: windows).id == 3)
     }
 
-    @Test("several are refused with those that match, none with all that there are")
+    @Test("Several are refused with those that match, none with all that there are")
     func unclear() {
         let windows = [window(1, "Notes one"), window(2, "Notes two"), window(0x30, "Editor")]
         let several = CaptureError.ambiguousWindow(.title("notes"), windows: [windows[0], windows[1]])

@@ -37,7 +37,7 @@ struct WindowSourceTests {
     private static func size(_ width: Int, _ height: Int) -> PixelSize { PixelSize(width: width, height: height) }
 
     @Test(
-        "a window is given as it is, whatever covers it and whichever memory it lies in, without its border",
+        "A window is given as it is, whatever covers it and whichever memory it lies in, without its border",
         arguments: [[], ["-extension", "MIT-SHM"]], [UInt8(24), 32])
     func covered(arguments: [String], depth: UInt8) throws {
         let display = try VirtualDisplay(arguments: arguments)
@@ -66,7 +66,7 @@ struct WindowSourceTests {
         #expect(watched.observer.events == [.started])
     }
 
-    @Test("a resize is followed and told, an odd column or row is left out")
+    @Test("A resize is followed and told, an odd column or row is left out")
     func resize() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -87,7 +87,7 @@ struct WindowSourceTests {
             ])
     }
 
-    @Test("while a window is out of sight its source is muted, and goes on with a whole picture when it is back")
+    @Test("While a window is out of sight its source is muted, and goes on with a whole picture when it is back")
     func unmapped() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -116,7 +116,7 @@ struct WindowSourceTests {
             ])
     }
 
-    @Test("a window that is out of sight before its source starts is paused, and a source that ends leaves no mute")
+    @Test("A window that is out of sight before its source starts is paused, and a source that ends leaves no mute")
     func pausedAtStart() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -136,7 +136,7 @@ struct WindowSourceTests {
     }
 
     @Test(
-        "a window that is closed ends the source with an error that names it, paused or not", arguments: [true, false])
+        "A window that is closed ends the source with an error that names it, paused or not", arguments: [true, false])
     func closed(isMapped: Bool) throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -156,7 +156,7 @@ struct WindowSourceTests {
         #expect(watched.sink.wait { $0.ends.count == 2 })
     }
 
-    @Test("a window beyond the screen's edges is told of, and its picture goes on")
+    @Test("A window beyond the screen's edges is told of, and its picture goes on")
     func offScreen() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -187,7 +187,7 @@ struct WindowSourceTests {
             ])
     }
 
-    @Test("a frame that is put around a window, goes out of sight and comes back is followed")
+    @Test("A frame that is put around a window, goes out of sight and comes back is followed")
     func frame() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -214,7 +214,7 @@ struct WindowSourceTests {
         watched.source.stop()
     }
 
-    @Test("the pointer is drawn where it is over the window, and not where another covers it")
+    @Test("The pointer is drawn where it is over the window, and not where another covers it")
     func pointer() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -244,7 +244,7 @@ struct WindowSourceTests {
     }
 
     @Test(
-        "whatever happens to a window in whatever order, its source follows, and ends when it is closed",
+        "Whatever happens to a window in whatever order, its source follows, and ends when it is closed",
         arguments: UInt64(1)...4)
     func storm(seed: UInt64) throws {
         var state = seed
@@ -281,7 +281,7 @@ struct WindowSourceTests {
         #expect(watched.sink.ends.first.flatMap { $0 } as? CaptureError == .windowClosed(id: window, title: ""))
     }
 
-    @Test("what has no pixels, is not there or is the screen itself is refused, and the error says what to do")
+    @Test("What has no pixels, is not there or is the screen itself is refused, and the error says what to do")
     func refused() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -309,7 +309,7 @@ struct WindowSourceTests {
         #expect(throws: CaptureError.self) { try SourceSpecification("window:1").open(environment: [:]) }
     }
 
-    @Test("a server without Composite is refused, and the error says what else there is")
+    @Test("A server without Composite is refused, and the error says what else there is")
     func withoutComposite() throws {
         let display = try VirtualDisplay(arguments: ["-extension", "Composite"])
         let client = try WindowClient(display: display)
@@ -324,7 +324,7 @@ struct WindowSourceTests {
         #expect(try WindowSource.windows(display: display.name).map(\.id) == [window])
     }
 
-    @Test("a server that hangs does not keep stop waiting, nor one that is killed the end")
+    @Test("A server that hangs does not keep stop waiting, nor one that is killed the end")
     func hanging() throws {
         let display = try VirtualDisplay()
         let client = try WindowClient(display: display)
@@ -346,7 +346,7 @@ struct WindowSourceTests {
     }
 
     @Test(
-        "under a window manager a window is minimised, brought back and closed as people do it",
+        "Under a window manager a window is minimised, brought back and closed as people do it",
         .enabled(if: VirtualDisplay.hasWindowManager, "needs openbox and xterm"))
     func windowManager() throws {
         let display = try VirtualDisplay()

@@ -51,7 +51,7 @@ private final class Bytes: ByteInput {
         return frames
     }
 
-    @Test("frames come out as they were written, however the bytes arrive", arguments: [1, 7, 1000])
+    @Test("Frames come out as they were written, however the bytes arrive", arguments: [1, 7, 1000])
     func roundTrip(step: Int) throws {
         let written = [Self.samples(1), Self.samples(2), Self.samples(3)]
         let read = try Self.frames(of: Self.stream(frames: written), step: step)
@@ -59,14 +59,14 @@ private final class Bytes: ByteInput {
         #expect(read.allSatisfy { $0.format == .i420 && $0.size == PixelSize(width: 6, height: 4) })
     }
 
-    @Test("a frame's header may have parameters")
+    @Test("A frame's header may have parameters")
     func frameParameters() throws {
         let bytes = Array("\(Self.header)\nFRAME Ixyz XA=b\n".utf8) + Self.samples(9)
         #expect(try Self.frames(of: bytes).count == 1)
     }
 
     @Test(
-        "the header's fields are read",
+        "The header's fields are read",
         arguments: [
             ("W6 H4", 30.0, Y4MHeader.Sampling.i420), ("W6 H4 F30000:1001", 30000.0 / 1001, .i420),
             ("H4 W6 F0:0 C420", 30, .i420), ("W6 H4 F25:1 C420mpeg2", 25, .i420),
@@ -81,7 +81,7 @@ private final class Bytes: ByteInput {
     }
 
     @Test(
-        "a header that cannot be shared says at which byte, why, and what to do",
+        "A header that cannot be shared says at which byte, why, and what to do",
         arguments: [
             ("YUV4MPEG2", 9, "width"), ("YUV4MPEG2 W6", 12, "height"), ("YUV4MPEG2 W0 H4", 10, "width"),
             ("YUV4MPEG2 W6 H-4", 13, "height"), ("YUV4MPEG2 W99999 H4", 10, "width"),
@@ -104,7 +104,7 @@ private final class Bytes: ByteInput {
         }
     }
 
-    @Test("a stream cut at any length gives its whole frames, then an error at its end; between frames it just ends")
+    @Test("A stream cut at any length gives its whole frames, then an error at its end; between frames it just ends")
     func truncation() throws {
         let bytes = Self.stream(frames: [Self.samples(1), Self.samples(2)])
         let ends = [Self.header.utf8.count + 1, Self.header.utf8.count + 43, Self.header.utf8.count + 85]
@@ -128,7 +128,7 @@ private final class Bytes: ByteInput {
         }
     }
 
-    @Test("a corrupted byte is told at its place or before, or gives frames of what the header then says")
+    @Test("A corrupted byte is told at its place or before, or gives frames of what the header then says")
     func corruption() throws {
         let bytes = Self.stream(frames: [Self.samples(1), Self.samples(2)])
         let magics = [0..<9] + [0, 42].map { Self.header.utf8.count + 1 + $0 }.map { $0..<$0 + 5 }
@@ -159,13 +159,13 @@ private final class Bytes: ByteInput {
         #expect(before[0].samples == after[0].samples && before[1].samples != after[1].samples)
     }
 
-    @Test("a line without an end is refused, not read for ever")
+    @Test("A line without an end is refused, not read for ever")
     func endlessLine() {
         let bytes = Array("YUV4MPEG2 ".utf8) + [UInt8](repeating: 0x58, count: 100_000)
         #expect(throws: CaptureError.self) { try Y4MReader(input: Bytes(bytes), path: "test.y4m") }
     }
 
-    @Test("odd last rows and columns are left out")
+    @Test("Odd last rows and columns are left out")
     func odd() throws {
         let luma = (0..<35).map { UInt8($0) }
         let frames = try Self.frames(
@@ -189,7 +189,7 @@ private final class Bytes: ByteInput {
         }
     }
 
-    @Test("full range is brought to limited range")
+    @Test("Full range is brought to limited range")
     func fullRange() throws {
         let content: [UInt8] = [0, 255, 128, 1] + [0, 255]
         let frames = try Self.frames(of: Self.stream("YUV4MPEG2 W2 H2 XCOLORRANGE=FULL", frames: [content]))
@@ -203,7 +203,7 @@ private final class Bytes: ByteInput {
         return (source, sink)
     }
 
-    @Test("a file is given at its rate, and ends without an error; started again, it begins again")
+    @Test("A file is given at its rate, and ends without an error; started again, it begins again")
     func paced() throws {
         let written = (0..<5).map { Self.samples($0) }
         let header = "YUV4MPEG2 W6 H4 F50:1"
@@ -225,7 +225,7 @@ private final class Bytes: ByteInput {
         #expect(observer.events == [.started, .stopped, .started, .stopped])
     }
 
-    @Test("a looped file goes on until it is stopped")
+    @Test("A looped file goes on until it is stopped")
     func looped() throws {
         let written = [Self.samples(1), Self.samples(2)]
         let bytes = Self.stream("YUV4MPEG2 W6 H4 F200:1", frames: written)
@@ -238,7 +238,7 @@ private final class Bytes: ByteInput {
         #expect(sink.ends.count == 1)
     }
 
-    @Test("a looped file without frames ends", .timeLimit(.minutes(1)))
+    @Test("A looped file without frames ends", .timeLimit(.minutes(1)))
     func emptyLoop() throws {
         let (source, sink) = try source(Self.stream(frames: []), .paced(loop: true))
         try source.start()
@@ -246,7 +246,7 @@ private final class Bytes: ByteInput {
         #expect(sink.frames.isEmpty)
     }
 
-    @Test("a file that is cut off gives its whole frames and then the error")
+    @Test("A file that is cut off gives its whole frames and then the error")
     func cutOff() throws {
         let bytes = Self.stream(frames: [Self.samples(1), Self.samples(2)]).dropLast(3)
         let (source, sink) = try source(Array(bytes), .paced(loop: false))
@@ -260,7 +260,7 @@ private final class Bytes: ByteInput {
         #expect(observer.events == [.started, .failed(.configurationFailure)])
     }
 
-    @Test("a pipe's frames are given as they arrive, it can be stopped while it is silent, and its end is a clean end")
+    @Test("A pipe's frames are given as they arrive, it can be stopped while it is silent, and its end is a clean end")
     func pipe() throws {
         let pipe = Pipe()
         let writer = pipe.fileHandleForWriting
@@ -286,7 +286,7 @@ private final class Bytes: ByteInput {
         #expect(sink.ends.allSatisfy { $0 == nil })
     }
 
-    @Test("a pipe by name cannot be looped, and the error says so")
+    @Test("A pipe by name cannot be looped, and the error says so")
     func loopedPipe() throws {
         let path = NSTemporaryDirectory() + "y4m-\(UUID().uuidString)"
         #expect(mkfifo(path, 0o600) == 0)

@@ -30,7 +30,8 @@ struct CongestionFeedbackTrackerTests {
         return tracker
     }
 
-    @Test func resultsBearOneClockAcrossReportsAndWraps() {
+    @Test("Results bear one clock across reports and wraps")
+    func resultsBearClock() {
         var tracker = tracker(sending: 4)
         let first = tracker.receive(feedback(begin: 65534, [500, nil], seconds: 65535))
         #expect(first.map(\.arrival) == [.milliseconds(-500), nil])
@@ -43,7 +44,8 @@ struct CongestionFeedbackTrackerTests {
         #expect(tracker.packetsAcknowledged == 3)
     }
 
-    @Test func repeatedReportsSayNothingNew() {
+    @Test("Repeated reports say nothing new")
+    func repeatedReportsSayNothingNew() {
         var tracker = tracker(sending: 3)
         let report = feedback(begin: 65534, [10, nil, 5], seconds: 9)
         #expect(tracker.receive(report).count == 3)
@@ -52,7 +54,8 @@ struct CongestionFeedbackTrackerTests {
         #expect(tracker.packetsLost == 1)
     }
 
-    @Test func packetsNeverSentAndStreamsUnknownAreLeftAside() {
+    @Test("Packets never sent and streams unknown are left aside")
+    func packetsSentStreams() {
         var tracker = tracker(sending: 2)
         #expect(tracker.receive(feedback(begin: 2000, [1, 1, nil], seconds: 1)).isEmpty)
         #expect(tracker.receive(feedback(begin: 65534, [1, 1], seconds: 1, source: SynchronizationSource(8))).isEmpty)
@@ -61,7 +64,8 @@ struct CongestionFeedbackTrackerTests {
         #expect(tracker.feedbackReceived == 2)
     }
 
-    @Test func arrivalsWithoutATimeAreNoLongerWaitedFor() {
+    @Test("Arrivals without a time are no longer waited for")
+    func arrivalsTimeLonger() {
         var tracker = tracker(sending: 1)
         var report = feedback(begin: 65534, [0], seconds: 1)
         report.streams[0].arrivals = [.init(mark: .experienced, offset: .unavailable)]

@@ -2,39 +2,45 @@ import ContentShare
 import Testing
 
 @Suite struct AttendeeIDTests {
-    @Test(arguments: [
-        ("alice", "alice", AttendeeID.Modality.attendee),
-        ("alice#content", "alice", .content),
-        // The last # counts, and a modality that is not known is part of the name.
-        ("a#b#content", "a#b", .content),
-        ("alice#video", "alice#video", .attendee),
-        ("alice#", "alice#", .attendee),
-        ("#alice", "#alice", .attendee),
-        ("alice#Content", "alice#Content", .attendee),
-    ])
-    func `An id is split at its last #`(text: String, base: String, modality: AttendeeID.Modality) throws {
+    @Test(
+        "An id is split at its last #",
+        arguments: [
+            ("alice", "alice", AttendeeID.Modality.attendee),
+            ("alice#content", "alice", .content),
+            // The last # counts, and a modality that is not known is part of the name.
+            ("a#b#content", "a#b", .content),
+            ("alice#video", "alice#video", .attendee),
+            ("alice#", "alice#", .attendee),
+            ("#alice", "#alice", .attendee),
+            ("alice#Content", "alice#Content", .attendee),
+        ])
+    func idSplitLast(text: String, base: String, modality: AttendeeID.Modality) throws {
         let id = try AttendeeID(text)
         #expect(id.rawValue == text)
         #expect(id.base == base)
         #expect(id.modality == modality)
     }
 
-    @Test func `What an attendee shares has the attendee's id with #content behind it`() throws {
+    @Test("What an attendee shares has the attendee's id with #content behind it")
+    func attendeeSharesAttendee() throws {
         #expect(try AttendeeID("alice").content.rawValue == "alice#content")
         #expect(try AttendeeID("alice#content").content.rawValue == "alice#content")
     }
 
-    @Test func `Ids that can't be are refused with the reason`() {
+    @Test("Ids that can't be are refused with the reason")
+    func idsRefusedReason() {
         #expect(throws: AttendeeIDError.empty) { try AttendeeID("") }
         #expect(throws: AttendeeIDError.emptyBase("#content")) { try AttendeeID("#content") }
         #expect(throws: AttendeeIDError.tooLong(length: 129)) { try AttendeeID(String(repeating: "a", count: 129)) }
         #expect(throws: AttendeeIDError.self) { try AttendeeID(String(repeating: "a", count: 128)).content }
     }
 
-    @Test(arguments: [
-        " ", "\r\n", "\"", "(", ")", ",", "/", ":", ";", "<", "=", ">", "?", "@", "[", "\\", "]", "ä", "\0",
-    ])
-    func `A character that no SDP token has is refused (RFC 8866 9)`(character: String) {
+    @Test(
+        "A character that no SDP token has is refused (RFC 8866 9)",
+        arguments: [
+            " ", "\r\n", "\"", "(", ")", ",", "/", ":", ";", "<", "=", ">", "?", "@", "[", "\\", "]", "ä", "\0",
+        ])
+    func characterSDPToken(character: String) {
         #expect(throws: AttendeeIDError.character(Character(character), in: "a\(character)b")) {
             try AttendeeID("a\(character)b")
         }

@@ -9,7 +9,8 @@ import Testing
 /// Sharing and viewing, over real sockets.
 @Suite(.timeLimit(.minutes(2)))
 struct AttendeeSessionTests {
-    @Test func `Content, its sound, camera and voice arrive at once, each as its own`() async throws {
+    @Test("Content, its sound, camera and voice arrive at once, each as its own")
+    func contentSoundCamera() async throws {
         let pair = try await Pair([.content, .contentAudio, .camera, .microphone])
         let screen = try pattern(320, 180)
         let face = try pattern(192, 144)
@@ -46,7 +47,8 @@ struct AttendeeSessionTests {
         for source in [music, voice] { source.stop() }
     }
 
-    @Test func `Starting again replaces the source, and the viewer's tile stays`() async throws {
+    @Test("Starting again replaces the source, and the viewer's tile stays")
+    func startingReplacesSource() async throws {
         let pair = try await Pair()
         let first = try pattern(320, 180)
         let second = try pattern(256, 144)
@@ -72,7 +74,8 @@ struct AttendeeSessionTests {
         second.stop()
     }
 
-    @Test func `Stopping removes the tile, and what is shared then is a new one, without a look at the old`()
+    @Test("Stopping removes the tile, and what is shared then is a new one, without a look at the old")
+    func stoppingRemovesTile()
         async throws
     {
         let pair = try await Pair()
@@ -108,7 +111,8 @@ struct AttendeeSessionTests {
         await pair.end()
     }
 
-    @Test func `A muted track pauses its tile, and goes on; one that is switched off is black`() async throws {
+    @Test("A muted track pauses its tile, and goes on; one that is switched off is black")
+    func mutedTrackPauses() async throws {
         let pair = try await Pair([.camera])
         let face = try pattern(192, 144)
         try await pair.alice.startLocalVideo(source: face)
@@ -136,7 +140,8 @@ struct AttendeeSessionTests {
         other.stop()
     }
 
-    @Test func `A source without a picture ends the share after its time, not silently`() async throws {
+    @Test("A source without a picture ends the share after its time, not silently")
+    func sourcePictureEnds() async throws {
         let pair = try await Pair()
         try await pair.alice.contentShare.start(source: CustomVideoSource())
         await pair.sharing.log.wait(count: 1)
@@ -147,7 +152,8 @@ struct AttendeeSessionTests {
         #expect(pair.sharing.log.entries.count == 1)
     }
 
-    @Test func `A source that is muted from the start is waited for, and shared once it is not`() async throws {
+    @Test("A source that is muted from the start is waited for, and shared once it is not")
+    func sourceMutedStart() async throws {
         let (muted, silent) = (try await Pair(), try await Pair())
         let window = CustomVideoSource()
         window.broadcaster.isMuted = true
@@ -170,7 +176,8 @@ struct AttendeeSessionTests {
         await silent.end()
     }
 
-    @Test func `Two starts at once are two events, of one share`() async throws {
+    @Test("Two starts at once are two events, of one share")
+    func twoStartsTwo() async throws {
         let pair = try await Pair()
         let screen = try pattern(192, 144)
         async let one: Void = pair.alice.contentShare.start(source: screen)
@@ -186,7 +193,8 @@ struct AttendeeSessionTests {
         screen.stop()
     }
 
-    @Test func `An attendee shares once over a connection, and a connection carries so many shares`() async throws {
+    @Test("An attendee shares once over a connection, and a connection carries so many shares")
+    func attendeeSharesConnection() async throws {
         let pair = try await Pair(connects: false)
         let source = CustomVideoSource()
         let alice = try AttendeeID("alice")
@@ -205,7 +213,8 @@ struct AttendeeSessionTests {
         await pair.end()
     }
 
-    @Test func `Size, rate and hint change while it runs, in the same tile`() async throws {
+    @Test("Size, rate and hint change while it runs, in the same tile")
+    func sizeRateHint() async throws {
         let pair = try await Pair()
         let screen = try pattern(320, 180)
         try await pair.alice.contentShare.start(source: screen)
@@ -231,7 +240,8 @@ struct AttendeeSessionTests {
         screen.stop()
     }
 
-    @Test func `A stream is shared with its first tracks, and one without pictures is refused`() async throws {
+    @Test("A stream is shared with its first tracks, and one without pictures is refused")
+    func streamSharedFirst() async throws {
         let pair = try await Pair([.content, .contentAudio])
         let screen = try pattern(320, 180)
         let tone = try ToneSource(frequency: 440)

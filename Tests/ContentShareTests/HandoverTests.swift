@@ -26,7 +26,8 @@ struct HandoverTests {
 
     // MARK: The file
 
-    @Test func `The file is its owner's alone, whatever was there, and nothing else is left`() throws {
+    @Test("The file is its owner's alone, whatever was there, and nothing else is left")
+    func fileOwnerAlone() throws {
         let folder = try Folder()
         let file = folder.file("session")
         try Data("of everybody".utf8).write(to: URL(filePath: file.path))
@@ -63,8 +64,8 @@ struct HandoverTests {
         case removed, moved, folderRemoved, folderMoved, neverThere
     }
 
-    @Test(arguments: Removal.allCases)
-    func `A file that goes is told of once`(removal: Removal) async throws {
+    @Test("A file that goes is told of once", arguments: Removal.allCases)
+    func fileGoesTold(removal: Removal) async throws {
         let folder = try Folder()
         let inner = folder.url.appending(path: "inner")
         try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: false)
@@ -89,7 +90,8 @@ struct HandoverTests {
         #expect(count == 1)
     }
 
-    @Test func `A file that is written anew is still there`() async throws {
+    @Test("A file that is written anew is still there")
+    func fileWrittenAnew() async throws {
         let folder = try Folder()
         let file = folder.file("session")
         try file.write(Data())
@@ -126,7 +128,8 @@ struct HandoverTests {
 
     // MARK: The session
 
-    @Test func `A session that was stored goes on in another, and the viewer sees one share`() async throws {
+    @Test("A session that was stored goes on in another, and the viewer sees one share")
+    func sessionStoredGoes() async throws {
         let pair = try await Pair(connects: false)
         let folder = try Folder()
         let offer = try await pair.alice.connection.makeOffer()
@@ -151,7 +154,8 @@ struct HandoverTests {
         await pair.bob.leave()
     }
 
-    @Test func `What is no session to go on with is refused, and leaves the session as it was`() async throws {
+    @Test("What is no session to go on with is refused, and leaves the session as it was")
+    func sessionGoRefused() async throws {
         let pair = try await Pair(connects: false)
         let offer = try await pair.alice.connection.makeOffer()
         let answer = try await pair.bob.connection.answer(offer: offer)

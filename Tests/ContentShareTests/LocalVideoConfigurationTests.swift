@@ -4,24 +4,26 @@ import Testing
 @testable import ContentShare
 
 @Suite struct LocalVideoConfigurationTests {
-    @Test(arguments: [nil, 0, 30, 2500, 100_000] as [Int?])
-    func `Bitrates in kbit/s that can be`(bitrate: Int?) {
+    @Test("Bitrates of 30 kbit/s and more, and none, can be had", arguments: [nil, 0, 30, 2500, 100_000] as [Int?])
+    func bitratesKbitS(bitrate: Int?) {
         #expect(LocalVideoConfiguration(maxBitrate: bitrate).problem == nil)
     }
 
-    @Test(arguments: [-1, 1, 29, 100_001, .max, .min])
-    func `Bitrates that can't be are named`(bitrate: Int) {
+    @Test("Bitrates that can't be are named", arguments: [-1, 1, 29, 100_001, .max, .min])
+    func bitratesNamed(bitrate: Int) {
         #expect(LocalVideoConfiguration(maxBitrate: bitrate).problem?.contains("\(bitrate) kbit/s") == true)
     }
 
-    @Test func `Frame rates`() {
+    @Test("A frame rate above 0 and up to 240 can be had, and another is named")
+    func frameRateAbove() {
         for rate in [0.1, 1, 30, 240] { #expect(LocalVideoConfiguration(maxFramerate: rate).problem == nil) }
         for rate in [0, -1, 240.1, .nan, .infinity, -.infinity] as [Double] {
             #expect(LocalVideoConfiguration(maxFramerate: rate).problem?.contains("frame rate") == true)
         }
     }
 
-    @Test func `Sizes`() {
+    @Test("Sizes of 16 to 16383 a side can be had, and others are named")
+    func sizesSideNamed() {
         for (width, height) in [(16, 16), (1920, 1080), (16_383, 16_383)] {
             let size = PixelSize(width: width, height: height)
             #expect(LocalVideoConfiguration(maxSize: size).problem == nil)

@@ -18,8 +18,10 @@ struct ReconnectionTests {
     }
 
     /// Whose address goes: the one who offers, or the one who answers.
-    @Test(arguments: [true, false])
-    func `Who has met another in this process finds the way back by itself when an address goes`(
+    @Test(
+        "Who has met another in this process finds the way back by itself when an address goes",
+        arguments: [true, false])
+    func metAnotherProcess(
         isPresenters: Bool
     ) async throws {
         let pair = try await Pair()
@@ -44,7 +46,8 @@ struct ReconnectionTests {
         screen.stop()
     }
 
-    @Test func `A further connect finds another way where there is none any more`() async throws {
+    @Test("A further connect finds another way where there is none any more")
+    func furtherConnectFinds() async throws {
         let pair = try await Pair()
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)

@@ -9,7 +9,8 @@ import Testing
 /// How sessions begin late, and how they end.
 @Suite(.timeLimit(.minutes(2)))
 struct SessionEndTests {
-    @Test func `Media that the offer had no place for are sent from the next offer and its answer on`() async throws {
+    @Test("Media that the offer had no place for are sent from the next offer and its answer on")
+    func mediaOfferPlace() async throws {
         let pair = try await Pair([.camera])
         let face = try pattern(192, 144)
         try await pair.alice.startLocalVideo(source: face)
@@ -47,7 +48,8 @@ struct SessionEndTests {
         voice.stop()
     }
 
-    @Test func `A sound that stops is told of, and can come back`() async throws {
+    @Test("A sound that stops is told of, and can come back")
+    func soundStopsTold() async throws {
         let pair = try await Pair([.microphone])
         let voice = try ToneSource(frequency: 440)
         try voice.start()
@@ -69,7 +71,8 @@ struct SessionEndTests {
         other.stop()
     }
 
-    @Test func `A viewer who leaves ends the session and the share, and nothing starts any more`() async throws {
+    @Test("A viewer who leaves ends the session and the share, and nothing starts any more")
+    func viewerLeavesEnds() async throws {
         let pair = try await Pair()
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)
@@ -92,7 +95,8 @@ struct SessionEndTests {
         screen.stop()
     }
 
-    @Test func `A start and a stop before there is a viewer are two calls and one end`() async throws {
+    @Test("A start and a stop before there is a viewer are two calls and one end")
+    func startStopViewer() async throws {
         let pair = try await Pair(connects: false)
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)
@@ -110,7 +114,8 @@ struct SessionEndTests {
         screen.stop()
     }
 
-    @Test func `What was stopped when a later offer was made is sent again from the one after it on`() async throws {
+    @Test("What was stopped when a later offer was made is sent again from the one after it on")
+    func stoppedLaterOffer() async throws {
         let pair = try await Pair([.content, .camera])
         let face = try pattern(192, 144)
         let screen = try pattern(320, 180)
@@ -132,7 +137,8 @@ struct SessionEndTests {
         screen.stop()
     }
 
-    @Test func `A viewer who is not there fails the session and the share with the reason`() async throws {
+    @Test("A viewer who is not there fails the session and the share with the reason")
+    func viewerFailsSession() async throws {
         var configuration = Pair.configuration
         configuration.peer.connectTimeout = .milliseconds(500)
         let alice = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
@@ -155,7 +161,8 @@ struct SessionEndTests {
         await #expect(throws: ConnectionError.self) { try await alice.waitUntilEnd() }
     }
 
-    @Test func `A source that fails is told of, and its last picture stays until the share is stopped`() async throws {
+    @Test("A source that fails is told of, and its last picture stays until the share is stopped")
+    func sourceFailsTold() async throws {
         struct Failure: Error {}
         let pair = try await Pair()
         let source = CustomVideoSource()
@@ -181,7 +188,8 @@ struct SessionEndTests {
         #expect(pair.sharing.log.entries == [.didStart, .sourceDidEnd("Failure()"), .didStop(.ok)])
     }
 
-    @Test func `Frames that can't be used are told of, and the share goes on`() async throws {
+    @Test("Frames that can't be used are told of, and the share goes on")
+    func framesUsedTold() async throws {
         final class Observer: CaptureSourceObserver {
             let log = EventLog<CaptureSourceError.Kind>()
             func captureDidFail(error: CaptureSourceError) { log.append(error.kind) }

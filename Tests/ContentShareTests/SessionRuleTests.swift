@@ -12,8 +12,8 @@ import Testing
 /// What sessions allow, and what they leave behind.
 @Suite(.timeLimit(.minutes(2)))
 struct SessionRuleTests {
-    @Test func `A session presents for another attendee too, and for no more than the connection carries`() async throws
-    {
+    @Test("A session presents for another attendee too, and for no more than the connection carries")
+    func sessionPresentsAnother() async throws {
         let pair = try await Pair()
         let (mine, theirs) = (try pattern(192, 144), try pattern(320, 180))
         try await pair.alice.contentShare.start(source: mine)
@@ -39,8 +39,8 @@ struct SessionRuleTests {
         theirs.stop()
     }
 
-    @Test func `A viewer that declines the picture ends the share; one that declines the sound leaves it`() async throws
-    {
+    @Test("A viewer that declines the picture ends the share; one that declines the sound leaves it")
+    func viewerDeclinesPicture() async throws {
         for (declined, kind) in [(SharedMedia.content, "m=video"), (.contentAudio, "m=audio")] {
             let pair = try await Pair([.content, .contentAudio], connects: false)
             let screen = try pattern(192, 144)
@@ -72,8 +72,8 @@ struct SessionRuleTests {
         }
     }
 
-    @Test(arguments: [true, false])
-    func `A camera that was rejected for good can be offered again, in another place`(afterTheNews: Bool) async throws {
+    @Test("A camera that was rejected for good can be offered again, in another place", arguments: [true, false])
+    func cameraRejectedGood(afterTheNews: Bool) async throws {
         let pair = try await Pair([.content, .camera], connects: false)
         let (screen, face) = (try pattern(192, 144), try pattern(320, 180))
         try await pair.alice.contentShare.start(source: screen)
@@ -105,7 +105,8 @@ struct SessionRuleTests {
         face.stop()
     }
 
-    @Test func `What somebody shares is no attendee`() async throws {
+    @Test("What somebody shares is no attendee")
+    func sharesAttendee() async throws {
         let content = try AttendeeID("alice#content")
         await #expect(throws: AttendeeIDError.content("alice#content")) {
             try await AttendeeSession.offering(as: content)
@@ -117,7 +118,8 @@ struct SessionRuleTests {
         await pair.end()
     }
 
-    @Test func `Who is cancelled waits no longer for the end`() async throws {
+    @Test("Who is cancelled waits no longer for the end")
+    func cancelledWaitsLonger() async throws {
         let pair = try await Pair(connects: false)
         let alice = pair.alice
         let waiting = Task { try await alice.waitUntilEnd() }
@@ -127,7 +129,8 @@ struct SessionRuleTests {
         try await pair.alice.waitUntilEnd()
     }
 
-    @Test func `A sink may let go of its tile while it takes a picture`() async throws {
+    @Test("A sink may let go of its tile while it takes a picture")
+    func sinkLetGo() async throws {
         let pair = try await Pair(binds: false)
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)
@@ -140,7 +143,8 @@ struct SessionRuleTests {
         screen.stop()
     }
 
-    @Test func `A viewer that is let go of without a leave leaves no decoder behind`() async throws {
+    @Test("A viewer that is let go of without a leave leaves no decoder behind")
+    func viewerLetGo() async throws {
         var pair: Pair? = try await Pair(binds: false)
         let screen = try pattern(192, 144)
         try await pair?.alice.contentShare.start(source: screen)

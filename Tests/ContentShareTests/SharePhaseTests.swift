@@ -55,7 +55,8 @@ import Testing
         }
     }
 
-    @Test func `Every event in every state`() throws {
+    @Test("Every event in every state has one outcome")
+    func eventStateOutcome() throws {
         typealias Outcome = Result<SharePhase.Event?, ContentShareError>
         let nothing = Outcome.success(nil)
         let ok = Outcome.success(.didStop(.ok))
@@ -104,7 +105,8 @@ import Testing
         }
     }
 
-    @Test func `The source's time runs from when there is a viewer`() throws {
+    @Test("The source's time runs from when there is a viewer")
+    func sourceTimeRuns() throws {
         var phase = SharePhase()
         _ = try phase.start(now: .seconds(1))
         #expect(phase.deadline == nil)
@@ -120,7 +122,8 @@ import Testing
         #expect(phase.deadline == nil)
     }
 
-    @Test func `A source that holds its pictures back is not silent: its time runs while it gives them`() throws {
+    @Test("A source that holds its pictures back is not silent: its time runs while it gives them")
+    func sourceHoldsPictures() throws {
         var phase = SharePhase()
         phase.connected(now: .zero)
         _ = try phase.start(now: .seconds(1))
@@ -151,7 +154,8 @@ import Testing
         #expect(phase.isActive)
     }
 
-    @Test func `Whatever the order, each start and stop that does not throw ends in exactly one event`() {
+    @Test("Whatever the order, each start and stop that does not throw ends in exactly one event")
+    func orderStartStop() {
         // All orders of up to six inputs from a small set: starts plus stops are events, but for what is under way.
         let inputs: [Input] = [.start, .connected, .firstPicture, .stop, .timeout, .end]
         func explore(_ phase: SharePhase, calls: Int, events: Int, depth: Int) {
@@ -176,7 +180,8 @@ import Testing
         explore(SharePhase(), calls: 0, events: 0, depth: 5)
     }
 
-    @Test func `Statuses and errors say what to do`() {
+    @Test("Statuses and errors say what to do")
+    func statusesErrorsSay() {
         #expect("\(ContentShareStatus.sourceSilent(.seconds(5)))".contains("5 seconds; start its capture"))
         #expect("\(ContentShareStatus.connectionFailed("no path"))" == "no path")
         for status in [ContentShareStatus.ok, .replaced, .closedByPeer] { #expect(!"\(status)".isEmpty) }

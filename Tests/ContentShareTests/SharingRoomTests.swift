@@ -11,8 +11,8 @@ import WireFormat
 /// One share for many viewers, and where it goes.
 @Suite(.timeLimit(.minutes(2)))
 struct SharingRoomTests {
-    @Test func `The destination moves live: who is out of it sees the tile go, who comes in sees it come`() async throws
-    {
+    @Test("The destination moves live: who is out of it sees the tile go, who comes in sees it come")
+    func destinationMovesLive() async throws {
         let room = try await RoomFixture()
         let design = try Subgroup("design")
         let ann = try await room.seat("ann")
@@ -50,7 +50,8 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test func `All are sent one encode, and who comes later begins with a key frame`() async throws {
+    @Test("All are sent one encode, and who comes later begins with a key frame")
+    func sentEncodeComes() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann")
         let screen = try pattern(192, 144)
@@ -71,7 +72,8 @@ struct SharingRoomTests {
         await room.end(ann, bob)
     }
 
-    @Test func `Who comes while the share is paused sees the picture that stands`() async throws {
+    @Test("Who comes while the share is paused sees the picture that stands")
+    func comesSharePaused() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann")
         let screen = try pattern(192, 144)
@@ -91,7 +93,8 @@ struct SharingRoomTests {
         await room.end(ann, bob)
     }
 
-    @Test func `The sound of what is shared goes where the picture goes`() async throws {
+    @Test("The sound of what is shared goes where the picture goes")
+    func soundSharedGoes() async throws {
         let room = try await RoomFixture()
         let media: Set<SharedMedia> = [.content, .contentAudio]
         let ann = try await room.seat("ann", media: media)
@@ -112,7 +115,8 @@ struct SharingRoomTests {
         music.stop()
     }
 
-    @Test func `For nobody nothing is captured, and a viewer who is moved in sees the share`() async throws {
+    @Test("For nobody nothing is captured, and a viewer who is moved in sees the share")
+    func capturedViewerMoved() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann")
         let screen = try pattern(192, 144)
@@ -135,7 +139,8 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test func `Who is elsewhere when an offer is made needs no other to come in`() async throws {
+    @Test("Who is elsewhere when an offer is made needs no other to come in")
+    func elsewhereOfferMade() async throws {
         let room = try await RoomFixture()
         let (ann, bob) = (try await room.seat("ann"), try await room.seat("bob", .only("design")))
         let screen = try pattern(192, 144)
@@ -152,7 +157,8 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test func `A viewer who leaves takes only itself away, and the share waits for the next`() async throws {
+    @Test("A viewer who leaves takes only itself away, and the share waits for the next")
+    func viewerLeavesTakes() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann")
         let bob = try await room.seat("bob")
@@ -176,7 +182,8 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test func `A viewer that declines the picture ends the share for nobody else`() async throws {
+    @Test("A viewer that declines the picture ends the share for nobody else")
+    func viewerDeclinesPicture() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann")
         let bob = try await room.seat("bob", connects: false)
@@ -194,7 +201,8 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test func `A subgroup is joined before it is shared to, and not left while it is`() async throws {
+    @Test("A subgroup is joined before it is shared to, and not left while it is")
+    func subgroupJoinedShared() async throws {
         let room = try await RoomFixture()
         let (design, sales) = (try Subgroup("design"), try Subgroup("sales"))
         await #expect(throws: SharingRoomError.notJoined(design)) {
@@ -224,7 +232,8 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test func `A higher bitrate is had of a path that stands`() async throws {
+    @Test("A higher bitrate is had of a path that stands")
+    func higherBitratePath() async throws {
         let pair = try await Pair()
         let screen = try pattern(320, 180)
         try await pair.alice.contentShare.start(source: screen, configuration: LocalVideoConfiguration(maxBitrate: 500))
@@ -241,13 +250,14 @@ struct SharingRoomTests {
         screen.stop()
     }
 
-    @Test(arguments: ["design", "a", "Team-1", "x.y_z", "7"])
-    func `A subgroup has a plain name`(name: String) throws {
+    @Test("A subgroup has a plain name", arguments: ["design", "a", "Team-1", "x.y_z", "7"])
+    func subgroupPlainName(name: String) throws {
         #expect(try Subgroup(name).description == name)
         #expect(try ShareDestination(name) == .subgroup(Subgroup(name)))
     }
 
-    @Test func `What is no subgroup's name is refused, with what would be`() throws {
+    @Test("What is no subgroup's name is refused, with what would be")
+    func subgroupNameRefused() throws {
         #expect(throws: SubgroupError.empty) { try Subgroup("") }
         #expect(throws: SubgroupError.reserved) { try Subgroup("main") }
         #expect(throws: SubgroupError.tooLong(length: 65)) { try Subgroup(String(repeating: "x", count: 65)) }

@@ -27,7 +27,8 @@ struct SoundLimitTests {
         return packets > 0 ? Int(bytes / packets) * 8 * 50 : 0
     }
 
-    @Test func `What a viewer allows for a sound is what is sent of it`() async throws {
+    @Test("What a viewer allows for a sound is what is sent of it")
+    func viewerAllowsSound() async throws {
         let free = try await rate(lines: "")
         let limited = try await rate(lines: "b=TIAS:24000\r\n")
         #expect(free > 60_000 && (15_000...26_000).contains(limited), "\(free), \(limited)")

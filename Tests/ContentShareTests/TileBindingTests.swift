@@ -17,7 +17,8 @@ struct TileBindingTests {
         await session.statistics().compactMap { $0.integer("framesDecoded") }.first
     }
 
-    @Test func `A tile is decoded while somebody looks at it, from whenever that is`() async throws {
+    @Test("A tile is decoded while somebody looks at it, from whenever that is")
+    func tileDecodedLooks() async throws {
         let pair = try await Pair(binds: false)
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)
@@ -51,7 +52,8 @@ struct TileBindingTests {
         screen.stop()
     }
 
-    @Test func `Who looks on beside another takes no key frame`() throws {
+    @Test("Who looks on beside another takes no key frame")
+    func looksAnotherTakes() throws {
         let requests = Mutex(0)
         let view = TileView(receiver: 0) { requests.withLock { $0 += 1 } }
         defer { view.stop() }
@@ -68,7 +70,8 @@ struct TileBindingTests {
         #expect(requests.withLock { $0 } == 1)
     }
 
-    @Test func `Who is the first to look at a tile that has begun takes one key frame`() throws {
+    @Test("Who is the first to look at a tile that has begun takes one key frame")
+    func firstLookTile() throws {
         let requests = Mutex(0)
         let view = TileView(receiver: 0) { requests.withLock { $0 += 1 } }
         defer { view.stop() }
@@ -92,7 +95,8 @@ struct TileBindingTests {
             completion: Instant(nanoseconds: 0))
     }
 
-    @Test func `A tile that the viewer paused goes on with a picture that stands on its own`() async throws {
+    @Test("A tile that the viewer paused goes on with a picture that stands on its own")
+    func tileViewerPaused() async throws {
         let pair = try await Pair(binds: false)
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)

@@ -26,7 +26,8 @@ import Testing
         return list
     }
 
-    @Test func `A tile appears with the first picture that stands on its own`() {
+    @Test("A tile appears with the first picture that stands on its own")
+    func tileAppearsFirst() {
         var list = VideoTileList()
         #expect(list.frameArrived(receiver: 0, size: Self.small).isEmpty, "nobody told of the receiver")
         #expect(list.update([Self.media("alice"), Self.media("alice#content", isContent: true)]).isEmpty)
@@ -44,7 +45,8 @@ import Testing
         #expect(list.frameArrived(receiver: 2, size: Self.large).isEmpty)
     }
 
-    @Test func `A new size is told once, and a picture that lies is another size`() {
+    @Test("A new size is told once, and a picture that lies is another size")
+    func newSizeTold() {
         var list = Self.list()
         guard case .sizeDidChange(let tile)? = list.frameArrived(receiver: 0, size: Self.large).first else {
             Issue.record("no change")
@@ -57,7 +59,8 @@ import Testing
         #expect(list.tiles.first?.size == turned)
     }
 
-    @Test func `Paused by the user, by the sender and by the network, in all combinations`() {
+    @Test("Paused by the user, by the sender and by the network, in all combinations")
+    func pausedUserSender() {
         typealias Pause = VideoTileState.PauseState
         // What the sender does, whether the user paused; the state that is shown.
         let table: [(ReceiverActivity, Bool, Pause)] = [
@@ -87,7 +90,8 @@ import Testing
         }
     }
 
-    @Test func `A goodbye removes the tile, and a source that comes back is a new one`() {
+    @Test("A goodbye removes the tile, and a source that comes back is a new one")
+    func goodbyeRemovesTile() {
         var list = Self.list()
         _ = list.setPausedByUser(true, tile: 1)
         guard case .didRemove(let gone)? = list.activityChanged(.ended, receiver: 0).first else {
@@ -103,7 +107,8 @@ import Testing
         #expect(!list.isPausedByUser(receiver: 0))
     }
 
-    @Test func `A section that is inactive, or is no more told of, takes its tile away`() {
+    @Test("A section that is inactive, or is no more told of, takes its tile away")
+    func sectionInactiveTold() {
         var list = Self.list()
         #expect(list.update([Self.media("alice")]).isEmpty)
         #expect(list.update([Self.media("alice", isActive: false)]).count == 1)
@@ -115,7 +120,8 @@ import Testing
         #expect(list.frameArrived(receiver: 0, size: Self.small).isEmpty)
     }
 
-    @Test func `The end removes every tile, the oldest first`() {
+    @Test("The end removes every tile, the oldest first")
+    func endRemovesTile() {
         var list = VideoTileList()
         _ = list.update([Self.media("alice"), Self.media("bob"), Self.media("carol")])
         for receiver in [2, 0, 1] { _ = list.frameArrived(receiver: receiver, size: Self.small) }
@@ -128,6 +134,7 @@ import Testing
     }
 
     @Test(
+        "Whatever a stream is called, there is a tile of somebody",
         arguments: [
             // What a hostile or careless peer may call its stream.
             (nil, false, "receiver-1", false), ("", false, "receiver-1", false), ("-", false, "receiver-1", false),
@@ -140,7 +147,7 @@ import Testing
             (String(repeating: "a", count: 128), true, "receiver-1#content", true), ("#", false, "#", false),
             (nil, true, "receiver-1#content", true), ("-", true, "receiver-1#content", true),
         ] as [(String?, Bool, String, Bool)])
-    func `Whatever a stream is called, there is a tile of somebody`(
+    func streamCalledTile(
         streamID: String?, isSlides: Bool, attendee: String, isContent: Bool
     ) {
         var list = VideoTileList()

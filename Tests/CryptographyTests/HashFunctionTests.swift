@@ -7,7 +7,7 @@ import Testing
     }
 
     @Test(
-        "digests of \"abc\" are those of RFC 1321, RFC 3174 and FIPS 180-4",
+        "Digests of \"abc\" are those of RFC 1321, RFC 3174 and FIPS 180-4",
         arguments: [
             (HashFunction.md5, "900150983cd24fb0d6963f7d28e17f72"),
             (HashFunction.sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
@@ -33,7 +33,7 @@ import Testing
         #expect(hexadecimal(code) == expected)
     }
 
-    @Test("comparison looks at every byte and at the length")
+    @Test("Comparison looks at every byte and at the length")
     func comparison() {
         func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
             isEqualInConstantTime(left.span.bytes, right.span.bytes)

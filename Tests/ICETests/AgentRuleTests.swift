@@ -4,7 +4,7 @@ import Testing
 import WireFormat
 
 @Suite struct AgentRuleTests {
-    @Test("host priorities are unique and in the order of RFC 8421: by interface, IPv6 first, loopback last")
+    @Test("Host priorities are unique and in the order of RFC 8421: by interface, IPv6 first, loopback last")
     func hostPriorities() throws {
         var peer = try ScriptedPeer(role: .controlling)
         let ordered = ["2001:db8::1", "192.0.2.10", "2001:db8::2", "198.51.100.1", "169.254.1.1", "::1", "127.0.0.1"]
@@ -20,7 +20,7 @@ import WireFormat
         #expect(candidates.allSatisfy { $0.priority >> 24 == 126 && $0.priority & 255 == 255 })
     }
 
-    @Test("pair priority is that of RFC 8445 §6.1.2.3, and alike on both sides")
+    @Test("Pair priority is that of RFC 8445 §6.1.2.3, and alike on both sides")
     func pairPriority() throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -33,7 +33,7 @@ import WireFormat
     }
 
     @Test(
-        "addresses are paired within their scope: loopback and link-local ones with none but their like",
+        "Addresses are paired within their scope: loopback and link-local ones with none but their like",
         arguments: [
             ("192.0.2.1", ["192.0.2.2", "10.0.0.1", "127.0.0.1", "127.8.8.8", "169.254.169.254"], 2),
             ("10.0.0.1", ["192.0.2.2", "192.168.1.1", "127.0.0.1"], 2),
@@ -62,7 +62,7 @@ import WireFormat
         #expect(paired.sorted() == rule.peers.prefix(rule.paired).sorted())
     }
 
-    @Test("a check carries what RFC 8445 §7.1 asks for")
+    @Test("A check carries what RFC 8445 §7.1 asks for")
     func checkContents() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()
@@ -78,7 +78,7 @@ import WireFormat
         #expect(check.hasFingerprint && check.isAuthentic(key: Array(peer.credentials.password.utf8)))
     }
 
-    @Test("the controlling agent nominates once, with USE-CANDIDATE on a check of its own")
+    @Test("The controlling agent nominates once, with USE-CANDIDATE on a check of its own")
     func regularNomination() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()
@@ -92,7 +92,7 @@ import WireFormat
         #expect(try peer.received().isEmpty)
     }
 
-    @Test("a lite peer makes us the controlling agent, and needs no request of its own")
+    @Test("A lite peer makes us the controlling agent, and needs no request of its own")
     func litePeer() throws {
         var peer = try ScriptedPeer(role: .controlled, isLite: true)
         #expect(peer.agent.role == .controlling)
@@ -104,7 +104,7 @@ import WireFormat
         #expect(peer.agent.selectedPair?.isNominated == true)
     }
 
-    @Test("an answer from another address than the check went to fails the pair")
+    @Test("An answer from another address than the check went to fails the pair")
     func asymmetry() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()
@@ -115,7 +115,7 @@ import WireFormat
         #expect(peer.agent.selectedPair == nil)
     }
 
-    @Test("an answer without the password's integrity changes nothing")
+    @Test("An answer without the password's integrity changes nothing")
     func forgedAnswer() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()
@@ -135,7 +135,7 @@ import WireFormat
     }
 
     @Test(
-        "requests that do not authenticate are refused and leave no trace",
+        "Requests that do not authenticate are refused and leave no trace",
         arguments: [(username: "nobody:else", password: String?.none, code: 401), (":", nil, 401), ("", nil, 401)])
     func refusedRequest(username: String, password: String?, code: Int) throws {
         var peer = try ScriptedPeer(role: .controlled)
@@ -147,7 +147,7 @@ import WireFormat
         #expect(peer.agent.remoteCandidates.isEmpty && peer.agent.pairReports().isEmpty)
     }
 
-    @Test("a wrong password is 401, no integrity at all is 400, an unknown required attribute is 420")
+    @Test("A wrong password is 401, no integrity at all is 400, an unknown required attribute is 420")
     func errorCodes() throws {
         var peer = try ScriptedPeer(role: .controlled)
         peer.meet()
@@ -166,7 +166,7 @@ import WireFormat
     }
 
     @Test(
-        "role conflict: the larger tie-breaker becomes or stays controlling (RFC 8445 §7.3.1.1)",
+        "Role conflict: the larger tie-breaker becomes or stays controlling (RFC 8445 §7.3.1.1)",
         arguments: [
             (Role.controlling, UInt64.min, Role.controlling, Int?(487)),
             (.controlling, .max, .controlled, nil),
@@ -183,7 +183,7 @@ import WireFormat
         #expect(peer.agent.role == after)
     }
 
-    @Test("an answered 487 makes us change roles and check again")
+    @Test("An answered 487 makes us change roles and check again")
     func roleConflictAnswer() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()
@@ -199,7 +199,7 @@ import WireFormat
         #expect(second.iceControlled != check.iceControlling)
     }
 
-    @Test("the controlled agent waits for its own check before it follows a nomination")
+    @Test("The controlled agent waits for its own check before it follows a nomination")
     func nominationAwaitsCheck() throws {
         var peer = try ScriptedPeer(role: .controlled)
         peer.meet()
@@ -210,7 +210,7 @@ import WireFormat
         #expect(peer.agent.selectedPair?.remote.type == .peerReflexive)
     }
 
-    @Test("a peer that nominates again and again causes one event")
+    @Test("A peer that nominates again and again causes one event")
     func repeatedNomination() throws {
         var peer = try ScriptedPeer(role: .controlled)
         peer.meet()
@@ -226,7 +226,7 @@ import WireFormat
         #expect(selections == 1)
     }
 
-    @Test("a nomination moves to where the peer moves it; among pairs nominated at once the best wins")
+    @Test("A nomination moves to where the peer moves it; among pairs nominated at once the best wins")
     func renomination() throws {
         var peer = try ScriptedPeer(role: .controlled)
         peer.meet()
@@ -249,7 +249,7 @@ import WireFormat
     }
 
     @Test(
-        "candidates of no use are counted by reason",
+        "Candidates of no use are counted by reason",
         arguments: [
             ("192.0.2.9", 9, "tcp", "host", RemoteCandidateOutcome.ignoredTransport),
             ("192.0.2.9", 9, "udp", "carrier-pigeon", .ignoredType),
@@ -268,7 +268,7 @@ import WireFormat
         #expect(peer.agent.remoteCandidates.isEmpty)
     }
 
-    @Test("limits hold for candidates, early requests and whatever strangers send")
+    @Test("Limits hold for candidates, early requests and whatever strangers send")
     func limits() throws {
         var limits = Limits()
         limits.remoteCandidates = 5
@@ -292,7 +292,7 @@ import WireFormat
         #expect(peer.agent.statistics.overLimit > 0)
     }
 
-    @Test("an announced candidate takes the place of the one learned from its check")
+    @Test("An announced candidate takes the place of the one learned from its check")
     func announcedAfterLearned() throws {
         var peer = try ScriptedPeer(role: .controlled)
         peer.meet()
@@ -303,7 +303,7 @@ import WireFormat
         #expect(peer.agent.pairReports().map(\.remote.type) == [.host])
     }
 
-    @Test("no way to a destination fails its pair with that reason")
+    @Test("No way to a destination fails its pair with that reason")
     func unreachable() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()
@@ -317,7 +317,7 @@ import WireFormat
         #expect(peer.agent.state == .connected)
     }
 
-    @Test("no corruption or truncation of a request traps, and none is believed")
+    @Test("No corruption or truncation of a request traps, and none is believed")
     func corruption() throws {
         var peer = try ScriptedPeer(role: .controlled)
         peer.meet()
@@ -339,7 +339,7 @@ import WireFormat
         #expect(peer.agent.remoteCandidates.isEmpty)
     }
 
-    @Test("credentials: random ones have the alphabet and entropy of RFC 8445 §5.3; wrong ones are refused")
+    @Test("Credentials: random ones have the alphabet and entropy of RFC 8445 §5.3; wrong ones are refused")
     func credentials() throws {
         var generator = SeededGenerator(seed: 3)
         let random = Credentials.random(using: &generator)

@@ -8,7 +8,7 @@ import WireFormat
         try #require(TransportAddress(text, port: port))
     }
 
-    @Test("two hosts that know each other connect and nominate within five round trips")
+    @Test("Two hosts that know each other connect and nominate within five round trips")
     func connects() throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -46,7 +46,7 @@ import WireFormat
         #expect(network.agents[0].selectedPair?.local.address == (try address("2001:db8::1")))
     }
 
-    @Test("the controlling side falls back to the pair that works")
+    @Test("The controlling side falls back to the pair that works")
     func blockedPair() throws {
         var network = VirtualNetwork()
         for (agent, last) in [(0, "1"), (1, "2")] {
@@ -62,7 +62,7 @@ import WireFormat
         #expect((network.connectedAt[0] ?? .distantFuture) < Instant(nanoseconds: 200_000_000))
     }
 
-    @Test("only one side needs to know candidates: the other learns them from checks", arguments: [0, 1])
+    @Test("Only one side needs to know candidates: the other learns them from checks", arguments: [0, 1])
     func oneSided(knowing: Int) throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -74,7 +74,7 @@ import WireFormat
         #expect(network.agents[1 - knowing].selectedPair?.remote.type == .peerReflexive)
     }
 
-    @Test("requests that come before the peer's credentials are answered and acted on later")
+    @Test("Requests that come before the peer's credentials are answered and acted on later")
     func earlyChecks() {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -89,7 +89,7 @@ import WireFormat
         #expect(network.agents[0].remoteCandidates.count == 1)
     }
 
-    @Test("behind a translator the peer sees a reflexive candidate, which an answer then confirms", arguments: [0, 1])
+    @Test("Behind a translator the peer sees a reflexive candidate, which an answer then confirms", arguments: [0, 1])
     func translated(hidden: Int) throws {
         var network = VirtualNetwork()
         network.addHost(hidden, "10.0.0.5")
@@ -106,7 +106,7 @@ import WireFormat
         #expect(pair.local.base == (try address("10.0.0.5")))
     }
 
-    @Test("both behind translators: the STUN server's candidates make the connection")
+    @Test("Both behind translators: the STUN server's candidates make the connection")
     func serverReflexive() throws {
         var network = VirtualNetwork()
         network.addHost(0, "10.0.0.5")
@@ -134,7 +134,7 @@ import WireFormat
         #expect(network.agents[0].selectedPair?.local.type == .serverReflexive)
     }
 
-    @Test("an address that is forwarded port for port is a candidate of each base that it can be of, without a server")
+    @Test("An address that is forwarded port for port is a candidate of each base that it can be of, without a server")
     func publicAddress() throws {
         var network = VirtualNetwork()
         for host in ["10.0.0.5", "127.0.0.1", "fd00::5"] { network.addHost(0, host) }
@@ -149,7 +149,7 @@ import WireFormat
         #expect(network.agents[0].localCandidates.filter { $0.type == .serverReflexive }.count == 1)
     }
 
-    @Test("a candidate equal to its base is redundant, and a silent server ends at the limit")
+    @Test("A candidate equal to its base is redundant, and a silent server ends at the limit")
     func gathering() throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -169,7 +169,7 @@ import WireFormat
         #expect((3...5).contains(network.sent[0] - before))
     }
 
-    @Test("no server: gathering is complete at once")
+    @Test("No server: gathering is complete at once")
     func noServer() {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -179,7 +179,7 @@ import WireFormat
         #expect(network.agents[0].nextDeadline == nil)
     }
 
-    @Test("equal roles are told apart by the tie-breakers", arguments: [Role.controlling, .controlled], 1...8)
+    @Test("Equal roles are told apart by the tie-breakers", arguments: [Role.controlling, .controlled], 1...8)
     func roleConflict(role: Role, seed: Int) {
         var network = VirtualNetwork(roles: [role, role], seed: UInt64(seed))
         network.addHost(0, "192.0.2.1")
@@ -191,7 +191,7 @@ import WireFormat
         #expect(Set(network.agents.map(\.role)) == [.controlling, .controlled])
     }
 
-    @Test("a fifth of the datagrams lost each way does not stop it", arguments: 1...20)
+    @Test("A fifth of the datagrams lost each way does not stop it", arguments: 1...20)
     func loss(seed: Int) {
         var network = VirtualNetwork(seed: UInt64(seed))
         network.loss = 0.2
@@ -208,7 +208,7 @@ import WireFormat
         #expect(network.agents.allSatisfy { $0.state != .failed })
     }
 
-    @Test("a wrong password is refused and the report says so")
+    @Test("A wrong password is refused and the report says so")
     func wrongPassword() throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -227,7 +227,7 @@ import WireFormat
         #expect(report.fate == .refused(code: 401, reason: "Unauthenticated"))
     }
 
-    @Test("a peer that never answers fails the pair after seven checks, then the agent")
+    @Test("A peer that never answers fails the pair after seven checks, then the agent")
     func silence() throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -245,7 +245,7 @@ import WireFormat
         #expect(network.agents[0].nextDeadline == nil)
     }
 
-    @Test("nothing usable from the peer is no reason to fail before the limit: it may come forward")
+    @Test("Nothing usable from the peer is no reason to fail before the limit: it may come forward")
     func nothingUsable() throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -260,7 +260,7 @@ import WireFormat
         #expect(network.areNominated)
     }
 
-    @Test("without any word from the peer the limit ends it")
+    @Test("Without any word from the peer the limit ends it")
     func limit() {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -272,7 +272,7 @@ import WireFormat
         #expect(network.agents[0].state == .failed)
     }
 
-    @Test("the same seed sends the same datagrams")
+    @Test("The same seed sends the same datagrams")
     func determinism() {
         func run() -> [Int] {
             var network = VirtualNetwork(seed: 7)

@@ -14,7 +14,7 @@ import WireFormat
         return network
     }
 
-    @Test("consent is asked for every five seconds, a fifth more or less", arguments: 1...5)
+    @Test("Consent is asked for every five seconds, a fifth more or less", arguments: 1...5)
     func interval(seed: Int) throws {
         var network = connected(seed: UInt64(seed))
         network.run(.seconds(100))
@@ -25,7 +25,7 @@ import WireFormat
         }
     }
 
-    @Test("silence disconnects in five to eight seconds, and consent expires after thirty", arguments: 1...5)
+    @Test("Silence disconnects in five to eight seconds, and consent expires after thirty", arguments: 1...5)
     func expiry(seed: Int) {
         var network = connected(seed: UInt64(seed))
         network.run(.seconds(60))
@@ -45,7 +45,7 @@ import WireFormat
         #expect(network.sent == sent)
     }
 
-    @Test("an answer after the silence connects again")
+    @Test("An answer after the silence connects again")
     func recovery() {
         var network = connected()
         network.isSevered = true
@@ -57,7 +57,7 @@ import WireFormat
         #expect(network.events[0].filter { $0 == .stateChanged(.connected) }.count == 2)
     }
 
-    @Test("where the selected pair dies, another that still works takes over")
+    @Test("Where the selected pair dies, another that still works takes over")
     func failover() throws {
         var network = VirtualNetwork()
         for (agent, last) in [(0, "1"), (1, "2")] {
@@ -76,7 +76,7 @@ import WireFormat
         }
     }
 
-    @Test("a closed agent neither sends nor answers")
+    @Test("A closed agent neither sends nor answers")
     func close() {
         var network = connected()
         network.agents[0].close(now: network.now)

@@ -22,7 +22,7 @@ import WireFormat
     }
 
     @Test(
-        "forged errors, grants, data and noise, from the server's address and others, change nothing but counters",
+        "Forged errors, grants, data and noise, from the server's address and others, change nothing but counters",
         arguments: 1...4 as ClosedRange<UInt64>)
     func forgeries(seed: UInt64) throws {
         var network = try connected(seed: seed)
@@ -84,7 +84,7 @@ import WireFormat
     }
 
     @Test(
-        "no file of the corpus traps or moves anything, whole, cut or changed",
+        "No file of the corpus traps or moves anything, whole, cut or changed",
         .enabled(if: Corpus.stun.isThere, "no ../shared/corpora/stun-corpus beside the clone"))
     func corpus() throws {
         var network = try connected(seed: 5)

@@ -28,7 +28,7 @@ import WireFormat
         return try server.message()
     }
 
-    @Test("what is kept names the addresses, the challenge and the time that is left")
+    @Test("What is kept names the addresses, the challenge and the time that is left")
     func kept() throws {
         let (server, kept) = try left()
         #expect(kept.relayed == server.relayed && kept.reflexive == server.reflexive)
@@ -57,7 +57,7 @@ import WireFormat
         #expect(times == [.seconds(540), .seconds(1080), .seconds(1620)])
     }
 
-    @Test("a nonce that has gone stale, or a challenge that is another one, is met once more", arguments: [438, 401])
+    @Test("A nonce that has gone stale, or a challenge that is another one, is met once more", arguments: [438, 401])
     func newChallenge(code: Int) throws {
         var (server, kept) = try left()
         kept.challenge.realm = code == 401 ? "was.example" : ScriptedTURNServer.realm
@@ -84,7 +84,7 @@ import WireFormat
         #expect(server.events.last == .failed(.unreachable(.udp)))
     }
 
-    @Test("a success that the server did not sign takes nothing up")
+    @Test("A success that the server did not sign takes nothing up")
     func forged() throws {
         var (server, kept) = try left()
         let refresh = try resume(kept, at: &server)
@@ -96,7 +96,7 @@ import WireFormat
         #expect(server.allocation.statistics.unexpectedResponses == 1)
     }
 
-    @Test("one that is being taken up can be left again, or given back")
+    @Test("One that is being taken up can be left again, or given back")
     func endsWhileResuming() throws {
         var (server, kept) = try left()
         _ = try resume(kept, at: &server)
@@ -109,7 +109,7 @@ import WireFormat
         #expect(release.method == .refresh && release.lifetime == .zero)
     }
 
-    @Test("over a stream there is nothing to keep, and nothing is left", arguments: [TransportProtocol.tcp, .tls])
+    @Test("Over a stream there is nothing to keep, and nothing is left", arguments: [TransportProtocol.tcp, .tls])
     func streams(transport: TransportProtocol) throws {
         var server = try ScriptedTURNServer(transport: transport)
         try server.allocate()

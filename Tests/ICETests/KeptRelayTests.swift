@@ -49,7 +49,7 @@ import WireFormat
     }
 
     @Test(
-        "another agent takes up a relayed address 50 minutes later: checks, consent and media go over it",
+        "Another agent takes up a relayed address 50 minutes later: checks, consent and media go over it",
         arguments: TransportPolicy.allCases)
     func resumes(policy: TransportPolicy) throws {
         var handover = try Handover(policy: policy)
@@ -77,7 +77,7 @@ import WireFormat
         #expect(network.turnServers[0].allocations.isEmpty, "who took it up gives it back")
     }
 
-    @Test("one whose lifetime has ended is told as lost, and gathering is complete all the same")
+    @Test("One whose lifetime has ended is told as lost, and gathering is complete all the same")
     func expired() throws {
         var handover = try Handover()
         handover.network.run(.seconds(3600))
@@ -89,7 +89,7 @@ import WireFormat
         #expect(report.outcome == .failed(.relay(.allocationLost)))
     }
 
-    @Test("without the socket that asked, or from one that a translator shows as another, there is nothing to take up")
+    @Test("Without the socket that asked, or from one that a translator shows as another, there is nothing to take up")
     func otherAddress() throws {
         var handover = try Handover()
         handover.network.agents[0].resume(handover.kept, now: handover.network.now)
@@ -103,7 +103,7 @@ import WireFormat
             translated.network.agents[0].serverReports().first?.outcome == .failed(.relay(.allocationLost)))
     }
 
-    @Test("a try that fails leaves the address for the next one, if it is told to", arguments: [true, false])
+    @Test("A try that fails leaves the address for the next one, if it is told to", arguments: [true, false])
     func failedTry(leaves: Bool) throws {
         var handover = try Handover()
         handover.resume()

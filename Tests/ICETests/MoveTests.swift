@@ -21,7 +21,7 @@ import WireFormat
     }
 
     @Test(
-        "a translator that forgets gives the peer another port: media follows, whoever is controlling",
+        "A translator that forgets gives the peer another port: media follows, whoever is controlling",
         arguments: [0, 1])
     func rebinding(hidden: Int) throws {
         var network = try translated(hidden)
@@ -38,7 +38,7 @@ import WireFormat
         #expect(network.events.joined().allSatisfy { $0 != .stateChanged(.failed) })
     }
 
-    @Test("who moves to a whole other address is followed too", arguments: [0, 1])
+    @Test("Who moves to a whole other address is followed too", arguments: [0, 1])
     func roaming(hidden: Int) throws {
         var network = try translated(hidden)
         let moved = try address("198.51.100.77", 9000)
@@ -48,7 +48,7 @@ import WireFormat
         #expect(network.areConnected)
     }
 
-    @Test("checks from elsewhere move nothing while the selected pair answers", arguments: [0, 1])
+    @Test("Checks from elsewhere move nothing while the selected pair answers", arguments: [0, 1])
     func rivals(agent: Int) throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -79,7 +79,7 @@ import WireFormat
         #expect(after - before < 80)
     }
 
-    @Test("repeated checks from hundreds of addresses leave room for the peer's own new one", arguments: [0, 1])
+    @Test("Repeated checks from hundreds of addresses leave room for the peer's own new one", arguments: [0, 1])
     func floods(agent: Int) throws {
         var network = VirtualNetwork()
         network.addHost(agent, "192.0.2.1")

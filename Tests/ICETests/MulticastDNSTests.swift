@@ -10,7 +10,7 @@ import WireFormat
         try MulticastDNSMessage(parsing: bytes.span.bytes)
     }
 
-    @Test("a query is the bytes of RFC 1035 §4.1")
+    @Test("A query is the bytes of RFC 1035 §4.1")
     func query() throws {
         let name = try #require(MulticastDNSName("Ab.local"))
         let encodedName: [UInt8] = [2, 0x61, 0x62, 5, 0x6C, 0x6F, 0x63, 0x61, 0x6C, 0]
@@ -19,7 +19,7 @@ import WireFormat
                 == [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0] + encodedName + [0, 28, 0x80, 1])
     }
 
-    @Test("queries and responses survive a round trip")
+    @Test("Queries and responses survive a round trip")
     func roundTrip() throws {
         let name = try #require(MulticastDNSName(text))
         let addresses = try ["192.0.2.7", "2001:db8::7"].map { try #require(IPAddress($0)) }
@@ -32,7 +32,7 @@ import WireFormat
     }
 
     @Test(
-        "only one label under local is a candidate's name",
+        "Only one label under local is a candidate's name",
         arguments: [
             ("a.local", true), ("A.LOCAL.", true), ("a.b.local", false), ("local", false), (".local", false),
             ("a.example", false), ("192.0.2.1", false), ("", false),
@@ -42,7 +42,7 @@ import WireFormat
         #expect((MulticastDNSName(text) != nil) == isName)
     }
 
-    @Test("compressed names are followed backwards only")
+    @Test("Compressed names are followed backwards only")
     func compression() throws {
         // One answer whose name points at the question's.
         let question: [UInt8] = [1, 0x61, 5, 0x6C, 0x6F, 0x63, 0x61, 0x6C, 0, 0, 1, 0, 1]
@@ -59,7 +59,7 @@ import WireFormat
         }
     }
 
-    @Test("no answer: asked at 0, 250 ms and 1 s, given up after 3 s")
+    @Test("No answer: asked at 0, 250 ms and 1 s, given up after 3 s")
     func silence() throws {
         let name = try #require(MulticastDNSName(text))
         var resolver = MulticastDNSResolver()
@@ -80,7 +80,7 @@ import WireFormat
         #expect(resolver.pollEvent() == nil)
     }
 
-    @Test("each address is told once; what was not asked for is not told")
+    @Test("Each address is told once; what was not asked for is not told")
     func answers() throws {
         let name = try #require(MulticastDNSName(text))
         let other = try #require(MulticastDNSName("other.local"))
@@ -103,7 +103,7 @@ import WireFormat
         #expect(resolver.pollEvent() == nil && resolver.nextDeadline == nil)
     }
 
-    @Test("a peer's names are bounded")
+    @Test("A peer's names are bounded")
     func bound() throws {
         var resolver = MulticastDNSResolver()
         let now = Instant(nanoseconds: 0)
@@ -113,7 +113,7 @@ import WireFormat
         }
     }
 
-    @Test("a name's addresses are bounded, and so is what one message may hold")
+    @Test("A name's addresses are bounded, and so is what one message may hold")
     func boundedAnswers() throws {
         let name = try #require(MulticastDNSName(text))
         var resolver = MulticastDNSResolver()
@@ -139,7 +139,7 @@ import WireFormat
         }
     }
 
-    @Test("no truncation or changed byte of a response traps")
+    @Test("No truncation or changed byte of a response traps")
     func corruption() throws {
         let name = try #require(MulticastDNSName(text))
         let bytes = MulticastDNSMessage.response(for: name, addresses: [.v4(1), .v6(2, 3)]).encoded()
@@ -154,7 +154,7 @@ import WireFormat
     }
 
     @Test(
-        "no file of the corpus traps, whole, cut or changed",
+        "No file of the corpus traps, whole, cut or changed",
         .enabled(if: Corpus.multicastDNS.isThere, "no ../shared/corpora/mdns-corpus beside the clone"))
     func corpusFiles() throws {
         for file in try Corpus.multicastDNS.files() {

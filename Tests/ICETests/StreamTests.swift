@@ -5,7 +5,7 @@ import WireFormat
 
 /// ICE over TCP (RFC 6544), the framing of its streams (RFC 4571), and what is written around packets.
 @Suite struct StreamTests {
-    @Test("a peer's passive TCP candidate is connected to and checked, with each message's length before it")
+    @Test("A peer's passive TCP candidate is connected to and checked, with each message's length before it")
     func active() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()
@@ -45,7 +45,7 @@ import WireFormat
         #expect(path.transport == .tcp && path.envelope.prefixByteCount == 2 && path.base == peer.base)
     }
 
-    @Test("a connection that cannot be opened fails the pair; active and simultaneous candidates are not paired")
+    @Test("A connection that cannot be opened fails the pair; active and simultaneous candidates are not paired")
     func failing() throws {
         var peer = try ScriptedPeer(role: .controlling)
         peer.meet()
@@ -67,7 +67,7 @@ import WireFormat
         #expect(peer.agent.pairReports().map(\.state) == [.inProgress, .failed])
     }
 
-    @Test("messages come whole out of any pieces; empty ones are passed over")
+    @Test("Messages come whole out of any pieces; empty ones are passed over")
     func framing() throws {
         let messages: [[UInt8]] = [[1], Array(repeating: 7, count: 1200), [2, 3]]
         var stream: [UInt8] = [0, 0]
@@ -84,7 +84,7 @@ import WireFormat
         #expect(RFC4571Framer.framed(Array(repeating: 0, count: 65_536)) == nil)
     }
 
-    @Test("an envelope around a packet of any length is what the parsers read back", arguments: [true, false])
+    @Test("An envelope around a packet of any length is what the parsers read back", arguments: [true, false])
     func envelopes(isStream: Bool) throws {
         var server = try ScriptedTURNServer(transport: isStream ? .tcp : .udp)
         try server.allocate()

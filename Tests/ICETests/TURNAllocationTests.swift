@@ -42,7 +42,7 @@ import WireFormat
     }
 
     @Test(
-        "each refusal has its reason",
+        "Each refusal has its reason",
         arguments: [
             (401, TURNError.wrongCredentials(realm: ScriptedTURNServer.realm)), (403, .forbidden), (437, .portInUse),
             (440, .unsupportedAddressFamily), (441, .wrongCredentials(realm: ScriptedTURNServer.realm)),
@@ -79,7 +79,7 @@ import WireFormat
         #expect(server.events.last == .failed(.staleNonceAgain))
     }
 
-    @Test("an alternate server is followed once, and no further")
+    @Test("An alternate server is followed once, and no further")
     func redirections() throws {
         let other = try #require(TransportAddress("192.0.2.77", port: 3479))
         var server = try ScriptedTURNServer()
@@ -107,7 +107,7 @@ import WireFormat
         #expect(stream.sent().first?.server == other)
     }
 
-    @Test("lifetime, permissions and channels are renewed before they end, for an hour")
+    @Test("Lifetime, permissions and channels are renewed before they end, for an hour")
     func renewals() throws {
         var server = try ScriptedTURNServer()
         try server.allocate()
@@ -128,7 +128,7 @@ import WireFormat
         #expect(try server.serve(.seconds(3600)).allSatisfy { $0.message.method == .refresh })
     }
 
-    @Test("short lifetimes are extended at half their length; one that nobody extends is lost")
+    @Test("Short lifetimes are extended at half their length; one that nobody extends is lost")
     func shortLifetime() throws {
         var server = try ScriptedTURNServer()
         try server.allocate(lifetime: .seconds(20))
@@ -145,7 +145,7 @@ import WireFormat
         #expect(server.events.last == .failed(.allocationLost))
     }
 
-    @Test("data goes in Send indications until the channel is bound, then on the channel", arguments: [false, true])
+    @Test("Data goes in Send indications until the channel is bound, then on the channel", arguments: [false, true])
     func sending(isStream: Bool) throws {
         var server = try ScriptedTURNServer(transport: isStream ? .tcp : .udp)
         try server.allocate()
@@ -164,7 +164,7 @@ import WireFormat
         #expect(server.sent().map(\.bytes) == [[0x40, 0, 0, 5] + data + (isStream ? [0, 0, 0] : [])])
     }
 
-    @Test("a refused channel leaves Send indications; a refused permission is told, and can be asked for again")
+    @Test("A refused channel leaves Send indications; a refused permission is told, and can be asked for again")
     func refusedPeers() throws {
         var server = try ScriptedTURNServer()
         try server.allocate()
@@ -184,7 +184,7 @@ import WireFormat
         #expect(try server.message().method == .createPermission)
     }
 
-    @Test("data comes from permitted peers, with its place among the bytes")
+    @Test("Data comes from permitted peers, with its place among the bytes")
     func receiving() throws {
         var server = try ScriptedTURNServer()
         try server.allocate()
@@ -215,7 +215,7 @@ import WireFormat
         #expect(server.events.last == .peerUnreachable(server.peer, error))
     }
 
-    @Test("forged, cut and repeated messages change nothing but counters")
+    @Test("Forged, cut and repeated messages change nothing but counters")
     func forgeries() throws {
         var server = try ScriptedTURNServer()
         try server.allocate()
@@ -268,7 +268,7 @@ import WireFormat
         #expect(weakened.events == [.failed(.weakenedChallenge)])
     }
 
-    @Test("release asks for a lifetime of zero and ends whatever comes back, or nothing")
+    @Test("Release asks for a lifetime of zero and ends whatever comes back, or nothing")
     func release() throws {
         for answer in 0..<3 {
             var server = try ScriptedTURNServer()
@@ -288,7 +288,7 @@ import WireFormat
         #expect(idle.sent().isEmpty && idle.events == [.released])
     }
 
-    @Test("a connection that ends fails the allocation; one that is being given back is then released")
+    @Test("A connection that ends fails the allocation; one that is being given back is then released")
     func transportFailures() throws {
         var server = try ScriptedTURNServer(transport: .tls)
         try server.allocate()
@@ -310,7 +310,7 @@ import WireFormat
         #expect(releasing.events == [.released])
     }
 
-    @Test("peers are bounded, and those of the other family refused")
+    @Test("Peers are bounded, and those of the other family refused")
     func bounds() throws {
         var server = try ScriptedTURNServer { $0.peerLimit = 2 }
         try server.allocate()

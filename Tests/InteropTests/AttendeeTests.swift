@@ -5,8 +5,10 @@ extension Interop {
     /// An attendee's own picture and voice beside the shared content and its sound, through the command line.
     @Suite(.serialized)
     struct AttendeeTests {
-        @Test(.enabled(if: Peers.hasCommandLine && Peers.has(.chromium), "chromium is not installed"))
-        func `Chromium sees and hears alice and alice's content together`() async throws {
+        @Test(
+            "Chromium sees and hears alice and alice's content together",
+            .enabled(if: Peers.hasCommandLine && Peers.has(.chromium), "chromium is not installed"))
+        func chromiumSeesHears() async throws {
             let report = try await show(to: .chromium, seconds: 12)
             // Chromium decodes mono unless its page asks otherwise, and the viewer's page does.
             #expect(report.sound(of: "alice")?.rmsDbfs ?? -120 > -20)
@@ -16,8 +18,10 @@ extension Interop {
             #expect(abs(offset) <= 125)
         }
 
-        @Test(.enabled(if: Peers.hasCommandLine && Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
-        func `aiortc sees and hears alice and alice's content together, flash and beep at one time`() async throws {
+        @Test(
+            "aiortc sees and hears alice and alice's content together, flash and beep at one time",
+            .enabled(if: Peers.hasCommandLine && Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
+        func aiortcSeesHears() async throws {
             let report = try await show(to: .aiortc, seconds: 8)
             // By the sender reports: what is ours of lip sync. A frame of 30 a second and Opus' look-ahead are in it.
             #expect(report.avClock == "sender reports")
@@ -26,8 +30,10 @@ extension Interop {
             #expect(abs(offset) <= 40)
         }
 
-        @Test(.enabled(if: Peers.hasCommandLine && Peers.has(.firefox), "firefox-esr is not installed"))
-        func `Firefox sees alice and alice's content together`() async throws {
+        @Test(
+            "Firefox sees alice and alice's content together",
+            .enabled(if: Peers.hasCommandLine && Peers.has(.firefox), "firefox-esr is not installed"))
+        func firefoxSeesAlice() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(in: folder)
             let (report, _) = try await share.show(to: .firefox, seconds: 6, source: Self.sources)
@@ -69,8 +75,8 @@ extension Interop {
             if: Peers.mustRun || Peers.hasCommandLine && Peers.has(.aiortc) && Peers.hasPulseAudio,
             "needs pulseaudio, pulseaudio-utils and a Python with aiortc (RTCSHARE_PYTHON)")
 
-        @Test(requirements)
-        func `What the machine plays is the content's sound, what a microphone hears is alice's`() async throws {
+        @Test("What the machine plays is the content's sound, what a microphone hears is alice's", requirements)
+        func machinePlaysContent() async throws {
             let folder = try TemporaryFolder()
             let daemon = try await PulseDaemon(sinks: ["speakers", "room"], in: folder)
             let music = try daemon.play(hertz: 440, seconds: 60, into: "speakers")
@@ -89,8 +95,8 @@ extension Interop {
             #expect(abs((alice.peakFrequencyHz ?? 0) - 700) < 3)
         }
 
-        @Test(requirements)
-        func `Microphone and system sound are mixed into one where both are asked for`() async throws {
+        @Test("Microphone and system sound are mixed into one where both are asked for", requirements)
+        func microphoneSystemSound() async throws {
             let folder = try TemporaryFolder()
             let daemon = try await PulseDaemon(sinks: ["speakers", "room"], in: folder)
             let music = try daemon.play(hertz: 440, amplitude: 0.4, seconds: 60, into: "speakers")

@@ -18,8 +18,8 @@ extension Interop {
 
         // MARK: What the viewer sees
 
-        @Test(arguments: transports)
-        func `A killed extension pauses the share, and the next one has it go on`(transport: String) async throws {
+        @Test("A killed extension pauses the share, and the next one has it go on", arguments: transports)
+        func killedExtensionPauses(transport: String) async throws {
             let stage = try await Stage()
             defer { stage.stop() }
             let viewer = try await Onlooker(of: stage)
@@ -50,8 +50,8 @@ extension Interop {
             await viewer.log.wait { $0.contains(.removed) }
         }
 
-        @Test(arguments: transports)
-        func `Five killed shares leave the extension there, which goes on with each`(transport: String) async throws {
+        @Test("Five killed shares leave the extension there, which goes on with each", arguments: transports)
+        func fiveKilledShares(transport: String) async throws {
             let folder = try TemporaryFolder()
             let port = try freePort(in: folder)
             let extensionStage = try await Stage(in: folder, port: port, sends: false)
@@ -85,8 +85,8 @@ extension Interop {
 
         // MARK: Fifty times in a row
 
-        @Test(arguments: transports)
-        func `Fifty extensions killed one after the other leave the source there`(transport: String) async throws {
+        @Test("Fifty extensions killed one after the other leave the source there", arguments: transports)
+        func fiftyExtensionsKilled(transport: String) async throws {
             let folder = try TemporaryFolder()
             let environment = Stage.environment(folder)
             let source = try BroadcastSource(
@@ -116,8 +116,8 @@ extension Interop {
             #expect(log.entries.count { $0 == .resumed } == 50 && !log.entries.contains(.removed))
         }
 
-        @Test(arguments: transports)
-        func `Fifty apps killed one after the other leave the extension there`(transport: String) async throws {
+        @Test("Fifty apps killed one after the other leave the extension there", arguments: transports)
+        func fiftyAppsKilled(transport: String) async throws {
             let folder = try TemporaryFolder()
             let python = try #require(RunningProgram.find("python3"))
             let place: String
@@ -155,7 +155,8 @@ extension Interop {
 
         // MARK: Tokens and statuses
 
-        @Test func `A wrong token ends the extension with 77, and nobody prints one`() async throws {
+        @Test("A wrong token ends the extension with 77, and nobody prints one")
+        func wrongTokenEnds() async throws {
             let stage = try await Stage()
             defer { stage.stop() }
             let viewer = try await Onlooker(of: stage)
@@ -177,7 +178,8 @@ extension Interop {
             await viewer.log.wait { $0.contains { $0.counter(of: Self.patternSize) != nil } }
         }
 
-        @Test func `Tokens come from files of their owner alone; without any, both sides end with 77`() async throws {
+        @Test("Tokens come from files of their owner alone; without any, both sides end with 77")
+        func tokensComeFiles() async throws {
             let folder = try TemporaryFolder()
             let stage = try await Stage(in: folder, port: try freePort(in: folder), sends: false)
             let none = ["RTCSHARE_BROADCAST_MY_TOKEN": "", "RTCSHARE_BROADCAST_PEER_TOKEN": ""]
@@ -212,7 +214,8 @@ extension Interop {
             await viewer.log.wait { $0.contains { $0.counter(of: Self.patternSize) != nil } }
         }
 
-        @Test func `A port that is taken and an over-long path end with 69, nonsense with 64`() async throws {
+        @Test("A port that is taken and an over-long path end with 69, nonsense with 64")
+        func portTakenLong() async throws {
             let folder = try TemporaryFolder()
             let environment = Stage.environment(folder)
             let taken = try BroadcastSource(
@@ -237,7 +240,8 @@ extension Interop {
             withExtendedLifetime(taken) {}
         }
 
-        @Test func `The extension's end by itself pauses, its source's end ends the share`() async throws {
+        @Test("The extension's end by itself pauses, its source's end ends the share")
+        func extensionEndPauses() async throws {
             let stage = try await Stage()
             defer { stage.stop() }
             let viewer = try await Onlooker(of: stage)
@@ -267,8 +271,8 @@ extension Interop {
 
         // MARK: Sound, and a share handed over
 
-        @Test(arguments: transports)
-        func `The viewer hears the extension's sound beside its picture`(transport: String) async throws {
+        @Test("The viewer hears the extension's sound beside its picture", arguments: transports)
+        func viewerHearsExtension(transport: String) async throws {
             let stage = try await Stage(offering: ["--audio", "broadcast"])
             defer { stage.stop() }
             let viewing = try await stage.share.view(["--record", "heard.ivf"])
@@ -287,7 +291,8 @@ extension Interop {
             #expect(PulseDaemon.amplitude(ofHertz: 440, in: Array(heard)) > 0.1)
         }
 
-        @Test func `A session handed to the extension is shared from there, until its file is removed`() async throws {
+        @Test("A session handed to the extension is shared from there, until its file is removed")
+        func sessionHandedExtension() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Stage.environment(folder), in: folder)
             try await share.offer(Self.pattern)

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 extension Interop.CommandLineTests {
-    @Test func `A recording has the content with its sound, and the attendee's own beside it`() async throws {
+    @Test("A recording has the content with its sound, and the attendee's own beside it")
+    func recordingContentSound() async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         try await share.offer(
@@ -24,7 +25,8 @@ extension Interop.CommandLineTests {
         }
     }
 
-    @Test func `What the offer did not announce can't be sent, and the session stays whole`() async throws {
+    @Test("What the offer did not announce can't be sent, and the session stays whole")
+    func offerAnnounceSent() async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         try await share.offer(Self.testPattern)
@@ -39,18 +41,21 @@ extension Interop.CommandLineTests {
         #expect(outcome.status == 0, "\(outcome.standardError)")
     }
 
-    @Test(arguments: [
-        ["--audio", "nothing"], ["--audio", "tone:1"], ["--audio", "file:"], ["--microphone", "system:"],
-        ["--camera", "camera:0"],
-    ])
-    func `Sound and cameras that can't be end an offer with 64`(options: [String]) async throws {
+    @Test(
+        "Sound and cameras that can't be end an offer with 64",
+        arguments: [
+            ["--audio", "nothing"], ["--audio", "tone:1"], ["--audio", "file:"], ["--microphone", "system:"],
+            ["--camera", "camera:0"],
+        ])
+    func soundCamerasEnd(options: [String]) async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         let outcome = try await share.run(["offer", "--session", share.session.path] + options)
         #expect(outcome.status == 64, "\(outcome.standardError)")
     }
 
-    @Test func `A sound file that is not there ends a send with 66, one that is none with 65`() async throws {
+    @Test("A sound file that is not there ends a send with 66, one that is none with 65")
+    func soundFileEnds() async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         try await share.offer(Self.testPattern + ["--audio", "tone"])
@@ -64,7 +69,8 @@ extension Interop.CommandLineTests {
         }
     }
 
-    @Test func `A sound that ends leaves the picture going on`() async throws {
+    @Test("A sound that ends leaves the picture going on")
+    func soundEndsLeaves() async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         let samples = [UInt8](repeating: 0, count: 8000 * 2)
@@ -80,8 +86,8 @@ extension Interop.CommandLineTests {
         #expect(outcome.standardError.contains("Done: 3 seconds shared"), "\(outcome.standardError)")
     }
 
-    @Test(arguments: ["--record", "--snapshot"])
-    func `A file that can't be written is told of before the viewer answers`(option: String) async throws {
+    @Test("A file that can't be written is told of before the viewer answers", arguments: ["--record", "--snapshot"])
+    func fileWrittenTold(option: String) async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         try await share.offer(Self.testPattern)
@@ -92,7 +98,8 @@ extension Interop.CommandLineTests {
         }
     }
 
-    @Test func `Standard input is one picture, and no answer beside it`() async throws {
+    @Test("Standard input is one picture, and no answer beside it")
+    func standardInputPicture() async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         let both = try await share.run(
@@ -108,7 +115,8 @@ extension Interop.CommandLineTests {
         #expect(outcome.status != 0, "\(outcome.standardError)")
     }
 
-    @Test func `An offer's files are found from wherever the share is sent; a camera can be left out again`()
+    @Test("An offer's files are found from wherever the share is sent; a camera can be left out again")
+    func offerFilesFound()
         async throws
     {
         let folder = try TemporaryFolder()
@@ -123,7 +131,8 @@ extension Interop.CommandLineTests {
         #expect(outcome.status == 0, "\(outcome.standardError)")
     }
 
-    @Test func `A recording named for its sound has pictures and sound in files of their own`() async throws {
+    @Test("A recording named for its sound has pictures and sound in files of their own")
+    func recordingNamedSound() async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         try await share.offer(Self.testPattern + ["--audio", "tone:440"])

@@ -11,7 +11,8 @@ extension Interop {
             ["DISPLAY": "", "XDG_STATE_HOME": folder.file("state").path]
         }
 
-        @Test func `A certificate that is not the answer's ends with 76 and both fingerprints`() async throws {
+        @Test("A certificate that is not the answer's ends with 76 and both fingerprints")
+        func certificateAnswerEnds() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             try await share.offer(Self.testPattern)
@@ -28,13 +29,15 @@ extension Interop {
             #expect(wrong.contains { said.contains($0) }, "what the answer says: \(outcome.standardError)")
         }
 
-        @Test(arguments: [
-            ("hello, world\n", 1),
-            ("<!DOCTYPE html>\n<html></html>\n", 1),
-            ("v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\nthis is no line\r\n", 3),
-            ("v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=video nine UDP/TLS/RTP/SAVPF 96\r\n", 5),
-        ])
-        func `An answer that does not parse ends with 65 and names the line`(answer: String, line: Int) async throws {
+        @Test(
+            "An answer that does not parse ends with 65 and names the line",
+            arguments: [
+                ("hello, world\n", 1),
+                ("<!DOCTYPE html>\n<html></html>\n", 1),
+                ("v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\nthis is no line\r\n", 3),
+                ("v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=video nine UDP/TLS/RTP/SAVPF 96\r\n", 5),
+            ])
+        func answerParseEnds(answer: String, line: Int) async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             try await share.offer(Self.testPattern)
@@ -44,7 +47,8 @@ extension Interop {
             #expect(outcome.standardError.lowercased().contains("line \(line)"), "\(outcome.standardError)")
         }
 
-        @Test func `An answer that is not there ends with 66`() async throws {
+        @Test("An answer that is not there ends with 66")
+        func answerEnds() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             try await share.offer(Self.testPattern)
@@ -53,7 +57,8 @@ extension Interop {
             #expect(outcome.standardError.contains("answer.sdp"), "\(outcome.standardError)")
         }
 
-        @Test func `Without a display and a sound server nothing is listed, and why is said on standard error`()
+        @Test("Without a display and a sound server nothing is listed, and why is said on standard error")
+        func displaySoundServer()
             async throws
         {
             let folder = try TemporaryFolder()
@@ -68,13 +73,15 @@ extension Interop {
             #expect(listed == ["displays": [], "outputs": [], "windows": [], "sounds": []])
         }
 
-        @Test func `An unknown option ends with 64`() async throws {
+        @Test("An unknown option ends with 64")
+        func unknownOptionEnds() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             #expect(try await share.run(["offer", "--no-such-option"]).status == 64)
         }
 
-        @Test func `The demo meets a viewer over loopback and leaves a picture, without a display`() async throws {
+        @Test("The demo meets a viewer over loopback and leaves a picture, without a display")
+        func demoMeetsViewer() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             let outcome = try await share.run(["demo"], timeout: .seconds(120))
@@ -88,7 +95,8 @@ extension Interop {
             #expect([UInt8](signature) == [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
         }
 
-        @Test func `The session holds secrets, so nobody else may read it`() async throws {
+        @Test("The session holds secrets, so nobody else may read it")
+        func sessionHoldsSecrets() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             try await share.offer(Self.testPattern)
@@ -96,7 +104,8 @@ extension Interop {
             #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
         }
 
-        @Test func `A session of another version's layout is refused with 65, and both are named`() async throws {
+        @Test("A session of another version's layout is refused with 65, and both are named")
+        func sessionAnotherVersion() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             let offer = try await share.offer(Self.testPattern)
@@ -108,7 +117,8 @@ extension Interop {
             #expect(outcome.standardError.contains("layout is 2, this one reads 5"), "\(outcome.standardError)")
         }
 
-        @Test func `A refused answer leaves the session whole, and the right one still works`() async throws {
+        @Test("A refused answer leaves the session whole, and the right one still works")
+        func refusedAnswerLeaves() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             let offer = try await share.offer(Self.testPattern)
@@ -128,20 +138,23 @@ extension Interop {
             #expect(seen.status == 0 && seen.standardError.contains("Tile 1 removed"), "\(seen.standardError)")
         }
 
-        @Test(arguments: [
-            ["--bind", "nowhere"], ["--public-ip", "nowhere"], ["--public-ip", "127.0.0.1"], ["--bind", "0.0.0.0"],
-            ["--bind", "::"], ["--attendee", "#content"],
-            ["--attendee", "alice#content"],
-            ["--source", "nothing"], ["--port", "99999"],
-        ])
-        func `What an offer can't be made of ends with 64`(options: [String]) async throws {
+        @Test(
+            "What an offer can't be made of ends with 64",
+            arguments: [
+                ["--bind", "nowhere"], ["--public-ip", "nowhere"], ["--public-ip", "127.0.0.1"], ["--bind", "0.0.0.0"],
+                ["--bind", "::"], ["--attendee", "#content"],
+                ["--attendee", "alice#content"],
+                ["--source", "nothing"], ["--port", "99999"],
+            ])
+        func offerMadeEnds(options: [String]) async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             let outcome = try await share.run(["offer", "--session", share.session.path] + options)
             #expect(outcome.status == 64, "\(outcome.standardError)")
         }
 
-        @Test func `An address that a router forwards from is told with the port of each socket`() async throws {
+        @Test("An address that a router forwards from is told with the port of each socket")
+        func addressRouterForwards() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             let offer = try await share.offer(Self.testPattern + ["--public-ip", "203.0.113.7"])
@@ -155,7 +168,8 @@ extension Interop {
             #expect(lines.contains { $0.contains(" 203.0.113.7 ") && $0.contains(" raddr ") })
         }
 
-        @Test func `A duration that no clock holds is refused`() async throws {
+        @Test("A duration that no clock holds is refused")
+        func durationClockHolds() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             for duration in ["1e300", "inf", "nan", "0", "-1"] {
@@ -164,7 +178,8 @@ extension Interop {
             }
         }
 
-        @Test func `SIGINT ends a share with 0, and the session can't be used again`() async throws {
+        @Test("SIGINT ends a share with 0, and the session can't be used again")
+        func sigintEndsShare() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             try await share.offer(Self.testPattern)

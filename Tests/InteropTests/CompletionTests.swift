@@ -32,24 +32,26 @@ extension Interop {
             return outcome.standardOutput.split(separator: "\n").map(String.init)
         }
 
-        @Test(arguments: [
-            ("rtcshare se", ["rtcshare", "se"], ["send", "set"]),
-            ("rtcshare send --max-f", ["rtcshare", "send", "--max-f"], ["--max-framerate"]),
-            ("rtcshare set --hint ", ["rtcshare", "set", "--hint", ""], ["text", "detail", "motion"]),
-            ("rtcshare completions z", ["rtcshare", "completions", "z"], ["zsh"]),
-            (
-                "rtcshare send --source win", ["rtcshare", "send", "--source", "win"],
-                ["window:", "window:title="]
-            ),
-            ("rtcshare source window:t", ["rtcshare", "source", "window", ":", "t"], ["title="]),
-            ("rtcshare send --source window:", ["rtcshare", "send", "--source", "window", ":"], ["title="]),
-            ("rtcshare send --audio be", ["rtcshare", "send", "--audio", "be"], ["beep"]),
-            (
-                "rtcshare unit --restart always broadcast --transport s",
-                ["rtcshare", "unit", "--restart", "always", "broadcast", "--transport", "s"], ["shared-memory"]
-            ),
-        ])
-        func `bash completes commands, options, enumerations and SPECs`(
+        @Test(
+            "bash completes commands, options, enumerations and SPECs",
+            arguments: [
+                ("rtcshare se", ["rtcshare", "se"], ["send", "set"]),
+                ("rtcshare send --max-f", ["rtcshare", "send", "--max-f"], ["--max-framerate"]),
+                ("rtcshare set --hint ", ["rtcshare", "set", "--hint", ""], ["text", "detail", "motion"]),
+                ("rtcshare completions z", ["rtcshare", "completions", "z"], ["zsh"]),
+                (
+                    "rtcshare send --source win", ["rtcshare", "send", "--source", "win"],
+                    ["window:", "window:title="]
+                ),
+                ("rtcshare source window:t", ["rtcshare", "source", "window", ":", "t"], ["title="]),
+                ("rtcshare send --source window:", ["rtcshare", "send", "--source", "window", ":"], ["title="]),
+                ("rtcshare send --audio be", ["rtcshare", "send", "--audio", "be"], ["beep"]),
+                (
+                    "rtcshare unit --restart always broadcast --transport s",
+                    ["rtcshare", "unit", "--restart", "always", "broadcast", "--transport", "s"], ["shared-memory"]
+                ),
+            ])
+        func bashCompletesCommands(
             line: String, words: [String], offered: [String]
         ) async throws {
             let folder = try TemporaryFolder()
@@ -58,7 +60,8 @@ extension Interop {
             #expect(found.filter { !$0.isEmpty } == offered)
         }
 
-        @Test func `bash completes the files of an option and of a SPEC, and runs nothing that a file is called`()
+        @Test("bash completes the files of an option and of a SPEC, and runs nothing that a file is called")
+        func bashCompletesFiles()
             async throws
         {
             let folder = try TemporaryFolder()
@@ -72,7 +75,8 @@ extension Interop {
             #expect(!FileManager.default.fileExists(atPath: folder.file("ran").path))
         }
 
-        @Test func `The shares that run are offered by name`() async throws {
+        @Test("The shares that run are offered by name")
+        func sharesRunOffered() async throws {
             let folder = try TemporaryFolder()
             let environment = ["XDG_RUNTIME_DIR": folder.url.path, "DISPLAY": ""]
             let share = try Share(environment: environment, in: folder)
@@ -89,13 +93,14 @@ extension Interop {
             #expect(names == ["talk"])
         }
 
-        @Test func `What a shell would expand is not offered`() {
+        @Test("What a shell would expand is not offered")
+        func shellExpandOffered() {
             let words = ["display:HDMI-1", "file:/a b", "system:$(reboot)", "system:`reboot`", "window:0x1f", "für"]
             #expect(ShellCompletion.plain(words) == ["display:HDMI-1", "window:0x1f", "für"])
         }
 
-        @Test(arguments: ["bash", "zsh", "fish"])
-        func `There is a script for each shell, and the shell can read it`(shell: String) async throws {
+        @Test("There is a script for each shell, and the shell can read it", arguments: ["bash", "zsh", "fish"])
+        func scriptShellShell(shell: String) async throws {
             let folder = try TemporaryFolder()
             let share = try Share(in: folder)
             let printed = try await share.run(["completions", shell])

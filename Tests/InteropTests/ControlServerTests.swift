@@ -15,7 +15,8 @@ struct ControlServerTests {
         .admit(viewer: nil, answer: "v=0\r\n"), .admit(viewer: 2, answer: ""),
     ]
 
-    @Test func `A message is one line, and reads as what was written`() throws {
+    @Test("A message is one line, and reads as what was written")
+    func messageLineReads() throws {
         for request in Self.requests {
             let line = try ControlLine.encode(request)
             #expect(line.firstIndex(of: UInt8(ascii: "\n")) == line.count - 1)
@@ -33,7 +34,8 @@ struct ControlServerTests {
             try ControlLine.encode(ControlRequest.pause(slate: true)) == Array("{\"pause\":{\"slate\":true}}\n".utf8))
     }
 
-    @Test func `A request that is cut short anywhere is none`() throws {
+    @Test("A request that is cut short anywhere is none")
+    func requestCutShort() throws {
         for request in Self.requests {
             let line = try ControlLine.encode(request).dropLast()
             for length in 0..<line.count {
@@ -44,7 +46,8 @@ struct ControlServerTests {
         }
     }
 
-    @Test func `Only its user can use the socket, and it is gone with the share`() async throws {
+    @Test("Only its user can use the socket, and it is gone with the share")
+    func userUseSocket() async throws {
         let host = try await Host()
         let attributes = try FileManager.default.attributesOfItem(atPath: host.path)
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
@@ -54,7 +57,8 @@ struct ControlServerTests {
         #expect(!FileManager.default.fileExists(atPath: host.path))
     }
 
-    @Test func `Requests of one client are answered in their order`() async throws {
+    @Test("Requests of one client are answered in their order")
+    func requestsClientAnswered() async throws {
         let host = try await Host()
         let answers = try await host.ask([.resume, .stop, .destination(name: "main")])
         #expect(
@@ -63,12 +67,13 @@ struct ControlServerTests {
     }
 
     @Test(
+        "What is no request is told so, and the next client is served",
         arguments: [
             ("hello\n", 64), ("\n", 64), ("{}\n", 64), ("{\"reboot\":{}}\n", 64), ("\u{0}\u{1}\u{2}\n", 64),
             ("{\"pause\":{}}\n", 64), ("[[[[[[[[[[[[\n", 64), (String(repeating: "x", count: 262_145), 65),
             (String(repeating: "[", count: 262_000) + "\n", 64),
         ] as [(String, Int32)])
-    func `What is no request is told so, and the next client is served`(text: String, status: Int32) async throws {
+    func requestToldNext(text: String, status: Int32) async throws {
         let host = try await Host()
         let bytes = try await host.exchange(Array(text.utf8))
         let answer = try ControlLine.decode(ControlAnswer.self, from: bytes.dropLast())
@@ -77,7 +82,8 @@ struct ControlServerTests {
         await host.end()
     }
 
-    @Test func `A client that says no more is answered what it asked`() async throws {
+    @Test("A client that says no more is answered what it asked")
+    func clientSaysAnswered() async throws {
         let host = try await Host()
         let line = try ControlLine.encode(ControlRequest.resume)
         let bytes = try await host.exchange(line, isHalfClosed: true)
@@ -87,7 +93,8 @@ struct ControlServerTests {
         await host.end()
     }
 
-    @Test func `A client that takes its time is let go, and those who are too many are turned away`() async throws {
+    @Test("A client that takes its time is let go, and those who are too many are turned away")
+    func clientTakesTime() async throws {
         let host = try await Host(limits: ControlServer.Limits(patience: .milliseconds(300), clients: 2))
         let slow = try [host.connect(), host.connect()]
         // Both have their places; the third is turned away without a word.
@@ -98,7 +105,8 @@ struct ControlServerTests {
         await host.end()
     }
 
-    @Test func `A request that takes long holds up no other client`() async throws {
+    @Test("A request that takes long holds up no other client")
+    func requestTakesLong() async throws {
         let (stream, gate) = AsyncStream.makeStream(of: Void.self)
         let host = try await Host { request in
             if request == .resume { for await _ in stream { break } }
@@ -111,7 +119,8 @@ struct ControlServerTests {
         await host.end()
     }
 
-    @Test func `What a share left that was killed is taken over; a file is not`() async throws {
+    @Test("What a share left that was killed is taken over; a file is not")
+    func shareLeftKilled() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("left.sock").path
         // A socket at which nobody listens any more.
@@ -125,15 +134,18 @@ struct ControlServerTests {
         #expect(FileManager.default.contents(atPath: file) == Data("precious".utf8))
     }
 
-    @Test func `A path that no socket can have is said to be too long`() throws {
+    @Test("A path that no socket can have is said to be too long")
+    func pathSocketSaid() throws {
         let folder = try TemporaryFolder()
         let path = folder.file(String(repeating: "x", count: 80)).path
         let failure = #expect(throws: CommandFailure.self) { try ControlSocket.listen(path: path) }
         #expect(failure?.message.contains("107 are allowed") == true)
     }
 
-    @Test(arguments: ["", "-x", "a/b", "..", "a.b", "é", String(repeating: "x", count: 33)])
-    func `A name that could be a path is none`(name: String) {
+    @Test(
+        "A name that could be a path is none",
+        arguments: ["", "-x", "a/b", "..", "a.b", "é", String(repeating: "x", count: 33)])
+    func namePathNone(name: String) {
         #expect(throws: CommandFailure.self) { try ControlSocket(name: name) }
     }
 }

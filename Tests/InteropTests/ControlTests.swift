@@ -7,7 +7,8 @@ extension Interop {
     /// A share that is asked and changed while it runs, from the command line.
     @Suite(.serialized)
     struct ControlTests {
-        @Test func `What is shared, how well, and whether at all changes while the viewer looks on`() async throws {
+        @Test("What is shared, how well, and whether at all changes while the viewer looks on")
+        func sharedWellChanges() async throws {
             let room = try await Room(sending: ["--audio", "tone:440"])
             defer { room.stop() }
             let viewer = room.first
@@ -49,7 +50,8 @@ extension Interop {
             try await room.ask(["status"], status: 66)
         }
 
-        @Test func `A paused share shows a slate where that is asked`() async throws {
+        @Test("A paused share shows a slate where that is asked")
+        func pausedShareShows() async throws {
             let room = try await Room(viewing: ["--snapshot", "seen.png", "--record", "seen.ivf"])
             defer { room.stop() }
             try await room.ask(["pause", "--slate"])
@@ -66,7 +68,8 @@ extension Interop {
             #expect((500..<8000).contains(picture.count), "\(picture.count) bytes")
         }
 
-        @Test func `A share moves between subgroups, to those who are there`() async throws {
+        @Test("A share moves between subgroups, to those who are there")
+        func shareMovesSubgroups() async throws {
             let room = try await Room()
             defer { room.stop() }
             let designer = try await room.invite("designer", ["--subgroup", "design", "--no-main"])
@@ -101,7 +104,8 @@ extension Interop {
             #expect(sent.status == 0, "\(sent.standardError)")
         }
 
-        @Test func `An answer goes to who was invited`() async throws {
+        @Test("An answer goes to who was invited")
+        func answerGoesInvited() async throws {
             let room = try await Room()
             defer { room.stop() }
             let folder = room.share.folder
@@ -120,7 +124,8 @@ extension Interop {
             try await room.ask(["stop"])
         }
 
-        @Test func `Each share has its name, and a killed one leaves it to the next`() async throws {
+        @Test("Each share has its name, and a killed one leaves it to the next")
+        func shareNameKilled() async throws {
             let one = try await Room()
             defer { one.stop() }
             let other = try await Room(environment: one.share.environment, number: 2)

@@ -14,8 +14,8 @@ extension Interop {
     struct LiveChangeTests {
         static let chromium: ConditionTrait = .enabled(if: Peers.has(.chromium), "chromium is not installed")
 
-        @Test(chromium)
-        func `Bitrate, hint, source and size change while Chromium looks on`() async throws {
+        @Test("Bitrate, hint, source and size change while Chromium looks on", chromium)
+        func bitrateHintSource() async throws {
             let folder = try TemporaryFolder()
             let session = try await AttendeeSession.offering(as: AttendeeID("alice"))
             let first = try TestPatternSource(size: PixelSize(width: 1280, height: 720), framesPerSecond: 30)
@@ -49,8 +49,8 @@ extension Interop {
             #expect(longest < 500, "milliseconds without a frame")
         }
 
-        @Test(chromium)
-        func `An attendee's own picture and voice join and leave a share that Chromium looks at`() async throws {
+        @Test("An attendee's own picture and voice join and leave a share that Chromium looks at", chromium)
+        func attendeePictureVoice() async throws {
             let folder = try TemporaryFolder()
             let session = try await AttendeeSession.offering(as: AttendeeID("alice"))
             let screen = try TestPatternSource(size: PixelSize(width: 640, height: 360), framesPerSecond: 15)
@@ -87,8 +87,8 @@ extension Interop {
             #expect(report.video(of: "alice#content")?.frames ?? 0 > 0)
         }
 
-        @Test(chromium)
-        func `ICE restarts while Chromium looks on, and again when the address in use is gone`() async throws {
+        @Test("ICE restarts while Chromium looks on, and again when the address in use is gone", chromium)
+        func iceRestartsChromium() async throws {
             let folder = try TemporaryFolder()
             var configuration = Connection.Configuration()
             configuration.peer.restartPatience = .seconds(30)
@@ -135,13 +135,15 @@ extension Interop {
             #expect(video.frames > 60)
         }
 
-        @Test(chromium)
-        func `A turned picture stands upright in Chromium, which is told how it stands`() async throws {
+        @Test("A turned picture stands upright in Chromium, which is told how it stands", chromium)
+        func turnedPictureStands() async throws {
             try await showTurned(to: .chromium)
         }
 
-        @Test(.enabled(if: Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
-        func `A turned picture stands upright in aiortc, which knows nothing of orientations`() async throws {
+        @Test(
+            "A turned picture stands upright in aiortc, which knows nothing of orientations",
+            .enabled(if: Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
+        func turnedPictureStandsUpright() async throws {
             try await showTurned(to: .aiortc)
         }
 

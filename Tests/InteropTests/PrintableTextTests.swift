@@ -21,13 +21,15 @@ struct PrintableTextTests {
     /// Each of them before what a terminal would take for a colour.
     private static let stranger = steering.map { "\($0)[31mred" }.joined()
 
-    @Test func `Text is shown as it is, and what steers a terminal is not`() {
+    @Test("Text is shown as it is, and what steers a terminal is not")
+    func textShownSteers() {
         for text in ["", "plain ~", "Grüße, κόσμε, שלום, 你好, 🙂", "e\u{301}"] { #expect(text.printable == text) }
         for scalar in Self.steering { #expect("a\(scalar)b".printable == "a\u{FFFD}b", "\(scalar.value)") }
         #expect("\r\n".printable == "\u{FFFD}\u{FFFD}")
     }
 
-    @Test func `JSON says what was written, by escapes where it would steer a terminal`() throws {
+    @Test("JSON says what was written, by escapes where it would steer a terminal")
+    func jsonSaysWritten() throws {
         let value = ["reason": Self.stranger + "Grüße 🙂"]
         for isPretty in [false, true] {
             let data = try JSONText.encode(value, isPretty: isPretty)
@@ -38,12 +40,14 @@ struct PrintableTextTests {
         }
     }
 
-    @Test func `A report keeps its lines, and they are its own`() {
+    @Test("A report keeps its lines, and they are its own")
+    func reportKeepsLines() {
         #expect(CommandFailure(.unavailable, "no path\n  a\n  b").lines == ["rtcshare: no path", "  a", "  b"])
     }
 
     /// Only these write to standard output and standard error: whatever else would is not looked at.
-    @Test func `Everything that people read leaves the program through one door`() throws {
+    @Test("Everything that people read leaves the program through one door")
+    func everythingPeopleRead() throws {
         let sources = Peers.repository.appending(path: "Sources/rtcshare")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
         let doors: Set = ["Terminal.swift", "StandardStreams.swift", "StatisticsWriter.swift"]
@@ -66,8 +70,10 @@ struct PrintableTextTests {
             try #require(Peers.rtcshare), arguments, environment: ["DISPLAY": ""], in: folder, timeout: .seconds(30))
     }
 
-    @Test(.enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
-    func `A description that means to steer the terminal is explained without`() async throws {
+    @Test(
+        "A description that means to steer the terminal is explained without",
+        .enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
+    func descriptionMeansSteer() async throws {
         let folder = try TemporaryFolder()
         let forbidden = Set("\n\r\u{0}".unicodeScalars)
         let inline = String(String.UnicodeScalarView(Self.stranger.unicodeScalars.filter { !forbidden.contains($0) }))
@@ -84,8 +90,10 @@ struct PrintableTextTests {
         #expect(outcome.standardOutput.split(separator: "\n").count == 2 * lines.count)
     }
 
-    @Test(.enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
-    func `What a share answers steers no terminal, and makes no lines of its own`() async throws {
+    @Test(
+        "What a share answers steers no terminal, and makes no lines of its own",
+        .enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
+    func shareAnswersSteers() async throws {
         let folder = try TemporaryFolder()
         let share = ControlledShare(
             name: "share", pid: 1, attendee: "alice", state: .paused, source: "broadcast:5000",

@@ -16,21 +16,23 @@ struct ProcessTests {
     }
 
     @Test(
+        "User and password in a URL are hidden, and nothing else is",
         arguments: [
             ("turn:alice:secret@turn.example.org", "turn:************@turn.example.org"),
             ("--ice-server=turn:alice:secret@turn.example.org", "--ice-server=turn:************@turn.example.org"),
             ("turn:al@ice:sec@ret@turn.example.org", "turn:**************@turn.example.org"),
             ("stun:stun.example.org", "stun:stun.example.org"), ("@:", "@:"),
         ])
-    func `User and password in a URL are hidden, and nothing else is`(argument: String, hidden: String) {
+    func userPasswordURL(argument: String, hidden: String) {
         let url = argument.hasPrefix("--ice-server=") ? String(argument.dropFirst(13)) : argument
         #expect(self.hidden(Array(argument.utf8), of: ["stun:other", url]) == Array(hidden.utf8))
         #expect(self.hidden(Array(argument.utf8), of: ["stun:other"]) == Array(argument.utf8))
     }
 
     @Test(
+        "What is no text before a password does not move what is hidden",
         arguments: [[0xFF], [0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x92], [0xFF, 0xFE, 0xFD], [0xC3, 0xA9]] as [[UInt8]])
-    func `What is no text before a password does not move what is hidden`(bytes: [UInt8]) {
+    func textPasswordMove(bytes: [UInt8]) {
         for option in ["", "--ice-server="] {
             let start = Array("\(option)turn:".utf8) + bytes
             let argument = start + Array(":secret@turn.example.org".utf8)
@@ -42,7 +44,8 @@ struct ProcessTests {
         }
     }
 
-    @Test func `The program's memory is for nobody else to see: no core dump, no debugger of the same user`() {
+    @Test("The program's memory is for nobody else to see: no core dump, no debugger of the same user")
+    func programMemorySee() {
         ProcessMemory.keepFromOthers()
         #expect(process_is_dumpable() == 0)
         var limit = rlimit()
@@ -50,8 +53,8 @@ struct ProcessTests {
         #expect(limit.rlim_cur == 0 && limit.rlim_max == 0)
     }
 
-    @Test(.enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
-    func `A command that holds keys leaves no core dump`() async throws {
+    @Test("A command that holds keys leaves no core dump", .enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
+    func commandHoldsKeys() async throws {
         let folder = try TemporaryFolder()
         // Where a shell may, it asks for dumps first.
         let shell = try #require(RunningProgram.find("sh"))
@@ -74,8 +77,10 @@ struct ProcessTests {
         #expect(stat(process + "/environ", &status) == 0 && status.st_uid == 0)
     }
 
-    @Test(.enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
-    func `--version names this version and those of the libraries that it runs on`() async throws {
+    @Test(
+        "--version names this version and those of the libraries that it runs on",
+        .enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
+    func versionNamesVersion() async throws {
         let folder = try TemporaryFolder()
         let outcome = try await RunningProgram.run(
             try #require(Peers.rtcshare), ["--version"], in: folder, timeout: .seconds(20))

@@ -6,7 +6,8 @@ import Testing
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: Peers.hasPulseAudio, "needs pulseaudio, and pactl, pacat and parec of pulseaudio-utils"))
 struct PulseDaemonTests {
-    @Test func `A tone that is played into a sink is on its monitor, and not on another's`() async throws {
+    @Test("A tone that is played into a sink is on its monitor, and not on another's")
+    func tonePlayedSink() async throws {
         let folder = try TemporaryFolder()
         let daemon = try await PulseDaemon(sinks: ["content", "other"], in: folder)
         let player = try daemon.play(hertz: 440, amplitude: 0.25, seconds: 20, into: "content")
@@ -20,7 +21,8 @@ struct PulseDaemonTests {
         #expect(elsewhere.allSatisfy { abs($0) < 0.001 })
     }
 
-    @Test func `The daemon leaves everything that it writes in the test's folder, and ends with it`() async throws {
+    @Test("The daemon leaves everything that it writes in the test's folder, and ends with it")
+    func daemonLeavesEverything() async throws {
         let folder = try TemporaryFolder()
         var daemon: PulseDaemon? = try await PulseDaemon(in: folder)
         let server = try #require(daemon?.environment["PULSE_SERVER"])

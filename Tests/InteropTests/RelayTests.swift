@@ -9,8 +9,10 @@ extension Interop {
             if: Peers.mustRun || RunningProgram.find("turnserver") != nil && RunningProgram.find("openssl") != nil,
             "coturn or openssl is not installed"))
     struct RelayTests {
-        @Test(arguments: ["turn:127.0.0.1:PLAIN", "turn:127.0.0.1:PLAIN?transport=tcp", "turns:localhost:SECURE"])
-        func `Pictures flow through a relay alone`(url: String) async throws {
+        @Test(
+            "Pictures flow through a relay alone",
+            arguments: ["turn:127.0.0.1:PLAIN", "turn:127.0.0.1:PLAIN?transport=tcp", "turns:localhost:SECURE"])
+        func picturesFlowThrough(url: String) async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(in: folder)
             defer { server.stop() }
@@ -24,7 +26,8 @@ extension Interop {
             #expect(!(share.sending.standardError + seen.standardError).contains("sesame"))
         }
 
-        @Test func `A share outlives the nonces of its server`() async throws {
+        @Test("A share outlives the nonces of its server")
+        func shareOutlivesNonces() async throws {
             let folder = try TemporaryFolder()
             // Allocations are to be refreshed each few seconds, with a nonce that is older than a second by then.
             let server = try await TURNServer(
@@ -38,7 +41,8 @@ extension Interop {
             #expect(server.said.contains("error 438"), "\(server.said)")
         }
 
-        @Test func `A user whose relays are all taken is told so`() async throws {
+        @Test("A user whose relays are all taken is told so")
+        func userRelaysTaken() async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(["--user-quota=1"], in: folder)
             defer { server.stop() }
@@ -53,7 +57,8 @@ extension Interop {
                 outcome.standardError.contains("as many allocations as the server allows"), "\(outcome.standardError)")
         }
 
-        @Test func `A certificate for another host is refused, and one of a strange authority`() async throws {
+        @Test("A certificate for another host is refused, and one of a strange authority")
+        func certificateAnotherHost() async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(host: "elsewhere.example", in: folder)
             defer { server.stop() }
@@ -68,8 +73,8 @@ extension Interop {
             #expect(strange.standardError.contains("its authority is none that is trusted"), "\(strange.standardError)")
         }
 
-        @Test(arguments: ["alice:sesame\n", "alice\nsesame\n"])
-        func `Credentials come from a file that is one's own`(text: String) async throws {
+        @Test("Credentials come from a file that is one's own", arguments: ["alice:sesame\n", "alice\nsesame\n"])
+        func credentialsComeFile(text: String) async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(in: folder)
             defer { server.stop() }
@@ -83,7 +88,8 @@ extension Interop {
             #expect(outcome.standardOutput.contains("typ relay") && !outcome.standardOutput.contains("typ host"))
         }
 
-        @Test func `An offer's relayed address is taken up by the program that sends`() async throws {
+        @Test("An offer's relayed address is taken up by the program that sends")
+        func offerRelayedAddress() async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(in: folder)
             defer { server.stop() }
@@ -121,7 +127,8 @@ extension Interop {
             #expect(!(try String(contentsOf: share.session, encoding: .utf8)).contains("sesame"), "it is used up")
         }
 
-        @Test func `A relayed address that its server has lost is told, and what to do`() async throws {
+        @Test("A relayed address that its server has lost is told, and what to do")
+        func relayedAddressServer() async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(in: folder)
             defer { server.stop() }
@@ -141,7 +148,8 @@ extension Interop {
             #expect(!outcome.standardError.contains("sesame"))
         }
 
-        @Test func `An offer through relays that end with it is refused, or made without them`() async throws {
+        @Test("An offer through relays that end with it is refused, or made without them")
+        func offerThroughRelays() async throws {
             let folder = try TemporaryFolder()
             let credentials = ["DISPLAY": "", "RTCSHARE_ICE_USERNAME": "alice", "RTCSHARE_ICE_PASSWORD": "sesame"]
             let share = try Share(environment: credentials, in: folder)
@@ -158,7 +166,8 @@ extension Interop {
             #expect(!(try String(contentsOf: share.session, encoding: .utf8)).contains("sesame"), "no use for it")
         }
 
-        @Test func `A wrong password is told, and never shown`() async throws {
+        @Test("A wrong password is told, and never shown")
+        func wrongPasswordTold() async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(in: folder)
             defer { server.stop() }
@@ -172,7 +181,8 @@ extension Interop {
             #expect(!outcome.standardError.contains("mellon"))
         }
 
-        @Test func `Credentials that others may read are refused with 77`() async throws {
+        @Test("Credentials that others may read are refused with 77")
+        func credentialsReadRefused() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: ["DISPLAY": ""], in: folder)
             let file = try folder.write("alice:sesame\n", to: "credentials")

@@ -25,18 +25,20 @@ extension Interop {
             if: Peers.mustRun || Peers.rtcbench != nil && RunningProgram.find("Xvfb") != nil,
             "needs Xvfb and a built rtcbench")
 
-        @Test(isInstalled)
-        func `Our sender is measured, and what came is what was drawn`() async throws {
+        @Test("Our sender is measured, and what came is what was drawn", isInstalled)
+        func ourSenderMeasured() async throws {
             try await measure("ours")
         }
 
-        @Test(isInstalled, .enabled(if: Peers.has(.gstreamer), "/usr/bin/python3 has no GStreamer with webrtcbin"))
-        func `GStreamer is measured as a sender, and what came is what was drawn`() async throws {
+        @Test(
+            "GStreamer is measured as a sender, and what came is what was drawn",
+            isInstalled, .enabled(if: Peers.has(.gstreamer), "/usr/bin/python3 has no GStreamer with webrtcbin"))
+        func gstreamerMeasuredSender() async throws {
             try await measure("gstreamer")
         }
 
-        @Test(isInstalled)
-        func `A benchmark that is interrupted leaves no sender, no X server and no folder behind`() async throws {
+        @Test("A benchmark that is interrupted leaves no sender, no X server and no folder behind", isInstalled)
+        func benchmarkInterruptedLeaves() async throws {
             let folder = try TemporaryFolder()
             let program = try start(["--seconds", "60", "--peers", "ours"], in: folder)
             let children = "/proc/\(program.processIdentifier)/task/"

@@ -11,33 +11,45 @@ extension Interop {
             if: Peers.hasDisplayAndPython,
             "needs Xvfb, xterm, xclock, ImageMagick, and a Python with aiortc, numpy and pillow (RTCSHARE_PYTHON)")
 
-        @Test(display, .enabled(if: Peers.has(.chromium), "chromium is not installed"))
-        func `Chromium shows a moving screen as alice's content, at its size and speed`() async throws {
+        @Test(
+            "Chromium shows a moving screen as alice's content, at its size and speed",
+            display, .enabled(if: Peers.has(.chromium), "chromium is not installed"))
+        func chromiumShowsMoving() async throws {
             try await showMovingScreen(to: .chromium)
         }
 
-        @Test(display, .enabled(if: Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
-        func `aiortc shows a moving screen as alice's content, at its size and speed`() async throws {
+        @Test(
+            "aiortc shows a moving screen as alice's content, at its size and speed",
+            display, .enabled(if: Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
+        func aiortcShowsMoving() async throws {
             try await showMovingScreen(to: .aiortc)
         }
 
-        @Test(display, .enabled(if: Peers.has(.firefox), "firefox-esr is not installed"))
-        func `Firefox shows a moving screen as alice's content, at its size and speed`() async throws {
+        @Test(
+            "Firefox shows a moving screen as alice's content, at its size and speed",
+            display, .enabled(if: Peers.has(.firefox), "firefox-esr is not installed"))
+        func firefoxShowsMoving() async throws {
             try await showMovingScreen(to: .firefox)
         }
 
-        @Test(display, .enabled(if: Peers.has(.gstreamer), "/usr/bin/python3 has no GStreamer with webrtcbin"))
-        func `GStreamer shows a moving screen as alice's content, at its size and speed`() async throws {
+        @Test(
+            "GStreamer shows a moving screen as alice's content, at its size and speed",
+            display, .enabled(if: Peers.has(.gstreamer), "/usr/bin/python3 has no GStreamer with webrtcbin"))
+        func gstreamerShowsMoving() async throws {
             try await showMovingScreen(to: .gstreamer)
         }
 
-        @Test(display, .enabled(if: Peers.has(.chromium), "chromium is not installed"))
-        func `Chromium's picture of still text is like the screen after two seconds`() async throws {
+        @Test(
+            "Chromium's picture of still text is like the screen after two seconds",
+            display, .enabled(if: Peers.has(.chromium), "chromium is not installed"))
+        func chromiumPictureText() async throws {
             try await showStillScreen(to: .chromium)
         }
 
-        @Test(display, .enabled(if: Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
-        func `aiortc's picture of still text is like the screen after two seconds`() async throws {
+        @Test(
+            "aiortc's picture of still text is like the screen after two seconds",
+            display, .enabled(if: Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
+        func aiortcPictureText() async throws {
             try await showStillScreen(to: .aiortc)
         }
 

@@ -7,21 +7,23 @@ extension Interop {
     /// The command as a service: the unit that it prints for systemd, and what it tells a service manager.
     @Suite(.serialized)
     struct ServiceTests {
-        @Test(arguments: [
-            ("plain", "plain"),
-            ("test:640x480@30", "test:640x480@30"),
-            ("", "\"\""),
-            ("two words", "\"two words\""),
-            ("50%", "50%%"),
-            ("$HOME", "$$HOME"),
-            (#"say "it""#, #""say \"it\"""#),
-            (#"back\slash"#, #""back\\slash""#),
-            ("it's", "\"it's\""),
-            (";", "\";\""),
-            ("a\tb\nc", #""a\x09b\x0ac""#),
-            ("für", "für"),
-        ])
-        func `An argument of a unit means itself to systemd`(argument: String, quoted: String) {
+        @Test(
+            "An argument of a unit means itself to systemd",
+            arguments: [
+                ("plain", "plain"),
+                ("test:640x480@30", "test:640x480@30"),
+                ("", "\"\""),
+                ("two words", "\"two words\""),
+                ("50%", "50%%"),
+                ("$HOME", "$$HOME"),
+                (#"say "it""#, #""say \"it\"""#),
+                (#"back\slash"#, #""back\\slash""#),
+                ("it's", "\"it's\""),
+                (";", "\";\""),
+                ("a\tb\nc", #""a\x09b\x0ac""#),
+                ("für", "für"),
+            ])
+        func argumentUnitMeans(argument: String, quoted: String) {
             #expect(SystemdUnit.quoted(argument) == quoted)
         }
 
@@ -29,7 +31,8 @@ extension Interop {
             try UnitCommand.unit(of: arguments, executable: "/opt/rtc share/rtcshare", folder: folder)
         }
 
-        @Test func `A unit has the command as it was given, its folder, and when it is started again`() throws {
+        @Test("A unit has the command as it was given, its folder, and when it is started again")
+        func unitCommandGiven() throws {
             let text = try unit(
                 ["--restart", "always", "--environment-file", "tokens.env", "broadcast", "--port", "5000"],
                 folder: "/home/alice/50%"
@@ -43,24 +46,27 @@ extension Interop {
             #expect(lines.contains("PartOf=graphical-session.target"))
         }
 
-        @Test func `A unit that shares no screen does not wait for a desktop`() throws {
+        @Test("A unit that shares no screen does not wait for a desktop")
+        func unitSharesScreen() throws {
             let text = try unit(["send", "--answer", "answer.sdp", "--source", "test"]).text
             #expect(text.contains("WantedBy=default.target"))
             #expect(!text.contains("graphical-session"))
         }
 
-        @Test(arguments: [
-            (["broadcast", "--port", "5000"], "--environment-file"),
-            (["broadcast", "--port", "0"], "--port"),
-            (["--environment-file", "e", "broadcast"], "--port and --socket"),
-            (["send"], "standard input"),
-            (["send", "--answer", "-"], "standard input"),
-            (["send", "--answer", "a", "--source", "file:-"], "standard input"),
-            (["send", "--answer", "a", "--source", "nothing"], "nothing"),
-            (["send", "--answer", "a", "--source", "broadcast:5000"], "--environment-file"),
-            (["demo"], "broadcast or send"),
-        ])
-        func `What can't be a service is refused before there is a unit`(arguments: [String], named: String) throws {
+        @Test(
+            "What can't be a service is refused before there is a unit",
+            arguments: [
+                (["broadcast", "--port", "5000"], "--environment-file"),
+                (["broadcast", "--port", "0"], "--port"),
+                (["--environment-file", "e", "broadcast"], "--port and --socket"),
+                (["send"], "standard input"),
+                (["send", "--answer", "-"], "standard input"),
+                (["send", "--answer", "a", "--source", "file:-"], "standard input"),
+                (["send", "--answer", "a", "--source", "nothing"], "nothing"),
+                (["send", "--answer", "a", "--source", "broadcast:5000"], "--environment-file"),
+                (["demo"], "broadcast or send"),
+            ])
+        func serviceRefusedUnit(arguments: [String], named: String) throws {
             do {
                 _ = try unit(arguments)
                 Issue.record("there is a unit")
@@ -71,9 +77,10 @@ extension Interop {
         }
 
         @Test(
+            "systemd takes the units that the command prints",
             .enabled(
                 if: Peers.mustRun || RunningProgram.find("systemd-analyze") != nil, "systemd-analyze is not installed"))
-        func `systemd takes the units that the command prints`() async throws {
+        func systemdTakesUnits() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(in: folder)
             let commands = [
@@ -92,8 +99,8 @@ extension Interop {
             }
         }
 
-        @Test(arguments: [false, true])
-        func `A service manager gets one datagram for each thing it is told`(isAbstract: Bool) throws {
+        @Test("A service manager gets one datagram for each thing it is told", arguments: [false, true])
+        func serviceManagerGets(isAbstract: Bool) throws {
             let folder = try TemporaryFolder()
             let path = isAbstract ? "@rtcshare-\(UUID().uuidString)" : folder.file("notify").path
             let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

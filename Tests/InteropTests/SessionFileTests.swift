@@ -6,7 +6,8 @@ import Testing
 /// The file that `offer` leaves for `send`: whose it may be.
 @Suite(.timeLimit(.minutes(1)))
 struct SessionFileTests {
-    @Test func `A session that others may have read is not taken, and the cure is named`() throws {
+    @Test("A session that others may have read is not taken, and the cure is named")
+    func sessionReadTaken() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("{}", to: "session.json").path
         for mode in [0o644, 0o660, 0o602, 0o601] as [mode_t] {
@@ -21,7 +22,8 @@ struct SessionFileTests {
         #expect(failure?.status == .badInput)
     }
 
-    @Test func `A session is a file, and neither a link to one nor a pipe`() throws {
+    @Test("A session is a file, and neither a link to one nor a pipe")
+    func sessionFileLink() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("session.json").path
         let target = try folder.write("{}", to: "target.json")
@@ -35,8 +37,10 @@ struct SessionFileTests {
         #expect(failure?.message.contains("name the file itself") == true, "\(failure?.message ?? "")")
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root can give a file to another user"))
-    func `A session of another user is not taken`() throws {
+    @Test(
+        "A session of another user is not taken",
+        .enabled(if: geteuid() == 0, "only root can give a file to another user"))
+    func sessionAnotherUser() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("{}", to: "session.json").path
         try #require(chmod(path, 0o600) == 0 && chown(path, 65_534, 65_534) == 0)

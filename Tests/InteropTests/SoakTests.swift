@@ -35,15 +35,17 @@ extension Interop {
             return try outcome.standardOutput.split(separator: "\n").map(Step.init)
         }
 
-        @Test(isBuilt)
-        func `What happens in a soak follows from its seed`() async throws {
+        @Test("What happens in a soak follows from its seed", isBuilt)
+        func happensSoakFollows() async throws {
             let steps = try await plan(seed: 7, hours: 0.2)
             #expect(steps == (try await plan(seed: 7, hours: 0.2)))
             #expect(steps != (try await plan(seed: 8, hours: 0.2)))
         }
 
-        @Test(isBuilt, arguments: [1, 2, 3])
-        func `In an hour everything happens, to viewers who are there, of whom there are at most six`(
+        @Test(
+            "In an hour everything happens, to viewers who are there, of whom there are at most six",
+            isBuilt, arguments: [1, 2, 3])
+        func hourEverythingHappens(
             seed: Int
         ) async throws {
             let steps = try await plan(seed: seed, hours: 1)
@@ -78,8 +80,8 @@ extension Interop {
             }
         }
 
-        @Test(isBuilt)
-        func `A short soak sees all viewers served and nothing left behind, and draws it`() async throws {
+        @Test("A short soak sees all viewers served and nothing left behind, and draws it", isBuilt)
+        func shortSoakSees() async throws {
             let folder = try TemporaryFolder()
             let (samples, picture) = (folder.file("samples.json"), folder.file("soak.svg"))
             let outcome = try await run(
@@ -100,8 +102,8 @@ extension Interop {
             #expect(try String(contentsOf: picture, encoding: .utf8).hasSuffix("</svg>\n"))
         }
 
-        @Test(isBuilt)
-        func `A soak of no time is refused`() async throws {
+        @Test("A soak of no time is refused", isBuilt)
+        func soakTimeRefused() async throws {
             let folder = try TemporaryFolder()
             #expect(try await run(["--hours", "0"], in: folder).status == 64)
         }

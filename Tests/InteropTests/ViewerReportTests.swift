@@ -3,7 +3,8 @@ import Testing
 
 /// That the fields of the viewers' report arrive under Swift's names.
 struct ViewerReportTests {
-    @Test func `A report of a picture with sound is read whole`() throws {
+    @Test("A report of a picture with sound is read whole")
+    func reportPictureSound() throws {
         let report = try decode(
             """
             {"viewer": "Chromium", "error": null, "errors": [], "answer_written_ms": 1.5,
@@ -34,7 +35,8 @@ struct ViewerReportTests {
         #expect(report.video(of: "alice") == nil && report.sound(of: "alice") == nil)
     }
 
-    @Test func `A report of a picture alone is read as before`() throws {
+    @Test("A report of a picture alone is read as before")
+    func reportPictureAlone() throws {
         let report = try decode(
             """
             {"viewer": "GStreamer", "error": null, "tracks": [{"kind": "video", "streams": ["alice#content"]}],

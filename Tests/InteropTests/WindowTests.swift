@@ -25,9 +25,10 @@ extension Interop {
         }
 
         @Test(
+            "A window is found, shared under another one, paused while it is minimised, and its end ends the share",
             .timeLimit(.minutes(3)),
             .enabled(if: isInstalled, "needs rtcshare, Xvfb, xterm, xclock, ImageMagick, openbox and xdotool"))
-        func `A window is found, shared under another one, paused while it is minimised, and its end ends the share`()
+        func windowFoundShared()
             async throws
         {
             let folder = try TemporaryFolder()

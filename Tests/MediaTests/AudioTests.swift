@@ -20,7 +20,7 @@ private func block(_ samples: [Float], channels: Int = 1) -> AudioFrame {
 
 @Suite("AudioFrame")
 struct AudioFrameTests {
-    @Test("samples that are no whole set of channels are left out, and nonsense is taken as 1")
+    @Test("Samples that are no whole set of channels are left out, and nonsense is taken as 1")
     func shape() {
         #expect(block([1, 2, 3, 4, 5], channels: 2).samples == [1, 2, 3, 4])
         #expect(block([1], channels: 2).sampleCount == 0)
@@ -29,14 +29,14 @@ struct AudioFrameTests {
         #expect(AudioFrame(samples: [1], channels: 1, sampleRate: .max, timestamp: .zero).duration == .zero)
     }
 
-    @Test("its duration is that of one channel", arguments: [(1, 960), (2, 480), (6, 160)])
+    @Test("Its duration is that of one channel", arguments: [(1, 960), (2, 480), (6, 160)])
     func duration(channels: Int, count: Int) {
         let frame = block(Array(repeating: 0, count: 960), channels: channels)
         #expect(frame.sampleCount == count)
         #expect(frame.duration == .nanoseconds(count * 1_000_000_000 / 48_000))
     }
 
-    @Test("scaling multiplies; by 0 all is silence, what is no number too")
+    @Test("Scaling multiplies; by 0 all is silence, what is no number too")
     func scaled() {
         #expect(block([0.5, -1]).scaled(by: 2).samples == [1, -2])
         #expect(block([0.5, .nan, .infinity, -1]).scaled(by: 0).samples == [0, 0, 0, 0])
@@ -44,7 +44,7 @@ struct AudioFrameTests {
     }
 
     @Test(
-        "channels are mixed by their mean, and one goes to all",
+        "Channels are mixed by their mean, and one goes to all",
         arguments: [
             (1, [0.5, -0.5], 2, [0.5, 0.5, -0.5, -0.5]), (2, [0.5, 0.25, -1, 1], 1, [0.375, 0]),
             (2, [0.5, 0.25], 2, [0.5, 0.25]), (3, [1, 2, 4], 2, [2.5, 2]),
@@ -62,7 +62,7 @@ struct AudioTrackTests {
     private let source = CustomAudioSource()
 
     @Test(
-        "the volume is 0 to 10, and 1 where it is set to nothing finite",
+        "The volume is 0 to 10, and 1 where it is set to nothing finite",
         arguments: [
             (0.5, 0.5), (0, 0), (-3, 0), (10, 10), (11, 10), (.nan, 1), (.infinity, 1), (-.infinity, 1),
         ] as [(Float, Float)])
@@ -76,7 +76,7 @@ struct AudioTrackTests {
         #expect(log.frames[0].samples == [0.5 * expected, -0.25 * expected])
     }
 
-    @Test("switched off it gives silence of the same length, muted it gives nothing")
+    @Test("Switched off it gives silence of the same length, muted it gives nothing")
     func switches() {
         let track = AudioTrack(id: "a", source: source)
         let (log, late) = (SoundLog(), SoundLog())
@@ -94,7 +94,7 @@ struct AudioTrackTests {
         #expect(log.mutes == [true, false] && late.mutes == [true, false])
     }
 
-    @Test("the source's mute and the track's own are two")
+    @Test("The source's mute and the track's own are two")
     func twoMutes() {
         let track = AudioTrack(id: "a", source: source)
         let log = SoundLog()
@@ -112,7 +112,7 @@ struct AudioTrackTests {
         #expect(!track.isMuted)
     }
 
-    @Test("it takes from its source only while it has sinks, is not kept alive, and a removed sink gets nothing")
+    @Test("It takes from its source only while it has sinks, is not kept alive, and a removed sink gets nothing")
     func connection() {
         weak var gone: AudioTrack?
         let log = SoundLog()

@@ -32,7 +32,7 @@ private func frame(_ seconds: Int) -> VideoFrame {
 
 @Suite("VideoBroadcaster")
 struct BroadcasterTests {
-    @Test("every sink gets every frame, and one that is added twice gets it once")
+    @Test("Every sink gets every frame, and one that is added twice gets it once")
     func all() {
         let broadcaster = VideoBroadcaster()
         let (one, other) = (RecordingSink(), RecordingSink())
@@ -46,7 +46,7 @@ struct BroadcasterTests {
         #expect(one.ends == 1)
     }
 
-    @Test("a removed sink gets nothing more, neither frames nor the end")
+    @Test("A removed sink gets nothing more, neither frames nor the end")
     func removed() {
         let broadcaster = VideoBroadcaster()
         let sink = RecordingSink()
@@ -60,7 +60,7 @@ struct BroadcasterTests {
         #expect(sink.ends == 0)
     }
 
-    @Test("a sink may remove itself while it takes a frame, and those behind it still get theirs")
+    @Test("A sink may remove itself while it takes a frame, and those behind it still get theirs")
     func removesItself() {
         let broadcaster = VideoBroadcaster()
         let first = RecordingSink { broadcaster.remove($0) }
@@ -73,7 +73,7 @@ struct BroadcasterTests {
         #expect(second.timestamps == [.seconds(1), .seconds(2)])
     }
 
-    @Test("a sink that another removed in the same round is passed over")
+    @Test("A sink that another removed in the same round is passed over")
     func removedByAnother() {
         let broadcaster = VideoBroadcaster()
         let second = RecordingSink()
@@ -84,7 +84,7 @@ struct BroadcasterTests {
         #expect(second.timestamps.isEmpty)
     }
 
-    @Test("a sink that is added during a round begins with the next frame")
+    @Test("A sink that is added during a round begins with the next frame")
     func addedDuringRound() {
         let broadcaster = VideoBroadcaster()
         let late = RecordingSink()

@@ -4,7 +4,7 @@ import Testing
 @Suite("PixelSize.fitted")
 struct FittingTests {
     @Test(
-        "the whole picture, its aspect, even, never up",
+        "The whole picture, its aspect, even, never up",
         arguments: [
             // source, bound, result
             ((1920, 1080), (1280, 720), (1280, 720)),
@@ -34,7 +34,7 @@ struct FittingTests {
         #expect(fitted == PixelSize(width: result.0, height: result.1))
     }
 
-    @Test("every result is even, within both sizes, and within a pixel pair of the aspect")
+    @Test("Every result is even, within both sizes, and within a pixel pair of the aspect")
     func properties() {
         let bound = PixelSize(width: 1280, height: 720)
         for width in stride(from: 2, through: 4000, by: 37) {

@@ -2,13 +2,17 @@ import Media
 import Testing
 
 @Suite struct MacroblockTests {
-    @Test(arguments: [(1920, 1080, 8160), (1280, 720, 3600), (16, 16, 1), (17, 16, 2), (1, 1, 1)])
-    func `Macroblocks are counted in whole ones`(width: Int, height: Int, count: Int) {
+    @Test(
+        "Macroblocks are counted in whole ones",
+        arguments: [(1920, 1080, 8160), (1280, 720, 3600), (16, 16, 1), (17, 16, 2), (1, 1, 1)])
+    func macroblocksCountedWhole(width: Int, height: Int, count: Int) {
         #expect(PixelSize(width: width, height: height).macroblocks == count)
     }
 
-    @Test(arguments: [8160, 3600, 3599, 396, 12])
-    func `A size that is too large becomes the largest of its aspect that fits, and even`(maximum: Int) {
+    @Test(
+        "A size that is too large becomes the largest of its aspect that fits, and even",
+        arguments: [8160, 3600, 3599, 396, 12])
+    func sizeLargeBecomes(maximum: Int) {
         let source = PixelSize(width: 3840, height: 2160)
         let size = source.fitted(withinMacroblocks: maximum)
         #expect(size.macroblocks <= maximum)
@@ -17,7 +21,8 @@ import Testing
         #expect(abs(Double(size.width) / Double(size.height) - 16.0 / 9) < 0.2)
     }
 
-    @Test func `A size that fits stays`() {
+    @Test("A size that fits stays")
+    func sizeFitsStays() {
         let size = PixelSize(width: 1366, height: 768)
         #expect(size.fitted(withinMacroblocks: 8160) == size)
     }

@@ -18,7 +18,7 @@ struct PixelBufferTests {
     }
 
     @Test(
-        "planes hold the picture, with chroma rounded up and rows aligned", arguments: [PixelFormat.i420, .nv12, .bgra])
+        "Planes hold the picture, with chroma rounded up and rows aligned", arguments: [PixelFormat.i420, .nv12, .bgra])
     func planes(format: PixelFormat) {
         let buffer = PixelBuffer(size: size, format: format) { planes, _ in
             for (index, plane) in planes.enumerated() {
@@ -39,7 +39,7 @@ struct PixelBufferTests {
         #expect(PixelFormat.nv12.planeExtent(1, of: size) == (34, 9))
     }
 
-    @Test("a fill that fails frees the memory and passes its error on")
+    @Test("A fill that fails frees the memory and passes its error on")
     func failingFill() {
         struct Failure: Error {}
         #expect(throws: Failure.self) {
@@ -47,7 +47,7 @@ struct PixelBufferTests {
         }
     }
 
-    @Test("what nobody holds any more is used again")
+    @Test("What nobody holds any more is used again")
     func reuse() {
         let pool = PixelBufferPool()
         var seen: Set<UInt> = []
@@ -55,7 +55,7 @@ struct PixelBufferTests {
         #expect(seen.count == 1)
     }
 
-    @Test("what somebody holds is not touched, beyond the pool's capacity too")
+    @Test("What somebody holds is not touched, beyond the pool's capacity too")
     func held() {
         let pool = PixelBufferPool(capacity: 2)
         let held = (0..<6).map { make(pool, UInt8($0)) }
@@ -67,7 +67,7 @@ struct PixelBufferTests {
         }
     }
 
-    @Test("another size or layout gets memory of its own, and takes the place of what is out of use")
+    @Test("Another size or layout gets memory of its own, and takes the place of what is out of use")
     func otherSize() {
         let pool = PixelBufferPool(capacity: 2)
         for format in [PixelFormat.i420, .nv12, .bgra, .i420] {

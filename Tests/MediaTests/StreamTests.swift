@@ -5,7 +5,7 @@ import Testing
 struct StreamTests {
     private let factory = MediaFactory()
 
-    @Test("tracks are added once an id, of both kinds, and keep their order")
+    @Test("Tracks are added once an id, of both kinds, and keep their order")
     func tracks() throws {
         let stream = try factory.mediaStream(withID: "alice#content")
         let (video, audio) = (factory.videoSource(forScreencast: true), factory.audioSource())
@@ -26,14 +26,14 @@ struct StreamTests {
     }
 
     @Test(
-        "an id of any token is taken",
+        "An id of any token is taken",
         arguments: ["a", "alice#content", "!#$%&'*+-.^_`{|}~", "0", String(repeating: "x", count: 64)])
     func ids(id: String) throws {
         #expect(try factory.mediaStream(withID: id).id == id)
     }
 
     @Test(
-        "what would break a description is refused, by every maker",
+        "What would break a description is refused, by every maker",
         arguments: [
             "", " ", "a b", "a\r\na=sendrecv", "a\n", "a\0", "é", "👩‍💻", "a:b", "a/b", "a\"b", "(a)", "a,b", "a;b", "a@b",
             "[a]", "a\u{7F}", "a\u{202E}b", String(repeating: "x", count: 65), String(repeating: "🧨", count: 100_000),
@@ -49,7 +49,7 @@ struct StreamTests {
         #expect(words.count < 1500 && !words.contains("\n") && !words.contains("\r"))
     }
 
-    @Test("a source is of a screen or not")
+    @Test("A source is of a screen or not")
     func sources() {
         #expect(factory.videoSource(forScreencast: true).isScreencast)
         #expect(factory.videoSource(forScreencast: false).contentHint == .motion)
@@ -58,7 +58,7 @@ struct StreamTests {
 
 @Suite("VideoStatisticsSink and observers")
 struct StatisticsSinkTests {
-    @Test("frames, rests, sizes, gaps and the rate are counted by the frames' own times")
+    @Test("Frames, rests, sizes, gaps and the rate are counted by the frames' own times")
     func counts() {
         let (source, sink) = (CustomVideoSource(), VideoStatisticsSink())
         source.add(sink)
@@ -80,7 +80,7 @@ struct StatisticsSinkTests {
         #expect(statistics.hasEnded)
     }
 
-    @Test("the rate is of the last second, and times that leap back or stand still harm nothing")
+    @Test("The rate is of the last second, and times that leap back or stand still harm nothing")
     func rate() {
         let sink = VideoStatisticsSink()
         for index in 0...30 { sink.receive(grey(at: index * 1000 / 30)) }
@@ -91,7 +91,7 @@ struct StatisticsSinkTests {
         #expect(sink.statistics.framesPerSecond == 1000)
     }
 
-    @Test("observers hear of start, stop and failure, once each, and nothing after they are removed")
+    @Test("Observers hear of start, stop and failure, once each, and nothing after they are removed")
     func observers() {
         struct Odd: CaptureFailure {
             let kind = CaptureSourceError.Kind.configurationFailure

@@ -28,7 +28,7 @@ struct VideoFormatAdapterTests {
         return adapter.adapt(size, timestamp: .zero)
     }
 
-    @Test("without a request every frame stays as it is", arguments: [(1, 1), (641, 479), (1920, 1080)])
+    @Test("Without a request every frame stays as it is", arguments: [(1, 1), (641, 479), (1920, 1080)])
     func none(width: Int, height: Int) throws {
         var adapter = VideoFormatAdapter()
         let size = PixelSize(width: width, height: height)
@@ -141,14 +141,14 @@ struct VideoFormatAdapterTests {
     }
 
     @Test(
-        "a request with an empty side, or a negative one, leaves out every frame", arguments: [(0, 0), (0, 5), (-3, 9)])
+        "A request with an empty side, or a negative one, leaves out every frame", arguments: [(0, 0), (0, 5), (-3, 9)])
     func empty(width: Int, height: Int) {
         for mode in [VideoFormatAdapter.Mode.fit, .crop] {
             #expect(adapt(PixelSize(width: 640, height: 480), PixelSize(width: width, height: height), mode) == nil)
         }
     }
 
-    @Test("absurd requests and sizes trap nowhere")
+    @Test("Absurd requests and sizes trap nowhere")
     func absurd() throws {
         let size = PixelSize(width: 640, height: 480)
         #expect(adapt(size, PixelSize(width: .max, height: .max), .fit)?.outputSize == size)
@@ -163,7 +163,7 @@ struct VideoFormatAdapterTests {
         }
     }
 
-    @Test("a request that is too small for an exact fraction is still kept to")
+    @Test("A request that is too small for an exact fraction is still kept to")
     func tiny() throws {
         let adaptation = try #require(adapt(PixelSize(width: 640, height: 480), PixelSize(width: 2, height: 2), .crop))
         #expect(adaptation.outputSize == PixelSize(width: 2, height: 2))
@@ -185,7 +185,7 @@ struct OutputRateTests {
     private static let thirtieth = Duration.microseconds(33_333)
 
     @Test(
-        "of 30 frames a second",
+        "Of 30 frames a second",
         arguments: [
             (15.0, [0, 2, 4, 6, 8]), (20, [0, 1, 3, 4, 6, 7, 9]), (30, Array(0...9)), (60, Array(0...9)),
             (0, Array(0...9)), (-5, Array(0...9)), (.nan, Array(0...9)), (.infinity, Array(0...9)),
@@ -194,12 +194,12 @@ struct OutputRateTests {
         #expect(passing(every(Self.thirtieth, count: 10), fps: fps) == expected)
     }
 
-    @Test("one a second of 60, and the second of them half an interval after the first")
+    @Test("One a second of 60, and the second of them half an interval after the first")
     func slow() {
         #expect(passing(every(.milliseconds(1000) / 60, count: 300), fps: 1).map { $0 / 30 } == [0, 1, 3, 5, 7, 9])
     }
 
-    @Test("jitter at the limit's own rate loses nothing")
+    @Test("Jitter at the limit's own rate loses nothing")
     func jitter() {
         let interval = 33_333_333
         let times = [0, interval - 1, interval * 25 / 10, interval * 3, interval * 35 / 10, interval * 5]
@@ -207,20 +207,20 @@ struct OutputRateTests {
         #expect(passing(times, fps: 30) == Array(times.indices))
     }
 
-    @Test("a leap of two intervals or more, forwards or back, begins anew", arguments: [-987_654, 987_654])
+    @Test("A leap of two intervals or more, forwards or back, begins anew", arguments: [-987_654, 987_654])
     func leap(seconds: Int) {
         let leap = Duration.seconds(seconds)
         #expect(passing([.zero, leap, leap + Self.thirtieth], fps: 30) == [0, 1, 2])
     }
 
-    @Test("a frame before its time is left out, one at its time passes")
+    @Test("A frame before its time is left out, one at its time passes")
     func boundary() {
         // Due at half an interval, then an interval on.
         #expect(passing([.zero, .milliseconds(49), .milliseconds(50), .milliseconds(149)], fps: 10) == [0, 2])
         #expect(passing([.zero, .milliseconds(50), .milliseconds(150)], fps: 10) == [0, 1, 2])
     }
 
-    @Test("a new request holds from the next frame on, and begins the rate anew")
+    @Test("A new request holds from the next frame on, and begins the rate anew")
     func changes() {
         var adapter = VideoFormatAdapter()
         let size = PixelSize(width: 640, height: 480)

@@ -6,7 +6,7 @@ struct VideoTrackTests {
     private let source = CustomVideoSource()
     private let rectangle = PixelRectangle(x: 0, y: 0, size: PixelSize(width: 2, height: 2))
 
-    @Test("a track takes from its source only while it has sinks, and a removed sink gets nothing more")
+    @Test("A track takes from its source only while it has sinks, and a removed sink gets nothing more")
     func connection() {
         let track = VideoTrack(id: "v", source: source)
         let (one, two) = (FrameLog(), FrameLog())
@@ -30,7 +30,7 @@ struct VideoTrackTests {
         #expect(one.frames.count == 2 && one.entries.ends == 1)
     }
 
-    @Test("neither source nor sink keeps a track alive, and one that is gone takes nothing")
+    @Test("Neither source nor sink keeps a track alive, and one that is gone takes nothing")
     func leak() {
         weak var gone: VideoTrack?
         let log = FrameLog()
@@ -46,7 +46,7 @@ struct VideoTrackTests {
         #expect(log.frames.count == 1)
     }
 
-    @Test("the source's hint reaches sinks, those added later too, until the track has its own")
+    @Test("The source's hint reaches sinks, those added later too, until the track has its own")
     func hints() {
         let track = VideoTrack(id: "v", source: source)
         let (log, late) = (FrameLog(), FrameLog())
@@ -64,7 +64,7 @@ struct VideoTrackTests {
         #expect(track.contentHint == .detail)
     }
 
-    @Test("a hint that the source changed while the track had no sinks is told to the next")
+    @Test("A hint that the source changed while the track had no sinks is told to the next")
     func hintWhileAway() {
         let track = VideoTrack(id: "v", source: source)
         let (first, second) = (FrameLog(), FrameLog())
@@ -75,7 +75,7 @@ struct VideoTrackTests {
         #expect(second.entries.hints == [.motion])
     }
 
-    @Test("mute reaches sinks, those added later too; frames are held back and counted")
+    @Test("Mute reaches sinks, those added later too; frames are held back and counted")
     func mute() {
         let track = VideoTrack(id: "v", source: source)
         let (log, late) = (FrameLog(), FrameLog())
@@ -90,7 +90,7 @@ struct VideoTrackTests {
         #expect(log.frames.count == 1 && track.framesMuted == 1)
     }
 
-    @Test("a source that goes on does not undo the track's own mute, nor the reverse")
+    @Test("A source that goes on does not undo the track's own mute, nor the reverse")
     func twoMutes() {
         let track = VideoTrack(id: "v", source: source)
         let log = FrameLog()
@@ -107,7 +107,7 @@ struct VideoTrackTests {
         #expect(log.entries.mutes == [true, false])
     }
 
-    @Test("a source that was unmuted while the track had no sinks leaves the track unmuted")
+    @Test("A source that was unmuted while the track had no sinks leaves the track unmuted")
     func unmutedWhileAway() {
         let track = VideoTrack(id: "v", source: source)
         let log = FrameLog()
@@ -121,7 +121,7 @@ struct VideoTrackTests {
     }
 
     @Test(
-        "a track that is switched off gives black: once as a change, then without one; the picture after it is a change"
+        "A track that is switched off gives black: once as a change, then without one; the picture after it is a change"
     )
     func disabled() {
         let track = VideoTrack(id: "v", source: source)
@@ -144,7 +144,7 @@ struct VideoTrackTests {
         #expect(luma == [16, 16, 16, 16, 128, 128])
     }
 
-    @Test("frames that can't be used are counted and told, sinks get none of them, and a good one passes after them")
+    @Test("Frames that can't be used are counted and told, sinks get none of them, and a good one passes after them")
     func refused() {
         let (log, observer) = (FrameLog(), ObserverLog())
         let track = VideoTrack(id: "v", source: source)
@@ -163,7 +163,7 @@ struct VideoTrackTests {
         #expect(log.frames[1].damage == nil)
     }
 
-    @Test("a track that is switched off refuses what can't be used, rather than making black of it")
+    @Test("A track that is switched off refuses what can't be used, rather than making black of it")
     func refusedWhileDisabled() {
         let unchecked = UncheckedSource()
         let track = VideoTrack(id: "v", source: unchecked)
@@ -178,7 +178,7 @@ struct VideoTrackTests {
         #expect(observer.entries == ["invalidFrame", "invalidFrame"])
     }
 
-    @Test("what changed in frames that were left out has changed in the next that passes")
+    @Test("What changed in frames that were left out has changed in the next that passes")
     func damage() {
         let track = VideoTrack(id: "v", source: source)
         let log = FrameLog()
@@ -206,7 +206,7 @@ struct VideoTrackTests {
         #expect(log.frames.suffix(2).map(\.damage) == [nil, []])
     }
 
-    @Test("a track's request works on what the source's left, and never makes it larger again")
+    @Test("A track's request works on what the source's left, and never makes it larger again")
     func twoAdapters() {
         let track = VideoTrack(id: "v", source: source)
         let log = FrameLog()
@@ -223,7 +223,7 @@ struct VideoTrackTests {
         #expect(log.frames.map(\.size.description) == ["1280x720", "1280x720", "720x720", "1280x720"])
     }
 
-    @Test("without a mode a screen is fitted whole and a camera cropped")
+    @Test("Without a mode a screen is fitted whole and a camera cropped")
     func defaultModes() {
         for (isScreen, expected) in [(true, "960x720"), (false, "1280x720")] {
             let source = CustomVideoSource(isScreencast: isScreen)

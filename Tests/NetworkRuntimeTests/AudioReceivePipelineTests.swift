@@ -52,7 +52,8 @@ import WireFormat
         }
     }
 
-    @Test func `Packets are played in time, lost ones concealed, and counted`() async throws {
+    @Test("Packets are played in time, lost ones concealed, and counted")
+    func packetsPlayedTime() async throws {
         let pipeline = try AudioReceivePipeline()
         let sink = Sink()
         pipeline.add(sink)
@@ -69,7 +70,8 @@ import WireFormat
         pipeline.stop()
     }
 
-    @Test func `Packets that are no Opus play nothing, and those after them do`() async throws {
+    @Test("Packets that are no Opus play nothing, and those after them do")
+    func packetsOpusPlay() async throws {
         let pipeline = try AudioReceivePipeline()
         let sink = Sink()
         pipeline.add(sink)

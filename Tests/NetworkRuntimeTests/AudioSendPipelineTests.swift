@@ -91,7 +91,8 @@ import WireFormat
         return Double(crossings) * 48_000 / Double(sound.count)
     }
 
-    @Test func `44.1 kHz in stereo becomes Opus at 48 kHz in stereo, 20 ms a packet`() async throws {
+    @Test("44.1 kHz in stereo becomes Opus at 48 kHz in stereo, 20 ms a packet")
+    func kHzStereoBecomes() async throws {
         let pair = try await ConnectedPair([Self.music])
         let source = CustomAudioSource()
         let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
@@ -110,7 +111,8 @@ import WireFormat
         await pair.close()
     }
 
-    @Test func `A peer that asks for mono, a low and constant rate gets them`() async throws {
+    @Test("A peer that asks for mono, a low and constant rate gets them")
+    func peerAsksMono() async throws {
         let pair = try await ConnectedPair([Self.music]) {
             $0.replacing("stereo=1", with: "cbr=1;maxaveragebitrate=16000")
         }
@@ -126,8 +128,10 @@ import WireFormat
         await pair.close()
     }
 
-    @Test(arguments: [("ptime=40", 1920), ("maxptime=10", 480), ("ptime=30", 960), ("ptime=60;maxptime=20", 960)])
-    func `A packet is as long as the peer likes it, and never longer than it allows`(
+    @Test(
+        "A packet is as long as the peer likes it, and never longer than it allows",
+        arguments: [("ptime=40", 1920), ("maxptime=10", 480), ("ptime=30", 960), ("ptime=60;maxptime=20", 960)])
+    func packetLongPeer(
         parameter: String, sampleCount: Int
     ) async throws {
         let pair = try await ConnectedPair([Self.music]) { $0.replacing("stereo=1", with: "stereo=1;\(parameter)") }
@@ -141,7 +145,8 @@ import WireFormat
         await pair.close()
     }
 
-    @Test func `With several peers, the strictest of each; one that goes sets the others free`() async throws {
+    @Test("With several peers, the strictest of each; one that goes sets the others free")
+    func severalPeersStrictest() async throws {
         let pair = try await ConnectedPair([Self.music])
         let other = try await Loopback.open(as: .offerer)
         let source = CustomAudioSource()
@@ -159,7 +164,8 @@ import WireFormat
         await other.close()
     }
 
-    @Test func `A peer that asks for next to nothing takes little from what the others hear`() async throws {
+    @Test("A peer that asks for next to nothing takes little from what the others hear")
+    func peerAsksNext() async throws {
         let pair = try await ConnectedPair([Self.music])
         let other = try await Loopback.open(as: .offerer)
         let source = CustomAudioSource()
@@ -181,7 +187,8 @@ import WireFormat
         await other.close()
     }
 
-    @Test func `A pause in speech is left out, and the media clock goes on through it`() async throws {
+    @Test("A pause in speech is left out, and the media clock goes on through it")
+    func pauseSpeechLeft() async throws {
         let pair = try await ConnectedPair([Self.voice])
         let source = CustomAudioSource()
         let pipeline = try await Self.pipeline(pair, isVoice: true, source: source)
@@ -204,7 +211,8 @@ import WireFormat
         await pair.close()
     }
 
-    @Test func `A source that pauses, and one that takes its place, are where their time says`() async throws {
+    @Test("A source that pauses, and one that takes its place, are where their time says")
+    func sourcePausesTakes() async throws {
         let pair = try await ConnectedPair([Self.music])
         let source = CustomAudioSource()
         let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
@@ -223,7 +231,8 @@ import WireFormat
         await pair.close()
     }
 
-    @Test func `Where packets are lost, the next ones repeat them`() async throws {
+    @Test("Where packets are lost, the next ones repeat them")
+    func packetsLostNext() async throws {
         for loss in [0.0, 0.25] {
             let pair = try await ConnectedPair([Self.voice])
             let source = CustomAudioSource()
@@ -241,7 +250,8 @@ import WireFormat
         }
     }
 
-    @Test func `Music stays music however much is lost`() async throws {
+    @Test("Music stays music however much is lost")
+    func musicStaysMusic() async throws {
         let pair = try await ConnectedPair([Self.music])
         let source = CustomAudioSource()
         let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
@@ -257,7 +267,8 @@ import WireFormat
         await pair.close()
     }
 
-    @Test func `The bits of a section that the peer limits are as few as it says, and those of others are not`()
+    @Test("The bits of a section that the peer limits are as few as it says, and those of others are not")
+    func bitsSectionPeer()
         async throws
     {
         let pair = try await ConnectedPair([Self.music]) {
@@ -280,8 +291,8 @@ import WireFormat
         await pair.close()
     }
 
-    @Test
-    func `The bits that a path has are kept to, with several the least, and where there are none nothing is sent`()
+    @Test("The bits that a path has are kept to, with several the least, and where there are none nothing is sent")
+    func bitsPathKept()
         async throws
     {
         let pair = try await ConnectedPair([Self.music])
@@ -315,8 +326,8 @@ import WireFormat
         await other.close()
     }
 
-    @Test(arguments: [true, false])
-    func `The capture time told is that of the first sample a decoder puts out`(isVoice: Bool) throws {
+    @Test("The capture time told is that of the first sample a decoder puts out", arguments: [true, false])
+    func captureTimeTold(isVoice: Bool) throws {
         let worker = AudioSendWorker()
         worker.configuration = OpusEncoder.Configuration(channels: 1, application: isVoice ? .voice : .music)
         worker.configuration.usesDTX = false
@@ -342,7 +353,8 @@ import WireFormat
         #expect(heard.level > 0.1 && abs(shift) < 1, "\(shift) ms")
     }
 
-    @Test func `A loss that is reported is believed soon and forgotten slowly; for music it is never much`() {
+    @Test("A loss that is reported is believed soon and forgotten slowly; for music it is never much")
+    func lossReportedBelieved() {
         var loss = ExpectedLoss()
         #expect(loss.share(isVoice: true) == 0)
         loss.note(0.02)
@@ -361,7 +373,8 @@ import WireFormat
         #expect(loss.share(isVoice: true) <= 1)
     }
 
-    @Test func `A pipeline that was stopped takes no track any more`() throws {
+    @Test("A pipeline that was stopped takes no track any more")
+    func pipelineStoppedTakes() throws {
         let pipeline = AudioSendPipeline(settings: .init(isVoice: true))
         let (one, other) = (CustomAudioSource(), CustomAudioSource())
         pipeline.replaceTrack(with: AudioTrack(id: "one", source: one))

@@ -43,7 +43,8 @@ import WireFormat
         return events
     }
 
-    @Test func `A reader who never reads costs a bounded amount, whatever the peer does`() throws {
+    @Test("A reader who never reads costs a bounded amount, whatever the peer does")
+    func readerReadsCosts() throws {
         var queue = EventQueue()
         let (key, delta) = (try Self.frame(isKey: true), try Self.frame(isKey: false))
         for round in 0..<10_000 {
@@ -70,7 +71,8 @@ import WireFormat
         #expect(queue.drops[0].map { $0.soundPackets == 2250 && $0.frames > 0 } == true)
     }
 
-    @Test func `What happens once, and what this side does, is kept to the last, in order`() throws {
+    @Test("What happens once, and what this side does, is kept to the last, in order")
+    func happensSideKept() throws {
         var queue = EventQueue()
         var expected: [String] = []
         func append(_ event: PeerConnection.Event) {
@@ -90,7 +92,8 @@ import WireFormat
         #expect(Self.all(&queue) == expected)
     }
 
-    @Test func `Frames that nobody reads go all together, and the next to be read is a key frame`() throws {
+    @Test("Frames that nobody reads go all together, and the next to be read is a key frame")
+    func framesReadsGo() throws {
         var queue = EventQueue()
         let (key, delta) = (try Self.frame(isKey: true), try Self.frame(isKey: false))
         #expect(queue.append(.frame(key, receiver: 1)) == nil)
@@ -108,7 +111,8 @@ import WireFormat
         #expect(queue.drops[0] == nil)
     }
 
-    @Test func `A stream gives what waits and what comes, and ends when finished or its reader is cancelled`() async {
+    @Test("A stream gives what waits and what comes, and ends when finished or its reader is cancelled")
+    func streamGivesWaits() async {
         let events = ConnectionEvents()
         _ = events.append(.connected)
         var iterator = events.stream.makeAsyncIterator()

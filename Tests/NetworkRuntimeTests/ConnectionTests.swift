@@ -10,9 +10,10 @@ import WireFormat
 
 /// Connections over real sockets.
 @Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
-    @Test(arguments: [Loopback.v4, Loopback.v6])
-    func `Two connections meet, frames arrive whole and in order, and a close is heard`(address: IPAddress) async throws
-    {
+    @Test(
+        "Two connections meet, frames arrive whole and in order, and a close is heard",
+        arguments: [Loopback.v4, Loopback.v6])
+    func twoConnectionsMeet(address: IPAddress) async throws {
         let sender: Connection
         do {
             sender = try await Loopback.open(as: .offerer, at: address)
@@ -61,7 +62,8 @@ import WireFormat
         while await rest.next() != nil {}
     }
 
-    @Test func `A socket that the system closes is opened again, and the call goes on`() async throws {
+    @Test("A socket that the system closes is opened again, and the call goes on")
+    func socketSystemCloses() async throws {
         let sender = try await Loopback.open(as: .offerer)
         let viewer = try await Loopback.open(as: .answerer)
         let offer = try await sender.makeOffer()
@@ -83,7 +85,8 @@ import WireFormat
         await viewer.close()
     }
 
-    @Test func `A port that is taken is named, and free again once its connection is closed`() async throws {
+    @Test("A port that is taken is named, and free again once its connection is closed")
+    func portTakenNamed() async throws {
         let first = try await Loopback.open(as: .offerer)
         let address = try #require(await first.localAddresses.first)
         await #expect(throws: ConnectionError.portTaken(address)) {
@@ -95,7 +98,8 @@ import WireFormat
         await second.close()
     }
 
-    @Test func `A connection that is let go of without a close frees its port`() async throws {
+    @Test("A connection that is let go of without a close frees its port")
+    func connectionLetGo() async throws {
         var connection: Connection? = try await Loopback.open(as: .offerer)
         let address = try #require(await connection?.localAddresses.first)
         weak let observed = connection
@@ -112,8 +116,8 @@ import WireFormat
         await again?.close()
     }
 
-    @Test func `An address that has gone leaves the others; one that is alone is an error that names it`() async throws
-    {
+    @Test("An address that has gone leaves the others; one that is alone is an error that names it")
+    func addressGoneLeaves() async throws {
         let gone = TransportAddress(ip: .v4(0xC000_0209), port: 0)
         let connection = try await Connection(
             as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: Connection.Configuration(),
@@ -131,7 +135,8 @@ import WireFormat
         }
     }
 
-    @Test func `What a STUN server tells is a candidate of the offer`() async throws {
+    @Test("What a STUN server tells is a candidate of the offer")
+    func stunServerTells() async throws {
         let mapped = TransportAddress(ip: .v4(0xCB00_7105), port: 4242)
         let server = try await StunResponder(mapped: mapped)
         let connection = try await Loopback.open(as: .offerer)
@@ -153,7 +158,8 @@ import WireFormat
         try await server.close()
     }
 
-    @Test func `A STUN server that is silent ends gathering all the same`() async throws {
+    @Test("A STUN server that is silent ends gathering all the same")
+    func stunServerSilent() async throws {
         let server = try await StunResponder(mapped: nil)
         let connection = try await Loopback.open(as: .offerer)
         await connection.gather(servers: [ICEServerAddress(kind: .stun, address: server.address)])
@@ -166,7 +172,8 @@ import WireFormat
         try await server.close()
     }
 
-    @Test func `A close while names are being resolved ends the resolution too`() async throws {
+    @Test("A close while names are being resolved ends the resolution too")
+    func closeNamesBeing() async throws {
         let sender = try await Loopback.open(as: .offerer)
         let viewer = try await Loopback.open(as: .answerer)
         let offer = try await sender.makeOffer()
@@ -180,7 +187,8 @@ import WireFormat
         while await events.next() != nil {}
     }
 
-    @Test func `A route is asked for: loopback reaches loopback and nothing else`() {
+    @Test("A route is asked for: loopback reaches loopback and nothing else")
+    func routeAskedLoopback() {
         var probe = RouteProbe()
         func hasRoute(_ source: IPAddress, _ destination: TransportAddress) -> Bool {
             probe.hasRoute(from: source, to: destination, now: MonotonicClock.now)
@@ -193,7 +201,8 @@ import WireFormat
         #expect(!hasRoute(.v4(0xC000_0209), local), "no interface has this address")
     }
 
-    @Test func `A missing route is asked for again, one that exists is not`() {
+    @Test("A missing route is asked for again, one that exists is not")
+    func missingRouteAsked() {
         var asked = 0
         var hasRoute = false
         var probe = RouteProbe { _, _ in

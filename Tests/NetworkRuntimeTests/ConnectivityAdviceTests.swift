@@ -26,7 +26,8 @@ import WireFormat
         return facts
     }
 
-    @Test func `Two sides behind NATs without a relay are told of TURN`() throws {
+    @Test("Two sides behind NATs without a relay are told of TURN")
+    func twoSidesBehind() throws {
         let facts = Self.silence(
             [try Self.candidate(.host, "10.0.1.2"), try Self.candidate(.serverReflexive, "203.0.113.1")],
             [try Self.candidate(.host, "10.0.2.2"), try Self.candidate(.serverReflexive, "203.0.113.2")])
@@ -35,14 +36,16 @@ import WireFormat
         #expect(advice.count <= 3)
     }
 
-    @Test func `A side with private addresses alone is told of STUN where the other is outside`() throws {
+    @Test("A side with private addresses alone is told of STUN where the other is outside")
+    func sidePrivateAddresses() throws {
         let home = try Self.candidate(.host, "192.168.1.2")
         let outside = try Self.candidate(.host, "198.51.100.7")
         #expect(ConnectivityAdvice.lines(for: Self.silence([home], [outside]))[0].contains("--ice-server stun:HOST"))
         #expect(ConnectivityAdvice.lines(for: Self.silence([outside], [home]))[0].contains("have it use a STUN"))
     }
 
-    @Test func `An address that the offer tells is this side's, though another process asked for it`() throws {
+    @Test("An address that the offer tells is this side's, though another process asked for it")
+    func addressOfferTells() throws {
         let offer = """
             v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r
             c=IN IP4 0.0.0.0\r
@@ -60,20 +63,22 @@ import WireFormat
         #expect(ConnectivityAdvice.lines(for: facts)[0].contains("give a TURN server"))
     }
 
-    @Test func `Where nothing stands between, an absent peer is thought of first`() throws {
+    @Test("Where nothing stands between, an absent peer is thought of first")
+    func standsAbsentPeer() throws {
         let facts = Self.silence([try Self.candidate(.host, "10.0.1.2")], [try Self.candidate(.host, "10.0.1.3")])
         #expect(ConnectivityAdvice.lines(for: facts)[0].contains("still running"))
     }
 
-    @Test func `A relay that nobody answers through is tried over TCP`() throws {
+    @Test("A relay that nobody answers through is tried over TCP")
+    func relayAnswersThrough() throws {
         let facts = Self.silence(
             [try Self.candidate(.host, "10.0.1.2"), try Self.candidate(.relayed, "203.0.113.10")],
             [try Self.candidate(.host, "10.0.2.2")])
         #expect(ConnectivityAdvice.lines(for: facts)[0].contains("?transport=tcp"))
     }
 
-    @Test
-    func `Where no server answers over UDP, TCP is the next thing to try, and the report says what they answered`()
+    @Test("Where no server answers over UDP, TCP is the next thing to try, and the report says what they answered")
+    func serverAnswersUDP()
         throws
     {
         var facts = Self.silence(
@@ -88,7 +93,8 @@ import WireFormat
         #expect(!ConnectivityAdvice.lines(for: facts)[0].contains("blocks"))
     }
 
-    @Test func `Names that nobody resolved are named as the reason`() throws {
+    @Test("Names that nobody resolved are named as the reason")
+    func namesResolvedNamed() throws {
         var facts = ConnectivityFacts()
         facts.localCandidates = [try Self.candidate(.host, "10.0.1.2")]
         facts.unresolvedNames = 2
@@ -96,7 +102,8 @@ import WireFormat
         #expect(ConnectivityReport.text(for: facts).contains("2 names that nobody resolved"))
     }
 
-    @Test func `Names that were not asked for are told, and what allows it`() throws {
+    @Test("Names that were not asked for are told, and what allows it")
+    func namesAskedTold() throws {
         var facts = ConnectivityFacts()
         facts.localCandidates = [try Self.candidate(.host, "10.0.1.2")]
         facts.namesLeftOut = 3
@@ -106,7 +113,8 @@ import WireFormat
         #expect(ConnectivityAdvice.lines(for: facts)[0].contains("have the peer use a TURN server too"))
     }
 
-    @Test func `Descriptions without a common version of IP, and without an address, are told apart`() throws {
+    @Test("Descriptions without a common version of IP, and without an address, are told apart")
+    func descriptionsCommonVersion() throws {
         var facts = ConnectivityFacts()
         facts.localCandidates = [try Self.candidate(.host, "10.0.1.2")]
         #expect(ConnectivityAdvice.lines(for: facts)[0].contains("names no address"))
@@ -114,13 +122,15 @@ import WireFormat
         #expect(ConnectivityAdvice.lines(for: facts)[0].contains("The peer has IPv6 alone and this side IPv4"))
     }
 
-    @Test(arguments: [
-        (ConnectivityFacts.Fate.refused(code: 401, reason: "Unauthenticated"), 0, 0, "ICE password"),
-        (.fellSilent, 3, 0, "answered at first"),
-        (.unanswered, 0, 2, "in one direction alone"),
-        (.unroutable, 0, 0, "no route"),
-    ])
-    func `What one side heard decides`(
+    @Test(
+        "What one side heard decides",
+        arguments: [
+            (ConnectivityFacts.Fate.refused(code: 401, reason: "Unauthenticated"), 0, 0, "ICE password"),
+            (.fellSilent, 3, 0, "answered at first"),
+            (.unanswered, 0, 2, "in one direction alone"),
+            (.unroutable, 0, 0, "no route"),
+        ])
+    func sideHeardDecides(
         fate: ConnectivityFacts.Fate, answered: Int, received: Int, words: String
     ) throws {
         let ours = try Self.candidate(.host, "10.0.1.2")
@@ -135,7 +145,8 @@ import WireFormat
         #expect(advice.count == 1 && advice[0].contains(words), "\(advice)")
     }
 
-    @Test func `A report has a line for each pair with its counts, up to a bound`() throws {
+    @Test("A report has a line for each pair with its counts, up to a bound")
+    func reportLinePair() throws {
         let ours = try Self.candidate(.host, "10.0.1.2")
         let pair = Pair(
             local: ours, remote: try Self.candidate(.serverReflexive, "203.0.113.2"), fate: .unanswered, checksSent: 7,
@@ -150,19 +161,21 @@ import WireFormat
         #expect(text.contains("and 24 more"))
     }
 
-    @Test(arguments: [
-        ("10.255.0.1", true), ("11.0.0.1", false), ("172.16.0.1", true), ("172.31.255.255", true),
-        ("172.32.0.1", false),
-        ("192.168.0.1", true), ("192.169.0.1", false), ("100.64.0.1", true), ("100.127.255.255", true),
-        ("100.128.0.1", false), ("169.254.1.1", true), ("127.0.0.1", true), ("fd00::1", true), ("fc00::1", true),
-        ("fe80::1", true), ("2001:db8::1", false), ("203.0.113.1", false),
-    ])
-    func `Private addresses are those of RFC 1918, 6598 and 4193, and of one link`(text: String, isPrivate: Bool) throws
-    {
+    @Test(
+        "Private addresses are those of RFC 1918, 6598 and 4193, and of one link",
+        arguments: [
+            ("10.255.0.1", true), ("11.0.0.1", false), ("172.16.0.1", true), ("172.31.255.255", true),
+            ("172.32.0.1", false),
+            ("192.168.0.1", true), ("192.169.0.1", false), ("100.64.0.1", true), ("100.127.255.255", true),
+            ("100.128.0.1", false), ("169.254.1.1", true), ("127.0.0.1", true), ("fd00::1", true), ("fc00::1", true),
+            ("fe80::1", true), ("2001:db8::1", false), ("203.0.113.1", false),
+        ])
+    func privateAddressesRFC(text: String, isPrivate: Bool) throws {
         #expect(try #require(IPAddress(text)).isPrivate == isPrivate)
     }
 
-    @Test func `A handshake that took too long is no matter of trust`() {
+    @Test("A handshake that took too long is no matter of trust")
+    func handshakeTookLong() {
         let error = ConnectionError.insecure(reason: "no DTLS handshake within 30 s")
         #expect(error.description == "no secure connection to the peer came about: no DTLS handshake within 30 s")
     }

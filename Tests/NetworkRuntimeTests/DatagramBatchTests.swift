@@ -47,8 +47,10 @@ import WireFormat
         return sender.refusedDatagrams
     }
 
-    @Test(arguments: [true, false], [Loopback.v4, Loopback.v6])
-    func `Datagrams of one size, of falling sizes and of rising ones stay what they were`(
+    @Test(
+        "Datagrams of one size, of falling sizes and of rising ones stay what they were",
+        arguments: [true, false], [Loopback.v4, Loopback.v6])
+    func datagramsSizeFalling(
         cuts: Bool, address: IPAddress
     ) async throws {
         let (sender, _) = try await open(at: address)
@@ -62,7 +64,8 @@ import WireFormat
         try await receiver.channel.close()
     }
 
-    @Test func `More than a batch holds leaves all the same, to each whom it is for`() async throws {
+    @Test("More than a batch holds leaves all the same, to each whom it is for")
+    func batchHoldsLeaves() async throws {
         let (sender, _) = try await open(at: Loopback.v4)
         let (left, toLeft) = try await open(at: Loopback.v4)
         let (right, toRight) = try await open(at: Loopback.v4)
@@ -74,7 +77,8 @@ import WireFormat
         for socket in [sender, left, right] { try await socket.channel.close() }
     }
 
-    @Test func `What the kernel refuses is counted, and the rest leaves`() async throws {
+    @Test("What the kernel refuses is counted, and the rest leaves")
+    func kernelRefusesCounted() async throws {
         let (sender, _) = try await open(at: Loopback.v4)
         let (receiver, arrivals) = try await open(at: Loopback.v4)
         // No socket of a loopback address reaches out of the machine.
@@ -88,7 +92,8 @@ import WireFormat
         try await receiver.channel.close()
     }
 
-    @Test func `A socket that is full has datagrams wait in its channel, in their order`() async throws {
+    @Test("A socket that is full has datagrams wait in its channel, in their order")
+    func socketFullDatagrams() async throws {
         let (sender, _) = try await open(at: Loopback.v4)
         let (receiver, arrivals) = try await open(at: Loopback.v4)
         sender.holdBack()

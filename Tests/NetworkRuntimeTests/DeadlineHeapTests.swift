@@ -5,7 +5,8 @@ import WireFormat
 
 @Suite struct DeadlineHeapTests {
     /// Beside a table that is searched whole.
-    @Test(arguments: [UInt64(1), 2, 3, 4]) func `The earliest deadline is first, whatever was moved and removed`(
+    @Test("The earliest deadline is first, whatever was moved and removed", arguments: [UInt64(1), 2, 3, 4])
+    func earliestDeadlineFirst(
         seed: UInt64
     ) {
         var random = Steps(state: seed)
@@ -41,7 +42,8 @@ import WireFormat
         }
     }
 
-    @Test func `Rows of members that left are used again`() {
+    @Test("Rows of members that left are used again")
+    func rowsMembersLeft() {
         var heap = DeadlineHeap()
         let rows = (0..<8).map { heap.insert(Instant(nanoseconds: Int64($0))) }
         for row in rows { heap.remove(row) }

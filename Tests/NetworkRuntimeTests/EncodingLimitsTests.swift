@@ -20,14 +20,16 @@ import WireFormat
         return limits
     }
 
-    @Test func `A peer's limits hold for what it is sent alone, however low they are`() {
+    @Test("A peer's limits hold for what it is sent alone, however low they are")
+    func peerLimitsHold() {
         var settings = Self.wanted
         Self.limits(kilobits: 1, frames: 0.1, macroblocks: 48).apply(to: &settings, isShared: false)
         #expect(settings.bitsPerSecond == 1000 && settings.framesPerSecond == 0.1)
         #expect(settings.maximumSize.macroblocks <= 48)
     }
 
-    @Test func `What others are sent too is taken no lower than 320x180 at 5 frames a second`() {
+    @Test("What others are sent too is taken no lower than 320x180 at 5 frames a second")
+    func sentTakenLower() {
         var settings = Self.wanted
         for _ in 0..<100 {
             Self.limits(kilobits: 1, frames: 0.1, macroblocks: 48).apply(to: &settings, isShared: true)
@@ -37,7 +39,8 @@ import WireFormat
         #expect(settings.maximumSize.width >= 320 && settings.maximumSize.height >= 180)
     }
 
-    @Test func `Limits that are higher hold for all who are sent the same, and none raises what is wanted`() {
+    @Test("Limits that are higher hold for all who are sent the same, and none raises what is wanted")
+    func limitsHigherHold() {
         var settings = Self.wanted
         Self.limits(kilobits: 900, frames: 15, macroblocks: 3600).apply(to: &settings, isShared: true)
         #expect(settings.bitsPerSecond == 900_000 && settings.framesPerSecond == 15)
@@ -49,7 +52,8 @@ import WireFormat
         #expect(settings.maximumSize == Self.wanted.maximumSize)
     }
 
-    @Test func `The share that a peer takes is the least of bits, frames and sides`() {
+    @Test("The share that a peer takes is the least of bits, frames and sides")
+    func sharePeerTakes() {
         let cases: [(SendingLimits, Double)] = [
             (Self.limits(), 1), (Self.limits(kilobits: 500), 0.25), (Self.limits(frames: 15), 0.5),
             (Self.limits(macroblocks: 8160 / 4), 0.5), (Self.limits(kilobits: 1000, frames: 3, macroblocks: 8000), 0.1),

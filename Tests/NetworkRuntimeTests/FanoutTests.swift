@@ -42,7 +42,8 @@ import WireFormat
         return numbers
     }
 
-    @Test func `Everybody gets every frame, whoever has died or can't keep up`() async throws {
+    @Test("Everybody gets every frame, whoever has died or can't keep up")
+    func everybodyGetsFrame() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         var seats: [Seat] = []
         for index in 0..<50 {
@@ -77,7 +78,8 @@ import WireFormat
         await port.close()
     }
 
-    @Test func `A room is spread over event loops, each with a port of its own`() async throws {
+    @Test("A room is spread over event loops, each with a port of its own")
+    func roomSpreadEvent() async throws {
         let ports = try await SharedPorts(addresses: [Loopback.v4], count: 2)
         var seats: [Seat] = []
         for _ in 0..<6 { seats.append(try await Self.seat(on: ports.next())) }
@@ -104,7 +106,8 @@ import WireFormat
         await ports.close()
     }
 
-    @Test func `A port that was closed is free at once`() async throws {
+    @Test("A port that was closed is free at once")
+    func portClosedFree() async throws {
         var number: UInt16 = 0
         for _ in 0..<20 {
             let port = try await SharedPort(addresses: [Loopback.v4], port: number)
@@ -113,7 +116,8 @@ import WireFormat
         }
     }
 
-    @Test func `Deadlines are kept in their order, and those that were taken back don't ring`() async throws {
+    @Test("Deadlines are kept in their order, and those that were taken back don't ring")
+    func deadlinesKeptOrder() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         let eventLoop = port.eventLoop
         let (rung, ringing) = AsyncStream.makeStream(of: Int.self)

@@ -57,7 +57,8 @@ import WireFormat
         }
     }
 
-    @Test func `The address in use goes: another one takes over without a word to the peer`() async throws {
+    @Test("The address in use goes: another one takes over without a word to the peer")
+    func addressUseGoes() async throws {
         let call = try await Call(at: [Self.first, Self.second])
         await call.expectFrames(from: 1)
         let used = try #require(await call.sender.usedAddress)
@@ -75,7 +76,8 @@ import WireFormat
         await call.close()
     }
 
-    @Test func `Where there is no other address, a new one and a restart bring the call back`() async throws {
+    @Test("Where there is no other address, a new one and a restart bring the call back")
+    func addressNewRestart() async throws {
         let call = try await Call(at: [Self.first])
         await call.expectFrames(from: 1)
         await call.sender.interfacesDidChange(present: [])
@@ -92,7 +94,8 @@ import WireFormat
         await call.close()
     }
 
-    @Test func `An address that is taken away is not opened again by itself, and may be added`() async throws {
+    @Test("An address that is taken away is not opened again by itself, and may be added")
+    func addressTakenAway() async throws {
         let call = try await Call(at: [Self.first, Self.second])
         let socket = try #require(await call.sender.localAddresses.first)
         await call.sender.removeLocalAddress(socket.ip)

@@ -16,26 +16,30 @@ import Testing
         return answers
     }
 
-    @Test func `The first request is answered at once, however late it comes`() {
+    @Test("The first request is answered at once, however late it comes")
+    func firstRequestAnswered() {
         for time in [0, 1, 100_000] {
             var allowance = KeyFrameAllowance()
             #expect(Self.answers(&allowance, asking: [time]) == [time])
         }
     }
 
-    @Test func `Who keeps asking is answered at intervals that double, up to ten seconds`() {
+    @Test("Who keeps asking is answered at intervals that double, up to ten seconds")
+    func keepsAskingAnswered() {
         var allowance = KeyFrameAllowance()
         let answers = Self.answers(&allowance, asking: stride(from: 0, through: 60_000, by: 20))
         #expect(answers == [0, 300, 900, 2100, 4500, 9300, 18_900, 28_900, 38_900, 48_900, 58_900, 68_900])
     }
 
-    @Test func `Who asks now and then is answered at once`() {
+    @Test("Who asks now and then is answered at once")
+    func asksNowAnswered() {
         var allowance = KeyFrameAllowance()
         let times = stride(from: 0, through: 300_000, by: 15_000)
         #expect(Self.answers(&allowance, asking: times) == Array(times))
     }
 
-    @Test func `Who asks regularly and politely gets no more than one in ten seconds, after a while`() {
+    @Test("Who asks regularly and politely gets no more than one in ten seconds, after a while")
+    func asksRegularlyPolitely() {
         for interval in [500, 1000, 2000, 5000] {
             var allowance = KeyFrameAllowance()
             let answers = Self.answers(&allowance, asking: stride(from: 0, through: 300_000, by: interval))
@@ -43,7 +47,8 @@ import Testing
         }
     }
 
-    @Test func `Who has stopped asking is soon heard as before`() {
+    @Test("Who has stopped asking is soon heard as before")
+    func stoppedAskingSoon() {
         var allowance = KeyFrameAllowance()
         _ = Self.answers(&allowance, asking: stride(from: 0, through: 60_000, by: 20))
         // Answered last at 68.9 s; ten seconds are halved five times, then what is left is no more than 300 ms.

@@ -12,7 +12,8 @@ import Testing
         ]
     }
 
-    @Test func `What the offer has is given first, what it has not is added, and none twice`() async throws {
+    @Test("What the offer has is given first, what it has not is added, and none twice")
+    func offerGivenFirst() async throws {
         let connection = try await Loopback.open(as: .offerer)
         let known = LocalIdentity.MediaKind.video(streamID: "alice#content", isContent: true)
         #expect(try await connection.claimMedia(known, atMost: 1) == 0)
@@ -29,7 +30,8 @@ import Testing
         await #expect(throws: MediaClaimError.closed) { try await connection.claimMedia(known, atMost: 9) }
     }
 
-    @Test func `No more are given than a connection may have`() async throws {
+    @Test("No more are given than a connection may have")
+    func givenConnection() async throws {
         let connection = try await Loopback.open(as: .offerer)
         let limit = PeerConnection.maximumMedia
         for number in 1..<limit {
@@ -41,7 +43,8 @@ import Testing
         await connection.close()
     }
 
-    @Test func `What the peer rejected can be taken up again, as new media`() async throws {
+    @Test("What the peer rejected can be taken up again, as new media")
+    func peerRejectedTaken() async throws {
         let connection = try await Loopback.open(as: .offerer)
         let viewer = try await Loopback.open(as: .answerer)
         let voice = LocalIdentity.MediaKind.audio(streamID: "alice", isContent: false)

@@ -23,7 +23,8 @@ import WireFormat
             })
     }
 
-    @Test func `A mapping is judged by what different servers saw of one socket`() throws {
+    @Test("A mapping is judged by what different servers saw of one socket")
+    func mappingJudgedDifferent() throws {
         #expect(try Self.mapping([]) == .unknown)
         #expect(try Self.mapping([("203.0.113.10", 3478, "10.0.1.2", 5000)]) == .none)
         #expect(try Self.mapping([("203.0.113.10", 3478, "203.0.113.1", 5000)]) == .unknown, "one server can't tell")
@@ -41,7 +42,8 @@ import WireFormat
                 == .addressAndPortDependent)
     }
 
-    @Test func `Of several sockets the worst counts, and they are not compared with each other`() throws {
+    @Test("Of several sockets the worst counts, and they are not compared with each other")
+    func severalSocketsWorst() throws {
         let server = try Self.address("203.0.113.10", 3478)
         let first = try Self.address("10.0.1.2", 1)
         let second = try Self.address("10.0.2.2", 2)
@@ -53,14 +55,16 @@ import WireFormat
         #expect(NATMapping([observations[0]]) == .none)
     }
 
-    @Test func `Filtering is judged by which of the answers from elsewhere came`() {
+    @Test("Filtering is judged by which of the answers from elsewhere came")
+    func filteringJudgedAnswers() {
         #expect(NATFiltering(fromOtherAddress: true, fromOtherPort: nil) == .endpointIndependent)
         #expect(NATFiltering(fromOtherAddress: false, fromOtherPort: true) == .addressDependent)
         #expect(NATFiltering(fromOtherAddress: false, fromOtherPort: false) == .addressAndPortDependent)
         #expect(NATFiltering(fromOtherAddress: nil, fromOtherPort: nil) == .unknown)
     }
 
-    @Test func `The other address of a server is read at every length without a trap`() throws {
+    @Test("The other address of a server is read at every length without a trap")
+    func addressServerRead() throws {
         var random = SystemRandomNumberGenerator()
         let v4: [UInt8] = [0, 1, 0x0D, 0x97, 203, 0, 113, 11]
         let v6: [UInt8] = [0, 2, 0x0D, 0x97, 0x20, 1, 0x0D, 0xB8] + [UInt8](repeating: 0, count: 11) + [9]
@@ -96,7 +100,8 @@ import WireFormat
         return server
     }
 
-    @Test func `Advice follows the mapping, and names a relay where none was asked`() {
+    @Test("Advice follows the mapping, and names a relay where none was asked")
+    func adviceFollowsMapping() {
         #expect(Self.diagnosis(.none, [Self.stun]).advice[0].contains("There is no NAT"))
         #expect(Self.diagnosis(.endpointIndependent, [Self.stun]).advice[0].contains("--ice-server turn:"))
         let symmetric = Self.diagnosis(.addressAndPortDependent, [Self.stun, Self.relay]).advice
@@ -105,7 +110,8 @@ import WireFormat
         #expect(Self.diagnosis(.unknown, [Self.stun]).advice[0].contains("ask two"))
     }
 
-    @Test func `Blocked UDP is told apart from a server that refuses`() {
+    @Test("Blocked UDP is told apart from a server that refuses")
+    func blockedUDPTold() {
         let blocked = Self.diagnosis(.unknown, [Self.silent])
         #expect(!blocked.hasWayOut && blocked.advice[0].contains("?transport=tcp"))
         let relayed = Self.diagnosis(.unknown, [Self.silent, Self.relay])
@@ -115,7 +121,8 @@ import WireFormat
         #expect(Self.diagnosis(.unknown, [refusing]).advice[0].contains("see the reason"))
     }
 
-    @Test func `Without a network, and without multicast, that is what is said`() {
+    @Test("Without a network, and without multicast, that is what is said")
+    func networkMulticastSaid() {
         let loopback = Self.diagnosis(.unknown, [], address: "127.0.0.1")
         #expect(
             !loopback.hasWayOut

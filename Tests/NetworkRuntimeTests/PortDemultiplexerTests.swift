@@ -16,7 +16,8 @@ import WireFormat
         return try STUNMessage(kind, transactionID: TransactionID(using: &generator), attributes: attributes).encoded()
     }
 
-    @Test func `A request goes by its fragment, and opens no address`() throws {
+    @Test("A request goes by its fragment, and opens no address")
+    func requestGoesFragment() throws {
         var ports = PortDemultiplexer()
         let (one, two) = (ports.join(), ports.join())
         ports.register("aaaa", of: one)
@@ -29,7 +30,8 @@ import WireFormat
         #expect(ports.statistics.unknownSources == 1 && ports.statistics.unknownFragments == 1)
     }
 
-    @Test func `An address that one connection uses is not another's by a forged check`() throws {
+    @Test("An address that one connection uses is not another's by a forged check")
+    func addressConnectionUses() throws {
         var ports = PortDemultiplexer()
         let (one, two) = (ports.join(), ports.join())
         ports.note(Self.media.span.bytes, sentBy: one, from: Self.local, to: Self.peer, now: start)
@@ -45,7 +47,8 @@ import WireFormat
         #expect(ports.member(for: Self.media.span.bytes, from: Self.peer, at: Self.local) == one)
     }
 
-    @Test func `Nothing is left of a connection that ended, and nobody fills the tables`() throws {
+    @Test("Nothing is left of a connection that ended, and nobody fills the tables")
+    func leftConnectionEnded() throws {
         var ports = PortDemultiplexer()
         let one = ports.join()
         for port in UInt16(1)...200 {
@@ -63,7 +66,8 @@ import WireFormat
         #expect(ports.member(for: Self.media.span.bytes, from: last, at: Self.local) == nil)
     }
 
-    @Test func `Of a connection's fragments and requests the newest are known`() throws {
+    @Test("Of a connection's fragments and requests the newest are known")
+    func connectionFragmentsRequests() throws {
         var ports = PortDemultiplexer()
         let one = ports.join()
         let fragments = (0..<10).map { "fragment\($0)" }

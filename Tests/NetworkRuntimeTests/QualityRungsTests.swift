@@ -21,7 +21,8 @@ import Testing
         }
     }
 
-    @Test func `Alone, or among equals, a viewer stays where it is, however poor its path`() {
+    @Test("Alone, or among equals, a viewer stays where it is, however poor its path")
+    func aloneAmongEquals() {
         var alone = Self.rungs([90_000])
         #expect(Self.pass(&alone, from: 0, to: 20).isEmpty)
         #expect(alone.rate(of: 0, now: .seconds(20)) == 90_000)
@@ -30,7 +31,8 @@ import Testing
         #expect(equals.rate(of: 0, now: .seconds(20)) == 510_000)
     }
 
-    @Test func `Who has less than half goes down a rung, who has far less another, and nobody holds the others back`() {
+    @Test("Who has less than half goes down a rung, who has far less another, and nobody holds the others back")
+    func halfGoesRung() {
         var rungs = Self.rungs([2_500_000, 2_000_000, 900_000, 300_000, 100_000, 50_000])
         #expect(Self.pass(&rungs, from: 0, to: 10).sorted { $0[0] < $1[0] } == [[2, 1], [3, 2], [4, 2], [5, 2]])
         #expect(rungs.rate(of: 0, now: .seconds(10)) == 2_000_000)
@@ -39,7 +41,8 @@ import Testing
         #expect((0..<6).map { rungs.rung(of: $0) } == [0, 0, 1, 2, 2, 2])
     }
 
-    @Test func `A path that recovers brings its viewer up, once it has done well for long`() {
+    @Test("A path that recovers brings its viewer up, once it has done well for long")
+    func pathRecoversBrings() {
         var rungs = Self.rungs([2_000_000, 500_000])
         #expect(Self.pass(&rungs, from: 0, to: 5) == [[1, 1]])
         rungs.setRate(1_100_000, of: 1)
@@ -51,7 +54,8 @@ import Testing
         #expect(Self.pass(&rungs, from: 21, to: 40).isEmpty, "What suffices to stay does not swing.")
     }
 
-    @Test func `A short dip moves nobody`() {
+    @Test("A short dip moves nobody")
+    func shortDipMoves() {
         var rungs = Self.rungs([2_000_000, 1_500_000])
         #expect(Self.pass(&rungs, from: 0, to: 5).isEmpty)
         rungs.setRate(400_000, of: 1)
@@ -61,7 +65,8 @@ import Testing
         #expect(Self.pass(&rungs, from: 6, to: 20).isEmpty)
     }
 
-    @Test func `A new viewer, and one that nothing is sent to, hold nobody back`() {
+    @Test("A new viewer, and one that nothing is sent to, hold nobody back")
+    func newViewerSent() {
         var rungs = Self.rungs([2_000_000])
         rungs.add(7, now: .seconds(10))
         rungs.setRate(300_000, of: 7)
@@ -73,7 +78,8 @@ import Testing
         #expect(rungs.rate(of: 0, now: .seconds(13)) == 300_000, "Who is alone is who there is to go by.")
     }
 
-    @Test func `Who takes far less than others do by its description is set apart before it is sent anything`() {
+    @Test("Who takes far less than others do by its description is set apart before it is sent anything")
+    func takesFarDescription() {
         var rungs = Self.rungs([2_000_000, 1_500_000])
         rungs.add(7, share: 0.03, now: .zero)
         #expect(rungs.rung(of: 7) == QualityRungs<Int>.limitedRung)
@@ -83,7 +89,8 @@ import Testing
         #expect(rungs.rate(of: QualityRungs<Int>.limitedRung, now: .seconds(10)) == 9_000_000)
     }
 
-    @Test func `A description that is changed to far less holds at once, and one that is changed back after a while`() {
+    @Test("A description that is changed to far less holds at once, and one that is changed back after a while")
+    func descriptionChangedFar() {
         var rungs = Self.rungs([2_000_000, 1_500_000, 600_000])
         #expect(Self.pass(&rungs, from: 0, to: 5) == [[2, 1]])
         rungs.setShare(0.49, of: 1)
@@ -95,7 +102,8 @@ import Testing
         #expect(Self.pass(&rungs, from: 25, to: 27) == [[1, 0]])
     }
 
-    @Test func `Alone, or where all take little, nobody is set apart by its description`() {
+    @Test("Alone, or where all take little, nobody is set apart by its description")
+    func aloneTakeLittle() {
         var rungs = QualityRungs<Int>()
         for (viewer, share) in [0.13, 0.07, 0.2].enumerated() { rungs.add(viewer, share: share, now: .zero) }
         #expect((0..<3).map { rungs.rung(of: $0) } == [0, 0, 0])
@@ -110,7 +118,8 @@ import Testing
             "Six tenths is what it takes to come up.")
     }
 
-    @Test func `Where the best leaves, those that are left come up`() {
+    @Test("Where the best leaves, those that are left come up")
+    func bestLeavesLeft() {
         var rungs = Self.rungs([2_500_000, 600_000, 500_000])
         #expect(Self.pass(&rungs, from: 0, to: 5).sorted { $0[0] < $1[0] } == [[1, 1], [2, 1]])
         rungs.remove(0)

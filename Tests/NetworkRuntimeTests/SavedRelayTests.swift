@@ -23,8 +23,10 @@ import WireFormat
                 lifetime: .seconds(3000)))
     }
 
-    @Test(arguments: ["192.0.2.1", "2001:db8::1"])
-    func `What is read is what was written, less the time that has passed, and no password`(host: String) throws {
+    @Test(
+        "What is read is what was written, less the time that has passed, and no password",
+        arguments: ["192.0.2.1", "2001:db8::1"])
+    func readWrittenTime(host: String) throws {
         let server = try ICEServer(url: "turn:relay.example", username: "alice", password: "sesame")
         var expected = try relay(host, of: server)
         let json = try JSONEncoder().encode(SavedRelay(expected, now: now))
@@ -37,7 +39,8 @@ import WireFormat
         #expect(read.relay(servers: [server], now: now.addingTimeInterval(9000)) == expected)
     }
 
-    @Test func `The credentials are those of the server and the user that it was asked for with`() throws {
+    @Test("The credentials are those of the server and the user that it was asked for with")
+    func credentialsServerUser() throws {
         let url = "turn:relay.example"
         let alice = try ICEServer(url: url, username: "alice", password: "sesame")
         let others = [
@@ -50,7 +53,8 @@ import WireFormat
         #expect(saved.relay(servers: others + [alice], now: now) == kept)
     }
 
-    @Test func `What is no address is no relay`() throws {
+    @Test("What is no address is no relay")
+    func addressRelay() throws {
         let server = try ICEServer(url: "turn:relay.example", username: "alice", password: "sesame")
         let json = String(
             decoding: try JSONEncoder().encode(SavedRelay(try relay("192.0.2.1", of: server), now: now)), as: UTF8.self)

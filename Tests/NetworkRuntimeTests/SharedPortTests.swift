@@ -68,7 +68,8 @@ import WireFormat
         }
     }
 
-    @Test func `Connections of one port share at the same time, and one that ends disturbs no other`() async throws {
+    @Test("Connections of one port share at the same time, and one that ends disturbs no other")
+    func connectionsPortShare() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         var shares: [Share] = []
         for _ in 0..<3 { shares.append(try await Share(on: port)) }
@@ -87,7 +88,8 @@ import WireFormat
         await port.close()
     }
 
-    @Test func `What others send to the port changes nothing but counters`() async throws {
+    @Test("What others send to the port changes nothing but counters")
+    func sendPortChanges() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         var shares = [try await Share(on: port), try await Share(on: port)]
         for share in shares { await share.connected() }
@@ -115,7 +117,8 @@ import WireFormat
         await port.close()
     }
 
-    @Test func `A reflexive address of the port leads to the connection that told of it`() async throws {
+    @Test("A reflexive address of the port leads to the connection that told of it")
+    func reflexiveAddressPort() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         let address = try #require(await port.localAddresses.first)
         let router = try await Forwarder(to: address)
@@ -139,8 +142,10 @@ import WireFormat
         await port.close()
     }
 
-    @Test(.enabled(if: Relay.isInstalled, "coturn is not installed"))
-    func `Connections of one port have a relay each at the same server`() async throws {
+    @Test(
+        "Connections of one port have a relay each at the same server",
+        .enabled(if: Relay.isInstalled, "coturn is not installed"))
+    func connectionsPortRelay() async throws {
         let relay = try await Relay()
         defer { relay.stop() }
         let port = try await SharedPort(addresses: [Loopback.v4])

@@ -33,7 +33,8 @@ import WireFormat
         }
     }
 
-    @Test func `They meet at addresses that no description has`() async throws {
+    @Test("They meet at addresses that no description has")
+    func meetAddressesDescription() async throws {
         let sender = try await open(as: .offerer)
         let viewer = try await open(as: .answerer)
         let offer = try await sender.makeOffer()

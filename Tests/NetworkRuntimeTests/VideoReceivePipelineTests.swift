@@ -31,8 +31,8 @@ import WireFormat
             firstArrival: Instant(nanoseconds: 0), completion: Instant(nanoseconds: 0))
     }
 
-    @Test func `After a frame that can't be decoded one key frame is asked for, and nothing is shown before it`() throws
-    {
+    @Test("After a frame that can't be decoded one key frame is asked for, and nothing is shown before it")
+    func frameDecodedKey() throws {
         let frames = try encode(following: 3)
         try #require(frames.count == 4)
         let requests = Mutex(0)
@@ -52,7 +52,8 @@ import WireFormat
         #expect(pipeline.statistics.size == PixelSize(width: 64, height: 64))
     }
 
-    @Test func `A decoder that falls far behind begins anew at a key frame, which is asked for`() throws {
+    @Test("A decoder that falls far behind begins anew at a key frame, which is asked for")
+    func decoderFallsFar() throws {
         let frames = try encode(following: 1)
         try #require(frames.count == 2)
         let requests = Mutex(0)

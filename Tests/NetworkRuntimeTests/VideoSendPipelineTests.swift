@@ -24,7 +24,8 @@ import WireFormat
         try VideoSendPipeline(settings: .init(bitsPerSecond: 300_000, keyFrameInterval: .zero))
     }
 
-    @Test func `Nothing of a track comes after it was replaced, and each track begins once`() async throws {
+    @Test("Nothing of a track comes after it was replaced, and each track begins once")
+    func trackComesReplaced() async throws {
         let pair = try await ConnectedPair([Self.content])
         let pipeline = try Self.pipeline()
         pipeline.attach(pair.sender, media: 0)
@@ -62,7 +63,8 @@ import WireFormat
         await pair.close()
     }
 
-    @Test func `A track that was muted or failed leaves nothing behind for the next`() async throws {
+    @Test("A track that was muted or failed leaves nothing behind for the next")
+    func trackMutedFailed() async throws {
         struct Failure: Error {}
         let pair = try await ConnectedPair([Self.content])
         let pipeline = try Self.pipeline()
@@ -89,7 +91,8 @@ import WireFormat
         await pair.close()
     }
 
-    @Test func `The strictest peer's limits hold for all who are sent the same, until it is detached`() async throws {
+    @Test("The strictest peer's limits hold for all who are sent the same, until it is detached")
+    func strictestPeerLimits() async throws {
         let pair = try await ConnectedPair([Self.content])
         let other = try await Loopback.open(as: .offerer)
         let pipeline = try Self.pipeline()
@@ -126,8 +129,10 @@ import WireFormat
         await other.close()
     }
 
-    @Test(arguments: [false, true])
-    func `A peer whose description takes next to nothing has an encode of its own, and lowers nobody else`(
+    @Test(
+        "A peer whose description takes next to nothing has an encode of its own, and lowers nobody else",
+        arguments: [false, true])
+    func peerDescriptionTakes(
         isChanged: Bool
     ) async throws {
         let (usual, small) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
@@ -153,7 +158,8 @@ import WireFormat
         await small.close()
     }
 
-    @Test func `Who keeps asking for key frames where others are sent the same waits longer for each`() async throws {
+    @Test("Who keeps asking for key frames where others are sent the same waits longer for each")
+    func keepsAskingKey() async throws {
         let (usual, asking) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let pipeline = try Self.pipeline()
         for pair in [usual, asking] { pipeline.attach(pair.sender, media: 0) }
@@ -181,7 +187,8 @@ import WireFormat
         await asking.close()
     }
 
-    @Test func `Who comes while a track is sent begins with a key frame, and nobody else is given more`() async throws {
+    @Test("Who comes while a track is sent begins with a key frame, and nobody else is given more")
+    func comesTrackSent() async throws {
         let (first, second) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let pipeline = try Self.pipeline()
         pipeline.attach(first.sender, media: 0)
@@ -208,7 +215,8 @@ import WireFormat
         return pipeline.complete(report, media: 0, of: connection)[0].number("targetBitrate")
     }
 
-    @Test func `The least that a connection's path has is kept to, until it is detached`() async throws {
+    @Test("The least that a connection's path has is kept to, until it is detached")
+    func connectionPathKept() async throws {
         let (one, other) = (try await Loopback.open(as: .offerer), try await Loopback.open(as: .offerer))
         let pipeline = try Self.pipeline()
         pipeline.attach(one, media: 0)
@@ -233,7 +241,8 @@ import WireFormat
         await other.close()
     }
 
-    @Test func `Of a large room, the paths that change shortly after each other are heard together`() async throws {
+    @Test("Of a large room, the paths that change shortly after each other are heard together")
+    func largeRoomPaths() async throws {
         var viewers: [Connection] = []
         for _ in 0..<17 { viewers.append(try await Loopback.open(as: .offerer)) }
         let pipeline = try Self.pipeline()
@@ -252,7 +261,8 @@ import WireFormat
         for viewer in viewers { await viewer.close() }
     }
 
-    @Test func `A full queue of one connection holds what is encoded, until it is free or detached`() async throws {
+    @Test("A full queue of one connection holds what is encoded, until it is free or detached")
+    func fullQueueConnection() async throws {
         let pair = try await ConnectedPair([Self.content])
         let other = try await Loopback.open(as: .offerer)
         let pipeline = try Self.pipeline()
@@ -272,7 +282,8 @@ import WireFormat
         await other.close()
     }
 
-    @Test func `A poor path gets an encode of its own, without a break and in one sequence of pictures`() async throws {
+    @Test("A poor path gets an encode of its own, without a break and in one sequence of pictures")
+    func poorPathGets() async throws {
         let (good, poor) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let pipeline = try Self.pipeline()
         pipeline.update { $0.bitsPerSecond = 2_000_000 }
@@ -320,7 +331,8 @@ import WireFormat
         await poor.close()
     }
 
-    @Test func `A full queue leaves out its own viewer, who is taken up again with a key frame`() async throws {
+    @Test("A full queue leaves out its own viewer, who is taken up again with a key frame")
+    func fullQueueLeaves() async throws {
         let (good, slow) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let pipeline = try Self.pipeline()
         let rate = DataRate.kilobitsPerSecond(300)
@@ -345,7 +357,8 @@ import WireFormat
         await slow.close()
     }
 
-    @Test func `A full queue that held all back leaves out its own viewer once another comes`() async throws {
+    @Test("A full queue that held all back leaves out its own viewer once another comes")
+    func fullQueueHeld() async throws {
         let (good, slow) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let pipeline = try Self.pipeline()
         let rate = DataRate.kilobitsPerSecond(300)
@@ -367,7 +380,8 @@ import WireFormat
         await slow.close()
     }
 
-    @Test func `What it would use is told: nothing without a track or while muted, and no more than the peer allows`()
+    @Test("What it would use is told: nothing without a track or while muted, and no more than the peer allows")
+    func useToldTrack()
         async throws
     {
         let pair = try await ConnectedPair([Self.content])

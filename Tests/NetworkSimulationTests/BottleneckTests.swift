@@ -7,7 +7,8 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
 @Suite struct BottleneckTests {
     private let megabit = CapacityTrace(constant: .kilobitsPerSecond(1000))
 
-    @Test func `Packets wait for those before them, and pass at the capacity`() {
+    @Test("Packets wait for those before them, and pass at the capacity")
+    func packetsWaitPass() {
         var bottleneck = Bottleneck(capacity: megabit)
         let first = bottleneck.send(size: 1250, flow: 0, now: at(0))
         let second = bottleneck.send(size: 1250, flow: 1, now: at(4))
@@ -20,7 +21,8 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(bottleneck.flows[1]?.totalQueueingDelay == .milliseconds(6))
     }
 
-    @Test func `A packet that is passing when the capacity falls passes the slower for the rest`() {
+    @Test("A packet that is passing when the capacity falls passes the slower for the rest")
+    func packetPassingCapacity() {
         let trace = CapacityTrace(
             initially: .kilobitsPerSecond(1000), steps: [.init(from: at(5), rate: .kilobitsPerSecond(250))])
         #expect(trace.departure(ofBytes: 1250, from: at(0)) == at(25))
@@ -28,7 +30,8 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(trace.byteCount(from: at(0), to: at(25)) == 1250)
     }
 
-    @Test func `While nothing passes, packets wait`() {
+    @Test("While nothing passes, packets wait")
+    func passesPacketsWait() {
         let trace = CapacityTrace(
             initially: .kilobitsPerSecond(1000),
             steps: [
@@ -37,10 +40,12 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(trace.departure(ofBytes: 1250, from: at(0)) == at(110))
     }
 
-    @Test(arguments: [
-        Bottleneck.QueueLimit(byteCount: 12_500), Bottleneck.QueueLimit(duration: .milliseconds(100)),
-    ])
-    func `The tail is dropped where bytes or time are used up`(limit: Bottleneck.QueueLimit) {
+    @Test(
+        "The tail is dropped where bytes or time are used up",
+        arguments: [
+            Bottleneck.QueueLimit(byteCount: 12_500), Bottleneck.QueueLimit(duration: .milliseconds(100)),
+        ])
+    func tailDroppedBytes(limit: Bottleneck.QueueLimit) {
         var bottleneck = Bottleneck(capacity: megabit, limit: limit)
         let passages = (0..<12).map { _ in bottleneck.send(size: 1250, flow: 7, now: at(0)) }
         #expect(passages.prefix(10).allSatisfy { $0 != nil })
@@ -51,7 +56,8 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(later != nil)
     }
 
-    @Test func `An empty queue has room for any packet`() {
+    @Test("An empty queue has room for any packet")
+    func emptyQueueRoom() {
         var bottleneck = Bottleneck(capacity: megabit, limit: .init(byteCount: 100))
         let passages = [
             bottleneck.send(size: 1250, flow: 0, now: at(0)), bottleneck.send(size: 10, flow: 0, now: at(1)),
@@ -59,7 +65,8 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(passages[0] != nil && passages[1] == nil)
     }
 
-    @Test func `What a flow's packets wait is the other's queue too, and each has its own delay after it`() {
+    @Test("What a flow's packets wait is the other's queue too, and each has its own delay after it")
+    func flowPacketsWait() {
         var network = Dumbbell<String>(
             forward: Bottleneck(capacity: megabit), backward: Bottleneck(capacity: megabit),
             paths: [.init(delay: .milliseconds(100)), .init(delay: .milliseconds(5))], seed: 1)
@@ -76,7 +83,8 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(arrivals == ["back 1 at 15", "near 1 at 25", "far 0 at 110"])
     }
 
-    @Test func `Jitter delays, never reorders, and loss takes its share`() {
+    @Test("Jitter delays, never reorders, and loss takes its share")
+    func jitterDelaysReorders() {
         var network = Dumbbell<Int>(
             forward: Bottleneck(capacity: CapacityTrace(constant: .kilobitsPerSecond(100_000))),
             backward: Bottleneck(capacity: megabit),
@@ -94,7 +102,8 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         #expect(delays.contains { $0 > 60 })
     }
 
-    @Test func `Fairness and percentiles`() {
+    @Test("Fairness and percentiles are as they are defined")
+    func fairnessPercentilesDefined() {
         #expect(jainIndex([1, 1, 1]) == 1)
         #expect(jainIndex([3, 0, 0]) == 1.0 / 3)
         #expect(jainIndex([]) == 1)

@@ -11,32 +11,37 @@ import Testing
         return times.map { _ in deviation * random.normal() }
     }
 
-    @Test func `The slope of an exact line is found, with no error`() throws {
+    @Test("The slope of an exact line is found, with no error")
+    func slopeExactLine() throws {
         let fit = try #require(LineFit(times: times, values: times.map { 7 + 0.25 * $0 }, other: times.map { _ in 1 }))
         #expect(abs(fit.slope - 0.25) < 1e-9)
         #expect(fit.slopeError < 1e-6)
         #expect(abs(fit.value(at: 100) - 32) < 1e-6)
     }
 
-    @Test func `What hangs on the number of viewers is no growth`() throws {
+    @Test("What hangs on the number of viewers is no growth")
+    func hangsNumberViewers() throws {
         // More viewers in the second half: without them in the fit it would seem to grow.
         let viewers = zip(viewers, times).map { $0 + ($1 > 500 ? 2 : 0) }
         let fit = try #require(LineFit(times: times, values: viewers.map { 20 + 3 * $0 }, other: viewers))
         #expect(abs(fit.slope) < 1e-9)
     }
 
-    @Test func `A leak is found beneath what hangs on the number of viewers`() throws {
+    @Test("A leak is found beneath what hangs on the number of viewers")
+    func leakFoundBeneath() throws {
         let values = zip(times, viewers).map { 20 + 3 * $1 + 0.01 * $0 }
         let fit = try #require(LineFit(times: times, values: values, other: viewers))
         #expect(abs(fit.slope - 0.01) < 1e-9)
     }
 
-    @Test(arguments: 1...40) func `The slope of noise is within four of its errors of zero`(seed: UInt64) throws {
+    @Test("The slope of noise is within four of its errors of zero", arguments: 1...40)
+    func slopeNoiseFour(seed: UInt64) throws {
         let fit = try #require(LineFit(times: times, values: noise(seed, deviation: 3), other: viewers))
         #expect(abs(fit.slope) < 4 * fit.slopeError)
     }
 
-    @Test(arguments: 1...40) func `The slope of a wandering value is within four of its errors of zero`(
+    @Test("The slope of a wandering value is within four of its errors of zero", arguments: 1...40)
+    func slopeWanderingValue(
         seed: UInt64
     ) throws {
         // Each value keeps nine tenths of the one before: an error that took them for independent would be too small.
@@ -49,7 +54,8 @@ import Testing
         #expect(abs(fit.slope) < 4 * fit.slopeError)
     }
 
-    @Test func `The error of a value that wanders is greater than that of one that does not`() throws {
+    @Test("The error of a value that wanders is greater than that of one that does not")
+    func errorValueWanders() throws {
         let steps = noise(3, deviation: 1)
         var value = 0.0
         let wandering = steps.map { step in
@@ -61,7 +67,8 @@ import Testing
         #expect(other.slopeError > 1.5 * one.slopeError)
     }
 
-    @Test func `Too few values, or all of one moment, tell nothing`() throws {
+    @Test("Too few values, or all of one moment, tell nothing")
+    func fewValuesMoment() throws {
         #expect(LineFit(times: [], values: [], other: []) == nil)
         #expect(LineFit(times: [1, 2], values: [1], other: [1, 1]) == nil)
         let two = try #require(LineFit(times: [1, 2], values: [1, 2], other: [1, 1]))

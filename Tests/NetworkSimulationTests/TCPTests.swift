@@ -48,15 +48,16 @@ private func bulk(_ control: TCPCongestionControl, from start: Int = 0) -> TCPTr
 }
 
 @Suite struct TCPTests {
-    @Test func `Slow start doubles the window each round trip, from ten segments`() {
+    @Test("Slow start doubles the window each round trip, from ten segments")
+    func slowStartDoubles() {
         var run = TCPRun([bulk(.newReno)], kilobits: 100_000, queue: .seconds(1), delays: [.milliseconds(50)])
         run.run(until: Instant(nanoseconds: 390_000_000))
         // Four windows have left by then, of 10, 20, 40 and 80 segments; three of them have been answered.
         #expect(run.network.forward.flows[0]?.packets == 150)
     }
 
-    @Test(arguments: TCPCongestionControl.allCases)
-    func `A long flow fills the bottleneck and its queue`(control: TCPCongestionControl) throws {
+    @Test("A long flow fills the bottleneck and its queue", arguments: TCPCongestionControl.allCases)
+    func longFlowFills(control: TCPCongestionControl) throws {
         var run = TCPRun([bulk(control)], kilobits: 2000, queue: .milliseconds(300), delays: [.milliseconds(50)])
         run.run(until: at(120))
         let flow = try #require(run.network.forward.flows[0])
@@ -67,8 +68,8 @@ private func bulk(_ control: TCPCongestionControl, from start: Int = 0) -> TCPTr
         #expect(run.users[0].timeouts == 0)
     }
 
-    @Test(arguments: TCPCongestionControl.allCases)
-    func `Two long flows of one round trip share fairly`(control: TCPCongestionControl) {
+    @Test("Two long flows of one round trip share fairly", arguments: TCPCongestionControl.allCases)
+    func twoLongFlows(control: TCPCongestionControl) {
         var run = TCPRun(
             [bulk(control), bulk(control, from: 10)], kilobits: 4000, queue: .milliseconds(150),
             delays: [.milliseconds(40), .milliseconds(40)])
@@ -80,7 +81,8 @@ private func bulk(_ control: TCPCongestionControl, from start: Int = 0) -> TCPTr
 
     /// Mathis et al.: a rate of 1.22 segments a round trip over the square root of the loss; here each segment is
     /// acknowledged.
-    @Test func `With random loss NewReno has the rate of the square-root law`() {
+    @Test("With random loss NewReno has the rate of the square-root law")
+    func randomLossNewReno() {
         var run = TCPRun(
             [bulk(.newReno)], kilobits: 100_000, queue: .seconds(1), delays: [.milliseconds(50)], loss: 0.005)
         run.run(until: at(300))
@@ -89,7 +91,8 @@ private func bulk(_ control: TCPCongestionControl, from start: Int = 0) -> TCPTr
         #expect(rate > 0.7 * law && rate < 1.3 * law, "\(rate) segments a second, the law says \(law)")
     }
 
-    @Test func `When everything is lost the timer backs off, and data flows again afterwards`() {
+    @Test("When everything is lost the timer backs off, and data flows again afterwards")
+    func everythingLostTimer() {
         var sender = TCPSender(.cubic)
         var now = at(0)
         while sender.pollSegment(now: now) != nil {}
@@ -117,7 +120,8 @@ private func bulk(_ control: TCPCongestionControl, from start: Int = 0) -> TCPTr
         #expect(sender.acknowledged > 100)
     }
 
-    @Test func `Files end, and pauses lie between them`() {
+    @Test("Files end, and pauses lie between them")
+    func filesEndPauses() {
         let user = TCPTraffic(
             .files(byteCounts: 30_000...50_000, meanPause: .seconds(10), beginsWithFile: true), .cubic, start: at(0),
             end: at(300), seed: 5)
@@ -129,7 +133,8 @@ private func bulk(_ control: TCPCongestionControl, from start: Int = 0) -> TCPTr
         #expect(mean > 30_000 && mean < 55_000)
     }
 
-    @Test func `The receiver names the block around what it answers`() {
+    @Test("The receiver names the block around what it answers")
+    func receiverNamesBlock() {
         var sender = TCPSender(.newReno)
         var receiver = TCPReceiver()
         var segments: [TCPSender.Segment] = []

@@ -49,15 +49,18 @@ import WireFormat
         }
     }
 
-    @Test func `A packet's own word for its section holds against what a description says of its source`() throws {
+    @Test("A packet's own word for its section holds against what a description says of its source")
+    func packetWordSection() throws {
         checkThatBothArrive(try makeCall(seed: 821, editOffer: Self.swapped))
     }
 
-    @Test func `Sections that announce no source are told apart by their packets' word`() throws {
+    @Test("Sections that announce no source are told apart by their packets' word")
+    func sectionsAnnounceSource() throws {
         checkThatBothArrive(try makeCall(seed: 822) { Self.without(Self.sources, $0) })
     }
 
-    @Test func `A payload type that one section has tells it, and a source that turns out to be another's is given up`()
+    @Test("A payload type that one section has tells it, and a source that turns out to be another's is given up")
+    func payloadTypeSection()
         throws
     {
         let call = try makeCall(seed: 823) { offer in
@@ -74,7 +77,8 @@ import WireFormat
         #expect(media.pollActivity(now: call.now, isConnected: true) == .ended)
     }
 
-    @Test func `A payload type that two sections have tells nothing, and nothing is guessed`() throws {
+    @Test("A payload type that two sections have tells nothing, and nothing is guessed")
+    func payloadTypeTwo() throws {
         let call = try makeCall(seed: 824) { Self.without(Self.sources + ["a=extmap:1 "], $0) }
         let before = call.viewer.counts.packetsUnknown
         call.run(for: .seconds(1))

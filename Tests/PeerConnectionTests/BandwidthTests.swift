@@ -30,8 +30,10 @@ import WireFormat
         return DataRate(byteCount: bytes, over: end - start).bitsPerSecond / 1000
     }
 
-    @Test(arguments: [UInt64(901), 902, 903])
-    func `The estimate rises to what the path carries, falls with it, and rises again`(seed: UInt64) throws {
+    @Test(
+        "The estimate rises to what the path carries, falls with it, and rises again",
+        arguments: [UInt64(901), 902, 903])
+    func estimateRisesPath(seed: UInt64) throws {
         let call = try makeCall(1500, seed: seed)
         call.run(for: .seconds(15))
         #expect(target(call) > 1000 && target(call) <= 1600)
@@ -47,7 +49,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test func `A clean path is found to be wide within two seconds, by probes`() throws {
+    @Test("A clean path is found to be wide within two seconds, by probes")
+    func cleanPathFound() throws {
         let call = try makeCall(20_000, seed: 910)
         call.run(for: .seconds(3))
         #expect(target(call) > 2200)
@@ -62,7 +65,8 @@ import WireFormat
     }
 
     /// Each is a wakeup of whoever listens, and a room has thousands that do.
-    @Test func `Small rises are told once a second, and at last in full`() throws {
+    @Test("Small rises are told once a second, and at last in full")
+    func smallRisesTold() throws {
         let call = try makeCall(1500, seed: 912)
         call.run(for: .seconds(15))
         let told = call.record.targetsOf[0, default: []].filter { $0.target.bitrate > .zero }
@@ -79,7 +83,8 @@ import WireFormat
         #expect(Double(call.target(0).bitsPerSecond) > 0.92 * Double(path.bitsPerSecond))
     }
 
-    @Test func `No more than the maximum is told, whatever the path carries`() throws {
+    @Test("No more than the maximum is told, whatever the path carries")
+    func maximumToldPath() throws {
         var options = SimulatedCall.Options()
         options.sender.maximumBitrate = .kilobitsPerSecond(800)
         let call = try makeCall(20_000, seed: 911, options: options)
@@ -90,7 +95,8 @@ import WireFormat
         #expect(rate(call, from: start, to: call.now) <= 840)
     }
 
-    @Test func `Without transport-wide feedback receiver reports are gone by`() throws {
+    @Test("Without transport-wide feedback receiver reports are gone by")
+    func transportWideFeedback() throws {
         var options = SimulatedCall.Options()
         options.editAnswer = { answer in
             answer.split(separator: "\r\n", omittingEmptySubsequences: false)
@@ -108,7 +114,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test func `Without transport-wide feedback the receiver's estimate lowers the target, as long as it is told`()
+    @Test("Without transport-wide feedback the receiver's estimate lowers the target, as long as it is told")
+    func transportWideFeedbackReceiver()
         throws
     {
         var options = SimulatedCall.Options()
@@ -134,8 +141,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test func `After an interruption the last estimate is gone by, after a change of the path the start rate`() throws
-    {
+    @Test("After an interruption the last estimate is gone by, after a change of the path the start rate")
+    func interruptionLastEstimate() throws {
         let call = try makeCall(20_000, seed: 918)
         call.run(for: .seconds(10))
         let before = call.sender.bandwidth.estimator.estimate
@@ -156,7 +163,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test func `A path that takes longer is told of, though the rate stays`() throws {
+    @Test("A path that takes longer is told of, though the rate stays")
+    func pathTakesLonger() throws {
         var options = SimulatedCall.Options()
         options.sender.maximumBitrate = .kilobitsPerSecond(300)
         let call = try makeCall(20_000, seed: 919, options: options)
@@ -172,7 +180,8 @@ import WireFormat
         }
     }
 
-    @Test func `What is shared goes before a camera, and sound before both`() throws {
+    @Test("What is shared goes before a camera, and sound before both")
+    func sharedGoesCamera() throws {
         var options = SimulatedCall.Options()
         options.media = [
             .video(streamID: "alice", isContent: false), .video(streamID: "alice#content", isContent: true),
@@ -196,7 +205,8 @@ import WireFormat
         #expect(call.target(0) > .kilobitsPerSecond(250))
     }
 
-    @Test func `An encoder that produces too much is told that the queue is full, and when it no longer is`() throws {
+    @Test("An encoder that produces too much is told that the queue is full, and when it no longer is")
+    func encoderProducesMuch() throws {
         let call = try SimulatedCall(
             conditions: LinkConditions(delay: .milliseconds(20), rate: .kilobitsPerSecond(400)), seed: 914)
         call.run(for: .seconds(4))
@@ -206,7 +216,8 @@ import WireFormat
         #expect(isFull == false)
     }
 
-    @Test func `What a peer says without its keys changes only counts`() throws {
+    @Test("What a peer says without its keys changes only counts")
+    func peerSaysKeys() throws {
         let call = try makeCall(2000, seed: 915)
         call.run(for: .seconds(4))
         let before = call.target(0)
@@ -229,7 +240,8 @@ import WireFormat
         #expect(call.target(0) == before)
     }
 
-    @Test func `Feedback that makes no sense, of a peer with keys, traps nothing`() throws {
+    @Test("Feedback that makes no sense, of a peer with keys, traps nothing")
+    func feedbackMakesSense() throws {
         let call = try makeCall(2000, seed: 916)
         call.run(for: .seconds(2))
         var random = SeededGenerator(seed: 6)

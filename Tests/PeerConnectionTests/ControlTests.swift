@@ -40,7 +40,8 @@ import WireFormat
                 sender: SynchronizationSource(7), entries: [.init(source: source(call), sequenceNumber: number)]))
     }
 
-    @Test func `However many ask at once, the encoder is asked once`() throws {
+    @Test("However many ask at once, the encoder is asked once")
+    func howeverManyAsk() throws {
         let call = try makeCall(seed: 301)
         receive([pictureLoss(call), intraRequest(call, 1), pictureLoss(call), intraRequest(call, 2)], on: call)
         receive([pictureLoss(call)], on: call)
@@ -52,7 +53,8 @@ import WireFormat
         #expect(outbound.integer("keyFramesSent") == 2)
     }
 
-    @Test func `A request soon after another is kept until its time, and a key frame in between answers it`() throws {
+    @Test("A request soon after another is kept until its time, and a key frame in between answers it")
+    func requestSoonAnother() throws {
         let call = try makeCall(seed: 302)
         receive([pictureLoss(call)], on: call)
         call.run(for: .milliseconds(100))
@@ -71,7 +73,8 @@ import WireFormat
         #expect(call.record.keyFrameRequests == 3, "the key frame sent in between answered the second one")
     }
 
-    @Test func `A full intra request that is repeated under its number is one request`() throws {
+    @Test("A full intra request that is repeated under its number is one request")
+    func fullIntraRequest() throws {
         let call = try makeCall(seed: 303)
         receive([intraRequest(call, 9)], on: call)
         call.run(for: .seconds(1))
@@ -83,7 +86,8 @@ import WireFormat
         #expect(call.record.keyFrameRequests == 2)
     }
 
-    @Test func `Frames before the connection are counted, and the first after it must be a key frame`() throws {
+    @Test("Frames before the connection are counted, and the first after it must be a key frame")
+    func framesConnectionCounted() throws {
         let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 304)
         let frame = PacketizedFrame(
             vp8: [0x11, 0, 0, 1, 2, 3], descriptor: VP8PayloadDescriptor(startsPartition: true), isKeyFrame: false,
@@ -99,7 +103,8 @@ import WireFormat
         #expect(transport.integer("framesDroppedBeforeConnection") == 6)
     }
 
-    @Test func `Feedback for a source that is not sent is counted and asks for nothing`() throws {
+    @Test("Feedback for a source that is not sent is counted and asks for nothing")
+    func feedbackSourceSent() throws {
         let call = try makeCall(seed: 305)
         let stranger = SynchronizationSource(0xDEAD_BEEF)
         let before = call.sender.counts.packetsUnknown
@@ -114,7 +119,8 @@ import WireFormat
         #expect(call.record.keyFrameRequests == 0)
     }
 
-    @Test func `The same packets asked for over and over are not sent over and over`() throws {
+    @Test("The same packets asked for over and over are not sent over and over")
+    func packetsAskedSent() throws {
         let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 306)
         let wire = Box<[[UInt8]]>([])
         call.tap = { datagram, end in
@@ -132,7 +138,8 @@ import WireFormat
         #expect(!wire.value.isEmpty)
     }
 
-    @Test func `A goodbye for one of two reporters ends nothing; for the last it ends the call`() throws {
+    @Test("A goodbye for one of two reporters ends nothing; for the last it ends the call")
+    func goodbyeTwoReporters() throws {
         let call = try makeCall(seed: 307)
         let viewer = call.viewer.inbound[0].localSource
         let other = SynchronizationSource(0x0102_0304)
@@ -145,7 +152,8 @@ import WireFormat
         #expect(call.record.goodbyes == 1)
     }
 
-    @Test func `Of those whom the peer reports for, no more are remembered than a connection has`() throws {
+    @Test("Of those whom the peer reports for, no more are remembered than a connection has")
+    func peerReportsRemembered() throws {
         let call = try makeCall(seed: 309)
         for source in UInt32(1)...500 {
             receive([.receiverReport(ReceiverReport(source: SynchronizationSource(source)))], on: call)
@@ -162,7 +170,8 @@ import WireFormat
         return [RTCPPacket](repeating: .transportFeedback(feedback), count: reports)
     }
 
-    @Test func `What feedback announces is read no faster than receivers have to tell`() throws {
+    @Test("What feedback announces is read no faster than receivers have to tell")
+    func feedbackAnnouncesRead() throws {
         let call = try makeCall(seed: 308)
         #expect(call.sender.counts.packetsUnknown == 0, "all that a receiver tells by itself is read")
         let burst = FeedbackAllowance.burst / 8192
@@ -177,7 +186,8 @@ import WireFormat
         #expect(call.sender.sentPackets.feedbackReceived == before + burst)
     }
 
-    @Test func `Five thousand packets a second, each reported three times, are always read`() {
+    @Test("Five thousand packets a second, each reported three times, are always read")
+    func fiveThousandPackets() {
         var allowance = FeedbackAllowance()
         var now = Instant(nanoseconds: 0)
         for _ in 0..<400 {

@@ -33,7 +33,8 @@ import WireFormat
         return count
     }
 
-    @Test func `STUN, RTP and RTCP with any one byte changed, or cut short, change nothing`() throws {
+    @Test("STUN, RTP and RTCP with any one byte changed, or cut short, change nothing")
+    func stunRTPRTCP() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 401)
         let count = damage(call, kinds: [.stun, .rtp, .rtcp], perKind: 40, seed: 402)
         call.run(for: .seconds(5))
@@ -66,16 +67,18 @@ import WireFormat
         return call
     }
 
-    @Test(arguments: UInt64(410)..<418)
-    func `DTLS with a byte changed ends in a call or in a failure that says why`(seed: UInt64) throws {
+    @Test("DTLS with a byte changed ends in a call or in a failure that says why", arguments: UInt64(410)..<418)
+    func dtlsByteChanged(seed: UInt64) throws {
         let call = try callWithDamagedHandshake(seed: seed) { $0.indices }
         let isInsecure = call.record.failures.allSatisfy { if case .insecure = $0 { true } else { false } }
         #expect(isInsecure, "\(call.record.failures)")
         #expect((call.record.connected != nil) == call.record.failures.isEmpty)
     }
 
-    @Test(arguments: UInt64(450)..<458)
-    func `A record of DTLS with its head changed, or one that is protected with any byte changed, stops no call`(
+    @Test(
+        "A record of DTLS with its head changed, or one that is protected with any byte changed, stops no call",
+        arguments: UInt64(450)..<458)
+    func recordDTLSHead(
         seed: UInt64
     ) throws {
         // RFC 6347 §4.1: type, version, epoch, sequence number, length; what is of a later epoch is authentic or nothing.
@@ -84,7 +87,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty, "\(call.record.failures)")
     }
 
-    @Test func `Random bytes of every kind are let fall`() throws {
+    @Test("Random bytes of every kind are let fall")
+    func randomBytesKind() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 420)
         call.run(for: .seconds(1))
         var random = SeededGenerator(seed: 421)
@@ -107,7 +111,8 @@ import WireFormat
         #expect(call.record.frames.count > count + 25)
     }
 
-    @Test func `What a peer encrypts itself may say anything: RTCP with any byte changed`() throws {
+    @Test("What a peer encrypts itself may say anything: RTCP with any byte changed")
+    func peerEncryptsSay() throws {
         let call = try SimulatedCall(conditions: WholeCallTests.disturbed(loss: 0.1), seed: 430)
         let wire = Box<[[UInt8]]>([])
         call.tap = { datagram, end in
@@ -138,7 +143,8 @@ import WireFormat
         #expect(call.record.sent.count > count + 50)
     }
 
-    @Test func `What a peer encrypts itself may say anything: RTP with any byte changed`() throws {
+    @Test("What a peer encrypts itself may say anything: RTP with any byte changed")
+    func peerEncryptsSayRTP() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 440)
         let wire = Box<[[UInt8]]>([])
         call.tap = { datagram, end in

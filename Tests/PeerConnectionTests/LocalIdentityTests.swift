@@ -6,7 +6,8 @@ import Testing
 import WireFormat
 
 @Suite struct LocalIdentityTests {
-    @Test func `What is stored between an offer and its answer is the same identity, and offers the same`() throws {
+    @Test("What is stored between an offer and its answer is the same identity, and offers the same")
+    func storedOfferAnswer() throws {
         var random = SeededGenerator(seed: 701)
         let identity = try LocalIdentity(media: SoundCallTests.four, unixTime: 1_700_000_000, random: &random)
         let stored = try JSONDecoder().decode(LocalIdentity.self, from: JSONEncoder().encode(identity))
@@ -23,7 +24,8 @@ import WireFormat
         #expect(Set(numbers).count == 8 && Set(identity.media.map(\.mid)).count == 4)
     }
 
-    @Test func `Media know what they are of`() {
+    @Test("Media know what they are of")
+    func mediaKnow() {
         #expect(SoundCallTests.four.map(\.isVideo) == [true, false, false, true])
         #expect(SoundCallTests.four.map(\.isContent) == [true, true, false, false])
         #expect(SoundCallTests.four.map(\.streamID) == ["alice#content", "alice#content", "alice", "alice"])

@@ -62,7 +62,8 @@ import WireFormat
         }
     }
 
-    @Test func `Padding goes over RTX alone, numbered without a gap, and the receiver takes it for nothing`() throws {
+    @Test("Padding goes over RTX alone, numbered without a gap, and the receiver takes it for nothing")
+    func paddingGoesRTX() throws {
         let (call, wire) = try makeCall(seed: 921)
         // Where much is wanted packets are sent again, and where little is, padding alone.
         pad(call, at: .kilobitsPerSecond(5000), for: .seconds(1), sendsFrames: true)
@@ -83,7 +84,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test func `What padding took is in the statistics, payload and headers apart`() throws {
+    @Test("What padding took is in the statistics, payload and headers apart")
+    func paddingTookStatistics() throws {
         let (call, wire) = try makeCall(seed: 922)
         pad(call, at: .kilobitsPerSecond(5000), for: .seconds(1), sendsFrames: true)
         pad(call, for: .seconds(1))
@@ -105,7 +107,8 @@ import WireFormat
                 == packets.count { $0.header.source != source(call) })
     }
 
-    @Test func `A media that is stopped, or wants nothing, is not padded with`() throws {
+    @Test("A media that is stopped, or wants nothing, is not padded with")
+    func mediaStoppedWants() throws {
         let (call, wire) = try makeCall(seed: 923)
         call.sender.setSending(false, media: 0, now: call.now)
         call.run(for: .milliseconds(50), sendsFrames: false)

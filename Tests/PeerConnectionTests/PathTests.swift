@@ -10,7 +10,8 @@ import WireFormat
 @Suite struct PathTests {
     static let clean = LinkConditions(delay: .milliseconds(20))
 
-    @Test func `Without a path the connection fails when its time is over, and says what became of each pair`() throws {
+    @Test("Without a path the connection fails when its time is over, and says what became of each pair")
+    func pathConnectionFails() throws {
         var options = SimulatedCall.Options()
         options.sender.connectTimeout = .seconds(12)
         let call = try SimulatedCall(conditions: Self.clean, seed: 101, options: options)
@@ -25,7 +26,8 @@ import WireFormat
         #expect(call.sender.nextDeadline(now: call.now) == nil)
     }
 
-    @Test func `A path that breaks for ten seconds is told of, comes back, and frames flow again`() throws {
+    @Test("A path that breaks for ten seconds is told of, comes back, and frames flow again")
+    func pathBreaksTen() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 102)
         call.run(for: .seconds(3))
         call.isCut = true
@@ -41,7 +43,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test func `A path that ends ends the connection when consent expires, and nothing is sent after that`() throws {
+    @Test("A path that ends ends the connection when consent expires, and nothing is sent after that")
+    func pathEndsEnds() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 103)
         call.run(for: .seconds(3))
         call.isCut = true
@@ -55,7 +58,8 @@ import WireFormat
         #expect(call.record.sent.count == count)
     }
 
-    @Test func `A handshake whose path ends is no unreachable peer: a path there was`() throws {
+    @Test("A handshake whose path ends is no unreachable peer: a path there was")
+    func handshakePathEnds() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 104)
         // The path is there after one round trip, the handshake needs more.
         call.run(for: .milliseconds(70), sendsFrames: false)
@@ -66,7 +70,8 @@ import WireFormat
         #expect(failure != .unreachable)
     }
 
-    @Test func `A NAT that forgets gives the viewer another port, and the call goes on through it`() throws {
+    @Test("A NAT that forgets gives the viewer another port, and the call goes on through it")
+    func natForgetsGives() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 105)
         call.run(for: .seconds(3))
         call.viewerPublicAddress = TransportAddress(ip: SimulatedCall.viewerAddress.ip, port: 6001)
@@ -77,7 +82,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test func `A peer that takes TCP connections alone is sent the whole call over one`() throws {
+    @Test("A peer that takes TCP connections alone is sent the whole call over one")
+    func peerTakesTCP() throws {
         var options = SimulatedCall.Options()
         options.isOverTCP = true
         options.editAnswer = { answer in
@@ -103,7 +109,8 @@ import WireFormat
         #expect(call.record.pathEvents.map(\.event) == [.disconnected, .reconnected])
     }
 
-    @Test func `An answer that comes half a minute late finds the peer's first flight waiting`() throws {
+    @Test("An answer that comes half a minute late finds the peer's first flight waiting")
+    func answerComesHalf() throws {
         var options = SimulatedCall.Options()
         options.answerDelay = .seconds(20)
         let call = try SimulatedCall(conditions: Self.clean, seed: 106, options: options)
@@ -115,8 +122,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test(arguments: [true, false])
-    func `A certificate that is not the announced one ends the connection, naming both`(isOffer: Bool) throws {
+    @Test("A certificate that is not the announced one ends the connection, naming both", arguments: [true, false])
+    func certificateAnnouncedEnds(isOffer: Bool) throws {
         let forged = (0..<32).map { _ in "AB" }.joined(separator: ":")
         let edit: (String) -> String = { text in
             text.split(separator: "\r\n").map { line in
@@ -137,7 +144,8 @@ import WireFormat
         #expect(reasons.contains { $0.contains(forged) && $0.contains(announced) }, "\(reasons)")
     }
 
-    @Test func `A forged alert from elsewhere does not end a handshake`() throws {
+    @Test("A forged alert from elsewhere does not end a handshake")
+    func forgedAlertElsewhere() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 108)
         let stranger = TransportAddress(ip: .v4(0xCB00_7109), port: 9)
         // A fatal handshake_failure in the clear (RFC 6347 §4.1, RFC 5246 §7.2).
@@ -155,7 +163,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test func `Counter mode with HMAC carries a call to a peer without GCM`() throws {
+    @Test("Counter mode with HMAC carries a call to a peer without GCM")
+    func counterModeHMAC() throws {
         var options = SimulatedCall.Options()
         options.viewer.srtpProfiles = [.aes128CMHMACSHA1Tag80]
         let call = try SimulatedCall(conditions: WholeCallTests.disturbed(loss: 0.05), seed: 109, options: options)
@@ -164,7 +173,8 @@ import WireFormat
         #expect(call.record.frames.count > 100)
     }
 
-    @Test func `Another peer's answer is refused, and the call goes on`() throws {
+    @Test("Another peer's answer is refused, and the call goes on")
+    func anotherPeerAnswer() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 110)
         call.run(for: .seconds(1))
         let offer = try call.sender.makeOffer()

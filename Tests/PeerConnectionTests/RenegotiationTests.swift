@@ -40,7 +40,8 @@ import WireFormat
 
     // MARK: Offers
 
-    @Test func `An offer that says the same is the same; one that says more has the next version`() throws {
+    @Test("An offer that says the same is the same; one that says more has the next version")
+    func offerSaysSays() throws {
         let call = try makeCall(seed: 601)
         let first = try call.makeOffer()
         #expect(version(first) == "1")
@@ -54,7 +55,8 @@ import WireFormat
         #expect(first.origin?.sessionID == second.origin?.sessionID)
     }
 
-    @Test func `A later offer keeps all sections where they are, with their transport, and adds at the end`() throws {
+    @Test("A later offer keeps all sections where they are, with their transport, and adds at the end")
+    func laterOfferKeeps() throws {
         let call = try makeCall(seed: 602, media: [Self.screen, Self.voice])
         let first = try call.makeOffer()
         let added = try call.sender.addMedia(Self.camera, trackID: "front")
@@ -79,7 +81,8 @@ import WireFormat
 
     // MARK: Adding and stopping
 
-    @Test func `A camera and a voice join a running share, which goes on without a gap`() throws {
+    @Test("A camera and a voice join a running share, which goes on without a gap")
+    func cameraVoiceJoin() throws {
         let call = try makeCall(seed: 603)
         let source = call.sender.outbound[0].stream?.source
         _ = try call.sender.addMedia(Self.camera)
@@ -104,7 +107,8 @@ import WireFormat
         #expect(outbound.integer("framesSent") == Int64(call.framesSent))
     }
 
-    @Test func `A media that is held back says goodbye, keeps its place in offers, and is sent again at once`() throws {
+    @Test("A media that is held back says goodbye, keeps its place in offers, and is sent again at once")
+    func mediaHeldBack() throws {
         let call = try makeCall(seed: 621, media: [Self.screen, Self.voice])
         let goodbyes = try goodbyes(of: call)
         call.sender.setHeldBack(true, media: 0, now: call.now)
@@ -128,7 +132,8 @@ import WireFormat
         call.sender.setHeldBack(true, media: 9, now: call.now)
     }
 
-    @Test func `A media that stops by an offer says goodbye, and sends on from where it was when it begins again`()
+    @Test("A media that stops by an offer says goodbye, and sends on from where it was when it begins again")
+    func mediaStopsOffer()
         throws
     {
         let call = try makeCall(seed: 604, media: [Self.screen, Self.voice])
@@ -159,7 +164,8 @@ import WireFormat
         #expect((0..<1000).contains(newNumber.distance(from: sequenceNumber)))
     }
 
-    @Test func `A media can pause and go on without any description`() throws {
+    @Test("A media can pause and go on without any description")
+    func mediaPauseGo() throws {
         let call = try makeCall(seed: 605)
         let goodbyes = try goodbyes(of: call)
         call.sender.setSending(false, media: 0, now: call.now)
@@ -178,7 +184,8 @@ import WireFormat
         #expect(call.record.goodbyes == 1)
     }
 
-    @Test func `What waits in the pacer of a media that stops does not follow its goodbye`() throws {
+    @Test("What waits in the pacer of a media that stops does not follow its goodbye")
+    func waitsPacerMedia() throws {
         let call = try makeCall(seed: 606)
         call.sendFrame(media: 0)
         let waits = call.sender.hasQueuedPackets
@@ -189,7 +196,8 @@ import WireFormat
         #expect(call.record.sent[sent...].allSatisfy { $0.size < 500 })
     }
 
-    @Test func `A section that the answer rejects keeps its place and stays rejected; the transport goes on`() throws {
+    @Test("A section that the answer rejects keeps its place and stays rejected; the transport goes on")
+    func sectionAnswerRejects() throws {
         let call = try makeCall(seed: 607, media: [Self.screen, Self.voice])
         let goodbyes = try goodbyes(of: call)
         let mids = call.sender.localMedia.map(\.mid)
@@ -222,7 +230,8 @@ import WireFormat
 
     // MARK: The other side
 
-    @Test func `The viewer may offer too, and send what it adds`() throws {
+    @Test("The viewer may offer too, and send what it adds")
+    func viewerOfferSend() throws {
         let call = try makeCall(seed: 608, media: [Self.screen, Self.voice])
         let voice = try call.viewer.addMedia(.audio(streamID: "bob", isContent: false))
         let offer = try SessionDescription.parse(call.viewer.makeOffer().description)
@@ -262,7 +271,8 @@ import WireFormat
         #expect(call.viewer.remoteMedia.map(\.streamID) == ["alice#content", "alice"])
     }
 
-    @Test func `The peer may put another section where one was rejected`() throws {
+    @Test("The peer may put another section where one was rejected")
+    func peerPutAnother() throws {
         let call = try makeCall(seed: 617, media: [Self.screen, Self.voice])
         let mids = call.sender.localMedia.map(\.mid)
         try call.renegotiate { answer in
@@ -282,7 +292,8 @@ import WireFormat
         #expect(try call.makeOffer().media.map { try $0.mid() } == [mids[0], mid])
     }
 
-    @Test func `A peer that leaves out what it doesn't send is still known by it`() throws {
+    @Test("A peer that leaves out what it doesn't send is still known by it")
+    func peerLeavesDoesn() throws {
         let call = try makeCall(seed: 615)
         call.sender.setSending(false, media: 0, now: call.now)
         let text = try call.makeOffer().description.split(separator: "\r\n")
@@ -294,8 +305,10 @@ import WireFormat
         #expect(call.viewer.inbound[0].source?.rawValue == call.sender.localMedia[0].source)
     }
 
-    @Test(arguments: ["a b", "", "x\r\na=evil"])
-    func `An id that would break the description's lines is refused at once, and hinders no later offer`(
+    @Test(
+        "An id that would break the description's lines is refused at once, and hinders no later offer",
+        arguments: ["a b", "", "x\r\na=evil"])
+    func idBreakDescription(
         _ id: String
     ) throws {
         let call = try makeCall(seed: 616)
@@ -308,7 +321,8 @@ import WireFormat
         #expect(try call.makeOffer().media.count == 1)
     }
 
-    @Test func `Numbers that the peer's own sections use are not given to others`() throws {
+    @Test("Numbers that the peer's own sections use are not given to others")
+    func numbersPeerSections() throws {
         let call = try makeCall(seed: 609)
         _ = try call.viewer.addMedia(.audio(streamID: "bob", isContent: false))
         // The viewer's offer has its voice under 97 after renumbering, in a bundle where 96 and 97 are the screen's.
@@ -328,7 +342,8 @@ import WireFormat
             try next.media.map { try $0.extensionMaps().first { $0.uri.hasSuffix("audio-level") }?.id } == [nil, 8, 8])
     }
 
-    @Test func `A peer that renumbers everything is followed, and its numbers are kept to afterwards`() throws {
+    @Test("A peer that renumbers everything is followed, and its numbers are kept to afterwards")
+    func peerRenumbersEverything() throws {
         let call = try makeCall(seed: 614, media: [Self.screen, .audio(streamID: "alice#content", isContent: true)])
         _ = try call.viewer.addMedia(.video(streamID: "bob", isContent: false))
         // As aiortc does: Opus as 96, VP8 as 97 with its retransmissions as 98, whatever they were before.
@@ -371,8 +386,8 @@ import WireFormat
         ("no multiplexing", { $0.replacing("a=rtcp-mux\r\n", with: "") }, nil),
     ]
 
-    @Test(arguments: refused.indices)
-    func `A later answer that can't be is refused, and the call goes on as it was`(_ index: Int) throws {
+    @Test("A later answer that can't be is refused, and the call goes on as it was", arguments: refused.indices)
+    func laterAnswerRefused(_ index: Int) throws {
         let item = Self.refused[index]
         let call = try makeCall(seed: 610)
         _ = try call.sender.addMedia(Self.voice)
@@ -394,7 +409,8 @@ import WireFormat
         #expect(call.isSending(1))
     }
 
-    @Test func `A later offer that lacks a section, moves one or trades parts in DTLS is refused by the answerer`()
+    @Test("A later offer that lacks a section, moves one or trades parts in DTLS is refused by the answerer")
+    func laterOfferLacks()
         throws
     {
         let call = try makeCall(seed: 611, media: [Self.screen, Self.voice])
@@ -427,7 +443,8 @@ import WireFormat
         #expect(version(answer) == "2" && answer.media.allSatisfy { (try? $0.setup()) == .active })
     }
 
-    @Test func `After its end a connection takes no description`() throws {
+    @Test("After its end a connection takes no description")
+    func endConnectionTakes() throws {
         let call = try makeCall(seed: 612)
         let offer = try call.makeOffer()
         call.sender.close(now: call.now)
@@ -439,7 +456,8 @@ import WireFormat
         }
     }
 
-    @Test func `A later answer cut short or damaged anywhere traps nothing, and breaks nothing`() throws {
+    @Test("A later answer cut short or damaged anywhere traps nothing, and breaks nothing")
+    func laterAnswerCut() throws {
         let call = try makeCall(seed: 613, media: [Self.screen, Self.voice])
         _ = try call.sender.addMedia(Self.camera)
         let offer = try call.makeOffer()

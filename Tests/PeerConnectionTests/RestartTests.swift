@@ -21,7 +21,8 @@ import WireFormat
         return try #require(try description.iceAttributes(of: first))
     }
 
-    @Test func `A restart has new credentials on both sides, and no frame is lost by it`() throws {
+    @Test("A restart has new credentials on both sides, and no frame is lost by it")
+    func restartNewCredentials() throws {
         let call = try makeCall(seed: 801)
         let before = try credentials(call.makeOffer())
         let pair = call.sender.selectedPair?.id
@@ -44,7 +45,8 @@ import WireFormat
         #expect(try credentials(call.makeOffer()) == new)
     }
 
-    @Test func `A restart whose checks find nothing leaves the old pair`() throws {
+    @Test("A restart whose checks find nothing leaves the old pair")
+    func restartChecksFind() throws {
         let call = try makeCall(seed: 802)
         let pair = call.sender.selectedPair?.id
         call.sender.restartICE()
@@ -60,7 +62,8 @@ import WireFormat
         #expect(call.record.frames.count >= call.framesSent - 2)
     }
 
-    @Test func `After consent has expired a restart in time brings the call back with a key frame`() throws {
+    @Test("After consent has expired a restart in time brings the call back with a key frame")
+    func consentExpiredRestart() throws {
         var options = SimulatedCall.Options()
         options.sender.restartPatience = .seconds(30)
         options.viewer.restartPatience = .seconds(30)
@@ -86,7 +89,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test func `Without a restart in time the connection fails`() throws {
+    @Test("Without a restart in time the connection fails")
+    func restartTimeConnection() throws {
         var options = SimulatedCall.Options()
         options.sender.restartPatience = .seconds(30)
         let call = try makeCall(seed: 804, options: options)
@@ -97,8 +101,8 @@ import WireFormat
         #expect(call.record.failures == [.consentExpired, .consentExpired])
     }
 
-    @Test func `An answer that doesn't restart what the offer does is refused, and one to an offer rolled back`() throws
-    {
+    @Test("An answer that doesn't restart what the offer does is refused, and one to an offer rolled back")
+    func answerDoesnRestart() throws {
         let call = try makeCall(seed: 805)
         let plain = try call.makeOffer()
         let unchanged = try call.viewer.answer(offer: plain, now: call.now)
@@ -117,7 +121,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty && call.record.pathEvents.isEmpty)
     }
 
-    @Test func `Of two restarts that cross, the controlled side gives way`() throws {
+    @Test("Of two restarts that cross, the controlled side gives way")
+    func twoRestartsCross() throws {
         let call = try makeCall(seed: 806)
         call.sender.restartICE()
         call.viewer.restartICE()
@@ -134,7 +139,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty && call.record.frames.count >= call.framesSent - 2)
     }
 
-    @Test func `A socket that goes needs a restart, and a new one is enough for it`() throws {
+    @Test("A socket that goes needs a restart, and a new one is enough for it")
+    func socketGoesNeeds() throws {
         var options = SimulatedCall.Options()
         options.sender.restartPatience = .seconds(30)
         let call = try makeCall(seed: 807, options: options)

@@ -46,7 +46,8 @@ import WireFormat
         call.sender.outbound[0].stream?.statistics.retransmittedPacketsSent ?? 0
     }
 
-    @Test func `What was asked for when a media stopped does not keep later requests from being answered`() throws {
+    @Test("What was asked for when a media stopped does not keep later requests from being answered")
+    func askedMediaStopped() throws {
         let (call, wire) = try makeCall(seed: 801)
         var dropped: UInt64 = 0
         while dropped <= UInt64(VideoSender.maximumQueuedRetransmissions) {
@@ -75,8 +76,10 @@ import WireFormat
         try #require(call.sender.outbound[0].stream?.parameters.payloadType == PayloadType(100))
     }
 
-    @Test(arguments: [true, false])
-    func `Without RTX a number stands for one packet only, however later descriptions have it written`(
+    @Test(
+        "Without RTX a number stands for one packet only, however later descriptions have it written",
+        arguments: [true, false])
+    func rtxNumberStands(
         asksBefore: Bool
     ) throws {
         let (call, wire) = try makeCall(seed: 802, editOffer: WireTests.withoutRTX)
@@ -99,7 +102,8 @@ import WireFormat
         }
     }
 
-    @Test func `With RTX a packet can be sent again after another description too`() throws {
+    @Test("With RTX a packet can be sent again after another description too")
+    func rtxPacketSent() throws {
         let (call, wire) = try makeCall(seed: 803)
         let numbers = wire.value.suffix(20).map(number)
         try call.renegotiate {
@@ -111,8 +115,8 @@ import WireFormat
         #expect(retransmitted(call) == 20)
     }
 
-    @Test(arguments: [true, false])
-    func `Reports count what their own source sent; the statistics count all`(hasRTX: Bool) throws {
+    @Test("Reports count what their own source sent; the statistics count all", arguments: [true, false])
+    func reportsCountSource(hasRTX: Bool) throws {
         let (call, wire) = try makeCall(seed: 804, editOffer: { hasRTX ? $0 : WireTests.withoutRTX($0) })
         ask(for: wire.value.suffix(20).map(number), on: call)
         call.run(for: .seconds(3), sendsFrames: false)

@@ -56,7 +56,8 @@ import WireFormat
         #expect(try call.makeOffer().media.map { $0.port != 0 } == Array(repeating: false, count: sections) + [true])
     }
 
-    @Test func `A later offer may end every section; it is answered, and the transport stands`() throws {
+    @Test("A later offer may end every section; it is answered, and the transport stands")
+    func laterOfferEnd() throws {
         let call = try makeCall(seed: 811, media: [Self.screen, Self.voice])
         let text = try Self.rejecting([0, 1], in: call.makeOffer().description)
         let offer = try SessionDescription.parse(text)
@@ -68,14 +69,16 @@ import WireFormat
         try checkThatTheCallGoesOn(call, sections: 2)
     }
 
-    @Test func `A later answer that rejects every section stops what is sent; the transport stands`() throws {
+    @Test("A later answer that rejects every section stops what is sent; the transport stands")
+    func laterAnswerRejects() throws {
         let call = try makeCall(seed: 812)
         try call.renegotiate { Self.rejecting([0], in: $0) }
         #expect(!call.isSending(0))
         try checkThatTheCallGoesOn(call, sections: 1)
     }
 
-    @Test func `A later offer of which nothing can be taken is answered too`() throws {
+    @Test("A later offer of which nothing can be taken is answered too")
+    func laterOfferTaken() throws {
         let call = try makeCall(seed: 813)
         let offer = try call.makeOffer().description.replacing("VP8/90000", with: "H264/90000")
         let answer = try call.viewer.answer(offer: SessionDescription.parse(offer), now: call.now)
@@ -85,7 +88,8 @@ import WireFormat
 
     // MARK: This side's media
 
-    @Test func `What was rejected can be added again, however often it was`() throws {
+    @Test("What was rejected can be added again, however often it was")
+    func rejectedAddedHowever() throws {
         let call = try makeCall(seed: 814)
         var index = try call.sender.addMedia(Self.voice)
         for _ in 0...PeerConnection.maximumMedia {
@@ -108,7 +112,8 @@ import WireFormat
         }
     }
 
-    @Test func `A media is pending, agreed or refused as the newest descriptions have it`() throws {
+    @Test("A media is pending, agreed or refused as the newest descriptions have it")
+    func mediaPendingAgreed() throws {
         let call = try makeCall(seed: 815)
         let voice = try call.sender.addMedia(Self.voice)
         _ = try call.makeOffer()
@@ -131,7 +136,8 @@ import WireFormat
         #expect(call.agreement(other) == .pending)
     }
 
-    @Test func `An answerer's media are refused by an offer that does not receive them`() throws {
+    @Test("An answerer's media are refused by an offer that does not receive them")
+    func answererMediaRefused() throws {
         let call = try makeCall(seed: 816)
         func exchange(_ edit: (String) -> String = { $0 }) throws {
             let offer = try SessionDescription.parse(edit(call.viewer.makeOffer().description))
@@ -152,8 +158,10 @@ import WireFormat
 
     // MARK: The peer's media
 
-    @Test(arguments: [1, PeerConnection.maximumMedia - 1])
-    func `Receivers stay few, however often sections are rejected and used for something else`(voices: Int) throws {
+    @Test(
+        "Receivers stay few, however often sections are rejected and used for something else",
+        arguments: [1, PeerConnection.maximumMedia - 1])
+    func receiversStayFew(voices: Int) throws {
         let call = try makeCall(seed: 817)
         for _ in 0..<voices { _ = try call.sender.addMedia(Self.voice) }
         let text = try call.makeOffer().description
@@ -191,7 +199,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty && call.record.goodbyes == 0)
     }
 
-    @Test func `A goodbye that comes when its section stands for something else is not the peer's`() throws {
+    @Test("A goodbye that comes when its section stands for something else is not the peer's")
+    func goodbyeComesSection() throws {
         let call = try makeCall(seed: 818)
         let mid = call.sender.localMedia[0].mid
         let text = try call.makeOffer().description

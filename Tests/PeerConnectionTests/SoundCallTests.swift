@@ -25,7 +25,8 @@ import WireFormat
         return try SimulatedCall(conditions: conditions, seed: seed, options: options)
     }
 
-    @Test func `Four media arrive, each at its own receiver`() throws {
+    @Test("Four media arrive, each at its own receiver")
+    func fourMediaArrive() throws {
         let call = try Self.makeCall(seed: 501)
         call.run(for: .seconds(4))
         call.run(for: .milliseconds(500), sendsFrames: false)
@@ -50,8 +51,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test func `With loss and reordering pictures are repaired, and sound comes as it comes, each packet once`() throws
-    {
+    @Test("With loss and reordering pictures are repaired, and sound comes as it comes, each packet once")
+    func lossReorderingPictures() throws {
         let call = try Self.makeCall(seed: 502, conditions: WholeCallTests.disturbed(loss: 0.05))
         call.run(for: .seconds(10))
         call.run(for: .seconds(2), sendsFrames: false)
@@ -66,7 +67,8 @@ import WireFormat
         #expect(call.record.lossReportsOf[0] == nil)
     }
 
-    @Test func `Sound given after a key frame leaves before it`() throws {
+    @Test("Sound given after a key frame leaves before it")
+    func soundGivenKey() throws {
         let call = try Self.makeCall(seed: 503)
         call.run(for: .seconds(2), sendsFrames: false)
         let keys = try #require(call.viewerKeys)
@@ -88,8 +90,8 @@ import WireFormat
         #expect(order.value.count > 20)
     }
 
-    @Test func `Pictures with sound may be held back for it, and are shown at once when the sound has stopped`() throws
-    {
+    @Test("Pictures with sound may be held back for it, and are shown at once when the sound has stopped")
+    func picturesSoundHeld() throws {
         let call = try Self.makeCall(seed: 509, media: Array(Self.four[0...1]))
         call.run(for: .seconds(1), sendsFrames: false)
         let keys = try #require(call.viewerKeys)
@@ -114,7 +116,8 @@ import WireFormat
             ])
     }
 
-    @Test func `Sound and pictures that were taken together are told to be of one time`() throws {
+    @Test("Sound and pictures that were taken together are told to be of one time")
+    func soundPicturesTaken() throws {
         let call = try Self.makeCall(seed: 504)
         call.run(for: .seconds(4))
         let frame = try #require(call.record.framesOf[0]?.last)
@@ -134,7 +137,8 @@ import WireFormat
         }
     }
 
-    @Test func `Each picture's sender is asked for its own key frame`() throws {
+    @Test("Each picture's sender is asked for its own key frame")
+    func pictureSenderAsked() throws {
         let call = try Self.makeCall(seed: 505)
         call.run(for: .seconds(2))
         call.record.keyFrameRequestsOf = [:]
@@ -147,7 +151,8 @@ import WireFormat
         #expect(call.record.keyFrameRequestsOf == [3: 1])
     }
 
-    @Test func `What is given for no media, or for the other kind, is counted and dropped`() throws {
+    @Test("What is given for no media, or for the other kind, is counted and dropped")
+    func givenMediaKind() throws {
         let call = try Self.makeCall(seed: 506)
         call.sender.send(call.soundFrame(marking: 0), media: 1, now: call.now)
         call.run(for: .seconds(1), sendsFrames: false)
@@ -159,7 +164,8 @@ import WireFormat
         #expect(call.record.soundOf.isEmpty)
     }
 
-    @Test func `Statistics tell of sound under W3C's names, on both ends`() throws {
+    @Test("Statistics tell of sound under W3C's names, on both ends")
+    func statisticsTellSound() throws {
         let call = try Self.makeCall(seed: 507)
         call.run(for: .seconds(4))
         let sent = call.sender.statistics(now: call.now)
@@ -191,7 +197,8 @@ import WireFormat
         #expect(Set(sent.map(\.id)).count == sent.count && Set(seen.map(\.id)).count == seen.count)
     }
 
-    @Test func `More media than a connection has room for are refused`() throws {
+    @Test("More media than a connection has room for are refused")
+    func mediaConnectionRoom() throws {
         var random = SeededGenerator(seed: 508)
         let kinds = [LocalIdentity.MediaKind](repeating: Self.four[2], count: PeerConnection.maximumMedia)
         let identity = try LocalIdentity(media: kinds, unixTime: 1_700_000_000, random: &random)

@@ -29,7 +29,8 @@ import WireFormat
         return packet + [0x10, 0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x00, 0x05, 0xD0, 0x02, 9, 9]
     }
 
-    @Test func `Any number of media sources that belong to no section leaves no trace, and the call goes on`() throws {
+    @Test("Any number of media sources that belong to no section leaves no trace, and the call goes on")
+    func numberMediaSources() throws {
         let (call, protection) = try makeCall(seed: 451)
         let payloadType = UInt8(call.viewer.inbound[0].negotiated.payloadType)
         let before = try #require(call.viewer.transport.inbound?.streamCount)
@@ -44,7 +45,8 @@ import WireFormat
         #expect(call.record.frames.count == call.framesSent)
     }
 
-    @Test func `Any number of sources of reports takes so many streams, and the call goes on`() throws {
+    @Test("Any number of sources of reports takes so many streams, and the call goes on")
+    func numberSourcesReports() throws {
         let (call, protection) = try makeCall(seed: 452)
         for round in UInt32(0)..<30 {
             for source in round * 100 + 1...round * 100 + 100 {
@@ -60,7 +62,8 @@ import WireFormat
         #expect(call.record.frames.count == call.framesSent)
     }
 
-    @Test func `A source that a later description names is received, whatever sources there were before`() throws {
+    @Test("A source that a later description names is received, whatever sources there were before")
+    func sourceLaterDescription() throws {
         let (call, protection) = try makeCall(seed: 453)
         let old = try #require(call.viewer.inbound[0].source)
         let payloadType = UInt8(call.viewer.inbound[0].negotiated.payloadType)
@@ -85,7 +88,8 @@ import WireFormat
         }
     }
 
-    @Test func `Who has no keys makes nobody lose a stream`() throws {
+    @Test("Who has no keys makes nobody lose a stream")
+    func keysMakesLose() throws {
         let (call, _) = try makeCall(seed: 454)
         let source = try #require(call.viewer.inbound[0].source)
         let payloadType = UInt8(call.viewer.inbound[0].negotiated.payloadType)

@@ -59,7 +59,8 @@ import WireFormat
         return events
     }
 
-    @Test func `What is found after the description is told, once, and then that it was all`() throws {
+    @Test("What is found after the description is told, once, and then that it was all")
+    func foundDescriptionTold() throws {
         var peer = try Self.open(as: .offerer, seed: 901)
         let offer = try peer.makeOffer()
         #expect(offer.description.contains("a=ice-options:ice2 trickle"))
@@ -83,7 +84,8 @@ import WireFormat
         #expect(try Self.candidates(next).count == 2 && next.description.contains("a=end-of-candidates"))
     }
 
-    @Test func `Nobody is told one by one who did not say so, and the descriptions are complete`() throws {
+    @Test("Nobody is told one by one who did not say so, and the descriptions are complete")
+    func toldSayDescriptions() throws {
         for (ours, theirs) in [(false, true), (true, false)] {
             var peer = try Self.open(as: .offerer, seed: 902, trickles: ours)
             var viewer = try Self.open(as: .answerer, seed: 904, trickles: theirs)
@@ -98,7 +100,8 @@ import WireFormat
         }
     }
 
-    @Test func `A candidate of the peer is taken, or refused with the reason`() throws {
+    @Test("A candidate of the peer is taken, or refused with the reason")
+    func candidatePeerTaken() throws {
         var peer = try Self.open(as: .offerer, seed: 905)
         var viewer = try Self.open(as: .answerer, seed: 907)
         #expect(throws: RemoteCandidateError.noDescription) {
@@ -147,12 +150,14 @@ import WireFormat
         }
     }
 
-    @Test(arguments: [
-        (TransportPolicy.all, false, ["0f2e-4f.local", "HIDDEN.local."]),
-        (.all, true, ["0f2e-4f.local", "HIDDEN.local.", "a.hidden.local", "viewer.example", "local"]),
-        (.relay, false, []), (.relay, true, []),
-    ])
-    func `A name is asked for where nobody outside the link hears of it, or where that was allowed`(
+    @Test(
+        "A name is asked for where nobody outside the link hears of it, or where that was allowed",
+        arguments: [
+            (TransportPolicy.all, false, ["0f2e-4f.local", "HIDDEN.local."]),
+            (.all, true, ["0f2e-4f.local", "HIDDEN.local.", "a.hidden.local", "viewer.example", "local"]),
+            (.relay, false, []), (.relay, true, []),
+        ])
+    func nameAskedOutside(
         policy: TransportPolicy, resolves: Bool, asked: [String]
     ) throws {
         let names = ["0f2e-4f.local", "HIDDEN.local.", "a.hidden.local", "viewer.example", "local"]
@@ -179,8 +184,8 @@ import WireFormat
         #expect(viewer.connectivityFacts.namesLeftOut == names.count - asked.count)
     }
 
-    @Test func `No more of a description's candidates are kept than are checked, in however many descriptions`() throws
-    {
+    @Test("No more of a description's candidates are kept than are checked, in however many descriptions")
+    func descriptionCandidatesKept() throws {
         var peer = try Self.open(as: .offerer, seed: 915)
         var viewer = try Self.open(as: .answerer, seed: 917)
         let limit = viewer.agent.maximumRemoteCandidates
@@ -202,7 +207,8 @@ import WireFormat
         }
     }
 
-    @Test func `A candidate of the description before is stale, one of the next waits for it`() throws {
+    @Test("A candidate of the description before is stale, one of the next waits for it")
+    func candidateDescriptionStale() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 908)
         call.run(for: .seconds(2))
         let fragment = call.viewer.remoteUsernameFragment
@@ -224,8 +230,8 @@ import WireFormat
         #expect(!call.viewer.agent.remoteCandidates.contains { $0.address.port == 4010 || $0.address.port == 4011 })
     }
 
-    @Test(arguments: [false, true])
-    func `Two that know nothing of each other's addresses connect by what is told later`(isNamed: Bool) throws {
+    @Test("Two that know nothing of each other's addresses connect by what is told later", arguments: [false, true])
+    func twoKnowAddresses(isNamed: Bool) throws {
         var options = SimulatedCall.Options()
         options.sender.trickles = true
         options.viewer.trickles = true
@@ -259,7 +265,8 @@ import WireFormat
         #expect(call.record.frames.count > 50)
     }
 
-    @Test func `Where the peer has told all and nothing works, the connection fails before its time`() throws {
+    @Test("Where the peer has told all and nothing works, the connection fails before its time")
+    func peerToldWorks() throws {
         var options = SimulatedCall.Options()
         options.sender.trickles = true
         options.viewer.trickles = true

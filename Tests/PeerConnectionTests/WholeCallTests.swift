@@ -14,7 +14,8 @@ import WireFormat
             loss: loss, delay: .milliseconds(20), jitter: .milliseconds(5), reordering: 0.1, duplication: 0.05)
     }
 
-    @Test func `On a clean path every frame arrives, after a quarter of a second at most`() throws {
+    @Test("On a clean path every frame arrives, after a quarter of a second at most")
+    func cleanPathFrame() throws {
         let call = try SimulatedCall(conditions: Self.lossless, seed: 1)
         let start = call.now
         call.run(for: .seconds(5))
@@ -27,8 +28,10 @@ import WireFormat
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test(arguments: [0.0, 0.05, 0.2], [UInt64(11), 12, 13])
-    func `With loss, reordering and duplicates the call connects and frames are repaired`(
+    @Test(
+        "With loss, reordering and duplicates the call connects and frames are repaired",
+        arguments: [0.0, 0.05, 0.2], [UInt64(11), 12, 13])
+    func lossReorderingDuplicates(
         loss: Double, seed: UInt64
     ) throws {
         let call = try SimulatedCall(conditions: Self.disturbed(loss: loss), seed: seed)
@@ -41,7 +44,8 @@ import WireFormat
         #expect(share >= least, "\(call.record.frames.count) of \(call.framesSent)")
     }
 
-    @Test func `Decoding can go on from frame to frame: no gap but before a key frame`() throws {
+    @Test("Decoding can go on from frame to frame: no gap but before a key frame")
+    func decodingGoFrame() throws {
         let call = try SimulatedCall(conditions: Self.disturbed(loss: 0.2), seed: 21)
         call.run(for: .seconds(10))
         // Nearly 300 were sent; a gap costs a round trip and what it takes to ask.
@@ -55,7 +59,8 @@ import WireFormat
         }
     }
 
-    @Test func `The same seed gives the same link and the same packets`() throws {
+    @Test("The same seed gives the same link and the same packets")
+    func seedGivesLink() throws {
         func run() throws -> SimulatedCall.Record {
             let call = try SimulatedCall(conditions: Self.disturbed(loss: 0.05), seed: 31)
             call.run(for: .seconds(5))
@@ -69,7 +74,8 @@ import WireFormat
         #expect(first.frames.map(\.data) == second.frames.map(\.data))
     }
 
-    @Test func `A frame is paced: no 5 ms carry more than the pacing rate and one group allow`() throws {
+    @Test("A frame is paced: no 5 ms carry more than the pacing rate and one group allow")
+    func framePacedMs() throws {
         let call = try SimulatedCall(conditions: Self.lossless, seed: 41)
         let rates = Box<[DataRate]>([])
         call.tap = { [unowned call] _, end in
@@ -93,7 +99,8 @@ import WireFormat
         #expect(fullest > 0.5, "else nothing was held back")
     }
 
-    @Test func `Closing says goodbye, and the other end hears it`() throws {
+    @Test("Closing says goodbye, and the other end hears it")
+    func closingSaysGoodbye() throws {
         let call = try SimulatedCall(conditions: Self.lossless, seed: 51)
         call.run(for: .seconds(2))
         call.sender.close(now: call.now)
@@ -102,7 +109,8 @@ import WireFormat
         #expect(call.record.failures.isEmpty)
     }
 
-    @Test func `Statistics carry W3C's names and count what went out and what came in`() throws {
+    @Test("Statistics carry W3C's names and count what went out and what came in")
+    func statisticsCarryW3C() throws {
         let call = try SimulatedCall(conditions: Self.disturbed(loss: 0.05), seed: 61)
         call.run(for: .seconds(5))
         let sent = call.sender.statistics(now: call.now)

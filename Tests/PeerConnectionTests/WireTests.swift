@@ -39,7 +39,8 @@ import WireFormat
         return (call, wire.value, packets)
     }
 
-    @Test func `Without RTX a lost packet is sent again byte for byte, and the viewer takes it`() throws {
+    @Test("Without RTX a lost packet is sent again byte for byte, and the viewer takes it")
+    func rtxLostPacket() throws {
         let (call, wire, _) = try run(seed: 201, loss: 0.05, editOffer: Self.withoutRTX)
         var first: [UInt16: [UInt8]] = [:]
         var repeated = 0
@@ -59,7 +60,8 @@ import WireFormat
         #expect(call.record.frames.count >= call.framesSent * 98 / 100, "\(call.record.frames.count)")
     }
 
-    @Test func `Payload types and extension ids are those of the answer, whatever the offer said`() throws {
+    @Test("Payload types and extension ids are those of the answer, whatever the offer said")
+    func payloadTypesExtension() throws {
         let (call, _, packets) = try run(seed: 202, loss: 0.05, editOffer: Self.renumbered)
         let media = packets.filter { $0.header.payloadType == PayloadType(41) }
         let repeats = packets.filter { $0.header.payloadType == PayloadType(42) }
@@ -85,7 +87,8 @@ import WireFormat
         #expect(all.first?.playoutDelay == PlayoutDelay(minimum: .zero, maximum: .zero))
     }
 
-    @Test func `No report goes out before a packet, and each second one does`() throws {
+    @Test("No report goes out before a packet, and each second one does")
+    func reportGoesPacket() throws {
         let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 203)
         let wire = Box<[(kind: DatagramKind, bytes: [UInt8])]>([])
         call.tap = { datagram, end in
@@ -110,7 +113,8 @@ import WireFormat
         #expect(senderReports.allSatisfy { $0.packetCount > 0 && $0.octetCount > 0 })
     }
 
-    @Test func `A close before the first frame says goodbye as a receiver, for no packet was sent`() throws {
+    @Test("A close before the first frame says goodbye as a receiver, for no packet was sent")
+    func closeFirstFrame() throws {
         let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 204)
         call.run(for: .seconds(1), sendsFrames: false)
         let keys = try #require(call.viewerKeys)

@@ -3,7 +3,8 @@ import Testing
 import WireFormat
 
 struct AudioLevelTests {
-    @Test func everyByteIsALevel() {
+    @Test("Every byte is a level")
+    func everyByteIsALevel() {
         for byte in UInt8.min...UInt8.max {
             let level = AudioLevel(rawValue: byte)
             #expect(level.isVoice == (byte >= 128))
@@ -13,7 +14,8 @@ struct AudioLevelTests {
         #expect(AudioLevel(level: 200, isVoice: false) == .silence)
     }
 
-    @Test func amplitudeIsTheLevelsFactor() {
+    @Test("The amplitude is the level's factor")
+    func amplitudeIsTheLevelsFactor() {
         #expect(AudioLevel(level: 0, isVoice: true).amplitude == 1)
         #expect(AudioLevel.silence.amplitude == 0)
         for (level, factor) in [(UInt8(20), 0.1), (40, 0.01), (6, 0.501_187_233_6), (120, 0.000_001)] {
@@ -21,7 +23,8 @@ struct AudioLevelTests {
         }
     }
 
-    @Test func theExtensionIsOneByteInBothForms() throws {
+    @Test("The extension is one byte in both forms")
+    func extensionByteForms() throws {
         var extensions = HeaderExtensions()
         extensions.audioLevel = AudioLevel(level: 42, isVoice: true)
         // RFC 6464 §3: 0xAA is the voice flag with 42.
@@ -38,7 +41,8 @@ struct AudioLevelTests {
         }
     }
 
-    @Test func aPacketOfAnotherImplementationIsReadAndWrittenAlike() throws {
+    @Test("A packet of another implementation is read and written alike")
+    func packetAnotherImplementation() throws {
         // aiortc: marker, payload type 109, mid "snd" (1), audio level (7), an Opus packet of one frame.
         let packet = hex("90ed12341234567887654321bede000212736e6470aa0000fc010203")
         var map = HeaderExtensionMap()
@@ -56,7 +60,8 @@ struct AudioLevelTests {
         #expect(bytes + hex("fc010203") == packet)
     }
 
-    @Test func anElementOfAnotherLengthIsPassedOver() throws {
+    @Test("An element of another length is passed over")
+    func elementAnotherLength() throws {
         var map = HeaderExtensionMap()
         map[.audioLevel] = 7
         let packet = hex("90ef0001 00000002 00000003 bede0001 71aa0000")
@@ -64,7 +69,8 @@ struct AudioLevelTests {
         #expect(HeaderExtensions(header, in: packet.span.bytes, map: map).audioLevel == nil)
     }
 
-    @Test func theSoundsClockRunsFromThePeersOffset() {
+    @Test("The sound's clock runs from the peer's offset")
+    func soundClockRuns() {
         let frame = EncodedAudioFrame(
             payload: [0xFC], mediaTime: 1 << 32 | 960, captureTime: .seconds(1), sampleCount: 960)
         #expect(frame.timestamp(offset: RTPTimestamp(.max)).rawValue == 959)

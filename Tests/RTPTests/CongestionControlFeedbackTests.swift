@@ -20,7 +20,8 @@ struct CongestionControlFeedbackTests {
         return feedback
     }
 
-    @Test func reportsAreRead() throws {
+    @Test("Reports are read")
+    func reportsAreRead() throws {
         let feedback = try #require(try parse(message))
         #expect(feedback.sender == SynchronizationSource(10))
         #expect(feedback.timestamp.duration == .milliseconds(1500))
@@ -35,23 +36,27 @@ struct CongestionControlFeedbackTests {
         #expect(feedback.streams[1].arrivals.map { $0?.offset } == [.tooLongAgo, .unavailable])
     }
 
-    @Test func whatIsWrittenIsReadAgain() throws {
+    @Test("What is written is read again")
+    func whatIsWrittenIsReadAgain() throws {
         let feedback = try #require(try parse(message))
         #expect(RTCPPacket.congestionControlFeedback(feedback).bytes == message)
     }
 
-    @Test func reportWithoutStreamsIsRead() throws {
+    @Test("A report without streams is read")
+    func reportWithoutStreamsIsRead() throws {
         let feedback = try #require(try parse(hex("8bcd0002 0000000a 00000001")))
         #expect(feedback.streams.isEmpty)
     }
 
-    @Test func countsBeyondThePacketAreRefused() throws {
+    @Test("Counts beyond the packet are refused")
+    func countsBeyondPacket() throws {
         for count in ["4001", "ffff", "0009", "4000"] {
             #expect(try parse(hex("8bcd0005 0000000a 0000000b 0000" + count + "80008000 00000001")) == nil)
         }
     }
 
-    @Test func noDamageTraps() {
+    @Test("Whatever is read of a damaged report is written in whole words")
+    func noDamageTraps() {
         forEachDamage(of: message) { bytes in
             guard let packets = try? RTCPPacket.parse(compound: bytes.span.bytes) else { return }
             for packet in packets { #expect(packet.bytes.count % 4 == 0) }

@@ -34,17 +34,19 @@ struct OpusPacketTests {
     }
 
     /// Table 2 of RFC 6716 §3.1, in samples at 48 kHz.
-    @Test(arguments: [
-        Row(0...3, .silk, .narrowband, [480, 960, 1920, 2880]),
-        Row(4...7, .silk, .mediumband, [480, 960, 1920, 2880]),
-        Row(8...11, .silk, .wideband, [480, 960, 1920, 2880]),
-        Row(12...13, .hybrid, .superWideband, [480, 960]),
-        Row(14...15, .hybrid, .fullband, [480, 960]),
-        Row(16...19, .celt, .narrowband, [120, 240, 480, 960]),
-        Row(20...23, .celt, .wideband, [120, 240, 480, 960]),
-        Row(24...27, .celt, .superWideband, [120, 240, 480, 960]),
-        Row(28...31, .celt, .fullband, [120, 240, 480, 960]),
-    ])
+    @Test(
+        "Every configuration is known",
+        arguments: [
+            Row(0...3, .silk, .narrowband, [480, 960, 1920, 2880]),
+            Row(4...7, .silk, .mediumband, [480, 960, 1920, 2880]),
+            Row(8...11, .silk, .wideband, [480, 960, 1920, 2880]),
+            Row(12...13, .hybrid, .superWideband, [480, 960]),
+            Row(14...15, .hybrid, .fullband, [480, 960]),
+            Row(16...19, .celt, .narrowband, [120, 240, 480, 960]),
+            Row(20...23, .celt, .wideband, [120, 240, 480, 960]),
+            Row(24...27, .celt, .superWideband, [120, 240, 480, 960]),
+            Row(28...31, .celt, .fullband, [120, 240, 480, 960]),
+        ])
     func everyConfigurationIsKnown(_ row: Row) throws {
         for (number, samples) in zip(row.configurations, row.samples) {
             for channels: UInt8 in [0, 1] {
@@ -67,7 +69,8 @@ struct OpusPacketTests {
         #expect(row.configurations.count == row.samples.count)
     }
 
-    @Test func aPacketOfTwentyMillisecondsSaysSo() throws {
+    @Test("A packet of twenty milliseconds says so")
+    func packetTwentyMilliseconds() throws {
         // Configuration 31, stereo, one frame: what a browser sends for music.
         let packet = try parse([0xFC, 1, 2, 3])
         #expect(packet.duration == .milliseconds(20))
@@ -75,7 +78,8 @@ struct OpusPacketTests {
         #expect(OpusPacket.Bandwidth.narrowband < .fullband)
     }
 
-    @Test func aFrameWithoutBytesIsAllowed() throws {
+    @Test("A frame without bytes is allowed")
+    func aFrameWithoutBytesIsAllowed() throws {
         // A packet of one byte is how an encoder says that there is nothing to hear (RFC 6716 §3.2.1, DTX).
         #expect(try parse([0x08]).sampleCount == 960)
         #expect(try parse([0x09]).frameCount == 2)
@@ -84,11 +88,13 @@ struct OpusPacketTests {
         #expect(try parse([0x0B, 0x83, 0, 0]).frameCount == 3)
     }
 
-    @Test func ruleOneAPacketHasAtLeastOneByte() {
+    @Test("Rule 1: a packet has at least one byte")
+    func rulePacketByte() {
         #expect(error([]) == .truncated(.opusTableOfContents, offset: 0))
     }
 
-    @Test func ruleTwoNoImpliedLengthIsAbove1275() throws {
+    @Test("Rule 2: no implied length is above 1275")
+    func ruleImpliedLength() throws {
         _ = try parse([0x08] + zeros(1275))
         #expect(error([0x08] + zeros(1276)) == .invalid(.opusFrameLength, offset: 1))
         _ = try parse([0x09] + zeros(2550))
@@ -103,13 +109,15 @@ struct OpusPacketTests {
         _ = try parse([0x0A, 255, 255] + zeros(1275))
     }
 
-    @Test func ruleThreeTwoEqualFramesFillAnOddPacket() {
+    @Test("Rule 3: two equal frames fill an odd packet")
+    func ruleTwoEqual() {
         #expect(error([0x09, 0]) == .invalid(.opusFrameLength, offset: 1))
         #expect(error([0x09, 0, 0]) == nil)
         #expect(error([0x09, 0, 0, 0]) == .invalid(.opusFrameLength, offset: 1))
     }
 
-    @Test func ruleFourTheFirstOfTwoFramesIsWithinThePacket() {
+    @Test("Rule 4: the first of two frames is within the packet")
+    func ruleFirstTwo() {
         #expect(error([0x0A]) == .truncated(.opusFrameLength, offset: 1))
         #expect(error([0x0A, 252]) == .truncated(.opusFrameLength, offset: 2))
         #expect(error([0x0A, 3, 0, 0]) == .truncated(.opusFrameLength, offset: 1))
@@ -119,7 +127,8 @@ struct OpusPacketTests {
         #expect(error([0x0A, 252, 1] + zeros(256)) == nil)
     }
 
-    @Test func ruleFiveThereIsAFrameAndNoMoreThan120Milliseconds() {
+    @Test("Rule 5: there is a frame, and no more than 120 ms")
+    func ruleFrameMs() {
         #expect(error([0x0B]) == .truncated(.opusFrameCount, offset: 1))
         #expect(error([0x0B, 0]) == .invalid(.opusFrameCount, offset: 1))
         #expect(error([0x0B, 6]) == nil)
@@ -128,7 +137,8 @@ struct OpusPacketTests {
         #expect(error([0x83, 49]) == .invalid(.opusFrameCount, offset: 1))
     }
 
-    @Test func ruleSixFramesOfOneLengthShareWhatPaddingLeaves() throws {
+    @Test("Rule 6: frames of one length share what padding leaves")
+    func ruleFramesLength() throws {
         #expect(error([0x0B, 3, 0, 0]) == .invalid(.opusFrameLength, offset: 2))
         #expect(error([0x0B, 0x43]) == .truncated(.opusPadding, offset: 2))
         #expect(error([0x0B, 0x43, 1]) == .truncated(.opusPadding, offset: 2))
@@ -141,7 +151,8 @@ struct OpusPacketTests {
         #expect(error([0x0B, 0x41, 255, 255, 3] + zeros(510)) == .truncated(.opusPadding, offset: 2))
     }
 
-    @Test func ruleSevenFramesOfDifferentLengthsFitWithTheirHeaders() throws {
+    @Test("Rule 7: frames of different lengths fit with their headers")
+    func ruleFramesDifferent() throws {
         #expect(error([0x0B, 0x83]) == .truncated(.opusFrameLength, offset: 2))
         #expect(error([0x0B, 0x83, 1]) == .truncated(.opusFrameLength, offset: 3))
         #expect(error([0x0B, 0x83, 1, 2, 0, 0]) == .truncated(.opusFrameLength, offset: 2))
@@ -150,11 +161,13 @@ struct OpusPacketTests {
         #expect(try parse([0x0B, 0xC3, 1, 1, 2, 0, 0, 0, 0]).paddingByteCount == 1)
     }
 
-    @Test(arguments: [
-        [0x08] + [UInt8](repeating: 7, count: 20), [0x09] + [UInt8](repeating: 7, count: 20),
-        [0x0A, 252, 0] + [UInt8](repeating: 7, count: 260), [0x0B, 3] + [UInt8](repeating: 7, count: 12),
-        [0x0B, 0xC3, 2, 5, 6, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 0, 0],
-    ])
+    @Test(
+        "No truncation or damage traps",
+        arguments: [
+            [0x08] + [UInt8](repeating: 7, count: 20), [0x09] + [UInt8](repeating: 7, count: 20),
+            [0x0A, 252, 0] + [UInt8](repeating: 7, count: 260), [0x0B, 3] + [UInt8](repeating: 7, count: 12),
+            [0x0B, 0xC3, 2, 5, 6, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 0, 0],
+        ])
     func noTruncationOrDamageTraps(_ packet: [UInt8]) throws {
         _ = try parse(packet)
         forEachDamage(of: packet) { bytes in

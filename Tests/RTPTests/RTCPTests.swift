@@ -101,19 +101,19 @@ struct RTCPPacketTests {
                 sender: one, bitrate: .bitsPerSecond(bits), sources: [two, SynchronizationSource(3)]))
     }
 
-    @Test(arguments: vectors)
-    func packetsAreReadAndWrittenByTheByte(_ text: String, _ packet: RTCPPacket) throws {
+    @Test("Packets are read and written by the byte", arguments: vectors)
+    func packetsReadWritten(_ text: String, _ packet: RTCPPacket) throws {
         let bytes = hex(text)
         #expect(try RTCPPacket.parse(compound: bytes.span.bytes) == [packet])
         #expect(packet.bytes == bytes)
     }
 
-    @Test(arguments: vectors.map(\.0))
-    func whateverIsReadOfADamagedPacketIsWrittenAsItWasRead(_ text: String) {
+    @Test("Whatever is read of a damaged packet is written as it was read", arguments: vectors.map(\.0))
+    func readDamagedPacket(_ text: String) {
         forEachDamage(of: hex(text), readEverything)
     }
 
-    @Test(arguments: vectors.map(\.0))
+    @Test("Every truncation is refused", arguments: vectors.map(\.0))
     func everyTruncationIsRefused(_ text: String) {
         let bytes = hex(text)
         for count in 0..<bytes.count {
@@ -121,12 +121,14 @@ struct RTCPPacketTests {
         }
     }
 
-    @Test func aCompoundHoldsItsPacketsInOrder() throws {
+    @Test("A compound holds its packets in order")
+    func compoundHoldsPackets() throws {
         let all = Self.vectors.flatMap { hex($0.0) }
         #expect(try RTCPPacket.parse(compound: all.span.bytes) == Self.vectors.map(\.1))
     }
 
-    @Test func contentThatCannotBeReadLeavesTheOthersStanding() throws {
+    @Test("Content that cannot be read leaves the others standing")
+    func contentCannotRead() throws {
         // A receiver report that announces a block it doesn't hold, then a PLI.
         let packets = try RTCPPacket.parse(compound: hex("81c90001 00000001 81ce0002 00000001 00000002").span.bytes)
         #expect(packets.count == 2)
@@ -136,7 +138,8 @@ struct RTCPPacketTests {
         #expect(packets.last == .pictureLossIndication(PictureLossIndication(sender: one, media: two)))
     }
 
-    @Test func framesThatAreWrongSpoilTheCompound() {
+    @Test("Frames that are wrong spoil the compound")
+    func framesWrongSpoil() {
         func error(_ text: String) -> RTPError? {
             let bytes = hex(text)
             do throws(RTPError) {
@@ -160,7 +163,8 @@ struct RTCPPacketTests {
         }
     }
 
-    @Test func aListOfMissingPacketsIsBounded() throws {
+    @Test("A list of missing packets is bounded")
+    func aListOfMissingPacketsIsBounded() throws {
         let limit = GenericNACK.maximumEntryCount
         for count in [limit, limit + 1] {
             let length = 2 + count
@@ -176,12 +180,14 @@ struct RTCPPacketTests {
         }
     }
 
-    @Test func paddingIsLeftAside() throws {
+    @Test("Padding is left aside")
+    func paddingIsLeftAside() throws {
         let packets = try RTCPPacket.parse(compound: hex("a1ce0003 00000001 00000002 00000004").span.bytes)
         #expect(packets == [.pictureLossIndication(PictureLossIndication(sender: one, media: two))])
     }
 
-    @Test func aDescriptionWithZerosTooManyIsRead() throws {
+    @Test("A description with zeros too many is read")
+    func descriptionZerosMany() throws {
         // aiortc ends a chunk with two zeros at least, where one would do.
         let bytes = hex("81ca0005 00000063 0109 7b6120636e616d657d 00 00000000")
         guard case .sourceDescription(let read)? = try RTCPPacket.parse(compound: bytes.span.bytes).first else {
@@ -193,7 +199,8 @@ struct RTCPPacketTests {
         #expect(read.canonicalName(of: one) == nil)
     }
 
-    @Test func estimatesBeyondTheMantissaAreRoundedDown() throws {
+    @Test("Estimates beyond the mantissa are rounded down")
+    func estimatesBeyondMantissa() throws {
         // aiortc: 1 234 567 890 123 bit/s.
         let bytes = hex("8fce0006000000010000000052454d42025e3ee30000000200000003")
         #expect(Self.remb(1_234_567_890_123).bytes == bytes)
@@ -213,7 +220,8 @@ struct RTCPPacketTests {
         #expect(most.bitrate.bitsPerSecond == .max)
     }
 
-    @Test func whatOnePacketCannotCountGoesIntoMore() throws {
+    @Test("What one packet cannot count goes into more")
+    func packetCannotCount() throws {
         let blocks = [ReportBlock](repeating: Self.block, count: 70)
         let report = RTCPPacket.senderReport(
             SenderReport(
@@ -230,7 +238,8 @@ struct RTCPPacketTests {
         #expect(counts == [31, 1031, 1008])
     }
 
-    @Test func theRoundTripTimeIsWhatIsLeftAfterTheDelay() {
+    @Test("The round trip time is what is left after the delay")
+    func roundTripTime() {
         // RFC 3550 §6.4.1, figure 2.
         var block = Self.block
         block.lastSenderReport = NTPShortTime(0xB705_2000)
@@ -251,7 +260,8 @@ struct RTCPBundleWriterTests {
         try RTCPPacket.parse(compound: datagram.span.bytes).map { $0.bytes[1] }
     }
 
-    @Test func aCompoundBeginsWithAReportAndTheName() throws {
+    @Test("A compound begins with a report and the name")
+    func compoundBeginsReport() throws {
         let writer = RTCPBundleWriter(source: one, canonicalName: "name", allowsReducedSize: false)
         #expect(try writer.datagrams(feedback: [pli]).map(kinds) == [[201, 202, 206]])
         let report = RTCPPacket.senderReport(
@@ -264,7 +274,8 @@ struct RTCPBundleWriterTests {
         #expect(writer.datagrams() == [])
     }
 
-    @Test func feedbackOfReducedSizeGoesAlone() throws {
+    @Test("Feedback of reduced size goes alone")
+    func feedbackOfReducedSizeGoesAlone() throws {
         let writer = RTCPBundleWriter(source: one, canonicalName: "name", allowsReducedSize: true)
         #expect(writer.datagrams(feedback: [pli]) == [pli.bytes])
     }
@@ -282,7 +293,7 @@ struct RTCPBundleWriterTests {
         #expect(count(prefix + 35) == [prefix + 24, prefix + 12])
     }
 
-    @Test(arguments: [true, false])
+    @Test("No datagram is longer than allowed", arguments: [true, false])
     func noDatagramIsLongerThanAllowed(_ allowsReducedSize: Bool) throws {
         let writer = RTCPBundleWriter(
             source: one, canonicalName: "name", allowsReducedSize: allowsReducedSize, maximumByteCount: 600)

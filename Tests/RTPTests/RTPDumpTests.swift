@@ -17,7 +17,8 @@ struct RTPDumpTests {
         return packets
     }
 
-    @Test func packetsComeWithTheirTimes() throws {
+    @Test("Packets come with their times")
+    func packetsComeWithTheirTimes() throws {
         let reader = try RTPDumpReader(Self.file)
         #expect(reader.source == "192.0.2.1/5004")
         #expect(reader.start == .milliseconds(100_500))
@@ -27,13 +28,15 @@ struct RTPDumpTests {
         #expect(packets.map(\.bytes) == [Self.packet, Self.control])
     }
 
-    @Test func whatIsNoDumpIsRefusedWithItsPlace() {
+    @Test("What is no dump is refused with its place")
+    func dumpRefusedPlace() {
         #expect(throws: RTPError.invalid(.dumpSignature, offset: 0)) { try read(Array("#!rtpplay2.0 x\n".utf8)) }
         #expect(throws: RTPError.truncated(.dumpSignature, offset: 13)) { try read(Array("#!rtpplay1.0 x".utf8)) }
         #expect(throws: RTPError.invalid(.dumpPacket, offset: 44)) { try read(Self.head + hex("0007 0000 00000000")) }
     }
 
-    @Test func aDumpCutWithinAPacketGivesThoseBeforeAndAnErrorAtItsPlace() throws {
+    @Test("A dump cut within a packet gives those before and an error at its place")
+    func dumpCutPacket() throws {
         let starts = [Self.head.count, Self.head.count + 8 + Self.packet.count]
         for count in Self.head.count..<Self.file.count {
             var reader = try RTPDumpReader(Array(Self.file.prefix(count)))
@@ -52,7 +55,8 @@ struct RTPDumpTests {
         }
     }
 
-    @Test func packetsOfADamagedDumpHaveNoMoreThanItsBytes() {
+    @Test("Packets of a damaged dump have no more than its bytes")
+    func packetsDamagedDump() {
         forEachDamage(of: Self.file) { bytes in
             guard let packets = try? read(bytes) else { return }
             let taken = packets.map { $0.bytes.count + 8 }.reduce(0, +)
@@ -60,7 +64,8 @@ struct RTPDumpTests {
         }
     }
 
-    @Test func packetsAreExplainedInOneLine() throws {
+    @Test("Packets are explained in one line")
+    func packetsAreExplainedInOneLine() throws {
         let explanation = PacketExplanation(vp8PayloadTypes: Set([PayloadType(96)].compactMap { $0 }))
         #expect(
             explanation.explain(Self.packet.span.bytes)
@@ -76,12 +81,16 @@ struct RTPDumpTests {
 }
 
 struct CorpusTests {
-    @Test(.enabled(if: Corpus.rtp.isThere, "no ../shared/corpora/rtp-corpus beside the clone"))
+    @Test(
+        "No file of the RTP corpus traps",
+        .enabled(if: Corpus.rtp.isThere, "no ../shared/corpora/rtp-corpus beside the clone"))
     func noFileOfTheRTPCorpusTraps() throws {
         try readDamaged(Corpus.rtp)
     }
 
-    @Test(.enabled(if: Corpus.rtcp.isThere, "no ../shared/corpora/rtcp-corpus beside the clone"))
+    @Test(
+        "No file of the RTCP corpus traps",
+        .enabled(if: Corpus.rtcp.isThere, "no ../shared/corpora/rtcp-corpus beside the clone"))
     func noFileOfTheRTCPCorpusTraps() throws {
         try readDamaged(Corpus.rtcp)
     }
@@ -94,8 +103,10 @@ struct CorpusTests {
         }
     }
 
-    @Test(.enabled(if: Corpus.rtcp.isThere, "no ../shared/corpora/rtcp-corpus beside the clone"))
-    func whatIsReadOfRTCPIsWrittenAsItWas() throws {
+    @Test(
+        "What is read of RTCP is written as it was",
+        .enabled(if: Corpus.rtcp.isThere, "no ../shared/corpora/rtcp-corpus beside the clone"))
+    func readRTCPWritten() throws {
         var compared = 0
         for file in try Corpus.rtcp.files() {
             guard let packets = try? RTCPPacket.parse(compound: file.bytes.span.bytes) else { continue }
@@ -108,8 +119,10 @@ struct CorpusTests {
         #expect(compared > 30)
     }
 
-    @Test(.enabled(if: Corpus.rtpdump.isThere, "no ../shared/corpora/rtpdump-corpus beside the clone"))
-    func aRecordedStreamHoldsWholeFrames() throws {
+    @Test(
+        "A recorded stream holds whole frames",
+        .enabled(if: Corpus.rtpdump.isThere, "no ../shared/corpora/rtpdump-corpus beside the clone"))
+    func recordedStreamHolds() throws {
         let file = try #require(try Corpus.rtpdump.files().first { $0.name.hasSuffix(".rtpdump") })
         var reader = try RTPDumpReader(file.bytes)
         var packets = 0

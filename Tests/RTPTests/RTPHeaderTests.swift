@@ -25,7 +25,8 @@ struct RTPHeaderTests {
         map([.mediaIdentification: 3, .absoluteSendTime: 2, .transportSequenceNumber: 5])
     }
 
-    @Test func fieldsOfTheFixedHeaderAreRead() throws {
+    @Test("Fields of the fixed header are read")
+    func fieldsOfTheFixedHeaderAreRead() throws {
         let header = try RTPHeader(parsing: Self.oneByte.span.bytes)
         #expect(header.marker)
         #expect(header.payloadType == PayloadType(96))
@@ -36,7 +37,8 @@ struct RTPHeaderTests {
         #expect(Array(Self.oneByte[header.payloadRange]) == hex("90e07061796c6f6164"))
     }
 
-    @Test func extensionsOfBothFormsAreRead() throws {
+    @Test("Extensions of both forms are read")
+    func extensionsOfBothFormsAreRead() throws {
         let twoByteMap = map([.mediaIdentification: 20, .absoluteSendTime: 2, .transportSequenceNumber: 255])
         for (packet, map) in [(Self.oneByte, oneByteMap), (Self.twoByte, twoByteMap)] {
             let header = try RTPHeader(parsing: packet.span.bytes)
@@ -51,14 +53,16 @@ struct RTPHeaderTests {
         #expect(header.extensionElement(6, in: Self.oneByte.span.bytes) == nil)
     }
 
-    @Test func paddingAndContributingSourcesAreLeftOutOfThePayload() throws {
+    @Test("Padding and contributing sources are left out of the payload")
+    func paddingContributingSources() throws {
         let header = try RTPHeader(parsing: Self.padded.span.bytes)
         #expect(header.paddingByteCount == 7)
         #expect(header.contributingSources(in: Self.padded.span.bytes).map(\.rawValue) == [1, 0xFFFF_FFFF])
         #expect(Array(Self.padded[header.payloadRange]) == hex("90e07061796c6f6164"))
     }
 
-    @Test func aHeaderIsWrittenAsAnotherImplementationWritesIt() throws {
+    @Test("A header is written as another implementation writes it")
+    func headerWrittenAnother() throws {
         var extensions = HeaderExtensions()
         extensions.mediaIdentification = "0"
         extensions.absoluteSendTime = AbsoluteSendTime(0x123456)
@@ -76,7 +80,8 @@ struct RTPHeaderTests {
         }
     }
 
-    @Test func everyExtensionSurvivesTheRoundTripInBothForms() throws {
+    @Test("Every extension survives the round trip in both forms")
+    func extensionSurvivesRound() throws {
         var extensions = HeaderExtensions()
         extensions.mediaIdentification = "video0"
         extensions.absoluteSendTime = AbsoluteSendTime(0xFFFFFF)
@@ -101,7 +106,8 @@ struct RTPHeaderTests {
         }
     }
 
-    @Test func anIdentificationTooLongForTheOneByteFormTakesTheOther() throws {
+    @Test("An identification too long for the one-byte form takes the other")
+    func identificationLongByte() throws {
         var extensions = HeaderExtensions()
         extensions.mediaIdentification = "seventeen letters"
         var map = HeaderExtensionMap()
@@ -115,7 +121,8 @@ struct RTPHeaderTests {
         #expect(HeaderExtensions(read, in: bytes.span.bytes, map: map) == extensions)
     }
 
-    @Test func aHeaderWithoutNegotiatedExtensionsHasNoBlock() throws {
+    @Test("A header without negotiated extensions has no block")
+    func headerNegotiatedExtensions() throws {
         var extensions = HeaderExtensions()
         extensions.videoContentType = .screenshare
         let header = try OutgoingRTPHeader(
@@ -125,7 +132,8 @@ struct RTPHeaderTests {
         #expect(bytes == hex("80600001 00000002 00000003"))
     }
 
-    @Test func paddingIsWrittenWithItsCountLast() throws {
+    @Test("Padding is written with its count last")
+    func paddingWrittenCount() throws {
         var header = try OutgoingRTPHeader(
             marker: false, payloadType: #require(PayloadType(97)), sequenceNumber: SequenceNumber(1),
             timestamp: RTPTimestamp(2), source: SynchronizationSource(3))
@@ -139,7 +147,8 @@ struct RTPHeaderTests {
         #expect(read.paddingByteCount == 224)
     }
 
-    @Test func oneByteElementsEndAtId15AndAtId0WithALength() throws {
+    @Test("One-byte elements end at id 15, and at id 0 with a length")
+    func byteElementsEnd() throws {
         let head = "90e0123412345678876543 21bede0002"
         for stop in ["f0 00", "0100"] {
             let packet = hex(head + "10aa" + stop + "20bb 0000")
@@ -152,7 +161,8 @@ struct RTPHeaderTests {
         #expect(header.extensionElement(2, in: padded.span.bytes) == 22..<23)
     }
 
-    @Test func whatIsNotAHeaderIsRefusedWithItsField() {
+    @Test("What is not a header is refused with its field")
+    func headerRefusedField() {
         func error(_ text: String) -> RTPError? {
             let bytes = hex(text)
             do throws(RTPError) {
@@ -172,12 +182,13 @@ struct RTPHeaderTests {
         #expect(error("a0600001 00000002 00000003 0003") == .invalid(.padding, offset: 13))
     }
 
-    @Test(arguments: [oneByte, padded, twoByte])
-    func whateverIsReadOfADamagedPacketLiesWithinIt(_ packet: [UInt8]) {
+    @Test("Whatever is read of a damaged packet lies within it", arguments: [oneByte, padded, twoByte])
+    func readDamagedPacket(_ packet: [UInt8]) {
         forEachDamage(of: packet, readEverything)
     }
 
-    @Test func aWriteThatDoesNotFitThrows() throws {
+    @Test("A write that does not fit throws")
+    func aWriteThatDoesNotFitThrows() throws {
         let header = try OutgoingRTPHeader(
             marker: false, payloadType: #require(PayloadType(96)), sequenceNumber: SequenceNumber(1),
             timestamp: RTPTimestamp(2), source: SynchronizationSource(3))
@@ -188,16 +199,21 @@ struct RTPHeaderTests {
         }
     }
 
-    @Test(arguments: [
-        ("8060", DatagramKind.rtp), ("80e0", .rtp), ("80c8", .rtcp), ("81df", .rtcp), ("80e0", .rtp), ("80bf", .rtp),
-        ("0001", .stun), ("16fe", .dtls), ("1000", .zrtp), ("4000", .turnChannel), ("c000", .unknown), ("80", .unknown),
-        ("", .unknown), ("0400", .unknown),
-    ])
-    func aDatagramIsKnownByItsFirstBytes(_ text: String, _ kind: DatagramKind) {
+    @Test(
+        "A datagram is known by its first bytes",
+        arguments: [
+            ("8060", DatagramKind.rtp), ("80e0", .rtp), ("80c8", .rtcp), ("81df", .rtcp), ("80e0", .rtp),
+            ("80bf", .rtp),
+            ("0001", .stun), ("16fe", .dtls), ("1000", .zrtp), ("4000", .turnChannel), ("c000", .unknown),
+            ("80", .unknown),
+            ("", .unknown), ("0400", .unknown),
+        ])
+    func datagramKnownFirst(_ text: String, _ kind: DatagramKind) {
         #expect(DatagramKind(hex(text).span.bytes) == kind)
     }
 
-    @Test func absoluteSendTimeIsSixBitsOfSecondsAndEighteenOfFraction() {
+    @Test("Absolute send time is 6 bits of seconds and 18 of fraction")
+    func absoluteSendTime() {
         #expect(AbsoluteSendTime(Instant(nanoseconds: 1_500_000_000)).rawValue == 1 << 18 | 1 << 17)
         #expect(AbsoluteSendTime(Instant(nanoseconds: 64_000_000_000)).rawValue == 0)
         let late = AbsoluteSendTime(Instant(nanoseconds: 63_500_000_000))
@@ -206,7 +222,8 @@ struct RTPHeaderTests {
         #expect(late.duration(since: wrapped) == .seconds(-1))
     }
 
-    @Test func aRetransmissionCarriesTheOriginalNumberFirst() throws {
+    @Test("A retransmission carries the original number first")
+    func retransmissionCarriesOriginal() throws {
         // aiortc: packet 500 with payload "abc", wrapped.
         let packet = hex("80610007000000000000000601f4616263")
         let header = try RTPHeader(parsing: packet.span.bytes)
@@ -221,7 +238,8 @@ struct RTPHeaderTests {
         }
     }
 
-    @Test func clocksConvertAndWrap() {
+    @Test("Clocks convert and wrap")
+    func clocksConvertAndWrap() {
         let offset = RTPTimestamp(0xFFFF_FFFF)
         #expect(RTPTimestamp(mediaTime: .seconds(1), clockRate: 90_000, offset: offset).rawValue == 89_999)
         #expect(RTPTimestamp(89_999).duration(since: offset, clockRate: 90_000) == .seconds(1))

@@ -20,7 +20,8 @@ struct TransportFeedbackTests {
     }
 
     /// Two packets that a browser sent and one in its manner, padded by 1, 3 and 2 bytes, which is no multiple of four.
-    @Test func feedbackOfBrowsersIsRead() throws {
+    @Test("Feedback of browsers is read")
+    func feedbackOfBrowsersIsRead() throws {
         let single = try parse(hex("afcd0005 fa17fa17 43032fa0 00990001 3de80217 20019401"))
         #expect(single.baseSequenceNumber == TransportSequenceNumber(153))
         #expect(single.referenceTime == 4_057_090)
@@ -32,7 +33,8 @@ struct TransportFeedbackTests {
         #expect(vector.deltas == [16, 12, 12, nil, 16] + [Int16?](repeating: nil, count: 9))
     }
 
-    @Test func theDraftsExamplesOfChunksAreRead() throws {
+    @Test("The draft's examples of chunks are read")
+    func draftExamplesChunks() throws {
         // §3.1.3 and §3.1.4: a run of 221 lost packets, then one bit each for 14.
         let run = try parse(hex("8fcd0007 00000001 00000002 000000eb 00000000 00dd9f1c" + "0102030405060708"))
         #expect(run.deltas.count == 235)
@@ -40,7 +42,8 @@ struct TransportFeedbackTests {
         #expect(run.deltas.suffix(14) == [nil, 1, 2, 3, 4, 5, nil, nil, nil, 6, 7, 8, nil, nil])
     }
 
-    @Test func arrivalsAddUpFromTheReferenceTime() throws {
+    @Test("Arrivals add up from the reference time")
+    func arrivalsAddReference() throws {
         let feedback = TransportFeedback(
             sender: sender, media: media, baseSequenceNumber: TransportSequenceNumber(65535), referenceTime: 2,
             feedbackPacketCount: 0, deltas: [4, nil, -8])
@@ -54,7 +57,8 @@ struct TransportFeedbackTests {
         #expect(later.referenceDuration(since: earlier) == .milliseconds(64))
     }
 
-    @Test func reservedStatusesAndEmptyRunsAreRefused() {
+    @Test("Reserved statuses and empty runs are refused")
+    func reservedStatusesEmpty() {
         for chunks in ["60010000", "f0000000", "00000000"] {
             let bytes = hex("8fcd0005 00000001 00000002 00000008 00000000" + chunks)
             let packets = try? RTCPPacket.parse(compound: bytes.span.bytes)
@@ -72,7 +76,8 @@ struct TransportFeedbackTests {
         #expect(packet.error == .tooMany(.packetStatusCount, limit: 16384, offset: 14))
     }
 
-    @Test func gapsInASendersNumbersCostNoMoreThanAFewAreWorth() throws {
+    @Test("Gaps in a senders numbers cost no more than a few are worth")
+    func gapsSendersNumbers() throws {
         var builder = TransportFeedbackBuilder(sender: sender)
         // Each is as far behind the one before as 16 bits can say without going back.
         let arrivals = (0..<400).map { arrival($0 * 16_000, milliseconds: Double($0)) }
@@ -85,7 +90,8 @@ struct TransportFeedbackTests {
         #expect(told.flatMap(\.deltas).count(where: { $0 != nil }) == 500)
     }
 
-    @Test func aCompoundHasOneBudgetOfStatuses() throws {
+    @Test("A compound has one budget of statuses")
+    func compoundBudgetStatuses() throws {
         // 24 bytes that announce 8192 packets as lost, eighty times.
         let one = hex("8fcd0005 00000001 00000002 00002000 00000000 1fff0001")
         let many = [UInt8](repeatElement(one, count: 80).joined())
@@ -113,8 +119,8 @@ struct TransportFeedbackTests {
         }
     }
 
-    @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6, 7, 8])
-    func anyPatternOfArrivalsSurvivesTheRoundTrip(_ seed: UInt64) throws {
+    @Test("Any pattern of arrivals survives the round trip", arguments: [UInt64(1), 2, 3, 4, 5, 6, 7, 8])
+    func patternArrivalsSurvives(_ seed: UInt64) throws {
         var generator = SeededGenerator(state: seed)
         for _ in 0..<200 {
             var deltas: [Int16?] = []
@@ -138,7 +144,8 @@ struct TransportFeedbackTests {
         }
     }
 
-    @Test func aBuilderReportsWhatArrivedAndWhatDidNot() throws {
+    @Test("A builder reports what arrived and what did not")
+    func builderReportsArrived() throws {
         var builder = TransportFeedbackBuilder(sender: sender)
         let packets = builder.makeFeedback(
             for: [arrival(10, milliseconds: 100), arrival(13, milliseconds: 100.5), arrival(12, milliseconds: 200)],
@@ -156,7 +163,8 @@ struct TransportFeedbackTests {
         #expect(builder.makeFeedback(for: [], media: media).isEmpty)
     }
 
-    @Test func aLatePacketDoesNotMakeOthersLost() throws {
+    @Test("A late packet does not make others lost")
+    func latePacketMake() throws {
         var builder = TransportFeedbackBuilder(sender: sender)
         _ = builder.makeFeedback(
             for: [arrival(1, milliseconds: 10), arrival(3, milliseconds: 12), arrival(4, milliseconds: 13)],
@@ -171,7 +179,8 @@ struct TransportFeedbackTests {
         #expect(builder.makeFeedback(for: [arrival(5, milliseconds: 30)], media: media).isEmpty)
     }
 
-    @Test func aTimeTooLongForADifferenceBeginsANewPacket() {
+    @Test("A time too long for a difference begins a new packet")
+    func timeLongDifference() {
         var builder = TransportFeedbackBuilder(sender: sender)
         let packets = builder.makeFeedback(
             for: [arrival(65535, milliseconds: 0), arrival(0, milliseconds: 8191), arrival(2, milliseconds: 20_000)],
@@ -182,8 +191,8 @@ struct TransportFeedbackTests {
         #expect(packets.map(\.feedbackPacketCount) == [0, 1])
     }
 
-    @Test(arguments: [64, 100, 1000])
-    func everyArrivalIsReportedOnceInPacketsOfAllowedSize(_ limit: Int) throws {
+    @Test("Every arrival is reported once in packets of allowed size", arguments: [64, 100, 1000])
+    func arrivalReportedPackets(_ limit: Int) throws {
         var generator = SeededGenerator(state: 42)
         var builder = TransportFeedbackBuilder(sender: sender, maximumByteCount: limit)
         var expected: [UInt16: Int64] = [:]

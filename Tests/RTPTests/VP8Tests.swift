@@ -28,7 +28,7 @@ struct VP8PayloadDescriptorTests {
         ("9020 40", VP8PayloadDescriptor(startsPartition: true, temporalLayer: VP8TemporalLayer(index: 1))),
     ]
 
-    @Test(arguments: vectors)
+    @Test("Fields are read and written", arguments: vectors)
     func fieldsAreReadAndWritten(_ text: String, _ descriptor: VP8PayloadDescriptor) throws {
         let bytes = hex(text)
         let (read, count) = try VP8PayloadDescriptor.parse((bytes + [0xAA]).span.bytes)
@@ -41,12 +41,14 @@ struct VP8PayloadDescriptorTests {
         }
     }
 
-    @Test func reservedBitsAreIgnored() throws {
+    @Test("Reserved bits are ignored")
+    func reservedBitsAreIgnored() throws {
         let read = try VP8PayloadDescriptor.parse(hex("d88f7f").span.bytes)
         #expect(read.descriptor == VP8PayloadDescriptor(startsPartition: true, pictureID: .short(127)))
     }
 
-    @Test func everyDescriptorOfFourBytesReadsWithoutATrap() {
+    @Test("Every descriptor of four bytes reads without a trap")
+    func descriptorFourBytes() {
         for first in 0...255 {
             for second in 0...255 {
                 for rest: [UInt8] in [[], [0x80], [0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0]] {
@@ -59,14 +61,16 @@ struct VP8PayloadDescriptorTests {
         }
     }
 
-    @Test func pictureNumbersWrapAtTheirWidth() {
+    @Test("Picture numbers wrap at their width")
+    func pictureNumbersWrapAtTheirWidth() {
         #expect(VP8PictureID.long(0x7FFF).next == .long(0))
         #expect(VP8PictureID.short(127).next == .short(0))
         #expect(VP8PictureID.long(1).distance(from: .long(0x7FFF)) == 2)
         #expect(VP8PictureID.short(120).distance(from: .short(2)) == -10)
     }
 
-    @Test func countersNumberPicturesAndBaseLayers() {
+    @Test("Counters number pictures and base layers")
+    func countersNumberPictures() {
         var counters = VP8PictureCounters(pictureID: 0x7FFF, temporalLevelZeroIndex: 255)
         let first = counters.next(isReference: true)
         #expect(first.pictureID == .long(0x7FFF))
@@ -82,7 +86,8 @@ struct VP8PayloadDescriptorTests {
 }
 
 struct VP8FrameHeaderTests {
-    @Test func aKeyFrameStatesItsSize() throws {
+    @Test("A key frame states its size")
+    func aKeyFrameStatesItsSize() throws {
         // The first bytes of a 640x480 key frame recorded from a browser.
         let header = try VP8FrameHeader(parsing: hex("b06400 9d012a 8002e001").span.bytes)
         #expect(header.isKeyFrame)
@@ -92,18 +97,21 @@ struct VP8FrameHeaderTests {
         #expect(header.firstPartitionByteCount == 0x64 << 3 | 5)
     }
 
-    @Test func scalingBitsAreNoPartOfTheSize() throws {
+    @Test("Scaling bits are no part of the size")
+    func scalingBitsAreNoPartOfTheSize() throws {
         let header = try VP8FrameHeader(parsing: hex("100000 9d012a 0045d082").span.bytes)
         #expect(header.width == 0x500 && header.height == 0x2D0)
     }
 
-    @Test func anotherFrameIsNoKeyFrame() throws {
+    @Test("Another frame is no key frame")
+    func anotherFrameIsNoKeyFrame() throws {
         let header = try VP8FrameHeader(parsing: hex("b10100").span.bytes)
         #expect(!header.isKeyFrame)
         #expect(header.width == 0)
     }
 
-    @Test func aKeyFrameWithoutItsStartCodeIsRefused() {
+    @Test("A key frame without its start code is refused")
+    func keyFrameStart() {
         #expect(throws: RTPError.invalid(.frameHeader, offset: 3)) {
             try VP8FrameHeader(parsing: hex("b06400 9d012b 8002e001").span.bytes)
         }
@@ -125,8 +133,8 @@ struct PacketizedFrameTests {
             isKeyFrame: true, captureTime: .seconds(2), width: 640, height: 480, maximumPayloadByteCount: limit)
     }
 
-    @Test(arguments: [0, 1, 5, 94, 95, 188, 189, 1000, 12345])
-    func piecesAreNearlyEqualAndMakeTheFrame(_ count: Int) throws {
+    @Test("Pieces are nearly equal and make the frame", arguments: [0, 1, 5, 94, 95, 188, 189, 1000, 12345])
+    func piecesNearlyEqual(_ count: Int) throws {
         let frame = frame(count, limit: 100)
         var joined: [UInt8] = []
         var sizes: Set<Int> = []
@@ -148,22 +156,26 @@ struct PacketizedFrameTests {
         #expect(frame.payloadByteCount == count + frame.fragmentCount * 6)
     }
 
-    @Test func aLimitBelowTheDescriptorStillMovesOn() throws {
+    @Test("A limit below the descriptor still moves on")
+    func limitBelowDescriptor() throws {
         let frame = frame(3, limit: 2)
         #expect(frame.fragmentCount == 3)
     }
 
-    @Test func anIndexOutsideTheFrameIsHeldToIt() throws {
+    @Test("An index outside the frame is held to it")
+    func indexOutsideFrame() throws {
         let frame = frame(200, limit: 100)
         #expect(frame.fragment(at: -1) == frame.fragment(at: 0))
         #expect(frame.fragment(at: 99) == frame.fragment(at: frame.fragmentCount - 1))
     }
 
-    @Test func eachPeerHasItsOwnTimestamp() {
+    @Test("Each peer has its own timestamp")
+    func eachPeerHasItsOwnTimestamp() {
         #expect(frame(1, limit: 100).timestamp(offset: RTPTimestamp(1000)) == RTPTimestamp(181_000))
     }
 
-    @Test func aPayloadThatDoesNotFitThrows() {
+    @Test("A payload that does not fit throws")
+    func aPayloadThatDoesNotFitThrows() {
         let frame = frame(50, limit: 100)
         for capacity in 0..<56 {
             #expect(throws: EndOfBytes.self) {

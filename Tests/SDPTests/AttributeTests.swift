@@ -59,7 +59,7 @@ struct AttributeTests {
         #expect(CandidateAttribute("candidate:" + text) == candidate)
     }
 
-    @Test("Candidates' fields")
+    @Test("The fields of a candidate are read")
     func candidateFields() throws {
         let relay = try #require(CandidateAttribute(Self.candidates[3]))
         #expect(relay.kind == .relayed)

@@ -37,7 +37,7 @@ struct SessionDescriptionTests {
         #expect(parsed.attribute("unheard-of")?.number == 4)
     }
 
-    @Test("The structure's fields")
+    @Test("The fields of a description's structure are read")
     func fields() throws {
         let session = try SessionDescription.parse(PeerDescriptions.chromiumOffer)
         #expect(session.origin?.sessionID == "3659171870212345678")

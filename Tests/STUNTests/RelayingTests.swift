@@ -54,7 +54,7 @@ import WireFormat
         #expect(!dumped.contains("Matr"))
     }
 
-    @Test("a challenge whose algorithms were taken out on the way is not met (RFC 8489 §9.2.5)")
+    @Test("A challenge whose algorithms were taken out on the way is not met (RFC 8489 §9.2.5)")
     func weakened() throws {
         func meet(nonce: String, _ attributes: [Attribute]) throws(ChallengeError) -> LongTermAuthentication {
             guard let credentials = LongTermCredentials(username: "u", password: "p") else { throw .incomplete }
@@ -78,7 +78,7 @@ import WireFormat
         }
     }
 
-    @Test("every attribute of TURN survives a round trip, and none that is cut short is read")
+    @Test("Every attribute of TURN survives a round trip, and none that is cut short is read")
     func attributes() throws {
         let v4 = try #require(TransportAddress("203.0.113.7", port: 54321))
         let v6 = try #require(TransportAddress("2001:db8::7", port: 1))
@@ -118,7 +118,7 @@ import WireFormat
         #expect(ChannelNumber(rawValue: 0x3FFF) == nil && ChannelNumber(rawValue: 0x5000) == nil)
     }
 
-    @Test("no byte that is changed in the vector of §B.1 goes unnoticed")
+    @Test("No byte that is changed in the vector of §B.1 goes unnoticed")
     func corruption() throws {
         let key = try STUNMessage.longTermKey(
             username: Self.username, realm: "example.org", password: "TheMatrIX", algorithm: .sha256)
@@ -132,7 +132,7 @@ import WireFormat
         }
     }
 
-    @Test("a SHA-256 integrity may be cut to sixteen bytes, and no further")
+    @Test("A SHA-256 integrity may be cut to sixteen bytes, and no further")
     func truncatedIntegrity() throws {
         var bytes = Array(Self.hashedUser[..<(Self.hashedUser.count - 36)])
         bytes.replace(bigEndian: UInt16(bytes.count), at: 2)
@@ -163,7 +163,7 @@ import WireFormat
         #expect(encoded(long, channel: channel, isPadded: false) == nil)
     }
 
-    @Test("a stream comes apart at the same places however it is cut", arguments: [1, 2, 3, 7, 64, 1000])
+    @Test("A stream comes apart at the same places however it is cut", arguments: [1, 2, 3, 7, 64, 1000])
     func stream(pieceByteCount: Int) throws {
         let channel = try #require(ChannelNumber(rawValue: 0x4001))
         let data: [UInt8] = [1, 2, 3, 4, 5]

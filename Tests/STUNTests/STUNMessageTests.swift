@@ -85,7 +85,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
         #expect(try message.encoded(integrityKey: key, fingerprint: false) == Vector.longTerm)
     }
 
-    @Test("every attribute survives a round trip, with and without integrity and fingerprint", arguments: 0..<4)
+    @Test("Every attribute survives a round trip, with and without integrity and fingerprint", arguments: 0..<4)
     func roundTrip(options: Int) throws {
         let v4 = try #require(TransportAddress("203.0.113.7", port: 54321))
         let v6 = try #require(TransportAddress("2001:db8::7", port: 1))
@@ -112,7 +112,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
         }
     }
 
-    @Test("a message cut short anywhere is refused")
+    @Test("A message cut short anywhere is refused")
     func truncation() {
         for vector in [Vector.request, Vector.responseV4, Vector.responseV6, Vector.longTerm] {
             for count in 0..<vector.count {
@@ -121,7 +121,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
         }
     }
 
-    @Test("a changed byte anywhere is noticed: by the parser, the fingerprint or the integrity")
+    @Test("A changed byte anywhere is noticed: by the parser, the fingerprint or the integrity")
     func corruption() {
         for vector in [Vector.request, Vector.responseV4, Vector.responseV6] {
             for index in vector.indices {
@@ -137,7 +137,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
         }
     }
 
-    @Test("what follows MESSAGE-INTEGRITY is not believed")
+    @Test("What follows MESSAGE-INTEGRITY is not believed")
     func trailing() throws {
         var bytes = try STUNMessage(.request, transactionID: Vector.transactionID)
             .encoded(integrityKey: Vector.password, fingerprint: false)
@@ -147,7 +147,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
         #expect(message.isAuthentic(key: Vector.password) && !message.usesCandidate)
     }
 
-    @Test("errors name the attribute and where it began")
+    @Test("Errors name the attribute and where it began")
     func errors() throws {
         func message(_ attribute: [UInt8]) -> [UInt8] {
             var bytes = Array(Vector.request[..<20]) + attribute
@@ -196,7 +196,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
         #expect(!isSTUN(bytes) && !isSTUN(Array(Vector.request[..<19])) && !isSTUN([]))
     }
 
-    @Test("what aioice wrote is read and believed", arguments: AioiceFixture.allCases)
+    @Test("What aioice wrote is read and believed", arguments: AioiceFixture.allCases)
     func aioice(fixture: AioiceFixture) throws {
         let message = try parse(fixture.bytes)
         #expect(message.hasFingerprint && message.isAuthentic(key: Vector.password))
@@ -212,7 +212,7 @@ func parse(_ bytes: [UInt8]) throws(STUNError) -> STUNMessage {
     }
 
     @Test(
-        "no file of the corpus traps, whole, cut or changed",
+        "No file of the corpus traps, whole, cut or changed",
         .enabled(if: Corpus.stun.isThere, "no ../shared/corpora/stun-corpus beside the clone"))
     func corpusFiles() throws {
         var readable = 0

@@ -6,20 +6,22 @@ import Testing
     static let text =
         "sha-256 4A:AD:B9:B1:3F:82:18:3B:54:02:12:DF:3E:5D:49:6B:19:E5:7C:AB:3A:4B:65:2E:7D:46:3F:54:42:CD:54:F1"
 
-    @Test func isWrittenAsItWasRead() throws {
+    @Test("A fingerprint is written as it was read")
+    func isWrittenAsItWasRead() throws {
         #expect(try Fingerprint(Self.text).description == Self.text)
         #expect(try Fingerprint(Self.text.lowercased()).description == Self.text)
         #expect(try Fingerprint("SHA-256 " + Self.text.dropFirst(8)).algorithm == .sha256)
     }
 
-    @Test(arguments: ["sha-1", "md5", "md2", "SHA-1"])
+    @Test("Hashes that are too weak are refused", arguments: ["sha-1", "md5", "md2", "SHA-1"])
     func refusesHashesThatAreTooWeak(name: String) {
         #expect(throws: FingerprintError.tooWeak(algorithm: name.lowercased())) {
             try Fingerprint("\(name) 4A:AD:B9:B1:3F:82:18:3B:54:02:12:DF:3E:5D:49:6B:19:E5:7C:AB")
         }
     }
 
-    @Test func tellsWhatIsWrong() {
+    @Test("A fingerprint that is none says what is wrong")
+    func tellsWhatIsWrong() {
         #expect(throws: FingerprintError.unknownAlgorithm("sha-3")) { try Fingerprint("sha-3 00") }
         #expect(throws: FingerprintError.wrongLength(algorithm: .sha256, byteCount: 2)) {
             try Fingerprint("sha-256 00:11")
@@ -30,7 +32,8 @@ import Testing
         #expect(throws: FingerprintError.malformed(offset: 0)) { try Fingerprint("") }
     }
 
-    @Test func truncationAndCorruptionThrowOrParse() {
+    @Test("A fingerprint cut or corrupted throws or parses")
+    func fingerprintCutCorrupted() {
         let bytes = Array(Self.text.utf8)
         for count in 0..<bytes.count {
             #expect(throws: FingerprintError.self) {
@@ -47,7 +50,8 @@ import Testing
         }
     }
 
-    @Test func matchesOnlyTheSameDigest() throws {
+    @Test("A fingerprint matches the same digest alone")
+    func matchesOnlyTheSameDigest() throws {
         let fingerprint = try Fingerprint(Self.text)
         var bytes = fingerprint.bytes
         bytes[31] ^= 1
@@ -57,7 +61,8 @@ import Testing
 }
 
 @Suite struct CertificateTests {
-    @Test func holdsNameValidityAndKey() throws {
+    @Test("A certificate holds name, validity and key")
+    func holdsNameValidityAndKey() throws {
         let certificate = try #require(Identities.alice)
         #expect(certificate.commonName == "alice")
         #expect(certificate.notBefore == 1_700_000_000)
@@ -67,17 +72,20 @@ import Testing
         #expect(!certificate.isValid(at: 1_900_000_001))
     }
 
-    @Test func survivesTheSessionFile() throws {
+    @Test("A certificate survives the session file")
+    func survivesTheSessionFile() throws {
         let certificate = try #require(Identities.alice)
         let data = try JSONEncoder().encode(certificate)
         #expect(try JSONDecoder().decode(Certificate.self, from: data) == certificate)
     }
 
-    @Test func isNeverTheSameTwice() throws {
+    @Test("A certificate is never the same twice")
+    func isNeverTheSameTwice() throws {
         #expect(Identities.alice?.fingerprint() != Identities.bob?.fingerprint())
     }
 
-    @Test func refusesTheKeyOfAnother() throws {
+    @Test("A certificate with the key of another is refused")
+    func refusesTheKeyOfAnother() throws {
         let alice = try #require(Identities.alice)
         let bob = try #require(Identities.bob)
         #expect(throws: CertificateError.keyMismatch) {
@@ -85,7 +93,8 @@ import Testing
         }
     }
 
-    @Test func refusesWhatIsNoPEM() throws {
+    @Test("What is no PEM is refused")
+    func refusesWhatIsNoPEM() throws {
         let alice = try #require(Identities.alice)
         #expect(throws: CertificateError.self) {
             try Certificate(certificatePEM: "", privateKeyPEM: alice.privateKeyPEM)
@@ -99,7 +108,8 @@ import Testing
         }
     }
 
-    @Test func anEncryptedKeyIsRefusedWithoutAsking() throws {
+    @Test("An encrypted key is refused without asking")
+    func encryptedKeyRefused() throws {
         let alice = try #require(Identities.alice)
         let encrypted = """
             -----BEGIN EC PRIVATE KEY-----
@@ -114,7 +124,8 @@ import Testing
         }
     }
 
-    @Test func refusesWhatX509CannotHold() {
+    @Test("What X.509 cannot hold is refused")
+    func refusesWhatX509CannotHold() {
         #expect(throws: CertificateError.invalidCommonName) {
             try Certificate(selfSignedFor: "", notBefore: 0, notAfter: 1)
         }
@@ -126,7 +137,8 @@ import Testing
         }
     }
 
-    @Test func noDescriptionShowsASecret() throws {
+    @Test("No description shows a secret")
+    func noDescriptionShowsASecret() throws {
         let certificate = try #require(Identities.alice)
         var dumped = ""
         dump(certificate, to: &dumped)

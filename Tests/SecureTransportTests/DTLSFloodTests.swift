@@ -51,7 +51,8 @@ import WireFormat
         #expect(try residentByteCount() - before < 32 << 20)
     }
 
-    @Test func recordsForKeysThatAreNotThereYetAreKeptInSmallNumber() throws {
+    @Test("Records for keys that are not there yet are kept in small number")
+    func recordsKeysKept() throws {
         var path = try Self.makePath()
         try Self.expectLittleKept(of: path) {
             Self.record(22, epoch: 1, number: $0, [UInt8](repeating: 1, count: 1000))
@@ -60,7 +61,8 @@ import WireFormat
         #expect(path.server.keys != nil && path.client.keys != nil, "\(path.server.state)")
     }
 
-    @Test func beginningsOfMessagesToComeAreKeptInSmallNumber() throws {
+    @Test("Beginnings of messages to come are kept in small number")
+    func beginningsMessagesCome() throws {
         try Self.expectLittleKept(of: Self.makePath()) { number in
             // Certificates of 32 KB, each in many pieces, of which the last never comes.
             let piece = (number / 8) % 32
@@ -71,7 +73,8 @@ import WireFormat
         }
     }
 
-    @Test func whatIsNeverAnsweredIsSentSoOftenAndNoMore() throws {
+    @Test("What is never answered is sent so often and no more")
+    func answeredSentOften() throws {
         let path = try Self.makePath()
         while path.server.pollTransmit() != nil {}
         var flights = 0

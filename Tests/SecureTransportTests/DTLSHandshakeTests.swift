@@ -31,7 +31,8 @@ import WireFormat
         #expect(client.local.salt.count == profile.masterSaltByteCount)
     }
 
-    @Test func bothEndsReleaseTheSameKeys() throws {
+    @Test("Both ends release the same keys")
+    func bothEndsReleaseTheSameKeys() throws {
         var path = try Self.makePath()
         path.run()
         try Self.expectConnected(path)
@@ -46,7 +47,8 @@ import WireFormat
         #expect(path.largestDatagram <= 1200)
     }
 
-    @Test func aSmallPathMakesFragments() throws {
+    @Test("A small path makes fragments")
+    func aSmallPathMakesFragments() throws {
         let alice = try #require(Identities.alice)
         let configuration = DTLSConfiguration(certificate: alice, maximumDatagramByteCount: 300)
         let context = try DTLSContext(configuration)
@@ -58,26 +60,29 @@ import WireFormat
         #expect(path.largestDatagram <= 300)
     }
 
-    @Test(arguments: [
-        ([SRTPProfile.aes128CMHMACSHA1Tag80], SRTPProfile.preferred, SRTPProfile.aes128CMHMACSHA1Tag80),
-        (SRTPProfile.preferred, [.aes128CMHMACSHA1Tag80], .aes128CMHMACSHA1Tag80),
-        ([.aes128CMHMACSHA1Tag80, .aeadAES128GCM], SRTPProfile.preferred, .aeadAES128GCM),
-        ([.aeadAES256GCM], [.aeadAES256GCM, .aeadAES128GCM], .aeadAES256GCM),
-    ])
+    @Test(
+        "The server's order of profiles decides",
+        arguments: [
+            ([SRTPProfile.aes128CMHMACSHA1Tag80], SRTPProfile.preferred, SRTPProfile.aes128CMHMACSHA1Tag80),
+            (SRTPProfile.preferred, [.aes128CMHMACSHA1Tag80], .aes128CMHMACSHA1Tag80),
+            ([.aes128CMHMACSHA1Tag80, .aeadAES128GCM], SRTPProfile.preferred, .aeadAES128GCM),
+            ([.aeadAES256GCM], [.aeadAES256GCM, .aeadAES128GCM], .aeadAES256GCM),
+        ])
     func theServersOrderDecides(client: [SRTPProfile], server: [SRTPProfile], agreed: SRTPProfile) throws {
         var path = try Self.makePath(clientProfiles: client, serverProfiles: server)
         path.run()
         try Self.expectConnected(path, agreed)
     }
 
-    @Test func withoutACommonProfileBothFail() throws {
+    @Test("Without a common profile both fail")
+    func withoutACommonProfileBothFail() throws {
         var path = try Self.makePath(clientProfiles: [.aeadAES256GCM], serverProfiles: [.aeadAES128GCM])
         path.run()
         #expect(path.client.failure == .noSRTPProfile)
         #expect(path.server.failure == .noSRTPProfile)
     }
 
-    @Test(arguments: [0.0, 0.05, 0.2], 1...20)
+    @Test("A handshake connects over a lossy path", arguments: [0.0, 0.05, 0.2], 1...20)
     func connectsOverALossyPath(loss: Double, seed: Int) throws {
         var path = try Self.makePath(seed: UInt64(seed))
         path.loss = loss
@@ -87,7 +92,8 @@ import WireFormat
         try Self.expectConnected(path)
     }
 
-    @Test func theSameSeedGivesTheSameCourse() throws {
+    @Test("The same seed gives the same course")
+    func theSameSeedGivesTheSameCourse() throws {
         func course() throws -> (Instant, UInt64, UInt64, Int) {
             var path = try Self.makePath(seed: 7)
             path.loss = 0.3
@@ -102,7 +108,8 @@ import WireFormat
         #expect(first.1 + first.2 > 0)
     }
 
-    @Test func retransmissionsDoubleUpToTheirMaximumThenTheHandshakeFails() throws {
+    @Test("Retransmissions double up to their maximum, then the handshake fails")
+    func retransmissionsDoubleMaximum() throws {
         let alice = try #require(Identities.alice)
         let client = try DTLSConnection(
             role: .client, context: DTLSContext(DTLSConfiguration(certificate: alice)),
@@ -125,8 +132,10 @@ import WireFormat
     }
 
     /// The datagrams of each flight: one of the client's, one of the server's, one of the client's.
-    @Test(arguments: [[1], [2], [3], [1, 2], [2, 3, 4], [3, 4, 5]])
-    func aFlightThatIsLostIsSentAgainAtTheVeryInstantThatItIsDue(lost: [Int]) throws {
+    @Test(
+        "A flight that is lost is sent again at the very instant that it is due",
+        arguments: [[1], [2], [3], [1, 2], [2, 3, 4], [3, 4, 5]])
+    func flightLostSent(lost: [Int]) throws {
         var path = try Self.makePath()
         path.tamper = { datagram, sent in lost.contains(sent) ? [] : datagram }
         path.run()
@@ -137,7 +146,8 @@ import WireFormat
         #expect(path.client.statistics.retransmissions + path.server.statistics.retransmissions > 0)
     }
 
-    @Test func repetitionsOfAFlightHaveRecordNumbersOfTheirOwnAndTheSameMessages() throws {
+    @Test("Repetitions of a flight have record numbers of their own and the same messages")
+    func repetitionsFlightRecord() throws {
         let path = try Self.makePath()
         path.client.start(now: path.now)
         var flights = [try #require(path.client.pollTransmit())]
@@ -150,7 +160,8 @@ import WireFormat
         #expect(flights.allSatisfy { $0.dropFirst(11) == flights[0].dropFirst(11) })
     }
 
-    @Test func theServersLastFlightIsSentAgainWhenTheClientsComesAgain() throws {
+    @Test("The server's last flight is sent again when the client's comes again")
+    func serverLastFlight() throws {
         var path = try Self.makePath()
         let server = path.server
         var dropped = 0
@@ -166,7 +177,8 @@ import WireFormat
         #expect(path.server.statistics.retransmissions == 0)
     }
 
-    @Test func aMismatchIsToldWithBothFingerprints() throws {
+    @Test("A mismatch is told with both fingerprints")
+    func mismatchToldFingerprints() throws {
         let alice = try #require(Identities.alice)
         let bob = try #require(Identities.bob)
         var path = try Self.makePath(clientExpects: [alice.fingerprint()])
@@ -179,7 +191,8 @@ import WireFormat
         #expect(text.contains(bob.fingerprint().hexadecimal))
     }
 
-    @Test func theServerVerifiesTheClientToo() throws {
+    @Test("The server verifies the client too")
+    func theServerVerifiesTheClientToo() throws {
         let alice = try #require(Identities.alice)
         let bob = try #require(Identities.bob)
         var path = try Self.makePath(serverExpects: [bob.fingerprint(.sha384)])
@@ -190,7 +203,8 @@ import WireFormat
         #expect(path.client.failure == .peerAlert(code: 42, name: "bad certificate"))
     }
 
-    @Test func ofSeveralHashesTheStrongestDecides() throws {
+    @Test("Of several hashes the strongest decides")
+    func severalHashesStrongest() throws {
         let alice = try #require(Identities.alice)
         let bob = try #require(Identities.bob)
         var good = try Self.makePath(
@@ -202,14 +216,15 @@ import WireFormat
         #expect(bad.client.failure != nil)
     }
 
-    @Test func noFingerprintAtAllAcceptsNobody() throws {
+    @Test("No fingerprint at all accepts nobody")
+    func fingerprintAccepts() throws {
         var path = try Self.makePath(clientExpects: [])
         path.run()
         #expect(path.client.failure != nil)
     }
 
-    @Test(arguments: [true, false])
-    func keysAreHeldBackUntilTheDescriptionComes(isRight: Bool) throws {
+    @Test("Keys are held back until the description comes", arguments: [true, false])
+    func keysHeldBack(isRight: Bool) throws {
         let alice = try #require(Identities.alice)
         let bob = try #require(Identities.bob)
         let client = try DTLSConnection(
@@ -234,7 +249,8 @@ import WireFormat
         }
     }
 
-    @Test func closeIsToldToThePeer() throws {
+    @Test("Close is told to the peer")
+    func closeIsToldToThePeer() throws {
         var path = try Self.makePath()
         path.run()
         path.client.close()
@@ -247,7 +263,8 @@ import WireFormat
         #expect(path.server.state == .closed(byPeer: true))
     }
 
-    @Test func closeInEveryStateEndsInAFinalOne() throws {
+    @Test("Close in every state ends in a final one")
+    func closeStateEnds() throws {
         let path = try Self.makePath()
         path.client.close()
         #expect(path.client.state == .closed(byPeer: false))
@@ -259,7 +276,8 @@ import WireFormat
         #expect(path.server.state == .closed(byPeer: false))
     }
 
-    @Test func aContextServesManyConnections() throws {
+    @Test("A context serves many connections")
+    func aContextServesManyConnections() throws {
         let alice = try #require(Identities.alice)
         let context = try DTLSContext(DTLSConfiguration(certificate: alice))
         var keys: Set<[UInt8]> = []
@@ -275,7 +293,8 @@ import WireFormat
 
     // MARK: What a peer cannot do
 
-    @Test func whatIsNoDTLSIsCountedAndDropped() throws {
+    @Test("What is no DTLS is counted and dropped")
+    func dtlsCountedDropped() throws {
         var path = try Self.makePath()
         path.server.start(now: path.now)
         let records: [[UInt8]] = [
@@ -293,7 +312,8 @@ import WireFormat
         #expect(path.server.state == before)
     }
 
-    @Test func recordsTooShortToBeProtectedDoNotBreakTheHandshake() throws {
+    @Test("Records too short to be protected do not break the handshake")
+    func recordsShortProtected() throws {
         var path = try Self.makePath()
         let (client, server) = (path.client, path.server)
         client.start(now: path.now)
@@ -313,7 +333,8 @@ import WireFormat
         try Self.expectConnected(path)
     }
 
-    @Test func anythingForgedAfterTheHandshakeChangesNothing() throws {
+    @Test("Anything forged after the handshake changes nothing")
+    func forgedHandshakeChanges() throws {
         var path = try Self.makePath()
         path.run()
         try Self.expectConnected(path)
@@ -337,8 +358,8 @@ import WireFormat
         #expect(path.server.state == .closed(byPeer: true), "what the peer says is heard as before")
     }
 
-    @Test(arguments: [UInt8(40), 0])
-    func anAlertInTheClearEndsTheHandshakeOnceThePeerIsSilent(code: UInt8) throws {
+    @Test("An alert in the clear ends the handshake once the peer is silent", arguments: [UInt8(40), 0])
+    func alertClearEnds(code: UInt8) throws {
         let path = try Self.makePath()
         path.client.start(now: path.now)
         let alert: [UInt8] = [21, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, code == 0 ? 1 : 2, code]
@@ -357,8 +378,8 @@ import WireFormat
     }
 
     /// Alerts, and what contradicts itself, before each datagram of the peer's and beside it.
-    @Test(arguments: 1...20)
-    func whatIsForgedInTheClearDoesNotBreakTheHandshake(seed: Int) throws {
+    @Test("What is forged in the clear does not break the handshake", arguments: 1...20)
+    func forgedClearBreak(seed: Int) throws {
         var path = try Self.makePath()
         var generator = SeededGenerator(seed: UInt64(seed))
         let (client, server) = (path.client, path.server)
@@ -398,7 +419,8 @@ import WireFormat
         return record + body
     }
 
-    @Test func aTruncatedFlightNeverTrapsAndIsMadeUpFor() throws {
+    @Test("A truncated flight never traps and is made up for")
+    func truncatedFlightTraps() throws {
         for count in stride(from: 0, to: 700, by: 7) {
             for index in 1...4 {
                 var path = try Self.makePath()
@@ -409,7 +431,8 @@ import WireFormat
         }
     }
 
-    @Test func aCorruptedFlightNeverTrapsNorReleasesDifferentKeys() throws {
+    @Test("A corrupted flight never traps nor releases different keys")
+    func corruptedFlightTraps() throws {
         var generator = SeededGenerator(seed: 11)
         for round in 0..<300 {
             var path = try Self.makePath()

@@ -35,7 +35,8 @@ import WireFormat
         return count
     }
 
-    @Test(arguments: [DTLSRole.client, .server]) func hearsTheGoodbyeOfItsPeer(role: DTLSRole) throws {
+    @Test("A connection at rest hears the goodbye of its peer", arguments: [DTLSRole.client, .server])
+    func hearsTheGoodbyeOfItsPeer(role: DTLSRole) throws {
         let path = try Self.connectedPath()
         let (resting, other) = Self.ends(of: path, role)
         let before = (resting.profile, resting.cipherSuite, resting.version)
@@ -47,7 +48,8 @@ import WireFormat
         #expect(resting.statistics.alertsReceived == 1)
     }
 
-    @Test(arguments: [DTLSRole.client, .server]) func saysGoodbyeToItsPeer(role: DTLSRole) throws {
+    @Test("A connection at rest says goodbye to its peer", arguments: [DTLSRole.client, .server])
+    func saysGoodbyeToItsPeer(role: DTLSRole) throws {
         let path = try Self.connectedPath()
         let (resting, other) = Self.ends(of: path, role)
         #expect(resting.rest())
@@ -57,7 +59,8 @@ import WireFormat
         #expect(other.state == .closed(byPeer: true))
     }
 
-    @Test func bothMayRest() throws {
+    @Test("Both ends may rest")
+    func bothMayRest() throws {
         let path = try Self.connectedPath()
         #expect(path.client.rest())
         #expect(path.server.rest())
@@ -67,7 +70,8 @@ import WireFormat
         #expect(path.server.state == .closed(byPeer: true))
     }
 
-    @Test func takesNothingThatIsForgedOrCutOff() throws {
+    @Test("A connection at rest takes nothing that is forged or cut off")
+    func connectionRestTakes() throws {
         let path = try Self.connectedPath()
         #expect(path.server.rest())
         path.client.close()
@@ -83,7 +87,8 @@ import WireFormat
         #expect(path.server.state == .closed(byPeer: true))
     }
 
-    @Test func doesNotRestBeforeItsLastFlightHasLeft() throws {
+    @Test("A server does not rest before its last flight has left")
+    func serverRestLast() throws {
         let alice = try #require(Identities.alice)
         let connection = try DTLSConnection(
             role: .client, context: DTLSContext(DTLSConfiguration(certificate: alice)))

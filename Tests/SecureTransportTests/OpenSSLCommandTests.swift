@@ -8,7 +8,9 @@ import WireFormat
 @Suite(
     .enabled(if: OpenSSLCommand.isInstalled, "openssl is not installed"), .serialized, .timeLimit(.minutes(1)))
 struct OpenSSLCommandTests {
-    @Test(arguments: [SRTPProfile.aeadAES128GCM, .aes128CMHMACSHA1Tag80])
+    @Test(
+        "The openssl command connects as the client of our server",
+        arguments: [SRTPProfile.aeadAES128GCM, .aes128CMHMACSHA1Tag80])
     func asTheClientOfOurServer(profile: SRTPProfile) throws {
         let bob = try #require(Identities.bob)
         let socket = try LoopbackSocket()
@@ -24,7 +26,9 @@ struct OpenSSLCommandTests {
         peer.stop()
     }
 
-    @Test(arguments: [false, true], [SRTPProfile.aeadAES128GCM, .aes128CMHMACSHA1Tag80])
+    @Test(
+        "The openssl command is connected to as the server of our client",
+        arguments: [false, true], [SRTPProfile.aeadAES128GCM, .aes128CMHMACSHA1Tag80])
     func asTheServerOfOurClient(asksForACookie: Bool, profile: SRTPProfile) throws {
         let bob = try #require(Identities.bob)
         let peer = try OpenSSLCommand(
@@ -43,7 +47,8 @@ struct OpenSSLCommandTests {
         peer.stop()
     }
 
-    @Test func readsOurCertificate() throws {
+    @Test("The openssl command reads our certificate")
+    func readsOurCertificate() throws {
         let alice = try #require(Identities.alice)
         let text = try OpenSSLCommand.run(
             ["x509", "-noout", "-fingerprint", "-sha256", "-dates", "-subject", "-text"], input: alice.certificatePEM)
@@ -55,7 +60,8 @@ struct OpenSSLCommandTests {
         #expect(text.contains("Signature Algorithm: ecdsa-with-SHA256"))
     }
 
-    @Test func itsCertificatesAreReadHere() throws {
+    @Test("Certificates of the openssl command are read here")
+    func itsCertificatesAreReadHere() throws {
         let text = try OpenSSLCommand.run(
             [
                 "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=elsewhere", "-keyout", "-", "-days", "2",

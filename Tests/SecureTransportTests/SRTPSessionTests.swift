@@ -35,8 +35,8 @@ import WireFormat
 
     private static let receiverReport: [UInt8] = [0x80, 201, 0, 1, 0, 0, 0, 7]
 
-    @Test(arguments: SRTPProfile.allCases)
-    func roundTripOfManySourcesAddsTheOverhead(profile: SRTPProfile) throws {
+    @Test("Round trip of many sources adds the overhead", arguments: SRTPProfile.allCases)
+    func roundTripMany(profile: SRTPProfile) throws {
         let (sender, receiver) = try Self.makePair(profile)
         for source in UInt32(1)...5 {
             for number in UInt16(65_500)...65_535 {
@@ -62,7 +62,7 @@ import WireFormat
         #expect(report == Self.receiverReport)
     }
 
-    @Test(arguments: SRTPProfile.allCases)
+    @Test("A replay is refused", arguments: SRTPProfile.allCases)
     func aReplayIsRefused(profile: SRTPProfile) throws {
         let (sender, receiver) = try Self.makePair(profile)
         var packets: [[UInt8]] = []
@@ -85,8 +85,8 @@ import WireFormat
         #expect(throws: SRTPError.replayed) { try receiver.unprotectRTCP(&again) }
     }
 
-    @Test(arguments: SRTPProfile.allCases)
-    func aSequenceNumberIsProtectedTwiceOnlyWhereAllowed(profile: SRTPProfile) throws {
+    @Test("A sequence number is protected twice only where allowed", arguments: SRTPProfile.allCases)
+    func sequenceNumberProtected(profile: SRTPProfile) throws {
         var packet = Self.rtp(1)
         var again = Self.rtp(1)
         let strict = try Self.makePair(profile)
@@ -101,8 +101,8 @@ import WireFormat
         #expect(packet == again)
     }
 
-    @Test(arguments: SRTPProfile.allCases)
-    func everyTruncationAndEveryBitIsRefused(profile: SRTPProfile) throws {
+    @Test("Every truncation and every bit is refused", arguments: SRTPProfile.allCases)
+    func truncationBitRefused(profile: SRTPProfile) throws {
         let (sender, receiver) = try Self.makePair(profile)
         var packet = Self.rtpWithExtension(1)
         try sender.protectRTP(&packet)
@@ -136,7 +136,7 @@ import WireFormat
         #expect(report == Self.receiverReport)
     }
 
-    @Test(arguments: SRTPProfile.allCases)
+    @Test("Noise of any length is refused", arguments: SRTPProfile.allCases)
     func noiseOfAnyLengthIsRefused(profile: SRTPProfile) throws {
         let (_, receiver) = try Self.makePair(profile)
         var generator = SeededGenerator(seed: 5)
@@ -152,8 +152,8 @@ import WireFormat
         }
     }
 
-    @Test(arguments: SRTPProfile.allCases)
-    func anyNumberOfAuthenticSourcesTakesSoManyStreamsAndNoMore(profile: SRTPProfile) throws {
+    @Test("Any number of authentic sources takes so many streams and no more", arguments: SRTPProfile.allCases)
+    func numberAuthenticSources(profile: SRTPProfile) throws {
         let (sender, receiver) = try Self.makePair(profile)
         func pass(_ packet: [UInt8], isControl: Bool = false) throws {
             var packet = packet
@@ -176,7 +176,8 @@ import WireFormat
         try pass(Self.rtp(2))
     }
 
-    @Test func theStreamThatMakesRoomIsTheOneThatWasSilentLongest() throws {
+    @Test("The stream that makes room is the one that was silent longest")
+    func streamMakesRoom() throws {
         let (sender, receiver) = try Self.makePair(.aeadAES128GCM)
         var packets: [[UInt8]] = []
         for source in UInt32(0)...UInt32(SRTPReceiver.maximumStreams) {
@@ -200,8 +201,8 @@ import WireFormat
         try receiver.unprotectRTP(&packet)
     }
 
-    @Test(arguments: SRTPProfile.allCases)
-    func sourcesOfForgedPacketsTakeNoStream(profile: SRTPProfile) throws {
+    @Test("Sources of forged packets take no stream", arguments: SRTPProfile.allCases)
+    func sourcesForgedPackets(profile: SRTPProfile) throws {
         let (sender, receiver) = try Self.makePair(profile)
         var packet = Self.rtp(1)
         try sender.protectRTP(&packet)
@@ -215,7 +216,8 @@ import WireFormat
         #expect(throws: SRTPError.replayed) { try receiver.unprotectRTP(&replay) }
     }
 
-    @Test func protectionNeedsRoomAndAPacket() throws {
+    @Test("Protection needs room and a packet")
+    func protectionNeedsRoomAndAPacket() throws {
         let (sender, _) = try Self.makePair(.aeadAES128GCM)
         var memory = Self.rtp(1) + [UInt8](repeating: 0, count: 15)
         let count = memory.count - 15
@@ -231,13 +233,15 @@ import WireFormat
         }
     }
 
-    @Test func aKeyOfTheWrongLengthIsRefused() {
+    @Test("A key of the wrong length is refused")
+    func aKeyOfTheWrongLengthIsRefused() {
         let key = SRTPMasterKey(key: [1, 2, 3], salt: [])
         #expect(throws: SRTPError.wrongKeyLength) { try SRTPSender(profile: .aeadAES128GCM, masterKey: key) }
         #expect(throws: SRTPError.wrongKeyLength) { try SRTPReceiver(profile: .aeadAES128GCM, masterKey: key) }
     }
 
-    @Test func keysOfAHandshakeProtectBothWays() throws {
+    @Test("Keys of a handshake protect both ways")
+    func keysHandshakeProtect() throws {
         let alice = try #require(Identities.alice)
         let context = try DTLSContext(DTLSConfiguration(certificate: alice))
         var path = try SimulatedPath(

@@ -11,7 +11,8 @@ import Testing
 
     // MARK: The reference against the RFCs
 
-    @Test func referenceDerivesTheKeysOfRFC3711AppendixB3() {
+    @Test("The reference derives the keys of RFC 3711 B.3")
+    func referenceDerivesKeys() {
         func derive(_ label: UInt8, _ count: Int) -> [UInt8] {
             ReferenceSRTP.derive(masterKey: Self.cmKey, masterSalt: Self.cmSalt, label: label, byteCount: count)
         }
@@ -26,7 +27,8 @@ import Testing
                     """))
     }
 
-    @Test func referenceMakesTheKeystreamOfRFC3711AppendixB2() {
+    @Test("The reference makes the keystream of RFC 3711 B.2")
+    func referenceMakesKeystream() {
         let stream = ReferenceSRTP.counterMode(
             key: bytes("2B7E151628AED2A6ABF7158809CF4F3C"), counter: bytes("F0F1F2F3F4F5F6F7F8F9FAFBFCFD0000"),
             [UInt8](repeating: 0, count: 48))
@@ -38,7 +40,8 @@ import Testing
                     """))
     }
 
-    @Test func referenceEncryptsThePacketOfRFC7714Section16() {
+    @Test("The reference encrypts the packet of RFC 7714 16")
+    func referenceEncryptsPacket() {
         let packet = bytes(
             """
             8040f17b 8041f8d3 5501a0b2 47616c6c 69612065 7374206f 6d6e6973 20646976 69736120 696e2070 61727465 73207472
@@ -60,7 +63,8 @@ import Testing
 
     // MARK: libsrtp2, as it is driven here, against the reference and known packets
 
-    @Test func counterModeWithHMAC() throws {
+    @Test("Counter mode with HMAC is as the reference has it")
+    func counterModeWithHMAC() throws {
         let key = SRTPMasterKey(key: Self.cmKey, salt: Self.cmSalt)
         let sender = try SRTPSender(profile: .aes128CMHMACSHA1Tag80, masterKey: key)
         var packet = Self.rtp
@@ -82,7 +86,8 @@ import Testing
         #expect(control == Self.rtcp)
     }
 
-    @Test func galoisCounterMode() throws {
+    @Test("Galois/counter mode is as the reference has it")
+    func galoisCounterMode() throws {
         let key = SRTPMasterKey(key: Self.gcmKey, salt: Self.gcmSalt)
         let sender = try SRTPSender(profile: .aeadAES128GCM, masterKey: key)
         var packet = Self.rtp
@@ -111,7 +116,8 @@ import Testing
         #expect(control == Self.rtcp)
     }
 
-    @Test func galoisCounterModeWith256Bits() throws {
+    @Test("Galois/counter mode with 256 bits is as the reference has it")
+    func galoisCounterModeWith256Bits() throws {
         let masterKey = (0..<32).map { UInt8($0) }
         let sender = try SRTPSender(
             profile: .aeadAES256GCM, masterKey: SRTPMasterKey(key: masterKey, salt: Self.gcmSalt))
@@ -123,7 +129,8 @@ import Testing
         #expect(control == ReferenceSRTP.protectGCM(masterKey: masterKey, masterSalt: Self.gcmSalt, rtcp: Self.rtcp))
     }
 
-    @Test func exportedBytesAreSplitInTheOrderOfRFC5764() throws {
+    @Test("Exported bytes are split in the order of RFC 5764")
+    func exportedBytesSplit() throws {
         let exported = (0..<60).map { UInt8($0) }
         let client = try SRTPKeyingMaterial(
             profile: .aes128CMHMACSHA1Tag80, role: .client, exported: exported.span.bytes)

@@ -5,7 +5,8 @@ import WireFormat
 
 /// Secrets are where they are needed, and nowhere else.
 @Suite struct SecretTests {
-    @Test func aSecretIsZerosOnceItIsWiped() {
+    @Test("A secret is zeros once it is wiped")
+    func aSecretIsZerosOnceItIsWiped() {
         let secret = SecretBytes(byteCount: 16)
         secret.withUnsafeMutableBytes { $0.copyBytes(from: 1...16) }
         #expect(secret.withUnsafeBytes { Array($0) } == Array(1...16))
@@ -13,7 +14,8 @@ import WireFormat
         #expect(secret.withUnsafeBytes { Array($0) } == [UInt8](repeating: 0, count: 16))
     }
 
-    @Test func secretsAreEqualByTheirBytes() {
+    @Test("Secrets are equal by their bytes")
+    func secretsAreEqualByTheirBytes() {
         let secrets = [[1, 2, 3], [1, 2, 4], [1, 2]].map { (bytes: [UInt8]) in SRTPMasterKey(key: bytes, salt: [9]) }
         for (left, first) in secrets.enumerated() {
             for (right, second) in secrets.enumerated() { #expect((first == second) == (left == right)) }
@@ -23,8 +25,8 @@ import WireFormat
     }
 
     /// Neither what DTLS exported nor a copy of it is left in the process, dead memory included.
-    @Test(arguments: SRTPProfile.allCases)
-    func onceSRTPHasItsKeysTheirMemoryIsWiped(profile: SRTPProfile) throws {
+    @Test("Once SRTP has its keys their memory is wiped", arguments: SRTPProfile.allCases)
+    func srtpKeysMemory(profile: SRTPProfile) throws {
         let alice = try #require(Identities.alice)
         let context = try DTLSContext(DTLSConfiguration(certificate: alice, profiles: [profile]))
         var path = try SimulatedPath(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("BitBudget")
 struct BitBudgetTests {
-    @Test("what was made is paid for before the next is begun, and nothing is saved up")
+    @Test("What was made is paid for before the next is begun, and nothing is saved up")
     func pays() {
         var budget = BitBudget(bitsPerSecond: 100_000)
         #expect(budget.readyAt <= .seconds(5))
@@ -21,7 +21,7 @@ struct BitBudgetTests {
         #expect(budget.readyAt <= .seconds(6))
     }
 
-    @Test("scrolling text keeps to a bitrate that falls to an eighth within a second")
+    @Test("Scrolling text keeps to a bitrate that falls to an eighth within a second")
     func steps() throws {
         var share = try EncodedShare(
             .text, scroll: 1, bitsPerSecond: 2_500_000, size: PixelSize(width: 1280, height: 720))

@@ -54,7 +54,7 @@ struct ConverterFormatTests {
     }
 
     @Test(
-        "a part that was cut out, at the size that it is wanted at, is the same in every layout",
+        "A part that was cut out, at the size that it is wanted at, is the same in every layout",
         arguments: [PixelFormat.i420, .nv12, .bgra, .argb],
         [
             (1000, 1000, 1280, 720, VideoFormatAdapter.Mode.crop), (320, 300, 160, 90, .crop), (101, 75, 64, 64, .crop),
@@ -96,7 +96,7 @@ struct ConverterFormatTests {
     }
 
     @Test(
-        "a part that was cut out is turned too", arguments: [PixelFormat.i420, .nv12, .bgra, .argb],
+        "A part that was cut out is turned too", arguments: [PixelFormat.i420, .nv12, .bgra, .argb],
         VideoRotation.allCases)
     func turned(format: PixelFormat, rotation: VideoRotation) throws {
         let source = CustomVideoSource()
@@ -121,7 +121,7 @@ struct ConverterFormatTests {
         }
     }
 
-    @Test("wrapped memory is read by its own strides", arguments: [PixelFormat.i420, .nv12, .bgra, .argb])
+    @Test("Wrapped memory is read by its own strides", arguments: [PixelFormat.i420, .nv12, .bgra, .argb])
     func wrapped(format: PixelFormat) throws {
         let size = PixelSize(width: 37, height: 23)
         let original = squares(size, format)

@@ -41,7 +41,7 @@ struct ConverterTests {
     private let size = PixelSize(width: 64, height: 48)
 
     @Test(
-        "colours become what BT.601, limited range, says",
+        "Colours become what BT.601, limited range, says",
         arguments: [
             // blue, green, red → luma, blue chroma, red chroma
             ([255, 255, 255, 0], [235, 128, 128]), ([0, 0, 0, 255], [16, 128, 128]),
@@ -76,7 +76,7 @@ struct ConverterTests {
         #expect(passedOn === source)
     }
 
-    @Test("downscaling averages: a checkerboard becomes grey")
+    @Test("Downscaling averages: a checkerboard becomes grey")
     func box() throws {
         let source = PixelBuffer(size: size, format: .i420) { planes, strides in
             for index in planes[0].indices {
@@ -90,7 +90,7 @@ struct ConverterTests {
     }
 
     @Test(
-        "a turn moves the left upper corner clockwise",
+        "A turn moves the left upper corner clockwise",
         arguments: [
             (VideoRotation.upright, 0, 0), (.quarter, 47, 0), (.half, 63, 47), (.threeQuarters, 0, 63),
         ])
@@ -107,7 +107,7 @@ struct ConverterTests {
         #expect(rows[y][x] == 200)
     }
 
-    @Test("the steady state writes to the same memory again")
+    @Test("The steady state writes to the same memory again")
     func reuse() throws {
         let converter = VideoConverter()
         let source = solid([[1, 2, 3, 4]], .bgra, size)
@@ -120,7 +120,7 @@ struct ConverterTests {
     }
 
     @Test(
-        "a buffer that lies about its size is refused",
+        "A buffer that lies about its size is refused",
         arguments: [PixelFormat.bgra, .nv12, .i420], [1, 3])
     func lies(format: PixelFormat, planeCount: Int) {
         #expect(throws: VideoCodingError.planesTooShort(size: PixelSize(width: 640, height: 480), format: format)) {
@@ -129,7 +129,7 @@ struct ConverterTests {
         }
     }
 
-    @Test("a picture of no pixels is refused")
+    @Test("A picture of no pixels is refused")
     func empty() {
         let none = PixelSize(width: 0, height: 0)
         #expect(throws: VideoCodingError.emptyPicture) {

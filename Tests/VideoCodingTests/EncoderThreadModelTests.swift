@@ -41,7 +41,7 @@ struct EncoderThreadModelTests {
         return try VideoEncoderThread(settings: settings, onFrame: { frames.take($0) })
     }
 
-    @Test("a picture is encoded at the size that it is wanted at, and then within the largest")
+    @Test("A picture is encoded at the size that it is wanted at, and then within the largest")
     func outputSize() throws {
         let track = VideoTrack(id: "v", source: source)
         let thread = try start()
@@ -64,7 +64,7 @@ struct EncoderThreadModelTests {
         #expect(thread.statistics.sourceSize == PixelSize(width: 120, height: 120))
     }
 
-    @Test("another output format costs a key frame where it changes the size, and none where it does not")
+    @Test("Another output format costs a key frame where it changes the size, and none where it does not")
     func outputFormatWhileRunning() throws {
         let track = VideoTrack(id: "v", source: source)
         let thread = try start()
@@ -85,7 +85,7 @@ struct EncoderThreadModelTests {
         #expect(thread.statistics.framesReceived == 4)
     }
 
-    @Test("the source's hint reaches the running encoder, without a key frame")
+    @Test("The source's hint reaches the running encoder, without a key frame")
     func hint() throws {
         let thread = try start()
         source.contentHint = .none
@@ -102,7 +102,7 @@ struct EncoderThreadModelTests {
         #expect(thread.statistics.keyFramesEncoded == 1)
     }
 
-    @Test("a hint of the settings goes before the source's, one that is given later too")
+    @Test("A hint of the settings goes before the source's, one that is given later too")
     func ownHint() throws {
         let thread = try start { $0.hint = .text }
         source.contentHint = .motion
@@ -118,7 +118,7 @@ struct EncoderThreadModelTests {
         thread.stop()
     }
 
-    @Test("muted, nothing is encoded and key frames wait; afterwards the newest frame is next, as the key frame")
+    @Test("Muted, nothing is encoded and key frames wait; afterwards the newest frame is next, as the key frame")
     func mute() throws {
         let thread = try start()
         source.add(thread)
@@ -142,7 +142,7 @@ struct EncoderThreadModelTests {
         #expect(thread.statistics.qualityLimitationReason == .none)
     }
 
-    @Test("a source that is muted when the encoder is added, and gives nothing after, is shown when it is unmuted")
+    @Test("A source that is muted when the encoder is added, and gives nothing after, is shown when it is unmuted")
     func mutedFromTheStart() throws {
         let thread = try start()
         source.broadcaster.isMuted = true
@@ -155,7 +155,7 @@ struct EncoderThreadModelTests {
         thread.stop()
     }
 
-    @Test("turning pictures is switched while it runs, for a picture that rests too")
+    @Test("Turning pictures is switched while it runs, for a picture that rests too")
     func turns() throws {
         let thread = try start()
         source.add(thread)
@@ -170,7 +170,7 @@ struct EncoderThreadModelTests {
         thread.stop()
     }
 
-    @Test("a half turn, which keeps the size, is undone too where that is switched off")
+    @Test("A half turn, which keeps the size, is undone too where that is switched off")
     func halfTurn() throws {
         let thread = try start()
         source.add(thread)
@@ -206,7 +206,7 @@ struct EncoderThreadStateTests {
     }
 
     @Test(
-        "muted, no action is due however long it lasts; unmuted, the newest frame is due at once, rest or limit or not")
+        "Muted, no action is due however long it lasts; unmuted, the newest frame is due at once, rest or limit or not")
     func mute() {
         var state = EncoderThreadState(settings: .init(bitsPerSecond: 1000, framesPerSecond: 1), now: .zero)
         _ = state.receive(frame(0), now: .zero)
@@ -239,7 +239,7 @@ struct EncoderThreadStateTests {
     }
 
     @Test(
-        "while the queue is full no action is due however long it lasts; then the newest frame is, or what was asked for"
+        "While the queue is full no action is due however long it lasts; then the newest frame is, or what was asked for"
     )
     func fullQueue() {
         var state = EncoderThreadState(settings: .init(bitsPerSecond: 1_000_000), now: .zero)
@@ -256,7 +256,7 @@ struct EncoderThreadStateTests {
         #expect(state.cadence.action(now: .seconds(1000)) == .encodeNew(asKeyFrame: true))
     }
 
-    @Test("the governor's frame rate is the cadence's, and a picture's share of the bits follows it down to a fifth")
+    @Test("The governor's frame rate is the cadence's, and a picture's share of the bits follows it down to a fifth")
     func governed() {
         var state = EncoderThreadState(settings: .init(bitsPerSecond: 100_000, hint: .text), now: .zero)
         var now = Duration.zero
@@ -290,7 +290,7 @@ struct EncoderThreadStateTests {
         #expect(state.order(isNew: true).sizes(for: frame(0)).full == state.order(isNew: true).sizes(for: frame(0)).now)
     }
 
-    @Test("a frame rate below what the encoder takes is the lowest that it takes", arguments: [0.001, 1e-300])
+    @Test("A frame rate below what the encoder takes is the lowest that it takes", arguments: [0.001, 1e-300])
     func slowest(framesPerSecond: Double) throws {
         let state = EncoderThreadState(
             settings: .init(bitsPerSecond: 100_000, framesPerSecond: framesPerSecond), now: .zero)
@@ -302,7 +302,7 @@ struct EncoderThreadStateTests {
     }
 
     @Test(
-        "a picture that rests is sharpened at the full rate, but a frame that waits for its time is not taken before it"
+        "A picture that rests is sharpened at the full rate, but a frame that waits for its time is not taken before it"
     )
     func sharpening() {
         var cadence = FrameCadence(framesPerSecond: 1, keyFrameInterval: .zero)
@@ -317,7 +317,7 @@ struct EncoderThreadStateTests {
         #expect(cadence.action(now: .milliseconds(500)) == .encodeNew(asKeyFrame: false))
     }
 
-    @Test("a picture that rests and is encoded at another size is sharpened anew")
+    @Test("A picture that rests and is encoded at another size is sharpened anew")
     func sharpenedAfterResizing() {
         var state = EncoderThreadState(settings: .init(bitsPerSecond: 1_000_000), now: .zero)
         _ = state.receive(frame(0), now: .zero)
@@ -334,7 +334,7 @@ struct EncoderThreadStateTests {
         #expect(state.cadence.action(now: now + .milliseconds(51)) == .encodeAgain(asKeyFrame: false))
     }
 
-    @Test("motion's order is of the smaller size, and says the whole one too")
+    @Test("Motion's order is of the smaller size, and says the whole one too")
     func motion() {
         var state = EncoderThreadState(settings: .init(bitsPerSecond: 100_000), now: .zero)
         state.sourceHintDidChange(.motion, now: .zero)

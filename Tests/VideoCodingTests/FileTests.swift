@@ -54,7 +54,7 @@ struct FileTests {
         #expect(try reader.next() == nil)
     }
 
-    @Test("an IVF file cut off or damaged at any byte is an error or fewer frames, never a trap")
+    @Test("An IVF file cut off or damaged at any byte is an error or fewer frames, never a trap")
     func damagedIVF() throws {
         let directory = try Directory()
         let path = directory.path + "/a.ivf"
@@ -166,7 +166,7 @@ struct FileTests {
         #expect(pixel[0] >= 253 && pixel[1] <= 2 && pixel[2] <= 2, "\(pixel)")
     }
 
-    @Test("a file that can't be written says its path and why")
+    @Test("A file that can't be written says its path and why")
     func errors() throws {
         let directory = try Directory()
         let path = directory.path + "/none/a"
@@ -204,7 +204,7 @@ struct FileTests {
 struct StructuralSimilarityTests {
     private let size = PixelSize(width: 160, height: 96)
 
-    @Test("a picture is like itself, less like a coarse one, and not like another")
+    @Test("A picture is like itself, less like a coarse one, and not like another")
     func order() throws {
         let picture = TextPicture(size: size)
         let same = try StructuralSimilarity.luma(picture.i420, picture.i420)
@@ -220,7 +220,7 @@ struct StructuralSimilarityTests {
                 > StructuralSimilarity.peakSignalToNoiseRatio(picture.i420, TextPicture(size: size, seed: 8).i420))
     }
 
-    @Test("two flat pictures give what the formula says")
+    @Test("Two flat pictures give what the formula says")
     func formula() throws {
         func flat(_ value: UInt8) -> PixelBuffer {
             PixelBuffer(size: size, format: .i420) { planes, _ in
@@ -235,7 +235,7 @@ struct StructuralSimilarityTests {
         #expect(try StructuralSimilarity.peakSignalToNoiseRatio(flat(7), flat(7)) == 128)
     }
 
-    @Test("pictures that can't be compared are refused")
+    @Test("Pictures that can't be compared are refused")
     func refusals() {
         let picture = TextPicture(size: size).i420
         let other = TextPicture(size: PixelSize(width: 96, height: 160)).i420

@@ -53,7 +53,7 @@ private struct CadenceRun {
 
 @Suite("FrameCadence")
 struct FrameCadenceTests {
-    @Test("nothing is encoded before there is a frame, and the first is a key frame")
+    @Test("Nothing is encoded before there is a frame, and the first is a key frame")
     func first() {
         var run = CadenceRun()
         run.cadence.requestKeyFrame()
@@ -64,7 +64,7 @@ struct FrameCadenceTests {
         #expect(run.log == [.init(milliseconds: 5000, isNew: true, isKeyFrame: true)])
     }
 
-    @Test("a source that rests is repeated once a second")
+    @Test("A source that rests is repeated once a second")
     func idle() {
         var run = CadenceRun()
         run.frame()
@@ -73,7 +73,7 @@ struct FrameCadenceTests {
         #expect(run.log.dropFirst().allSatisfy { !$0.isNew && !$0.isKeyFrame })
     }
 
-    @Test("a coarse picture is sharpened for two seconds at most, a fine one rests")
+    @Test("A coarse picture is sharpened for two seconds at most, a fine one rests")
     func refinement() {
         var run = CadenceRun()
         run.quantizer = 100
@@ -90,7 +90,7 @@ struct FrameCadenceTests {
         #expect((43...46).contains(run.log.count - before))
     }
 
-    @Test("any number of requests is answered by one key frame, of the last picture at once where no frame waits")
+    @Test("Any number of requests is answered by one key frame, of the last picture at once where no frame waits")
     func keyFrameRequests() {
         var run = CadenceRun()
         run.frame()
@@ -105,7 +105,7 @@ struct FrameCadenceTests {
         #expect(run.log[2] == .init(milliseconds: 900, isNew: true, isKeyFrame: true))
     }
 
-    @Test("a request for later waits for its time, pictures go on, and a key frame that is made before answers it")
+    @Test("A request for later waits for its time, pictures go on, and a key frame that is made before answers it")
     func laterKeyFrame() {
         var run = CadenceRun()
         run.frame()
@@ -123,7 +123,7 @@ struct FrameCadenceTests {
         #expect(run.log.filter(\.isKeyFrame).map(\.milliseconds) == [0, 4000, 10_000])
     }
 
-    @Test("a key frame that is wanted later holds back no small change")
+    @Test("A key frame that is wanted later holds back no small change")
     func laterKeyFrameAndSmallChange() {
         var cadence = FrameCadence(framesPerSecond: 30, keyFrameInterval: .zero)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
@@ -136,7 +136,7 @@ struct FrameCadenceTests {
         #expect(cadence.action(now: .seconds(2)) == .wait(until: .seconds(3)))
     }
 
-    @Test("requests that follow a key frame closely wait for the interval, and pictures go on")
+    @Test("Requests that follow a key frame closely wait for the interval, and pictures go on")
     func keyFrameInterval() {
         var run = CadenceRun()
         run.frame()
@@ -151,7 +151,7 @@ struct FrameCadenceTests {
     }
 
     @Test(
-        "the rate limit is kept by timestamps, whatever the source's rate",
+        "The rate limit is kept by timestamps, whatever the source's rate",
         arguments: [(60.0, 30.0, 30), (30.0, 30.0, 30), (25.0, 30.0, 25), (50.0, 20.0, 20), (60.0, 5.0, 5)])
     func rateLimit(source: Double, limit: Double, expected: Int) {
         var run = CadenceRun(framesPerSecond: limit)
@@ -164,7 +164,7 @@ struct FrameCadenceTests {
         #expect((expected * 3 - 2...expected * 3 + 2).contains(encoded), "\(encoded)")
     }
 
-    @Test("a jittering source at the limit's rate loses nothing")
+    @Test("A jittering source at the limit's rate loses nothing")
     func jitter() {
         var run = CadenceRun(framesPerSecond: 30)
         for index in 0..<90 {
@@ -175,7 +175,7 @@ struct FrameCadenceTests {
         #expect(run.log.count { $0.isNew } == 90)
     }
 
-    @Test("a frame that came too soon is held, not lost: the source may rest after it")
+    @Test("A frame that came too soon is held, not lost: the source may rest after it")
     func heldFrame() {
         var run = CadenceRun(framesPerSecond: 10)
         for milliseconds in [0, 10, 20] {
@@ -187,7 +187,7 @@ struct FrameCadenceTests {
         #expect((30...150).contains(run.log[1].milliseconds))
     }
 
-    @Test("timestamps that go back or jump hold nothing up")
+    @Test("Timestamps that go back or jump hold nothing up")
     func jumps() {
         var run = CadenceRun()
         for timestamp in [100.0, 0, 1e6, 5, 5.04, -40] {
@@ -197,7 +197,7 @@ struct FrameCadenceTests {
         #expect(run.log.count { $0.isNew } == 6)
     }
 
-    @Test("a frame without a change is not encoded until a repetition is due")
+    @Test("A frame without a change is not encoded until a repetition is due")
     func unchanged() {
         var run = CadenceRun()
         run.frame()
@@ -209,7 +209,7 @@ struct FrameCadenceTests {
         #expect(run.log.map(\.milliseconds) == [0, 1000, 2000])
     }
 
-    @Test("a change stays one, though a frame without a change takes its place")
+    @Test("A change stays one, though a frame without a change takes its place")
     func changeIsKept() {
         var run = CadenceRun(framesPerSecond: 10)
         run.frame()
@@ -220,7 +220,7 @@ struct FrameCadenceTests {
         #expect(run.log.count { $0.isNew } == 2)
     }
 
-    @Test("what the rate control drops is given again, at once and then frame by frame; a failure waits a second")
+    @Test("What the rate control drops is given again, at once and then frame by frame; a failure waits a second")
     func dropsAndFailures() {
         var cadence = FrameCadence(framesPerSecond: 10, keyFrameInterval: .zero)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
@@ -243,7 +243,7 @@ struct FrameCadenceTests {
         #expect(cadence.action(now: .seconds(2)) == .encodeNew(asKeyFrame: true))
     }
 
-    @Test("a frame that comes while a picture is encoded waits for the next")
+    @Test("A frame that comes while a picture is encoded waits for the next")
     func whileEncoding() {
         var cadence = FrameCadence(framesPerSecond: 30, keyFrameInterval: .zero)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
@@ -253,7 +253,7 @@ struct FrameCadenceTests {
         #expect(cadence.action(now: .milliseconds(50)) == .encodeNew(asKeyFrame: false))
     }
 
-    @Test("a pause encodes nothing, and ends with the newest frame")
+    @Test("A pause encodes nothing, and ends with the newest frame")
     func pause() {
         var run = CadenceRun()
         run.frame()
@@ -273,7 +273,7 @@ struct FrameCadenceTests {
 @Suite("Timestamps")
 struct TimestampTests {
     @Test(
-        "they always grow, by the source's steps where it has sensible ones and by the time that passed where it jumps")
+        "They always grow, by the source's steps where it has sensible ones and by the time that passed where it jumps")
     func line() {
         var line = TimestampLine()
         var last: Duration?
@@ -292,7 +292,7 @@ struct TimestampTests {
         }
     }
 
-    @Test("presentation times grow on the grid of the frame rate, and a pause is not saved up")
+    @Test("Presentation times grow on the grid of the frame rate, and a pause is not saved up")
     func presentation() {
         var clock = PresentationClock()
         let times = [0, 0.034, 0.066, 0.101, 0.2, 60, 60.033, 5, -3, 1e12].map {
@@ -301,14 +301,14 @@ struct TimestampTests {
         #expect(times == [0, 1, 2, 3, 6, 10, 11, 12, 13, 17])
     }
 
-    @Test("a source of 20 frames on a grid of 30 gets 20 frames' worth of time")
+    @Test("A source of 20 frames on a grid of 30 gets 20 frames' worth of time")
     func presentationAverage() {
         var clock = PresentationClock()
         let last = (0...200).map { clock.next(timestamp: .seconds($0) / 20, framesPerSecond: 30).ticks }.last ?? 0
         #expect(abs(last - 10 * PresentationClock.timebase) <= 3000)
     }
 
-    @Test("a picture that was forgotten is not encoded again, whoever asks")
+    @Test("A picture that was forgotten is not encoded again, whoever asks")
     func forgetting() {
         var cadence = FrameCadence(framesPerSecond: 30, keyFrameInterval: .zero)
         cadence.frameArrived(timestamp: .seconds(100), isChange: true, now: .zero)
@@ -326,7 +326,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "a frame that is taken up soon may be replaced, one that waits long stays, and is renewed shortly before its turn"
+        "A frame that is taken up soon may be replaced, one that waits long stays, and is renewed shortly before its turn"
     )
     func demand() {
         var cadence = FrameCadence(framesPerSecond: 1, keyFrameInterval: .zero)
@@ -349,7 +349,7 @@ struct TimestampTests {
         #expect(!cadence.keepsWaiting(now: .seconds(3) + FrameCadence.renewal))
     }
 
-    @Test("a letter does not wait until the page before it is paid for, but for a far larger debt")
+    @Test("A letter does not wait until the page before it is paid for, but for a far larger debt")
     func smallChanges() {
         var cadence = FrameCadence(framesPerSecond: 30, keyFrameInterval: .zero)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("what is new for the most part for a second and a half is a film", arguments: [4.0, 30])
+    @Test("What is new for the most part for a second and a half is a film", arguments: [4.0, 30])
     func film(rate: Double) {
         var run = Run()
         run.give(1.25, newShare: 0.9, rate: rate)
@@ -31,7 +31,7 @@ import Testing
         #expect(run.detector.hint == .motion)
     }
 
-    @Test("a part of a screen, pages that are leafed through slowly, and a change that ends are none")
+    @Test("A part of a screen, pages that are leafed through slowly, and a change that ends are none")
     func detail() {
         var run = Run()
         run.give(20, newShare: 0.45)
@@ -43,7 +43,7 @@ import Testing
         #expect(run.detector.hint == .detail)
     }
 
-    @Test("a film stays one while little of it moves, and until nothing has for a second")
+    @Test("A film stays one while little of it moves, and until nothing has for a second")
     func ends() {
         var run = Run()
         run.give(3, newShare: 0.9)
@@ -58,7 +58,7 @@ import Testing
         #expect(run.detector.hint == .detail)
     }
 
-    @Test("a film that is paused rests without a picture")
+    @Test("A film that is paused rests without a picture")
     func paused() {
         var run = Run()
         run.give(3, newShare: 0.9)

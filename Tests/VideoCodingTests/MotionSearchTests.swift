@@ -40,21 +40,21 @@ import Testing
         }
     }
 
-    @Test("where looking far takes fewer bits it is kept to, but for a trial now and then")
+    @Test("Where looking far takes fewer bits it is kept to, but for a trial now and then")
     func worthwhile() {
         let pictures = farPictures(seconds: 30, effort: nil, bytes: (far: 5000, fastest: 10_000))
         #expect(pictures.dropFirst().allSatisfy { $0 >= 17 })
         #expect(pictures.reduce(0, +) > 560 && pictures.reduce(0, +) < 600)
     }
 
-    @Test("where nothing comes of it the time is saved, but for a trial now and then")
+    @Test("Where nothing comes of it the time is saved, but for a trial now and then")
     func useless() {
         let pictures = farPictures(seconds: 30, effort: nil, bytes: (far: 9000, fastest: 10_000))
         #expect(pictures.dropFirst().allSatisfy { $0 <= 3 })
         #expect((20...60).contains(pictures.reduce(0, +)))
     }
 
-    @Test("a machine on which it takes longer looks less far, and tries again later")
+    @Test("A machine on which it takes longer looks less far, and tries again later")
     func learns() {
         var search = MotionSearch()
         func speed() -> Int {

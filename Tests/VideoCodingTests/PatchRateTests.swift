@@ -28,7 +28,7 @@ struct PatchRateTests {
     }
 
     @Test(
-        "what scrolls uses most of the bitrate and no more, whatever texts take", arguments: [0.15, 0.35, 0.8],
+        "What scrolls uses most of the bitrate and no more, whatever texts take", arguments: [0.15, 0.35, 0.8],
         [100_000.0, 300_000, 800_000])
     func share(difficulty: Double, bytesPerSecond: Double) {
         var rate = PatchRate()
@@ -43,7 +43,7 @@ struct PatchRateTests {
         }
     }
 
-    @Test("what moves once has more bits than what goes on moving")
+    @Test("What moves once has more bits than what goes on moving")
     func once() {
         var rate = PatchRate()
         let first = rate.allowance(novelty: 100_000, bytesPerSecond: 300_000, timestamp: .seconds(1))
@@ -59,7 +59,7 @@ struct PatchRateTests {
         #expect(later > next * 2)
     }
 
-    @Test("after a rest what comes is judged by itself, and not beside what moved before it")
+    @Test("After a rest what comes is judged by itself, and not beside what moved before it")
     func rest() {
         var rate = PatchRate()
         for index in 0..<30 {
@@ -74,7 +74,7 @@ struct PatchRateTests {
                 == fresh.allowance(novelty: large, bytesPerSecond: bytesPerSecond, timestamp: .seconds(10)))
     }
 
-    @Test("the quantizer is the finest that keeps to what it is given, within bounds")
+    @Test("The quantizer is the finest that keeps to what it is given, within bounds")
     func quantizer() {
         let rate = PatchRate()
         for byteCount in [500, 3000, 20_000] {

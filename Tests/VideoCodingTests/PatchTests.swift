@@ -50,7 +50,7 @@ struct PatchTests {
     }
 
     @Test(
-        "after scrolls, jumps and other pages at a bitrate that is far too low, what rests is what is shown, everywhere",
+        "After scrolls, jumps and other pages at a bitrate that is far too low, what rests is what is shown, everywhere",
         arguments: [1, 2, 3] as [UInt64])
     func converges(seed: UInt64) throws {
         let size = PixelSize(width: 400, height: 320)
@@ -69,7 +69,7 @@ struct PatchTests {
         #expect(largestError(seen.pixels, shown[239].pixels) < 40)
     }
 
-    @Test("a letter is fine at once, a small frame, and nothing else changes")
+    @Test("A letter is fine at once, a small frame, and nothing else changes")
     func letter() throws {
         let size = PixelSize(width: 640, height: 360)
         var text = TextPicture(size: size, seed: 7)
@@ -118,7 +118,7 @@ struct PatchTests {
         #expect(try decoder.decode(frame.data)?.pixels == after.pixels)
     }
 
-    @Test("a transform and its inverse give back what they were given, to a sample, where nothing is quantized")
+    @Test("A transform and its inverse give back what they were given, to a sample, where nothing is quantized")
     func transforms() {
         var numbers = SeededNumbers(5)
         let lanes = BlockTransform.laneCount

@@ -17,7 +17,7 @@ struct PictureSharpeningTests {
     }
 
     @Test(
-        "the first picture is there in half a second, and sharp when its bits have come",
+        "The first picture is there in half a second, and sharp when its bits have come",
         arguments: [(150_000, 13, true), (300_000, 7, true), (300_000, 7, false), (1_500_000, 2, true)])
     func still(bitsPerSecond: Int, seconds: Int, tellsStillness: Bool) throws {
         var share = try still(bitsPerSecond: bitsPerSecond, telling: tellsStillness)
@@ -34,7 +34,7 @@ struct PictureSharpeningTests {
     }
 
     @Test(
-        "a picture that began at 300 kbit/s is sharp in a second and a half where the bitrate rises",
+        "A picture that began at 300 kbit/s is sharp in a second and a half where the bitrate rises",
         arguments: [(250, 500), (400, 1000)])
     func rising(milliseconds: (first: Int, second: Int)) throws {
         var share = try still(bitsPerSecond: 300_000)
@@ -46,7 +46,7 @@ struct PictureSharpeningTests {
         #expect(sharp <= .milliseconds(1500), "\(sharp)")
     }
 
-    @Test("where the bitrate suffices nothing is blurred", arguments: [2_500_000])
+    @Test("Where the bitrate suffices nothing is blurred", arguments: [2_500_000])
     func wide(bitsPerSecond: Int) throws {
         var share = try still(bitsPerSecond: bitsPerSecond)
         try share.run(to: 2, bitsPerSecond: bitsPerSecond)
@@ -56,7 +56,7 @@ struct PictureSharpeningTests {
     }
 
     @Test(
-        "a page that is new after a rest is seen in half a second, on a narrow path too, and what stays is not blurred",
+        "A page that is new after a rest is seen in half a second, on a narrow path too, and what stays is not blurred",
         arguments: [300_000, 700_000])
     func newPage(bitsPerSecond: Int) throws {
         // The upper part stays.
@@ -79,7 +79,7 @@ struct PictureSharpeningTests {
         #expect(sharp.arrival < .seconds(23), "\(sharp)")
     }
 
-    @Test("what changes while a picture becomes sharp is seen, and the picture becomes sharp all the same")
+    @Test("What changes while a picture becomes sharp is seen, and the picture becomes sharp all the same")
     func changes() throws {
         let pictures = (0..<60).map { index in
             var picture = Self.text
@@ -95,7 +95,7 @@ struct PictureSharpeningTests {
         #expect(share.frames.filter { $0.time < .seconds(2) }.count > 10)
     }
 
-    @Test("a picture that takes another's place while that becomes sharp becomes sharp")
+    @Test("A picture that takes another's place while that becomes sharp becomes sharp")
     func replaced() throws {
         let pictures = [Self.text.i420, TextPicture(size: Self.size, seed: 8).i420]
         var share = try EncodedShare(.text, bitsPerSecond: 300_000, size: Self.size, looks: true) {
@@ -108,7 +108,7 @@ struct PictureSharpeningTests {
     }
 
     @Test(
-        "key frames that are asked for again and again take a small part of the bitrate, and what is between sharpens")
+        "Key frames that are asked for again and again take a small part of the bitrate, and what is between sharpens")
     func keyFrameRequests() throws {
         var share = try still(bitsPerSecond: 300_000)
         share.wantsKeyFrame = { $0 < 15 * 30 && $0.isMultiple(of: 6) }
@@ -125,7 +125,7 @@ struct PictureSharpeningTests {
     }
 
     @Test(
-        "each macroblock is coded once a pass, whatever the picture's size", arguments: [(64, 64), (70, 50), (17, 1)])
+        "Each macroblock is coded once a pass, whatever the picture's size", arguments: [(64, 64), (70, 50), (17, 1)])
     func passes(width: Int, height: Int) throws {
         let size = PixelSize(width: width, height: height)
         let picture = TextPicture(size: size).i420

@@ -47,7 +47,7 @@ struct QualityGovernorTests {
         }
     }
 
-    @Test("where bits and the machine suffice nothing gives way", arguments: [ContentHint.text, .detail, .motion])
+    @Test("Where bits and the machine suffice nothing gives way", arguments: [ContentHint.text, .detail, .motion])
     func suffices(hint: ContentHint) {
         var run = Run(hint)
         run.give(60, quantizer: 95, share: 1.1, effort: 0.8)
@@ -57,7 +57,7 @@ struct QualityGovernorTests {
         #expect(run.governor.durations(now: run.now).keys.allSatisfy { $0 == .none })
     }
 
-    @Test("motion keeps its frame rate and gives resolution: 3/4, then 1/2 of each side, and no more")
+    @Test("Motion keeps its frame rate and gives resolution: 3/4, then 1/2 of each side, and no more")
     func motion() {
         var run = Run(.motion)
         var sizes: [String] = []
@@ -71,7 +71,7 @@ struct QualityGovernorTests {
     }
 
     @Test(
-        "motion never gives resolution below 320x180",
+        "Motion never gives resolution below 320x180",
         arguments: [(400, 300, 1), (320, 180, 0), (64, 48, 0), (640, 360, 2)])
     func smallest(width: Int, height: Int, steps: Int) {
         var run = Run(.motion)
@@ -110,7 +110,7 @@ struct QualityGovernorTests {
     }
 
     @Test(
-        "pictures that are coarse and no more cost text and detail frame rate alone, down to five a second",
+        "Pictures that are coarse and no more cost text and detail frame rate alone, down to five a second",
         arguments: [ContentHint.text, .detail])
     func text(hint: ContentHint) {
         let (states, governor) = states(hint, share: 0.9)
@@ -121,7 +121,7 @@ struct QualityGovernorTests {
     }
 
     @Test(
-        "too many bits cost text and detail frame rate first, down to one a second, then quality, and resolution last",
+        "Too many bits cost text and detail frame rate first, down to one a second, then quality, and resolution last",
         arguments: [ContentHint.text, .detail], [1.3, 2, 5, 20])
     func order(hint: ContentHint, share: Double) {
         let (states, governor) = states(hint, share: share)
@@ -139,7 +139,7 @@ struct QualityGovernorTests {
         #expect(rates[1] == (share == 1.3 ? 22.5 : share == 2 ? 15 : 7.5))
     }
 
-    @Test("too many bits at the coarsest quantizer, or too many pictures left out, are a shortage too")
+    @Test("Too many bits at the coarsest quantizer, or too many pictures left out, are a shortage too")
     func otherShortages() {
         var run = Run(.detail)
         run.give(2.2, quantizer: 94, share: 1.4)
@@ -152,7 +152,7 @@ struct QualityGovernorTests {
         #expect(some.governor.reason == .none)
     }
 
-    @Test("a picture that changes now and then has the time to be sharpened, however coarse it begins")
+    @Test("A picture that changes now and then has the time to be sharpened, however coarse it begins")
     func slides() {
         var run = Run(.text)
         for _ in 0..<10 {
@@ -162,21 +162,21 @@ struct QualityGovernorTests {
         #expect(run.governor.reason == .none)
     }
 
-    @Test("of a source slower than the limit the first step is below its own rate")
+    @Test("Of a source slower than the limit the first step is below its own rate")
     func slowSource() {
         var run = Run(.detail)
         run.give(2.3, quantizer: 110, rate: 10)
         #expect(run.governor.framesPerSecond < 10 && run.governor.framesPerSecond > 5)
     }
 
-    @Test("a limit of one frame a second or less is never lowered", arguments: [1, 0.5, 0.1])
+    @Test("A limit of one frame a second or less is never lowered", arguments: [1, 0.5, 0.1])
     func slowLimit(fps: Double) {
         var run = Run(.text, fps: fps)
         run.give(100, quantizer: 120)
         #expect(run.governor.framesPerSecond == fps && run.governor.reason == .none)
     }
 
-    @Test("it goes back slower than down, not while it is only middling, and slower each time that it fails")
+    @Test("It goes back slower than down, not while it is only middling, and slower each time that it fails")
     func hysteresis() {
         var run = Run(.motion)
         run.give(2.2, quantizer: 110)
@@ -199,7 +199,7 @@ struct QualityGovernorTests {
     }
 
     @Test(
-        "what moves at a lower frame rate comes back on trial, however coarse, and waits longer each time that it fails"
+        "What moves at a lower frame rate comes back on trial, however coarse, and waits longer each time that it fails"
     )
     func trial() {
         var run = Run(.text)
@@ -217,7 +217,7 @@ struct QualityGovernorTests {
     }
 
     @Test(
-        "more bits that stay undo as many of motion's steps as they are enough for, and none that would have to be taken again"
+        "More bits that stay undo as many of motion's steps as they are enough for, and none that would have to be taken again"
     )
     func motionRecovery() {
         for (bitsPerSecond, width) in [(310_000, 640), (500_000, 960), (1_200_000, 1280)] {
@@ -232,7 +232,7 @@ struct QualityGovernorTests {
         }
     }
 
-    @Test("half as many bits again undo all that too few had cost text")
+    @Test("Half as many bits again undo all that too few had cost text")
     func recovery() {
         let hint = ContentHint.text
         var run = Run(hint, bitsPerSecond: 200_000)
@@ -252,7 +252,7 @@ struct QualityGovernorTests {
     }
 
     @Test(
-        "a bitrate that falls far below what pictures take has what gives way first give way before another picture"
+        "A bitrate that falls far below what pictures take has what gives way first give way before another picture"
     )
     func anticipation() {
         // At the coarsest quantizer wanted these would take about 350 kbit/s.
@@ -282,7 +282,7 @@ struct QualityGovernorTests {
         #expect(paused.governor.framesPerSecond == 30)
     }
 
-    @Test("far too many bits want more than one step, down to a quarter of the rate at a time")
+    @Test("Far too many bits want more than one step, down to a quarter of the rate at a time")
     func farTooMany() {
         var run = Run(.text)
         run.give(2.2, quantizer: 110, share: 15)
@@ -292,7 +292,7 @@ struct QualityGovernorTests {
         #expect(some.governor.framesPerSecond < 16 && some.governor.framesPerSecond > 10)
     }
 
-    @Test("a rest that is fine brings the frame rate back, all at once")
+    @Test("A rest that is fine brings the frame rate back, all at once")
     func rest() {
         var run = Run(.text)
         run.give(20, quantizer: 110, share: 15)
@@ -304,7 +304,7 @@ struct QualityGovernorTests {
         #expect(run.governor.framesPerSecond == 30 && run.governor.reason == .none)
     }
 
-    @Test("a machine that is too slow: libvpx hurries; then motion gives resolution, text frame rate")
+    @Test("A machine that is too slow: libvpx hurries; then motion gives resolution, text frame rate")
     func cpu() {
         var motion = Run(.motion)
         motion.give(2.2, quantizer: 40, effort: 0.95)
@@ -328,7 +328,7 @@ struct QualityGovernorTests {
         #expect(text.governor.resolutionChanges == 0)
     }
 
-    @Test("another hint begins anew with what it may give")
+    @Test("Another hint begins anew with what it may give")
     func hintChanges() {
         var run = Run(.motion)
         run.give(2.2, quantizer: 110)
@@ -353,7 +353,7 @@ struct QualityGovernorTests {
         #expect(quiet.governor.reason == .none && quiet.governor.resolutionChanges == 0)
     }
 
-    @Test("the durations of all reasons make up the time")
+    @Test("The durations of all reasons make up the time")
     func durations() {
         var run = Run(.motion)
         let begin = run.now
@@ -377,7 +377,7 @@ struct QualityGovernorTests {
         #expect(durations[.cpu] == nil)
     }
 
-    @Test("with libvpx: noise that moves is too much at its size, and less so at the size that is left")
+    @Test("With libvpx: noise that moves is too much at its size, and less so at the size that is left")
     func withEncoder() throws {
         var governor = QualityGovernor(hint: .motion, framesPerSecond: 15, bitsPerSecond: 150_000)
         let full = PixelSize(width: 640, height: 360)

@@ -9,7 +9,7 @@ struct QualityRecoveryTests {
     private static let size = PixelSize(width: 1280, height: 720)
 
     @Test(
-        "after a dip of the network, what moves sideways comes back as it was within ten seconds",
+        "After a dip of the network, what moves sideways comes back as it was within ten seconds",
         arguments: [(ContentHint.text, 1_500_000), (.motion, 4_000_000)])
     func dip(hint: ContentHint, bitsPerSecond: Int) throws {
         var share = try EncodedShare(hint, shift: 1, bitsPerSecond: bitsPerSecond, size: Self.size)
@@ -21,7 +21,7 @@ struct QualityRecoveryTests {
     }
 
     @Test(
-        "after a dip of the network, text that scrolls comes back as it was within six seconds",
+        "After a dip of the network, text that scrolls comes back as it was within six seconds",
         arguments: [(1, 375_000), (3, 1_000_000), (3, 375_000)])
     func scroll(rows: Int, bitsPerSecond: Int) throws {
         let size = PixelSize(width: 640, height: 360)
@@ -39,7 +39,7 @@ struct QualityRecoveryTests {
         #expect(after.quantizer < before.quantizer + 15 && after.width == before.width, "\(before), then \(after)")
     }
 
-    @Test("where the bits come back little by little, so does what moves sideways")
+    @Test("Where the bits come back little by little, so does what moves sideways")
     func ramp() throws {
         var share = try EncodedShare(.motion, shift: 1, bitsPerSecond: 200_000, size: Self.size)
         try share.run(to: 6, bitsPerSecond: 200_000)
@@ -54,7 +54,7 @@ struct QualityRecoveryTests {
         #expect(after.frames > 27 * 3 && after.width == Self.size.width && after.quantizer < 40, "\(after)")
     }
 
-    @Test("at a narrow network that stays so nothing swings", arguments: [ContentHint.text, .motion])
+    @Test("At a narrow network that stays so nothing swings", arguments: [ContentHint.text, .motion])
     func narrow(hint: ContentHint) throws {
         var share = try EncodedShare(hint, shift: 1, bitsPerSecond: 200_000, size: Self.size)
         try share.run(to: 15, bitsPerSecond: 200_000)

@@ -14,7 +14,7 @@ import Testing
         control.pass(to: time, wait: wait, bitsPerSecond: rate, burst: burst)
     }
 
-    @Test("fewer bits, a coarser quantizer, within the limits")
+    @Test("Fewer bits, a coarser quantizer, within the limits")
     func order() {
         let control = QuantizerControl()
         let quantizers = [10_000_000.0, 300_000, 200_000, 150_000, 1000].map {
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("pictures that come one after the other get a frame's share each")
+    @Test("Pictures that come one after the other get a frame's share each")
     func steady() {
         var control = QuantizerControl()
         for index in 0..<90 {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("after a rest a change gets a quarter of a second, and a second's worth where that leaves at once")
+    @Test("After a rest a change gets a quarter of a second, and a second's worth where that leaves at once")
     func credit() {
         for (burst, expected) in [(0, 0.25), (2 * Self.rate, 0.25), (8 * Self.rate, 0.48), (40 * Self.rate, 1)] {
             var control = QuantizerControl()
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("the time that a picture is held for pays debts, and gives no bits")
+    @Test("The time that a picture is held for pays debts, and gives no bits")
     func held() {
         var control = QuantizerControl()
         Self.pass(&control, to: .zero)
@@ -65,7 +65,7 @@ import Testing
         #expect(control.allowance(share: Self.share, for: .page) > Self.share * 1.5)
     }
 
-    @Test("what was too much is saved, and never all of a picture's share")
+    @Test("What was too much is saved, and never all of a picture's share")
     func debt() {
         var control = QuantizerControl()
         Self.pass(&control, to: .zero)
@@ -78,7 +78,7 @@ import Testing
         #expect(control.allowance(share: Self.share, for: .following) >= Self.share)
     }
 
-    @Test("what pictures take is learnt within some, and one that is simple by chance is not believed")
+    @Test("What pictures take is learnt within some, and one that is simple by chance is not believed")
     func learning() {
         var control = QuantizerControl()
         for _ in 0..<20 {
@@ -98,7 +98,7 @@ import Testing
         return 150 * control.bits(Self.picture, at: 30) / known.bits(Self.picture, at: 30)
     }
 
-    @Test("the index of a frame's header and libvpx's quantizer name each other")
+    @Test("The index of a frame's header and libvpx's quantizer name each other")
     func indices() {
         #expect(QuantizerControl.indices.count == 64 && QuantizerControl.indices == QuantizerControl.indices.sorted())
         for quantizer in 0...63 {
@@ -107,7 +107,7 @@ import Testing
         #expect(QuantizerControl.quantizer(ofIndex: 6) == 5)
     }
 
-    @Test("a first key frame comes out about as large as was meant", arguments: [400_000, 1_000_000, 4_000_000])
+    @Test("A first key frame comes out about as large as was meant", arguments: [400_000, 1_000_000, 4_000_000])
     func firstKeyFrame(bitsPerSecond: Int) throws {
         let size = PixelSize(width: 640, height: 480)
         var configuration = VP8Encoder.Configuration(size: size, bitsPerSecond: bitsPerSecond)
@@ -122,7 +122,7 @@ import Testing
         #expect(time > 0.12 || frame.quantizer == 4 || frame.isUnfinished)
     }
 
-    @Test("the activity of a part is that part's, and a flat picture has none")
+    @Test("The activity of a part is that part's, and a flat picture has none")
     func activity() throws {
         let size = PixelSize(width: 100, height: 70)
         let text = TextPicture(size: size, seed: 3).i420

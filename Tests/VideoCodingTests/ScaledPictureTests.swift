@@ -59,7 +59,7 @@ struct ScaledPictureTests {
     }
 
     @Test(
-        "part by part it becomes what the whole picture makes, and tells where",
+        "Part by part it becomes what the whole picture makes, and tells where",
         arguments: [PixelFormat.bgra, .argb, .nv12, .i420],
         [
             // A ratio of small numbers, none, of more than two, of less than one, and none at all.
@@ -111,7 +111,7 @@ struct ScaledPictureTests {
     }
 
     @Test(
-        "where the ratio is one of small numbers, and where nothing but the turn is done, nothing tells it from the whole",
+        "Where the ratio is one of small numbers, and where nothing but the turn is done, nothing tells it from the whole",
         arguments: [
             (1280, 720, 960, 540), (960, 540, 640, 360), (640, 360, 320, 180), (1280, 800, 320, 200),
             (1600, 900, 1280, 720), (960, 540, 320, 180), (1024, 768, 384, 288), (640, 360, 640, 360),
@@ -128,7 +128,7 @@ struct ScaledPictureTests {
     }
 
     @Test(
-        "at other ratios it is as smooth, and nowhere farther off than a pixel of the source",
+        "At other ratios it is as smooth, and nowhere farther off than a pixel of the source",
         arguments: [(1366, 768, 1280, 720), (1001, 997, 999, 993), (1279, 1023, 477, 381)])
     func otherRatios(shape: (fromWidth: Int, fromHeight: Int, width: Int, height: Int)) throws {
         let from = PixelSize(width: shape.fromWidth, height: shape.fromHeight)
@@ -150,7 +150,7 @@ struct ScaledPictureTests {
         }
     }
 
-    @Test("a picture of another size is refused")
+    @Test("A picture of another size is refused")
     func otherSize() throws {
         let picture = try ScaledPicture(
             PixelSize(width: 32, height: 32), of: PixelSize(width: 64, height: 64), turnedBy: .upright)
@@ -171,7 +171,7 @@ struct FrameEncoderScalingTests {
     }
 
     @Test(
-        "a cursor on a screen that is scaled or turned costs a cursor, and is seen in its place",
+        "A cursor on a screen that is scaled or turned costs a cursor, and is seen in its place",
         arguments: [
             (480, 360, VideoRotation.upright), (480, 360, .half), (360, 480, .quarter), (480, 640, .threeQuarters),
         ])
@@ -206,7 +206,7 @@ struct FrameEncoderScalingTests {
         #expect(try StructuralSimilarity.luma(#require(seen), expected) > 0.99)
     }
 
-    @Test("a source that comes in another size is seen whole, whatever it says has changed")
+    @Test("A source that comes in another size is seen whole, whatever it says has changed")
     func otherSource() throws {
         let size = PixelSize(width: 320, height: 240)
         let order = order { $0.maximumSize = size }

@@ -146,7 +146,7 @@ extension Scroll {
 @Suite("ScrollFrame")
 struct ScrollFrameTests {
     @Test(
-        "the encoder goes on from exactly what a decoder shows, whatever scrolls, changes and key frames follow each other",
+        "The encoder goes on from exactly what a decoder shows, whatever scrolls, changes and key frames follow each other",
         arguments: [(320, 240, 1), (322, 242, 1), (97, 315, 1), (16, 640, 1), (200, 17, 1), (641, 363, 2)])
     func exactness(width: Int, height: Int, threads: Int) throws {
         let size = PixelSize(width: width, height: height)
@@ -194,7 +194,7 @@ struct ScrollFrameTests {
     }
 
     @Test(
-        "what moved and what is new with it is decoded exactly, in one frame or several, at any bitrate",
+        "What moved and what is new with it is decoded exactly, in one frame or several, at any bitrate",
         arguments: [(320, 240, 300_000), (335, 421, 2_000_000), (416, 1000, 120_000)])
     func scrolledPatches(width: Int, height: Int, bitsPerSecond: Int) throws {
         let size = PixelSize(width: width, height: height)
@@ -238,7 +238,7 @@ struct ScrollFrameTests {
         #expect(single > 20, "\(single) \(several)")
     }
 
-    @Test("a scroll after a frame that became the golden one goes on exactly too")
+    @Test("A scroll after a frame that became the golden one goes on exactly too")
     func golden() throws {
         let size = PixelSize(width: 320, height: 240)
         let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 800_000))
@@ -265,7 +265,7 @@ struct ScrollFrameTests {
         #expect(scrolls > 2)
     }
 
-    @Test("a scroll is refused where the next picture can't build on it, or no vector says it")
+    @Test("A scroll is refused where the next picture can't build on it, or no vector says it")
     func refusals() throws {
         let size = PixelSize(width: 640, height: 640)
         var configuration = VP8Encoder.Configuration(size: size, bitsPerSecond: 1_000_000)
@@ -308,7 +308,7 @@ struct ScrollFrameTests {
         #expect(try isTaken(scroll(10, size: configuration.size)))
     }
 
-    @Test("while a blurred key frame becomes sharp a scroll is refused")
+    @Test("While a blurred key frame becomes sharp a scroll is refused")
     func sharpening() throws {
         let size = PixelSize(width: 640, height: 480)
         let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 100_000, hint: .text))
@@ -323,7 +323,7 @@ struct ScrollFrameTests {
         #expect(try encoder.encodeScroll(reachable, timestamp: .seconds(1)) == nil)
     }
 
-    @Test("scroll frames take their place in the base layer, and are no key frames")
+    @Test("Scroll frames take their place in the base layer, and are no key frames")
     func place() throws {
         let size = PixelSize(width: 320, height: 240)
         let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 500_000))
@@ -338,7 +338,7 @@ struct ScrollFrameTests {
         #expect(frame.data.count < 200)
     }
 
-    @Test("a page that scrolls takes less than half of the bytes, and is no less sharp", arguments: [23, 40])
+    @Test("A page that scrolls takes less than half of the bytes, and is no less sharp", arguments: [23, 40])
     func savings(rows: Int) throws {
         let size = PixelSize(width: 1280, height: 720)
         let page = TextPage(width: 1280, height: 720 + 24 * rows)
@@ -395,7 +395,7 @@ struct ScrollFrameTests {
 
 @Suite("FrameHeader")
 struct FrameHeaderTests {
-    @Test("what a frame becomes beside the last picture is read from its header", arguments: [1, 2, 3])
+    @Test("What a frame becomes beside the last picture is read from its header", arguments: [1, 2, 3])
     func layers(count: Int) throws {
         let size = PixelSize(width: 320, height: 240)
         let encoder = try VP8Encoder(
@@ -420,7 +420,7 @@ struct FrameHeaderTests {
         }
     }
 
-    @Test("a header that ends early is none")
+    @Test("A header that ends early is none")
     func truncation() {
         let frame = ScrollFrame.data(
             Scroll(size: PixelSize(width: 16, height: 16), rows: 1, moved: [0]), quantizer: 20,
@@ -432,7 +432,7 @@ struct FrameHeaderTests {
 
 @Suite("BooleanEncoder")
 struct BooleanEncoderTests {
-    @Test("what was decided is read again, with likely and unlikely decisions, and sums that run over many bytes")
+    @Test("What was decided is read again, with likely and unlikely decisions, and sums that run over many bytes")
     func roundTrip() {
         for seed in 1...40 as ClosedRange<UInt64> {
             var numbers = SeededNumbers(seed)

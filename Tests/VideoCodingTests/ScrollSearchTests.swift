@@ -91,7 +91,7 @@ struct ScrollSearchTests {
     }
 
     @Test(
-        "text that moved is found whatever the distance, up and down, on pictures of any size",
+        "Text that moved is found whatever the distance, up and down, on pictures of any size",
         arguments: [1, 2, 5, 16, 17, 40, 100, 255], [(400, 360), (333, 351)])
     func distances(rows: Int, size: (width: Int, height: Int)) throws {
         let size = PixelSize(width: size.width, height: size.height)
@@ -109,7 +109,7 @@ struct ScrollSearchTests {
     }
 
     @Test(
-        "what moved farther than a vector reaches moves in several, and still farther nothing is found",
+        "What moved farther than a vector reaches moves in several, and still farther nothing is found",
         arguments: [256, 300, 495, 496, 735, 736, 850, 976])
     func far(rows: Int) throws {
         let size = PixelSize(width: 333, height: 1200)
@@ -132,7 +132,7 @@ struct ScrollSearchTests {
         }
     }
 
-    @Test("a column of text in a blank page moves alone")
+    @Test("A column of text in a blank page moves alone")
     func blank() throws {
         let place = PixelRectangle(x: 112, y: 48, size: PixelSize(width: 96, height: 240))
         func picture(_ row: Int) -> TextPicture {
@@ -148,7 +148,7 @@ struct ScrollSearchTests {
         #expect(inside.allSatisfy { (7..<13).contains($0 % columns) && (3..<18).contains($0 / columns) })
     }
 
-    @Test("a blank page that becomes dark, and one that gets a picture, did not move")
+    @Test("A blank page that becomes dark, and one that gets a picture, did not move")
     func flat() throws {
         var (light, dark) = (TextPicture(size: Self.size), TextPicture(size: Self.size))
         let all = PixelRectangle(x: 0, y: 0, size: Self.size)
@@ -159,7 +159,7 @@ struct ScrollSearchTests {
         #expect(try find(Self.page.shown(Self.size, from: 0).i420, light.i420) == nil)
     }
 
-    @Test("noise, another page and no change did not move")
+    @Test("Noise, another page and no change did not move")
     func nothing() throws {
         var numbers = SeededNumbers(5)
         let noise = (0..<2).map { _ in
@@ -173,7 +173,7 @@ struct ScrollSearchTests {
         #expect(try find(Self.page.shown(Self.size, from: 0).i420, other.i420) == nil)
     }
 
-    @Test("of two windows that move differently the larger one is found, and the other one is left")
+    @Test("Of two windows that move differently the larger one is found, and the other one is left")
     func twoWindows() throws {
         let left = PixelRectangle(x: 5, y: 20, size: PixelSize(width: 230, height: 300))
         let right = PixelRectangle(x: 250, y: 20, size: PixelSize(width: 140, height: 300))
@@ -186,7 +186,7 @@ struct ScrollSearchTests {
         #expect(finding.remaining[10 * columns + 20] == 1)
     }
 
-    @Test("a small window that moves is not worth a frame of its own")
+    @Test("A small window that moves is not worth a frame of its own")
     func small() throws {
         let place = PixelRectangle(x: 64, y: 64, size: PixelSize(width: 80, height: 80))
         let before = Self.page.shown(Self.size, from: 0, windows: [(place, 100)])
@@ -194,7 +194,7 @@ struct ScrollSearchTests {
         #expect(try find(before.i420, now.i420) == nil)
     }
 
-    @Test("colours are left to be encoded where they moved by half a row, and not where by whole ones")
+    @Test("Colours are left to be encoded where they moved by half a row, and not where by whole ones")
     func colours() throws {
         func picture(_ row: Int) -> PixelBuffer {
             let text = Self.page.shown(Self.size, from: row)
@@ -219,7 +219,7 @@ struct ScrollSearchTests {
         }
     }
 
-    @Test("what is looked at again is what the map says, and the next picture is compared with what was committed")
+    @Test("What is looked at again is what the map says, and the next picture is compared with what was committed")
     func maps() throws {
         let signature = PictureSignature(size: Self.size)
         var search = ScrollSearch()

@@ -64,7 +64,7 @@ struct SinkTests {
     private let source = CustomVideoSource()
 
     @Test(
-        "a snapshot is of the newest frame, upright, at the size that it is wanted at",
+        "A snapshot is of the newest frame, upright, at the size that it is wanted at",
         arguments: [PixelFormat.bgra, .argb, .nv12, .i420])
     func snapshot(format: PixelFormat) throws {
         let directory = try Directory()
@@ -87,7 +87,7 @@ struct SinkTests {
         #expect(again.pixel(4, 20).allSatisfy { $0 <= 3 } && again.pixel(60, 20).allSatisfy { abs(Int($0) - 129) <= 4 })
     }
 
-    @Test("a snapshot of a track shows what the track cuts out, and says why it can't be written")
+    @Test("A snapshot of a track shows what the track cuts out, and says why it can't be written")
     func snapshotOfTrack() throws {
         let directory = try Directory()
         let (sink, track) = (SnapshotSink(), VideoTrack(id: "v", source: source))
@@ -155,7 +155,7 @@ struct SinkTests {
         #expect(file.size == PixelSize(width: 33, height: 17) && file.frames.count == 3)
     }
 
-    @Test("an error of writing is kept and thrown when the file is closed; a file of nothing is an error too")
+    @Test("An error of writing is kept and thrown when the file is closed; a file of nothing is an error too")
     func errors() throws {
         let directory = try Directory()
         let missing = directory.path + "/missing/a"
@@ -181,7 +181,7 @@ struct SinkTests {
         #expect(throws: MediaFileError.self) { try full.close() }
     }
 
-    @Test("a frame that can't be encoded is told when the file is closed, and the others are in it")
+    @Test("A frame that can't be encoded is told when the file is closed, and the others are in it")
     func badFrame() throws {
         let directory = try Directory()
         let sink = try IVFFileSink(path: directory.path + "/a.ivf")

@@ -30,7 +30,7 @@ struct VP8Tests {
         return try VP8Encoder(configuration: configuration)
     }
 
-    @Test("a text screen of 1280x720 at 30 reaches SSIM 0.95 within two seconds of 2.5 Mbit/s, and keeps to it")
+    @Test("A text screen of 1280x720 at 30 reaches SSIM 0.95 within two seconds of 2.5 Mbit/s, and keeps to it")
     func textScreen() throws {
         let size = PixelSize(width: 1280, height: 720)
         let still = TextPicture(size: size).i420
@@ -51,7 +51,7 @@ struct VP8Tests {
         #expect(bytes * 8 <= 2 * 2_500_000 * 115 / 100)
     }
 
-    @Test("what is decoded is what was encoded, to the decoder's own quantizer", arguments: ContentHint.allCases)
+    @Test("What is decoded is what was encoded, to the decoder's own quantizer", arguments: ContentHint.allCases)
     func roundTrip(hint: ContentHint) throws {
         let encoder = try makeEncoder {
             $0.hint = hint
@@ -69,7 +69,7 @@ struct VP8Tests {
         }
     }
 
-    @Test("key frames come first and on request only, though the whole picture changes")
+    @Test("Key frames come first and on request only, though the whole picture changes")
     func keyFrames() throws {
         let encoder = try makeEncoder()
         var keys: [Int] = []
@@ -81,7 +81,7 @@ struct VP8Tests {
         #expect(keys == [0, 25])
     }
 
-    @Test("a new bitrate, frame rate and hint cost no key frame, and the bitrate is kept to")
+    @Test("A new bitrate, frame rate and hint cost no key frame, and the bitrate is kept to")
     func bitrateChange() throws {
         let encoder = try makeEncoder()
         // New glyphs in every frame, more than the bitrates have room for at the finest quantizer.
@@ -110,7 +110,7 @@ struct VP8Tests {
         #expect((300_000...480_000).contains(rates[1]), "\(rates)")
     }
 
-    @Test("a new size costs one key frame, smaller and larger than the first, with threads too", arguments: [1, 2])
+    @Test("A new size costs one key frame, smaller and larger than the first, with threads too", arguments: [1, 2])
     func sizes(threads: Int) throws {
         let encoder = try makeEncoder { $0.threads = threads }
         let decoder = try VP8Decoder()
@@ -133,7 +133,7 @@ struct VP8Tests {
         }
     }
 
-    @Test("a picture of another size or layout is refused, and so is a setting out of range")
+    @Test("A picture of another size or layout is refused, and so is a setting out of range")
     func refusals() throws {
         let encoder = try makeEncoder()
         let other = TextPicture(size: PixelSize(width: 16, height: 16)).i420
@@ -153,7 +153,7 @@ struct VP8Tests {
         #expect(try encoder.encode(scrolling(3)).allSatisfy { $0 != nil })
     }
 
-    @Test("timestamps that jump, stand still or go back are encoded all the same")
+    @Test("Timestamps that jump, stand still or go back are encoded all the same")
     func timestamps() throws {
         let encoder = try makeEncoder()
         let picture = scrolling(1)[0]
@@ -167,7 +167,7 @@ struct VP8Tests {
     }
 
     @Test(
-        "threads are as many as the picture needs, and more only where the processors are many",
+        "Threads are as many as the picture needs, and more only where the processors are many",
         arguments: [
             (1280, 720, 16, 1), (1920, 1080, 2, 1), (1920, 1080, 4, 2), (1920, 1080, 64, 2), (3840, 2160, 1, 2),
             (3840, 2160, 4, 2), (3840, 2160, 8, 4),
@@ -177,7 +177,7 @@ struct VP8Tests {
         #expect(VP8Encoder.Configuration.threads(for: size, processors: processors) == threads)
     }
 
-    @Test("outside of what is said to have changed nothing changes")
+    @Test("Outside of what is said to have changed nothing changes")
     func changedRegions() throws {
         let encoder = try makeEncoder { $0.bitsPerSecond = 3_000_000 }
         let decoder = try VP8Decoder()
@@ -221,7 +221,7 @@ struct VP8Tests {
         #expect(error(170..<320, after) < 16)
     }
 
-    @Test("temporal layers: ids, sync flags and TL0PICIDX follow the pattern", arguments: [1, 2, 3])
+    @Test("Temporal layers: ids, sync flags and TL0PICIDX follow the pattern", arguments: [1, 2, 3])
     func layerPattern(layers: Int) throws {
         let encoder = try makeEncoder {
             $0.temporalLayers = layers
@@ -249,7 +249,7 @@ struct VP8Tests {
     }
 
     @Test(
-        "without the layers above one, and without any droppable frame, the rest decodes to the same pictures",
+        "Without the layers above one, and without any droppable frame, the rest decodes to the same pictures",
         arguments: [(2, 0), (3, 1), (3, 0)])
     func dropsLayers(layers: Int, kept: Int) throws {
         let encoder = try makeEncoder {
@@ -271,7 +271,7 @@ struct VP8Tests {
         #expect(compared >= 48 * (kept + 1) / (layers == 2 ? 2 : 4) - 2)
     }
 
-    @Test("a receiver can begin with a higher layer at each sync frame")
+    @Test("A receiver can begin with a higher layer at each sync frame")
     func layerSync() throws {
         let encoder = try makeEncoder {
             $0.temporalLayers = 3
@@ -293,7 +293,7 @@ struct VP8Tests {
         #expect(highest == 2)
     }
 
-    @Test("layers can be changed in a running encoder, without a key frame")
+    @Test("Layers can be changed in a running encoder, without a key frame")
     func layerChange() throws {
         let encoder = try makeEncoder()
         let decoder = try VP8Decoder()
@@ -312,7 +312,7 @@ struct VP8Tests {
         }
     }
 
-    @Test("truncated at every length and damaged at every byte, a frame is an error or a picture, never a trap")
+    @Test("Truncated at every length and damaged at every byte, a frame is an error or a picture, never a trap")
     func garbage() throws {
         let small = PixelSize(width: 48, height: 32)
         let encoder = try makeEncoder { $0.size = small }
@@ -351,7 +351,7 @@ struct VP8Tests {
         #expect(try StructuralSimilarity.luma(mended, fresh) == 1)
     }
 
-    @Test("the decoder says what it needs")
+    @Test("The decoder says what it needs")
     func decoderErrors() throws {
         let frames = try makeEncoder().encode(scrolling(2)).compactMap { $0?.data }
         let decoder = try VP8Decoder(largestSize: PixelSize(width: 320, height: 239))
@@ -365,7 +365,7 @@ struct VP8Tests {
         }
     }
 
-    @Test("what the decoder gave stays as it is while further frames are decoded")
+    @Test("What the decoder gave stays as it is while further frames are decoded")
     func picturesStay() throws {
         let pictures = scrolling(8)
         let decoder = try VP8Decoder()

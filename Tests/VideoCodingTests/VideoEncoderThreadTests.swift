@@ -74,7 +74,7 @@ struct VideoEncoderThreadTests {
             settings: settings, onFrame: { output.take($0) }, onEvent: { output.take($0) })
     }
 
-    @Test("frames come out decodable, the first a key frame, with growing timestamps")
+    @Test("Frames come out decodable, the first a key frame, with growing timestamps")
     func frames() throws {
         let output = Output()
         let thread = try start(output)
@@ -97,7 +97,7 @@ struct VideoEncoderThreadTests {
         #expect(statistics.totalEncodeTime > .zero)
     }
 
-    @Test("while the thread is busy the slot keeps the newest frame and counts the others")
+    @Test("While the thread is busy the slot keeps the newest frame and counts the others")
     func keepsNewest() throws {
         let output = Output()
         let thread = try start(output)
@@ -120,7 +120,7 @@ struct VideoEncoderThreadTests {
         #expect(newest > older + 0.2)
     }
 
-    @Test("requests that wait are answered by one key frame, made of the last picture where no frame comes")
+    @Test("Requests that wait are answered by one key frame, made of the last picture where no frame comes")
     func coalescesKeyFrames() throws {
         let output = Output()
         let thread = try start(output)
@@ -138,7 +138,7 @@ struct VideoEncoderThreadTests {
         #expect(thread.statistics.framesRepeated == thread.statistics.framesEncoded - 1)
     }
 
-    @Test("a picture that stays is sharpened without a new frame")
+    @Test("A picture that stays is sharpened without a new frame")
     func refines() throws {
         let output = Output()
         let thread = try start(output) { $0.bitsPerSecond = 300_000 }
@@ -154,7 +154,7 @@ struct VideoEncoderThreadTests {
         #expect(similarities[11] > 0.95)
     }
 
-    @Test("settings change while it runs; only a new size costs a key frame")
+    @Test("Settings change while it runs; only a new size costs a key frame")
     func update() throws {
         let output = Output()
         let thread = try start(output)
@@ -174,7 +174,7 @@ struct VideoEncoderThreadTests {
         #expect(thread.settings.bitsPerSecond == 200_000)
     }
 
-    @Test("a turn is carried by the frame, or done where that is asked for", arguments: [false, true])
+    @Test("A turn is carried by the frame, or done where that is asked for", arguments: [false, true])
     func rotation(turns: Bool) throws {
         let output = Output()
         let thread = try start(output) {
@@ -188,7 +188,7 @@ struct VideoEncoderThreadTests {
         #expect(encoded.size == (turns ? PixelSize(width: 60, height: 80) : PixelSize(width: 80, height: 60)))
     }
 
-    @Test("a frame that can't be encoded is reported and counted, and the next is")
+    @Test("A frame that can't be encoded is reported and counted, and the next is")
     func failure() throws {
         let output = Output()
         let thread = try start(output)
@@ -202,7 +202,7 @@ struct VideoEncoderThreadTests {
         #expect(thread.statistics.framesDropped == 1)
     }
 
-    @Test("the source's end is told after its last frame")
+    @Test("The source's end is told after its last frame")
     func ending() throws {
         let output = Output()
         let thread = try start(output)
@@ -214,7 +214,7 @@ struct VideoEncoderThreadTests {
         #expect(output.endings == 1)
     }
 
-    @Test("after stop nothing is called, a frame that still comes is counted as dropped, and stop may be called again")
+    @Test("After stop nothing is called, a frame that still comes is counted as dropped, and stop may be called again")
     func stop() throws {
         let output = Output()
         let thread = try start(output)
@@ -229,7 +229,7 @@ struct VideoEncoderThreadTests {
         #expect(output.frames.count == count)
     }
 
-    @Test("stop may be called from the callback, and the thread let go there")
+    @Test("Stop may be called from the callback, and the thread let go there")
     func stopInCallback() throws {
         let held = Mutex<VideoEncoderThread?>(nil)
         let done = Monitor(false)
@@ -247,7 +247,7 @@ struct VideoEncoderThreadTests {
         #expect(thread.statistics.framesEncoded == 1)
     }
 
-    @Test("a bitrate of zero pauses, and the newest frame follows when it ends")
+    @Test("A bitrate of zero pauses, and the newest frame follows when it ends")
     func pause() throws {
         let output = Output()
         let thread = try start(output) { $0.bitsPerSecond = 0 }
@@ -259,7 +259,7 @@ struct VideoEncoderThreadTests {
         #expect(thread.statistics.framesDropped == 3)
     }
 
-    @Test("while the queue is full nothing is encoded and frames count as dropped; then the newest is encoded")
+    @Test("While the queue is full nothing is encoded and frames count as dropped; then the newest is encoded")
     func fullQueue() throws {
         let output = Output()
         let thread = try start(output)
@@ -279,7 +279,7 @@ struct VideoEncoderThreadTests {
         #expect(newest > older + 0.2)
     }
 
-    @Test("nothing of a source that was forgotten comes out, and what is forgotten is waited for")
+    @Test("Nothing of a source that was forgotten comes out, and what is forgotten is waited for")
     func forgetting() throws {
         let output = Output()
         let thread = try start(output)

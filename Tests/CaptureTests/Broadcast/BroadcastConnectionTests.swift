@@ -63,7 +63,7 @@ import Testing
         { $0.frames.last?.buffer.samples == picture.samples }
     }
 
-    @Test("the app waits first", arguments: Way.allCases)
+    @Test("The app waits first", arguments: Way.allCases)
     func acceptFirst(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -82,7 +82,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("the extension looks for the app first", arguments: Way.allCases)
+    @Test("The extension looks for the app first", arguments: Way.allCases)
     func connectFirst(way: Way) throws {
         let folder = try SocketFolder()
         // A port that was free a moment ago, so that both can be told it.
@@ -105,7 +105,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("each side can be stopped while it waits", arguments: Way.allCases)
+    @Test("Each side can be stopped while it waits", arguments: Way.allCases)
     func cancel(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -124,7 +124,7 @@ import Testing
         #expect(nowhere.log.all.last == "ended")
     }
 
-    @Test("pictures, what changed in them, and what is said beside them arrive in order", arguments: Way.allCases)
+    @Test("Pictures, what changed in them, and what is said beside them arrive in order", arguments: Way.allCases)
     func pictures(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -167,7 +167,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("a sink that comes later is given the picture that stands", arguments: Way.allCases)
+    @Test("A sink that comes later is given the picture that stands", arguments: Way.allCases)
     func laterSink(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -185,7 +185,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("the extension's end pauses the share, and another takes over", arguments: Way.allCases)
+    @Test("The extension's end pauses the share, and another takes over", arguments: Way.allCases)
     func extensionRestarts(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -204,7 +204,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("the app's end is waited out, where it was no end of the share", arguments: Way.allCases)
+    @Test("The app's end is waited out, where it was no end of the share", arguments: Way.allCases)
     func appRestarts(way: Way) throws {
         let folder = try SocketFolder()
         var app: App? = try App(Self.endpoint(way, in: folder), in: folder)
@@ -225,7 +225,7 @@ import Testing
         next.source.stop()
     }
 
-    @Test("the end of the extension's source ends the share, after its last picture", arguments: Way.allCases)
+    @Test("The end of the extension's source ends the share, after its last picture", arguments: Way.allCases)
     func sourceEnds(way: Way) throws {
         for error in [nil, CaptureSourceError(.systemFailure, "the display was lost")] {
             let folder = try SocketFolder()
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    @Test("a second extension is refused, and the first goes on", arguments: Way.allCases)
+    @Test("A second extension is refused, and the first goes on", arguments: Way.allCases)
     func secondClient(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -267,7 +267,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("a wrong token is refused on either side, and shown to nobody", arguments: Way.allCases)
+    @Test("A wrong token is refused on either side, and shown to nobody", arguments: Way.allCases)
     func wrongTokens(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -295,7 +295,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("garbage, silence, floods and early ends keep nobody else out", arguments: Way.allCases)
+    @Test("Garbage, silence, floods and early ends keep nobody else out", arguments: Way.allCases)
     func strangers(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -330,7 +330,7 @@ import Testing
         withExtendedLifetime(silent) {}
     }
 
-    @Test("a handshake and a picture that come byte by byte are taken", arguments: [Way.tcpPort, .tcpPath])
+    @Test("A handshake and a picture that come byte by byte are taken", arguments: [Way.tcpPort, .tcpPath])
     func byteByByte(way: Way) throws {
         let folder = try SocketFolder()
         let app = try App(Self.endpoint(way, in: folder), in: folder)
@@ -355,7 +355,7 @@ import Testing
         #expect(client.hearToEnd() == BroadcastMessage.ended.encoded)
     }
 
-    @Test("frames that nobody has a use for wait at the extension, and what they changed is not forgotten")
+    @Test("Frames that nobody has a use for wait at the extension, and what they changed is not forgotten")
     func newestWaits() throws {
         let folder = try SocketFolder()
         let app = try App(.port(0), in: folder)
@@ -387,7 +387,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("of 1080p in shared memory half is read, and what is written never waits for room")
+    @Test("Of 1080p in shared memory half is read, and what is written never waits for room")
     func everyOther() throws {
         let folder = try SocketFolder()
         let app = try App(.port(0), in: folder)
@@ -415,7 +415,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("where the app can't wait it says why, and what to do")
+    @Test("Where the app can't wait it says why, and what to do")
     func listening() throws {
         let folder = try SocketFolder()
         let app = try App(.port(0), in: folder)
@@ -446,7 +446,7 @@ import Testing
         #expect(throws: BroadcastError.self) { try App(.path(folder.path + "/nowhere/app.sock"), in: folder) }
     }
 
-    @Test("a socket is for its owner alone, and one that a killed share left is taken over")
+    @Test("A socket is for its owner alone, and one that a killed share left is taken over")
     func sockets() throws {
         let folder = try SocketFolder()
         let path = folder.path + "/app.sock"
@@ -463,7 +463,7 @@ import Testing
         withExtendedLifetime((app, next)) {}
     }
 
-    @Test("tokens have a length that can't be guessed, and come from the environment")
+    @Test("Tokens have a length that can't be guessed, and come from the environment")
     func tokens() throws {
         #expect(throws: BroadcastError.self) { try BroadcastTokens(mine: "short".utf8, peers: "long enough".utf8) }
         #expect(throws: BroadcastError.self) {

@@ -28,12 +28,12 @@ import WireFormat
         return try Array(bytes.dropFirst(4)).withRawSpan { try BroadcastMessage(kind: kind, body: $0) }
     }
 
-    @Test("what is written is read", arguments: messages)
+    @Test("What is written is read", arguments: messages)
     func roundTrip(message: BroadcastMessage) throws {
         #expect(try Self.read(message.encoded) == message)
     }
 
-    @Test("a body that is cut is an error, wherever it is cut, and so is one that is too long", arguments: messages)
+    @Test("A body that is cut is an error, wherever it is cut, and so is one that is too long", arguments: messages)
     func cut(message: BroadcastMessage) throws {
         let bytes = message.encoded
         let body = Array(bytes.dropFirst(4))
@@ -54,7 +54,7 @@ import WireFormat
         }
     }
 
-    @Test("whatever byte is damaged, what is read is a message that is written as it was read", arguments: messages)
+    @Test("Whatever byte is damaged, what is read is a message that is written as it was read", arguments: messages)
     func damaged(message: BroadcastMessage) throws {
         let bytes = message.encoded
         for index in bytes.indices {
@@ -73,14 +73,14 @@ import WireFormat
         }
     }
 
-    @Test("a head that promises more than any body has is refused")
+    @Test("A head that promises more than any body has is refused")
     func longBody() {
         #expect(throws: BroadcastError.network("a message of 16777215 bytes; at most 262144 are taken")) {
             try [3, 0xFF, 0xFF, 0xFF].withRawSpan { try BroadcastMessage.head($0) }
         }
     }
 
-    @Test("another program, another version")
+    @Test("Another program, another version")
     func strangers() {
         #expect(throws: BroadcastError.network("the other side is no rtcshare")) {
             try Array("SOMEBODY\u{0}\u{1}\u{0}".utf8).withRawSpan { try BroadcastMessage(kind: 1, body: $0) }
@@ -94,7 +94,7 @@ import WireFormat
     }
 
     @Test(
-        "pictures that no memory should be made for",
+        "Pictures that no memory should be made for",
         arguments: [
             (PixelSize(width: 0, height: 4), [64]), (PixelSize(width: 4, height: 16384), [64]),
             (PixelSize(width: 4, height: 4), [15]), (PixelSize(width: 4, height: 4), [16 + 4097]),
@@ -106,12 +106,12 @@ import WireFormat
         #expect(throws: BroadcastError.self) { try Self.read(BroadcastMessage.picture(picture).encoded) }
     }
 
-    @Test("a text can't move a terminal's cursor")
+    @Test("A text can't move a terminal's cursor")
     func controlCharacters() throws {
         #expect(try Self.read(BroadcastMessage.refused("no\u{1B}[2J\r\nway").encoded) == .refused("no[2Jway"))
     }
 
-    @Test("parts on odd samples of chroma, or beyond the picture, are refused")
+    @Test("Parts on odd samples of chroma, or beyond the picture, are refused")
     func parts() {
         for part in [
             PixelRectangle(x: 1, y: 0, size: PixelSize(width: 2, height: 2)),

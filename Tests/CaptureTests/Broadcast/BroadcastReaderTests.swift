@@ -54,7 +54,7 @@ import Testing
         return events
     }
 
-    @Test("however it is cut, the same comes", arguments: [PixelFormat.bgra, .i420, .nv12, .argb])
+    @Test("However it is cut, the same comes", arguments: [PixelFormat.bgra, .i420, .nv12, .argb])
     func fragmentation(format: PixelFormat) throws {
         let (bytes, first, second) = Self.stream(format: format)
         for cut in stride(from: 1, to: bytes.count, by: 1) {
@@ -74,7 +74,7 @@ import Testing
         #expect(try Self.read(bytes, cutAt: Array(1..<bytes.count)).count == 4)
     }
 
-    @Test("parts of nothing are refused")
+    @Test("Parts of nothing are refused")
     func partsFirst() {
         let parts = PictureDescription(
             timestamp: .zero, rotation: .upright, format: .bgra, size: Self.size, strides: [136], parts: [Self.part])
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("a picture that somebody looks at is not written again")
+    @Test("A picture that somebody looks at is not written again")
     func heldPictures() throws {
         var pictures = BroadcastPictures()
         let description = PictureDescription(

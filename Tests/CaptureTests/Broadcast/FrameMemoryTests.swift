@@ -17,7 +17,7 @@ import Testing
         return (writer, try FrameMemoryReader(mapping: writer.descriptor))
     }
 
-    @Test("pictures arrive as they were written", arguments: [PixelFormat.bgra, .i420, .nv12, .argb])
+    @Test("Pictures arrive as they were written", arguments: [PixelFormat.bgra, .i420, .nv12, .argb])
     func pictures(format: PixelFormat) throws {
         let (writer, reader) = try Self.memory(PixelSize(width: 97, height: 65), format: format)
         #expect(try reader.take() == nil)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("what changed is told since the picture that was taken last, and only that is written")
+    @Test("What changed is told since the picture that was taken last, and only that is written")
     func changes() throws {
         let (writer, reader) = try Self.memory()
         var shown = BroadcastFixture.picture(Self.size, seed: 0)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("another size, and another format, change everything")
+    @Test("Another size, and another format, change everything")
     func layouts() throws {
         let (writer, reader) = try Self.memory()
         let pictures = [
@@ -69,7 +69,7 @@ import Testing
         #expect(!writer.write(BroadcastFixture.frame(large), changes: .everything))
     }
 
-    @Test("pictures that are looked at stay as they are, however many, and there is room for the next")
+    @Test("Pictures that are looked at stay as they are, however many, and there is room for the next")
     func holds() throws {
         let (writer, reader) = try Self.memory()
         var held: [(frame: VideoFrame, samples: [[UInt8]])] = []
@@ -83,7 +83,7 @@ import Testing
         #expect(held.filter { !($0.frame.buffer is PixelBuffer) }.count == FrameMemory.slotCount - 2)
     }
 
-    @Test("of 60 that are written while 30 are read, each that is read is the newest and whole")
+    @Test("Of 60 that are written while 30 are read, each that is read is the newest and whole")
     func everyOther() throws {
         let (writer, reader) = try Self.memory()
         var latest: VideoFrame?
@@ -97,7 +97,7 @@ import Testing
         withExtendedLifetime(latest) {}
     }
 
-    @Test("no picture is torn, however fast two threads write and read")
+    @Test("No picture is torn, however fast two threads write and read")
     func tearing() async throws {
         let (writer, reader) = try Self.memory()
         let isDone = Atomic(false)
@@ -133,7 +133,7 @@ import Testing
         #expect(count == 20_000 && seen > 0 && torn == 0)
     }
 
-    @Test("memory that could shrink, is too small, or is none, is refused")
+    @Test("Memory that could shrink, is too small, or is none, is refused")
     func strangers() throws {
         let path = "/tmp/rtcshare-memory-\(getpid())"
         let file = open(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test("nothing traps, whatever word of the memory is damaged")
+    @Test("Nothing traps, whatever word of the memory is damaged")
     func damaged() throws {
         let writer = try FrameMemoryWriter(planeBytes: FrameMemoryWriter.planeBytes(size: Self.size, format: .i420))
         let picture = BroadcastFixture.picture(Self.size, format: .i420, seed: 1)

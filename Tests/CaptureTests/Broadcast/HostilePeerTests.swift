@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("descriptors that are no memory of pictures are refused, and none is kept")
+    @Test("Descriptors that are no memory of pictures are refused, and none is kept")
     func descriptors() throws {
         let app = try App(in: try SocketFolder())
         #expect(try app.servesAnother(seed: 0))
@@ -106,7 +106,7 @@ import Testing
         #expect(try Self.openDescriptors <= before + 1)
     }
 
-    @Test("memory can be passed again and again, each time in place of the one before, however large it says it is")
+    @Test("Memory can be passed again and again, each time in place of the one before, however large it says it is")
     func muchMemory() throws {
         let app = try App(in: try SocketFolder())
         let size = PixelSize(width: 64, height: 48)
@@ -139,7 +139,7 @@ import Testing
         return try Descriptor(dup(descriptor))
     }
 
-    @Test("an app that writes into the memory what it likes traps no writer")
+    @Test("An app that writes into the memory what it likes traps no writer")
     func damagedByApp() throws {
         let size = PixelSize(width: 64, height: 48)
         let writer = try FrameMemoryWriter(planeBytes: FrameMemoryWriter.planeBytes(size: size, format: .bgra))
@@ -160,7 +160,7 @@ import Testing
         #expect(written > 0)
     }
 
-    @Test("those who connect and say nothing keep nobody out, and the one silent for longest goes")
+    @Test("Those who connect and say nothing keep nobody out, and the one silent for longest goes")
     func silence() throws {
         for endpoint in [nil, BroadcastEndpoint.port(0)] {
             let app = try App(endpoint, in: try SocketFolder())
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test("who has shown its token is not put out by those who say nothing, however many come")
+    @Test("Who has shown its token is not put out by those who say nothing, however many come")
     func silenceBesideToken() throws {
         let app = try App(in: try SocketFolder())
         let known = try RawClient(app.source.endpoint)
@@ -192,7 +192,7 @@ import Testing
         withExtendedLifetime(last) {}
     }
 
-    @Test("those who have shown their tokens and say no more are bounded, too")
+    @Test("Those who have shown their tokens and say no more are bounded, too")
     func silenceAfterToken() throws {
         let app = try App(in: try SocketFolder())
         let greeting = BroadcastFixture.greeting(BroadcastFixture.appToken)
@@ -208,7 +208,7 @@ import Testing
         app.source.stop()
     }
 
-    @Test("parts that overlap, which a few bytes can say, are taken for the whole picture")
+    @Test("Parts that overlap, which a few bytes can say, are taken for the whole picture")
     func overlappingParts() throws {
         let size = PixelSize(width: 64, height: 48)
         let writer = try FrameMemoryWriter(planeBytes: FrameMemoryWriter.planeBytes(size: size, format: .bgra))
@@ -228,7 +228,7 @@ import Testing
         #expect(try #require(try take(more, seed: 2)).damage == nil)
     }
 
-    @Test("an app that is killed before it looks at the token is no app that knows another one")
+    @Test("An app that is killed before it looks at the token is no app that knows another one")
     func killedBeforeTheToken() throws {
         for isPort in [false, true] {
             let folder = try SocketFolder()
@@ -261,7 +261,7 @@ import Testing
         }
     }
 
-    @Test("a folder that others can write to is used by neither side")
+    @Test("A folder that others can write to is used by neither side")
     func foreignFolder() throws {
         let folder = try SocketFolder()
         let shared = folder.path + "/rtcshare"
@@ -282,7 +282,7 @@ import Testing
         #expect(throws: BroadcastError.self) { try App(.port(0), in: folder) }
     }
 
-    @Test("sound of any length and number of channels goes, what the app would refuse does not, and neither ends it")
+    @Test("Sound of any length and number of channels goes, what the app would refuse does not, and neither ends it")
     func longSound() throws {
         let app = try App(in: try SocketFolder())
         let collector = SoundCollector()

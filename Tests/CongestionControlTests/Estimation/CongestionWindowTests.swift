@@ -13,32 +13,37 @@ import WireFormat
         return window
     }
 
-    @Test func twiceAsMuchUnderWayLowersTheRateAndGoesOnLowering() {
+    @Test("Twice as much under way lowers the rate and goes on lowering")
+    func twiceMuchWay() {
         var window = window()
         #expect(window.bytes == 50_000)
         #expect(window.push(.kilobitsPerSecond(80), outstanding: 100_000, isExceeded: true) == .kilobitsPerSecond(72))
         #expect(window.push(.kilobitsPerSecond(80), outstanding: 100_000, isExceeded: true) == .bitsPerSecond(64_800))
     }
 
-    @Test func lessUnderWayThanTheWindowLeavesTheRate() {
+    @Test("Less under way than the window leaves the rate")
+    func wayWindowLeaves() {
         var window = window()
         #expect(window.push(.kilobitsPerSecond(80), outstanding: 49_999, isExceeded: false) == .kilobitsPerSecond(80))
     }
 
-    @Test func aLowRateIsNotPushedFurther() {
+    @Test("A low rate is not pushed further")
+    func aLowRateIsNotPushedFurther() {
         var window = window()
         #expect(window.push(.kilobitsPerSecond(35), outstanding: 100_000, isExceeded: true) == .bitsPerSecond(31_500))
         #expect(window.push(.kilobitsPerSecond(35), outstanding: 100_000, isExceeded: true) == .kilobitsPerSecond(30))
         #expect(window.push(.kilobitsPerSecond(20), outstanding: 100_000, isExceeded: true) == .kilobitsPerSecond(20))
     }
 
-    @Test func anEmptyPathRestoresTheRate() {
+    @Test("An empty path restores the rate")
+    func anEmptyPathRestoresTheRate() {
         var window = window()
         _ = window.push(.kilobitsPerSecond(80), outstanding: 100_000, isExceeded: true)
         #expect(window.push(.kilobitsPerSecond(80), outstanding: 1000, isExceeded: false) == .kilobitsPerSecond(80))
     }
 
-    @Test func withoutAWindowNothingIsPushed() {
+    @Test("Without a window nothing is pushed")
+    func withoutAWindowNothingIsPushed() {
         var window = CongestionWindow()
         #expect(window.push(.kilobitsPerSecond(80), outstanding: 100_000, isExceeded: true) == .kilobitsPerSecond(80))
     }

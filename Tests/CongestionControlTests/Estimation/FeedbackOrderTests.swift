@@ -6,13 +6,15 @@ import WireFormat
 
 @Suite struct FeedbackOrderTests {
     @Test(
+        "What is sorted is told from what is not",
         arguments: [[], [1], [1, 1], [1, 2, 3], [1, 2, 2, 3], [2, 1], [1, 3, 2], [3, 1, 2], [1, 1, 0]] as [[Int]])
-    func `What is sorted is told from what is not`(numbers: [Int]) {
+    func sortedTold(numbers: [Int]) {
         #expect(numbers.isSorted(by: <) == (numbers.sorted() == numbers))
     }
 
     /// Feedback in which packets overtook each other and some are missing says the same, in whatever order it is listed.
-    @Test func `The estimate does not depend on the order in which packets are listed`() {
+    @Test("The estimate does not depend on the order in which packets are listed")
+    func estimateDependOrder() {
         var listed = BandwidthEstimator(configuration: .init())
         var shuffled = BandwidthEstimator(configuration: .init())
         var now = Instant(nanoseconds: 1_000_000_000)

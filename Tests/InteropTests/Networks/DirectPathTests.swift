@@ -11,15 +11,18 @@ extension Interop.NetworkTests {
             var testDescription: String { "\(sender.rawValue) and \(viewer.rawValue)" }
         }
 
-        @Test func `Two hosts of one network meet without a server`() async throws {
+        @Test("Two hosts of one network meet without a server")
+        func twoHostsNetwork() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(in: folder)
             let path = try await NetworkShare(over: network, in: folder).seen()
             #expect(path.local == "host" && path.remote == "host", "\(path)")
         }
 
-        @Test(arguments: [Attachment.fullCone, .addressRestricted, .portRestricted, .symmetric])
-        func `A sender behind a NAT of any kind reaches a viewer on the public segment`(nat: Attachment) async throws {
+        @Test(
+            "A sender behind a NAT of any kind reaches a viewer on the public segment",
+            arguments: [Attachment.fullCone, .addressRestricted, .portRestricted, .symmetric])
+        func senderBehindNAT(nat: Attachment) async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: nat, in: folder)
             try await network.startServer()
@@ -28,12 +31,15 @@ extension Interop.NetworkTests {
             #expect(path.localAddress == TestNetwork.senderRouterV4, "what the viewer sees is the router: \(path)")
         }
 
-        @Test(arguments: [
-            Pair(sender: .fullCone, viewer: .fullCone), Pair(sender: .addressRestricted, viewer: .addressRestricted),
-            Pair(sender: .portRestricted, viewer: .portRestricted), Pair(sender: .fullCone, viewer: .symmetric),
-            Pair(sender: .symmetric, viewer: .addressRestricted),
-        ])
-        func `Two NATs let each other in where STUN is enough`(pair: Pair) async throws {
+        @Test(
+            "Two NATs let each other in where STUN is enough",
+            arguments: [
+                Pair(sender: .fullCone, viewer: .fullCone),
+                Pair(sender: .addressRestricted, viewer: .addressRestricted),
+                Pair(sender: .portRestricted, viewer: .portRestricted), Pair(sender: .fullCone, viewer: .symmetric),
+                Pair(sender: .symmetric, viewer: .addressRestricted),
+            ])
+        func twoNATsLet(pair: Pair) async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: pair.sender, viewer: pair.viewer, in: folder)
             try await network.startServer()
@@ -45,7 +51,8 @@ extension Interop.NetworkTests {
             #expect(path.local != "relay" && path.remote != "relay", "\(path)")
         }
 
-        @Test func `A router that forwards port for port needs no server, only its address`() async throws {
+        @Test("A router that forwards port for port needs no server, only its address")
+        func routerForwardsPort() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .fullCone, viewer: .symmetric, in: folder)
             let path = try await NetworkShare(
@@ -54,7 +61,8 @@ extension Interop.NetworkTests {
             #expect(path.local == "srflx" && path.localAddress == TestNetwork.senderRouterV4, "\(path)")
         }
 
-        @Test func `Without IPv4, two firewalls let IPv6 through once both sides send`() async throws {
+        @Test("Without IPv4, two firewalls let IPv6 through once both sides send")
+        func ipv4TwoFirewalls() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(
                 sender: .portRestricted, viewer: .portRestricted, versions: .v6, in: folder)
@@ -62,7 +70,8 @@ extension Interop.NetworkTests {
             #expect(path.localAddress == "2001:db8:1::2" && path.remoteAddress == "2001:db8:2::2", "\(path)")
         }
 
-        @Test func `With both versions of IP the share goes over IPv6, which nobody translates`() async throws {
+        @Test("With both versions of IP the share goes over IPv6, which nobody translates")
+        func versionsIPShare() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .symmetric, viewer: .symmetric, versions: .both, in: folder)
             try await network.startServer(versions: .both)

@@ -45,14 +45,16 @@ extension Interop.NetworkTests {
             return (diagnosis, outcome.status)
         }
 
-        @Test(arguments: [
-            (Attachment.direct, "none", "endpoint-independent"),
-            (.fullCone, "endpoint-independent", "endpoint-independent"),
-            (.addressRestricted, "endpoint-independent", "address-dependent"),
-            (.portRestricted, "endpoint-independent", "address- and port-dependent"),
-            (.symmetric, "address- and port-dependent", "address- and port-dependent"),
-        ])
-        func `Each kind of NAT is told by a server with a second address`(
+        @Test(
+            "Each kind of NAT is told by a server with a second address",
+            arguments: [
+                (Attachment.direct, "none", "endpoint-independent"),
+                (.fullCone, "endpoint-independent", "endpoint-independent"),
+                (.addressRestricted, "endpoint-independent", "address-dependent"),
+                (.portRestricted, "endpoint-independent", "address- and port-dependent"),
+                (.symmetric, "address- and port-dependent", "address- and port-dependent"),
+            ])
+        func kindNATTold(
             nat: Attachment, mapping: String, filtering: String
         ) async throws {
             let folder = try TemporaryFolder()
@@ -66,8 +68,8 @@ extension Interop.NetworkTests {
             #expect(diagnosis.multicastWorks, "a segment of Ethernet takes multicast")
         }
 
-        @Test(arguments: [turn, turn + "?transport=tcp"])
-        func `A relay is asked for an address, over UDP and over TCP`(server: String) async throws {
+        @Test("A relay is asked for an address, over UDP and over TCP", arguments: [turn, turn + "?transport=tcp"])
+        func relayAskedAddress(server: String) async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .symmetric, in: folder)
             try await network.startServer()
@@ -78,7 +80,8 @@ extension Interop.NetworkTests {
             #expect(status == 0)
         }
 
-        @Test func `A relay is asked over TLS, by credentials from a file, and its certificate is looked at`()
+        @Test("A relay is asked over TLS, by credentials from a file, and its certificate is looked at")
+        func relayAskedTLS()
             async throws
         {
             let folder = try TemporaryFolder()
@@ -100,7 +103,8 @@ extension Interop.NetworkTests {
                 "\(strange.diagnosis)")
         }
 
-        @Test func `A wrong password is told as such, with what to do`() async throws {
+        @Test("A wrong password is told as such, with what to do")
+        func wrongPasswordTold() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(in: folder)
             try await network.startServer()
@@ -109,8 +113,8 @@ extension Interop.NetworkTests {
             #expect(diagnosis.servers.first?.error?.contains("does not accept user name and password") == true)
         }
 
-        @Test func `Where UDP is blocked, a relay over TCP is the way out, and without one there is none`() async throws
-        {
+        @Test("Where UDP is blocked, a relay over TCP is the way out, and without one there is none")
+        func udpBlockedRelay() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .udpBlocked, in: folder)
             try await network.startServer()
@@ -121,7 +125,8 @@ extension Interop.NetworkTests {
             #expect(both.status == 0 && both.diagnosis.advice.first?.contains("UDP is blocked here") == true)
         }
 
-        @Test func `Without a server the local part is told, and how to learn more`() async throws {
+        @Test("Without a server the local part is told, and how to learn more")
+        func serverLocalPart() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(in: folder)
             let (diagnosis, status) = try await examine([], on: network, in: folder)

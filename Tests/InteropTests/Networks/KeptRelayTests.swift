@@ -30,7 +30,8 @@ extension Interop.NetworkTests.RelayedPathTests {
         return (offered, sent, viewer)
     }
 
-    @Test func `Behind a symmetric NAT another program takes up the relayed address of the offer`() async throws {
+    @Test("Behind a symmetric NAT another program takes up the relayed address of the offer")
+    func behindSymmetricNAT() async throws {
         let folder = try TemporaryFolder()
         let network = try await TestNetwork(sender: .symmetric, in: folder)
         try await network.startServer()
@@ -41,7 +42,8 @@ extension Interop.NetworkTests.RelayedPathTests {
         #expect(seen.status == 0 && seen.standardError.contains("Tile 1 added"), "\(seen.standardError)")
     }
 
-    @Test func `Where the router gives another port meanwhile, the address is told to be gone`() async throws {
+    @Test("Where the router gives another port meanwhile, the address is told to be gone")
+    func routerGivesAnother() async throws {
         let folder = try TemporaryFolder()
         let network = try await TestNetwork(sender: .symmetric, in: folder)
         try await network.startServer()

@@ -1,7 +1,8 @@
 import Testing
 
 extension Interop.NetworkTests.RecoveryTests {
-    @Test func `A share goes on when the sender's NAT forgets its mapping and makes another`() async throws {
+    @Test("A share goes on when the sender's NAT forgets its mapping and makes another")
+    func shareGoesSender() async throws {
         let folder = try TemporaryFolder()
         let network = try await TestNetwork(sender: .portRestricted, in: folder)
         try await network.startServer()

@@ -4,7 +4,8 @@ extension Interop.NetworkTests {
     /// What a share lives through while it runs.
     @Suite(.serialized)
     struct RecoveryTests {
-        @Test func `A share goes on when the cable is pulled and put back`() async throws {
+        @Test("A share goes on when the cable is pulled and put back")
+        func shareGoesCable() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .portRestricted, in: folder)
             try await network.startServer()

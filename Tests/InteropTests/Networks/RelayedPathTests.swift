@@ -23,12 +23,14 @@ extension Interop.NetworkTests {
             }
         }
 
-        @Test(arguments: [
-            Relay(sender: .symmetric, viewer: .portRestricted, isSenders: true),
-            Relay(sender: .portRestricted, viewer: .symmetric, isSenders: false),
-            Relay(sender: .symmetric, viewer: .symmetric, isSenders: true),
-        ])
-        func `A symmetric NAT is got through with a relay on one side`(relay: Relay) async throws {
+        @Test(
+            "A symmetric NAT is got through with a relay on one side",
+            arguments: [
+                Relay(sender: .symmetric, viewer: .portRestricted, isSenders: true),
+                Relay(sender: .portRestricted, viewer: .symmetric, isSenders: false),
+                Relay(sender: .symmetric, viewer: .symmetric, isSenders: true),
+            ])
+        func symmetricNATGot(relay: Relay) async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: relay.sender, viewer: relay.viewer, in: folder)
             try await network.startServer()
@@ -40,7 +42,8 @@ extension Interop.NetworkTests {
             #expect(isRelayed, "\(path)")
         }
 
-        @Test func `Where UDP is blocked, TURN over TCP gets through`() async throws {
+        @Test("Where UDP is blocked, TURN over TCP gets through")
+        func udpBlockedTURN() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .udpBlocked, viewer: .portRestricted, in: folder)
             try await network.startServer()
@@ -50,7 +53,8 @@ extension Interop.NetworkTests {
             #expect(path.local == "relay" && path.localAddress == TestNetwork.serverV4, "\(path)")
         }
 
-        @Test func `Where UDP is blocked, TURN over TLS gets through at the port of HTTPS`() async throws {
+        @Test("Where UDP is blocked, TURN over TLS gets through at the port of HTTPS")
+        func udpBlockedTURNTLS() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .udpBlocked, in: folder)
             let certificate = try await TestCertificate(for: "IP:\(TestNetwork.serverV4)", in: folder)
@@ -65,7 +69,8 @@ extension Interop.NetworkTests {
             #expect(path.local == "relay" && path.localAddress == TestNetwork.serverV4, "\(path)")
         }
 
-        @Test func `Where UDP is blocked on both sides, two relays over TCP meet`() async throws {
+        @Test("Where UDP is blocked on both sides, two relays over TCP meet")
+        func udpBlockedSides() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .udpBlocked, viewer: .udpBlocked, in: folder)
             try await network.startServer()
@@ -75,7 +80,8 @@ extension Interop.NetworkTests {
             #expect(path.local == "relay", "\(path)")
         }
 
-        @Test func `Told to use relays alone, a sender shows nobody its own address`() async throws {
+        @Test("Told to use relays alone, a sender shows nobody its own address")
+        func toldUseRelays() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(in: folder)
             try await network.startServer()

@@ -4,7 +4,8 @@ extension Interop.NetworkTests {
     /// What is said where nothing gets through.
     @Suite(.serialized)
     struct UnreachableTests {
-        @Test func `Two NATs that need a relay and have none end with 69 and that advice`() async throws {
+        @Test("Two NATs that need a relay and have none end with 69 and that advice")
+        func twoNATsNeed() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .symmetric, viewer: .portRestricted, in: folder)
             try await network.startServer()

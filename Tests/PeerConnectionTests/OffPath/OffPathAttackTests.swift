@@ -76,8 +76,8 @@ import WireFormat
         }
     }
 
-    @Test(arguments: OffPathAttack.allCases)
-    func `A running share goes on as if nobody attacked it`(attack: OffPathAttack) throws {
+    @Test("A running share goes on as if nobody attacked it", arguments: OffPathAttack.allCases)
+    func runningShareGoes(attack: OffPathAttack) throws {
         func run(_ attack: OffPathAttack?) throws -> Attacked {
             let attacked = try Attacked(attack, seed: 700)
             attacked.run(for: .seconds(2), count: 0)
@@ -89,8 +89,10 @@ import WireFormat
     }
 
     /// All but whole handshake messages in the peer's name, which DTLS 1.2 can't tell from the peer's.
-    @Test(arguments: OffPathAttack.allCases.filter { ![.handshakeHellos, .handshakeFragments].contains($0) })
-    func `A share begins as if nobody attacked it`(attack: OffPathAttack) throws {
+    @Test(
+        "A share begins as if nobody attacked it",
+        arguments: OffPathAttack.allCases.filter { ![.handshakeHellos, .handshakeFragments].contains($0) })
+    func shareBeginsAttacked(attack: OffPathAttack) throws {
         func run(_ attack: OffPathAttack?) throws -> Attacked {
             let attacked = try Attacked(attack, seed: 710)
             attacked.run(for: .seconds(2), each: .milliseconds(3), count: 2)
@@ -99,8 +101,10 @@ import WireFormat
         try compare(run(attack), run(nil))
     }
 
-    @Test(arguments: [OffPathAttack.handshakeHellos, .handshakeFragments])
-    func `Handshakes from elsewhere than the peer was proven to be do not hold up the peer's`(
+    @Test(
+        "Handshakes from elsewhere than the peer was proven to be do not hold up the peer's",
+        arguments: [OffPathAttack.handshakeHellos, .handshakeFragments])
+    func handshakesElsewherePeer(
         attack: OffPathAttack
     ) throws {
         func run(_ attack: OffPathAttack?) throws -> Attacked {

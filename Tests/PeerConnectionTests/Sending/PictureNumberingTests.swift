@@ -15,7 +15,8 @@ import Testing
             maximumPayloadByteCount: 1000)
     }
 
-    @Test func `One stream's numbers are its own`() {
+    @Test("One stream's numbers are its own")
+    func streamNumbers() {
         var numbering = PictureNumbering()
         for number in [7, 8, 20] as [UInt16] {
             let frame = Self.frame(number, layer: 3, of: 2, at: Int(number))
@@ -26,7 +27,8 @@ import Testing
         }
     }
 
-    @Test func `Numbers run on where another stream takes over, and back, and wrap`() {
+    @Test("Numbers run on where another stream takes over, and back, and wrap")
+    func numbersRunAnother() {
         var numbering = PictureNumbering()
         var seen: [VP8PayloadDescriptor] = []
         let frames = [
@@ -46,7 +48,8 @@ import Testing
         #expect(seen.map(\.temporalLevelZeroIndex) == [254, 255, 0, 1, 2, 3])
     }
 
-    @Test func `Another stream takes over with a key frame of a later picture, and with nothing else`() {
+    @Test("Another stream takes over with a key frame of a later picture, and with nothing else")
+    func anotherStreamTakes() {
         var numbering = PictureNumbering()
         let frames = [
             (Self.frame(1, layer: nil, of: 0, at: 5), true), (Self.frame(1, layer: nil, of: 1, at: 6), false),
