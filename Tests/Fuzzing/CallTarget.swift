@@ -65,8 +65,8 @@ struct CallTarget: FuzzTarget {
     }
 
     private static func keys(of end: SimulatedCall.End, in call: SimulatedCall) -> SRTPKeyingMaterial {
-        let state = end == .left ? call.sender.transport.dtls?.state : call.viewer.transport.dtls?.state
-        guard case .connected(let keys) = state else { fatalError("the call is not connected") }
+        let keys = end == .left ? call.senderKeys : call.viewerKeys
+        guard let keys else { fatalError("the call is not connected") }
         return keys
     }
 
