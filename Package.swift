@@ -142,7 +142,9 @@ let package = Package(
         // Tests: a folder a module, and what they share.
         .target(
             name: "TestSupport",
-            dependencies: ["ICE", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport", "WireFormat"],
+            dependencies: [
+                "ICE", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport", "WireFormat",
+            ],
             path: "Tests/Support", exclude: ["NetworkRelay"], swiftSettings: settings),
         .executableTarget(
             name: "NetworkRelay",
@@ -165,8 +167,8 @@ let package = Package(
         tests(
             "PeerConnectionTests",
             [
-                "CongestionControl", "ICE", "PeerConnection", "RTP", "SDP", "SecureTransport", "TestSupport",
-                "WireFormat",
+                "CDatagrams", "CongestionControl", "ICE", "NetworkSimulation", "PeerConnection", "RTP", "SDP",
+                "SecureTransport", "TestSupport", "WireFormat",
             ]),
         tests(
             "NetworkRuntimeTests",

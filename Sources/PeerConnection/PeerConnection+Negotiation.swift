@@ -161,11 +161,13 @@ extension PeerConnection {
         settleOffer(isOwnOffer: isOwnOffer, hasRestarted: restarts, wasRestart: restart != nil)
         if restarts { (unresolvedNames, namesLeftOut) = ([], []) }
         let known = restarts ? [] : negotiated?.remoteCandidates ?? []
-        apply(session, isOwnOffer: isOwnOffer, now: now)
         // The agent would take no more, and each costs it a look at all the others.
         let room = max(0, agent.maximumRemoteCandidates - known.count)
         newCandidates = Array(session.remoteCandidates.lazy.filter { !known.contains($0) }.prefix(room))
-        negotiated?.remoteCandidates = known + newCandidates
+        // Not `negotiated?.remoteCandidates = …` afterwards: Swift 6.3 never releases the array that this replaces.
+        var agreed = session
+        agreed.remoteCandidates = known + newCandidates
+        apply(agreed, isOwnOffer: isOwnOffer, now: now)
         newCandidates += takeEarlyCandidates()
         for candidate in newCandidates {
             switch candidate.host {
