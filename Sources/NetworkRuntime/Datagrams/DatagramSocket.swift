@@ -26,7 +26,7 @@ final class DatagramSocket {
         self.channel = channel
         self.address = address
         self.endsOnFailure = endsOnFailure
-        // Throws nothing off the event loop: there it ends the program.
+        // Checks that this is the event loop, and ends the program where it is not.
         descriptor =
             try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
                 fcntl($0, F_DUPFD_CLOEXEC, 0)
