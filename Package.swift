@@ -72,24 +72,25 @@ let package = Package(
         .target(name: "CAllocations"),
 
         // Floor 1: formats and the media model.
+        module("Locks"),
         module("WireFormat"),
         module("Cryptography", ["COpenSSL"]),
         module("SDP", ["WireFormat"]),
         module("STUN", ["WireFormat", "Cryptography"]),
         module("RTP", ["WireFormat"]),
-        module("Media"),
+        module("Media", ["Locks"]),
         // A network in virtual time, for benchmarks and tests alone.
         module("NetworkSimulation", ["WireFormat"]),
 
         // Floor 2: the protocols and the codecs.
         module("ICE", ["STUN", "WireFormat"]),
-        module("SecureTransport", ["COpenSSL", "CSRTP", "WireFormat"]),
+        module("SecureTransport", ["COpenSSL", "CSRTP", "Locks", "WireFormat"]),
         module("CongestionControl", ["RTP", "WireFormat"]),
-        module("VideoCoding", ["CPNG", "CVPX", "CYUV", "Media"]),
-        module("AudioCoding", ["COpus", "CSampleRate", "CSndFile", "Media"]),
+        module("VideoCoding", ["CPNG", "CVPX", "CYUV", "Locks", "Media"]),
+        module("AudioCoding", ["COpus", "CSampleRate", "CSndFile", "Locks", "Media"]),
         module(
             "Capture",
-            ["AudioCoding", "CPulse", "CSharedMemory", "CXCB", "CYUV", "Cryptography", "Media", "WireFormat"]),
+            ["AudioCoding", "CPulse", "CSharedMemory", "CXCB", "CYUV", "Cryptography", "Locks", "Media", "WireFormat"]),
 
         // Floor 3: the whole peer, without input or output.
         module(
@@ -99,21 +100,22 @@ let package = Package(
         module(
             "NetworkRuntime",
             [
-                "AudioCoding", "CDatagrams", "ICE", "Media", "PeerConnection", "RTP", "SDP", "STUN", "VideoCoding",
-                "WireFormat",
+                "AudioCoding", "CDatagrams", "ICE", "Locks", "Media", "PeerConnection", "RTP", "SDP", "STUN",
+                "VideoCoding", "WireFormat",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ]),
-        module("ContentShare", ["Media", "NetworkRuntime", "PeerConnection", "SDP", "VideoCoding", "WireFormat"]),
+        module(
+            "ContentShare", ["Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP", "VideoCoding", "WireFormat"]),
 
         // Floor 6: the programs.
         .executableTarget(
             name: "rtcshare",
             dependencies: [
-                "AudioCoding", "CProcess", "Capture", "ContentShare", "ICE", "Media", "NetworkRuntime",
+                "AudioCoding", "CProcess", "Capture", "ContentShare", "ICE", "Locks", "Media", "NetworkRuntime",
                 "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding", "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -123,8 +125,9 @@ let package = Package(
         .executableTarget(
             name: "rtcbench",
             dependencies: [
-                "CAllocations", "CDatagrams", "CXCB", "Capture", "ContentShare", "ICE", "Media", "NetworkRuntime",
-                "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding", "WireFormat",
+                "CAllocations", "CDatagrams", "CXCB", "Capture", "ContentShare", "ICE", "Locks", "Media",
+                "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding",
+                "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: settings),
@@ -151,18 +154,18 @@ let package = Package(
             dependencies: [
                 "NetworkSimulation", "WireFormat", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Tests/Support/NetworkRelay", swiftSettings: settings),
-        tests("AudioCodingTests", ["AudioCoding", "Media"]),
-        tests("CaptureTests", ["AudioCoding", "CSharedMemory", "CXCB", "Capture", "Media", "WireFormat"]),
+        tests("AudioCodingTests", ["AudioCoding", "Locks", "Media"]),
+        tests("CaptureTests", ["AudioCoding", "CSharedMemory", "CXCB", "Capture", "Locks", "Media", "WireFormat"]),
         tests("CongestionControlTests", ["CongestionControl", "RTP", "TestSupport", "WireFormat"]),
         tests(
             "ContentShareTests",
             [
-                "AudioCoding", "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP",
-                "VideoCoding", "WireFormat",
+                "AudioCoding", "Capture", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection", "RTP",
+                "SDP", "VideoCoding", "WireFormat",
             ]),
         tests("CryptographyTests", ["Cryptography", "WireFormat"]),
         tests("ICETests", ["Cryptography", "ICE", "STUN", "TestSupport", "WireFormat"]),
-        tests("MediaTests", ["Media"]),
+        tests("MediaTests", ["Locks", "Media"]),
         tests("NetworkSimulationTests", ["NetworkSimulation", "WireFormat"]),
         tests(
             "PeerConnectionTests",
@@ -173,8 +176,8 @@ let package = Package(
         tests(
             "NetworkRuntimeTests",
             [
-                "AudioCoding", "Capture", "ICE", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "STUN",
-                "TestSupport", "VideoCoding", "WireFormat",
+                "AudioCoding", "Capture", "ICE", "Locks", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP",
+                "STUN", "TestSupport", "VideoCoding", "WireFormat",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -183,12 +186,12 @@ let package = Package(
         tests("SDPTests", ["SDP", "TestSupport", "WireFormat"]),
         tests("STUNTests", ["Cryptography", "STUN", "TestSupport", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "SecureTransport", "WireFormat"]),
-        tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Media", "TestSupport", "VideoCoding"]),
+        tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "TestSupport", "VideoCoding"]),
         .testTarget(
             name: "InteropTests",
             dependencies: [
-                "CProcess", "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "SDP", "WireFormat",
-                "rtcshare",
+                "CProcess", "Capture", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP",
+                "WireFormat", "rtcshare",
             ], path: "Tests/InteropTests", exclude: ["Peers"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
@@ -200,7 +203,8 @@ if Context.environment["RTCSHARE_FUZZ"] != nil {
         .executableTarget(
             name: "Fuzzing",
             dependencies: [
-                "AudioCoding", "CSharedMemory", "Capture", "ICE", "Media", "NetworkSimulation", "PeerConnection", "RTP",
-                "SDP", "STUN", "SecureTransport", "TestSupport", "VideoCoding", "WireFormat",
+                "AudioCoding", "CSharedMemory", "Capture", "ICE", "Locks", "Media", "NetworkSimulation",
+                "PeerConnection",
+                "RTP", "SDP", "STUN", "SecureTransport", "TestSupport", "VideoCoding", "WireFormat",
             ], path: "Tests/Fuzzing", exclude: ["Corpus"], swiftSettings: settings))
 }

@@ -1,6 +1,6 @@
 internal import Glibc
+internal import Locks
 public import Media
-internal import Synchronization
 
 /// Mixes any number of sources into one: a microphone and what the machine plays, for instance. 48 kHz, stereo.
 ///
@@ -18,7 +18,7 @@ public final class AudioMixer: BroadcastingAudioSource {
 
     /// The sinks and observers.
     public let broadcaster = AudioBroadcaster()
-    private let state: Mutex<State>
+    private let state: Locked<State>
     /// What time it is. Only here does time enter: the rules have none.
     private let clock: @Sendable () -> Duration
 
@@ -30,7 +30,7 @@ public final class AudioMixer: BroadcastingAudioSource {
     init(clock: @escaping @Sendable () -> Duration) {
         self.clock = clock
         // The conformers inside are used under the lock alone.
-        state = Mutex(State())
+        state = Locked(State())
     }
 
     deinit {

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Locks
 
 /// The thread of a source: started and stopped from anywhere, one at a time.
 final class CaptureThread: Sendable {
@@ -7,7 +7,7 @@ final class CaptureThread: Sendable {
     private final class Run: Sendable {
         let signal: StopSignal
         let ended = DispatchGroup()
-        let thread = Mutex<pthread_t?>(nil)
+        let thread = Locked<pthread_t?>(nil)
 
         init(signal: StopSignal) {
             self.signal = signal
@@ -34,7 +34,7 @@ final class CaptureThread: Sendable {
         }
     }
 
-    private let current = Mutex<Run?>(nil)
+    private let current = Locked<Run?>(nil)
 
     deinit {
         current.withLock { $0?.signal.raise() }

@@ -1,6 +1,6 @@
 import Foundation
+import Locks
 import Media
-import Synchronization
 
 /// Memory for frames, used again when the last holder of a frame lets go: a 1080p screen is 8 MiB, which the
 /// system would otherwise have to clear and map anew thirty times a second.
@@ -32,7 +32,7 @@ final class FramePool: Sendable {
 
     private static let maximumFree = 4
     /// All of one size and format.
-    private let free = Mutex<[Block]>([])
+    private let free = Locked<[Block]>([])
 
     /// A buffer that `fill` writes; what the memory held before is undefined.
     func buffer(

@@ -1,5 +1,5 @@
+import Locks
 public import Media
-import Synchronization
 
 /// Gives the frames of a y4m file at the file's rate, or those of standard input as they arrive, and ends with the last.
 public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
@@ -13,10 +13,10 @@ public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
 
     /// Where the reader is between two runs: the thread takes it out while it runs.
     private final class ReaderSlot: Sendable {
-        private let reader: Mutex<Y4MReader?>
+        private let reader: Locked<Y4MReader?>
 
         init(_ reader: Y4MReader) {
-            self.reader = Mutex(reader)
+            self.reader = Locked(reader)
         }
 
         func take() -> Y4MReader? { reader.withLock { $0.take() } }

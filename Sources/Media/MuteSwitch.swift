@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// What holds a track back: its own switch, or that of its source.
 final class MuteSwitch: Sendable {
@@ -7,7 +7,7 @@ final class MuteSwitch: Sendable {
         var sourceIsMuted = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Sets the track's own switch. `tell` is called with what holds now, by a thread that found another state told.
     func setMuted(_ isMuted: Bool, told: () -> Bool, tell: (Bool) -> Void) {

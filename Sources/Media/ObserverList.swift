@@ -1,10 +1,10 @@
-internal import Synchronization
+internal import Locks
 
 /// Those who are told something: added and removed from any thread, told one after the other with no lock held.
 ///
 /// Whoever is told may add and remove others, and itself, from where it is called.
 public final class ObserverList<Observer: Sendable>: Sendable {
-    private let observers = Mutex<[Observer]>([])
+    private let observers = Locked<[Observer]>([])
 
     /// Nobody.
     public init() {}

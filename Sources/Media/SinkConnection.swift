@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// Keeps a track connected to its source exactly while it has sinks, whichever threads add and remove them.
 ///
@@ -9,7 +9,7 @@ final class SinkConnection: Sendable {
         var isSwitching = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Whether the source gives to the track.
     var isConnected: Bool { state.withLock { $0.isConnected } }

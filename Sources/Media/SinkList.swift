@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// The sinks of a source, and what each was told of it: nobody is told something older after something newer, whichever
 /// threads add sinks and change what is to be told.
@@ -29,12 +29,12 @@ final class SinkList<Sink: Sendable, Properties: Equatable & Sendable>: Sendable
         }
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let tell: @Sendable (_ sink: Sink, _ old: Properties?, _ new: Properties) -> Void
 
     /// No sinks. `tell` is called where a sink does not know yet how things are; `old` is nil for one that was just added.
     init(_ properties: Properties, tell: @escaping @Sendable (Sink, _ old: Properties?, _ new: Properties) -> Void) {
-        state = Mutex(State(properties: properties))
+        state = Locked(State(properties: properties))
         self.tell = tell
     }
 

@@ -1,6 +1,6 @@
 internal import ICE
+internal import Locks
 internal import PeerConnection
-internal import Synchronization
 
 /// The events of a connection on their way from its event loop to their reader, of whom there is one.
 final class ConnectionEvents: Sendable {
@@ -19,7 +19,7 @@ final class ConnectionEvents: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// What happened, in order, until the connection is closed.
     var stream: AsyncStream<PeerConnection.Event> {

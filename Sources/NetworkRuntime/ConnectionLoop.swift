@@ -1,5 +1,5 @@
+internal import Locks
 internal import NIOCore
-internal import Synchronization
 internal import WireFormat
 
 /// What the connections of one event loop have in common: the timer that wakes them, and the way of what they send.
@@ -41,7 +41,7 @@ final class ConnectionLoop {
     /// would be lost, and rates would fall for it.
     private static let readingPause = Duration.microseconds(50)
 
-    private static let loops = Mutex<[ObjectIdentifier: NIOLoopBound<ConnectionLoop>]>([:])
+    private static let loops = Locked<[ObjectIdentifier: NIOLoopBound<ConnectionLoop>]>([:])
 
     /// The one of this event loop, on which the caller must be.
     static func of(_ eventLoop: any EventLoop) -> ConnectionLoop {

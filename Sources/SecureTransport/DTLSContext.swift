@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import Synchronization
+internal import Locks
 
 /// Which end of a DTLS handshake this side is; `a=setup` decides (RFC 5763 §5).
 public enum DTLSRole: String, Hashable, Sendable {
@@ -91,7 +91,7 @@ public final class DTLSContext: Sendable {
 private final class Library: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    private static let known = Mutex<[[SRTPProfile]: Library]>([:])
+    private static let known = Locked<[[SRTPProfile]: Library]>([:])
 
     /// The one that offers these profiles.
     static func speaking(_ profiles: [SRTPProfile]) throws(DTLSError) -> Library {

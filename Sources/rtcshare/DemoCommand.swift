@@ -2,11 +2,11 @@ internal import ArgumentParser
 internal import Capture
 internal import ContentShare
 internal import Foundation
+internal import Locks
 internal import Media
 internal import NetworkRuntime
 internal import PeerConnection
 internal import SDP
-internal import Synchronization
 internal import VideoCoding
 internal import WireFormat
 
@@ -145,7 +145,7 @@ private final class SimilarityJudge: VideoSink {
         var compared = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let pattern: TestPattern
     /// Comparing costs as much as encoding; one in so many pictures speaks for the others.
     private static let stride = 10

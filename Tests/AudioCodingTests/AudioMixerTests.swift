@@ -1,6 +1,6 @@
 import Foundation
+import Locks
 import Media
-import Synchronization
 import Testing
 
 @testable import AudioCoding
@@ -8,7 +8,7 @@ import Testing
 @Suite("AudioMixer", .timeLimit(.minutes(1)))
 struct AudioMixerTests {
     private final class Log: AudioSink {
-        private let log = Mutex<[AudioFrame]>([])
+        private let log = Locked<[AudioFrame]>([])
         var frames: [AudioFrame] { log.withLock { $0 } }
         func receive(_ frame: AudioFrame) { log.withLock { $0.append(frame) } }
     }
@@ -51,7 +51,7 @@ struct AudioMixerTests {
 
     @Test("An input that gives the sound of the future silences no other", arguments: [1, 3600, 1_000_000_000])
     func future(seconds: Int) {
-        let now = Mutex(Duration.zero)
+        let now = Locked(Duration.zero)
         let mixer = AudioMixer { now.withLock { $0 } }
         let (honest, ahead) = (CustomAudioSource(), CustomAudioSource())
         let log = Log()

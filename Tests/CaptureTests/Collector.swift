@@ -1,6 +1,6 @@
 import Foundation
+import Locks
 import Media
-import Synchronization
 
 /// A sink that keeps what it was given, for a test to wait for.
 final class Collector: VideoSink {
@@ -9,7 +9,7 @@ final class Collector: VideoSink {
         var ends: [(any Error)?] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let changed = DispatchSemaphore(value: 0)
     private let limit: Int
 

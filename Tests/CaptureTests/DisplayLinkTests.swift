@@ -1,6 +1,6 @@
 import Foundation
+import Locks
 import Media
-import Synchronization
 import Testing
 
 @testable import Capture
@@ -31,7 +31,7 @@ import Testing
 
     @Test("The closure is called at each tick; those that fall due while it runs are left out and counted")
     func skipping() throws {
-        let ticks = Mutex<[DisplayLink.Tick]>([])
+        let ticks = Locked<[DisplayLink.Tick]>([])
         let called = DispatchSemaphore(value: 0)
         let link = try DisplayLink(framesPerSecond: 100) { tick in
             ticks.withLock { $0.append(tick) }
@@ -90,7 +90,7 @@ import Testing
 
     @Test("A custom capturer can be stopped by what it draws with")
     func stopFromDraw() throws {
-        let capturer = Mutex<CustomCapturer?>(nil)
+        let capturer = Locked<CustomCapturer?>(nil)
         let size = PixelSize(width: 2, height: 2)
         let own = try CustomCapturer(size: size, framesPerSecond: 100) { _ in
             capturer.withLock { $0 }?.stop()

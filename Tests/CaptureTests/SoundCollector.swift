@@ -1,6 +1,6 @@
 import Foundation
+import Locks
 import Media
-import Synchronization
 
 /// A sink that keeps the sound that it was given, for a test to wait for.
 final class SoundCollector: AudioSink {
@@ -10,7 +10,7 @@ final class SoundCollector: AudioSink {
         var ends: [(any Error)?] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let changed = DispatchSemaphore(value: 0)
     private let now: @Sendable () -> Duration
 
@@ -79,7 +79,7 @@ final class CaptureObserver: CaptureSourceObserver {
         case resized(PixelSize)
     }
 
-    private let state = Mutex<[Event]>([])
+    private let state = Locked<[Event]>([])
     private let changed = DispatchSemaphore(value: 0)
 
     var events: [Event] { state.withLock { $0 } }

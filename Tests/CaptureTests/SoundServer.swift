@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Locks
 
 /// A PulseAudio server of a test's own, with sinks that nobody hears, that ends with it.
 final class SoundServer: Sendable {
@@ -7,7 +7,7 @@ final class SoundServer: Sendable {
     let address: String
     private let folder: URL
     /// Nil once it has ended and was waited for.
-    private let identifier: Mutex<pid_t?>
+    private let identifier: Locked<pid_t?>
 
     /// Whether what the tests need is installed; where everything is meant to be, what is missing fails, not skips.
     static let isAvailable =
@@ -36,7 +36,7 @@ final class SoundServer: Sendable {
             [program, "-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no"]
             + sinks.flatMap { ["-L", "module-null-sink sink_name=\($0)"] }
             + ["-L", "module-native-protocol-unix socket=\(socket) auth-anonymous=1"]
-        identifier = Mutex(
+        identifier = Locked(
             try Self.spawn(program, arguments, environment: Self.environment(folder: folder, address: address)))
         // pactl answers as soon as the server does, and fails before: it is asked until then, not slept for.
         let deadline = Date(timeIntervalSinceNow: 20)

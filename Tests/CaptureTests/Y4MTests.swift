@@ -1,6 +1,6 @@
 import Foundation
+import Locks
 import Media
-import Synchronization
 import Testing
 
 @testable import Capture
@@ -9,7 +9,7 @@ import Testing
 private final class Bytes: ByteInput {
     private let bytes: [UInt8]
     private let step: Int
-    private let offset = Mutex(0)
+    private let offset = Locked(0)
 
     init(_ bytes: [UInt8], step: Int = 1000) {
         self.bytes = bytes

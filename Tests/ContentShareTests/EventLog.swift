@@ -1,4 +1,4 @@
-import Synchronization
+import Locks
 import Testing
 
 /// What happened, in order, for a test to wait for: woken by each entry, never by the clock.
@@ -8,7 +8,7 @@ final class EventLog<Entry: Sendable>: Sendable {
         var waiters: [AsyncStream<Void>.Continuation] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     var entries: [Entry] { state.withLock { $0.entries } }
 

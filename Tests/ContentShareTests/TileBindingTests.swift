@@ -1,8 +1,8 @@
 import Capture
+import Locks
 import Media
 import NetworkRuntime
 import RTP
-import Synchronization
 import Testing
 import VideoCoding
 import WireFormat
@@ -54,7 +54,7 @@ struct TileBindingTests {
 
     @Test("Who looks on beside another takes no key frame")
     func looksAnotherTakes() throws {
-        let requests = Mutex(0)
+        let requests = Locked(0)
         let view = TileView(receiver: 0) { requests.withLock { $0 += 1 } }
         defer { view.stop() }
         let attendee = try AttendeeID("alice")
@@ -72,7 +72,7 @@ struct TileBindingTests {
 
     @Test("Who is the first to look at a tile that has begun takes one key frame")
     func firstLookTile() throws {
-        let requests = Mutex(0)
+        let requests = Locked(0)
         let view = TileView(receiver: 0) { requests.withLock { $0 += 1 } }
         defer { view.stop() }
         view.receive(try keyFrame())

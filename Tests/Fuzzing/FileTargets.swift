@@ -1,8 +1,8 @@
 import AudioCoding
+import Locks
 @testable import Capture
 import Foundation
 import Media
-import Synchronization
 import VideoCoding
 
 /// A file without a name that has the input.
@@ -29,7 +29,7 @@ private final class InputFile {
 struct Y4MTarget: FuzzTarget {
     private final class Input: ByteInput {
         private let bytes: [UInt8]
-        private let offset = Mutex(0)
+        private let offset = Locked(0)
 
         init(_ bytes: [UInt8]) { self.bytes = bytes }
 

@@ -1,11 +1,11 @@
 import Capture
 import ContentShare
 import Foundation
+import Locks
 import Media
 import NetworkRuntime
 import PeerConnection
 import SDP
-import Synchronization
 import Testing
 
 extension Interop {
@@ -393,7 +393,7 @@ private final class Journal<Entry: Sendable>: Sendable {
         var waiters: [AsyncStream<Void>.Continuation] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     var entries: [Entry] { state.withLock { $0.entries } }
 

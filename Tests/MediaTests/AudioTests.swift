@@ -1,9 +1,9 @@
+import Locks
 import Media
-import Synchronization
 import Testing
 
 private final class SoundLog: AudioSink {
-    private let log = Mutex<(frames: [AudioFrame], mutes: [Bool], ends: Int)>(([], [], 0))
+    private let log = Locked<(frames: [AudioFrame], mutes: [Bool], ends: Int)>(([], [], 0))
 
     var frames: [AudioFrame] { log.withLock { $0.frames } }
     var mutes: [Bool] { log.withLock { $0.mutes } }

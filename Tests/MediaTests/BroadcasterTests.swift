@@ -1,9 +1,9 @@
+import Locks
 import Media
-import Synchronization
 import Testing
 
 private final class RecordingSink: VideoSink {
-    private let log = Mutex<(timestamps: [Duration], ends: Int)>(([], 0))
+    private let log = Locked<(timestamps: [Duration], ends: Int)>(([], 0))
     private let onFrame: @Sendable (RecordingSink) -> Void
 
     init(onFrame: @escaping @Sendable (RecordingSink) -> Void = { _ in }) {

@@ -1,4 +1,4 @@
-import Synchronization
+import Locks
 import Testing
 
 @testable import Media
@@ -92,7 +92,7 @@ struct CroppedFrameTests {
 @Suite("ExternalPixelBuffer")
 struct ExternalPixelBufferTests {
     private final class Counter: Sendable {
-        let count = Mutex(0)
+        let count = Locked(0)
         func add() { count.withLock { $0 += 1 } }
         var value: Int { count.withLock { $0 } }
     }

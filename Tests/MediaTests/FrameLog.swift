@@ -1,5 +1,5 @@
+import Locks
 import Media
-import Synchronization
 
 /// Writes down what a sink is told.
 final class FrameLog: VideoSink {
@@ -10,7 +10,7 @@ final class FrameLog: VideoSink {
         var ends = 0
     }
 
-    private let log = Mutex(Entries())
+    private let log = Locked(Entries())
 
     var entries: Entries { log.withLock { $0 } }
     var frames: [VideoFrame] { entries.frames }
@@ -23,7 +23,7 @@ final class FrameLog: VideoSink {
 
 /// Writes down what an observer is told.
 final class ObserverLog: CaptureSourceObserver {
-    private let log = Mutex<[String]>([])
+    private let log = Locked<[String]>([])
 
     var entries: [String] { log.withLock { $0 } }
 

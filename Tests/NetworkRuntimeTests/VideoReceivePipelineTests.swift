@@ -1,8 +1,8 @@
 import Foundation
+import Locks
 import Media
 import NetworkRuntime
 import RTP
-import Synchronization
 import Testing
 import VideoCoding
 import WireFormat
@@ -35,8 +35,8 @@ import WireFormat
     func frameDecodedKey() throws {
         let frames = try encode(following: 3)
         try #require(frames.count == 4)
-        let requests = Mutex(0)
-        let pictures = Mutex(0)
+        let requests = Locked(0)
+        let pictures = Locked(0)
         let pipeline = try VideoReceivePipeline(
             picture: { _, _ in pictures.withLock { $0 += 1 } }, undecodable: { requests.withLock { $0 += 1 } })
         pipeline.decode(frames[0])
@@ -56,7 +56,7 @@ import WireFormat
     func decoderFallsFar() throws {
         let frames = try encode(following: 1)
         try #require(frames.count == 2)
-        let requests = Mutex(0)
+        let requests = Locked(0)
         let isShowing = DispatchSemaphore(value: 0)
         let mayGoOn = DispatchSemaphore(value: 0)
         let pipeline = try VideoReceivePipeline(

@@ -1,6 +1,6 @@
 import Foundation
+import Locks
 import Media
-import Synchronization
 import Testing
 
 @testable import VideoCoding
@@ -231,7 +231,7 @@ struct VideoEncoderThreadTests {
 
     @Test("Stop may be called from the callback, and the thread let go there")
     func stopInCallback() throws {
-        let held = Mutex<VideoEncoderThread?>(nil)
+        let held = Locked<VideoEncoderThread?>(nil)
         let done = Monitor(false)
         let thread = try VideoEncoderThread(
             settings: .init(bitsPerSecond: 500_000),

@@ -1,6 +1,6 @@
 public import Foundation
+import Locks
 public import Media
-import Synchronization
 
 /// Hands what it is given to an app that shares it: the extension's side of a broadcast.
 ///
@@ -118,7 +118,7 @@ final class BroadcastInbox: Sendable {
     private static let mostMessages = 64
 
     let wake: WakeEvent
-    private let state = Mutex(State())
+    private let state = Locked(State())
     let video: Video
     let audio: Audio
 
@@ -186,7 +186,7 @@ final class BroadcastInbox: Sendable {
             weak var inbox: BroadcastInbox?
         }
         private final class Box: Sendable {
-            let value = Mutex(Weak())
+            let value = Locked(Weak())
         }
         private let box = Box()
 

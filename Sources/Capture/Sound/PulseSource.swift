@@ -1,3 +1,4 @@
+import Locks
 public import Media
 import Synchronization
 
@@ -27,7 +28,7 @@ public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
     /// What the thread tells of itself.
     private final class Measurements: Sendable {
         let overruns = Atomic(0)
-        let latency = Mutex<Duration?>(nil)
+        let latency = Locked<Duration?>(nil)
     }
 
     /// Asks `server` (as `PULSE_SERVER` names one; nil: the session's) for the device; what is not there throws, and says

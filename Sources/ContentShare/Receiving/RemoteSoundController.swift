@@ -1,7 +1,7 @@
+internal import Locks
 public import Media
 internal import NetworkRuntime
 internal import PeerConnection
-internal import Synchronization
 
 /// A sound that a peer sends.
 public struct RemoteSound: Sendable, Hashable {
@@ -35,7 +35,7 @@ public final class RemoteSoundController: Sendable {
         let pipeline: AudioReceivePipeline?
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let observers = ObserverList<any RemoteSoundObserver>()
 
     init() {}

@@ -1,7 +1,7 @@
+internal import Locks
 internal import Media
 internal import NetworkRuntime
 internal import PeerConnection
-internal import Synchronization
 internal import VideoCoding
 internal import WireFormat
 
@@ -27,7 +27,7 @@ final class TileView: Sendable {
     /// Asks the sender for a key frame.
     let requestKeyFrame: @Sendable () -> Void
     private let broadcaster = VideoBroadcaster()
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(receiver: Int, requestKeyFrame: @escaping @Sendable () -> Void) {
         self.receiver = receiver

@@ -1,7 +1,7 @@
+internal import Locks
 public import Media
 internal import NetworkRuntime
 public import PeerConnection
-internal import Synchronization
 internal import VideoCoding
 
 /// The pictures that a peer sends, as tiles that sinks can be bound to.
@@ -17,7 +17,7 @@ public final class VideoTileController: Sendable {
     }
 
     private let connection: Connection
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let observers = ObserverList<any VideoTileObserver>()
 
     init(connection: Connection) {

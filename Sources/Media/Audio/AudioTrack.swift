@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// What is sent of an audio source: with an id, a volume and a switch.
 ///
@@ -11,7 +11,7 @@ public final class AudioTrack: AudioSource {
     /// Where the sound comes from.
     public let source: any AudioSource
     private let broadcaster = AudioBroadcaster()
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let inlet = Inlet()
     private let connection = SinkConnection()
     private let mute = MuteSwitch()
@@ -84,7 +84,7 @@ public final class AudioTrack: AudioSource {
 
     /// What the source gives the track, which it does not keep alive.
     private final class Inlet: AudioSink {
-        private let owner = Mutex(WeakTrack())
+        private let owner = Locked(WeakTrack())
 
         var track: AudioTrack? {
             get { owner.withLock { $0.track } }

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// Tracks that belong together, as a viewer sees them: the picture and the sound of one attendee, or of one screen.
 public final class MediaStream: Sendable {
@@ -14,7 +14,7 @@ public final class MediaStream: Sendable {
         }
     }
 
-    private let tracks = Mutex(Tracks())
+    private let tracks = Locked(Tracks())
 
     /// A stream without tracks. Ids are checked where they become part of a description: see ``MediaFactory``.
     public init(id: String) {

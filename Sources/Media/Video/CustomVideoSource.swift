@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// A source whose frames the program pushes: what stands behind a track where neither a screen nor a file is captured.
 public final class CustomVideoSource: BroadcastingVideoSource {
@@ -6,7 +6,7 @@ public final class CustomVideoSource: BroadcastingVideoSource {
     public let isScreencast: Bool
     /// The sinks and observers.
     public let broadcaster: VideoBroadcaster
-    private let adapter = Mutex(VideoFrameAdapter())
+    private let adapter = Locked(VideoFrameAdapter())
 
     /// A source without sinks. A screen's pictures are hinted `detail`, others `motion`, until that is changed.
     public init(isScreencast: Bool = true) {

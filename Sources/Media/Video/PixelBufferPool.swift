@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// Makes pixel buffers from memory that nobody uses any more, so that a steady flow of frames allocates nothing.
 ///
@@ -7,14 +7,14 @@ internal import Synchronization
 public final class PixelBufferPool: Sendable {
     /// How many buffers are remembered at most. Further ones are made as asked, and freed with their last reference.
     public let capacity: Int
-    private let buffers: Mutex<[PixelBuffer]>
+    private let buffers: Locked<[PixelBuffer]>
 
     /// An empty pool. `capacity` should be what is in flight at a time: one being written, and those that are held.
     public init(capacity: Int = 4) {
         self.capacity = max(capacity, 1)
         var buffers: [PixelBuffer] = []
         buffers.reserveCapacity(self.capacity)
-        self.buffers = Mutex(buffers)
+        self.buffers = Locked(buffers)
     }
 
     /// A buffer that `fill` has written; what was in its memory before is not cleared.

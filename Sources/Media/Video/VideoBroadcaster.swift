@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// What a source keeps for its sinks: adds, removes, and gives a frame to each.
 ///
@@ -16,7 +16,7 @@ public final class VideoBroadcaster: Sendable {
     }
 
     private let sinks: SinkList<any VideoSink, Properties>
-    private let state = Mutex(State())
+    private let state = Locked(State())
     /// Those who hear how capture goes.
     public let observers = CaptureObservers()
 

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// Counts what a source or a track gives, and keeps nothing of it.
 public final class VideoStatisticsSink: VideoSink {
@@ -30,7 +30,7 @@ public final class VideoStatisticsSink: VideoSink {
         var recent: [Duration] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Nothing counted yet.
     public init() {}

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// What is sent of a video source: with an id, an output format of its own, and a switch.
 ///
@@ -11,8 +11,8 @@ public final class VideoTrack: VideoSource {
     /// Where the frames come from.
     public let source: any VideoSource
     private let broadcaster: VideoBroadcaster
-    private let state: Mutex<State>
-    private let adapter = Mutex(VideoFrameAdapter())
+    private let state: Locked<State>
+    private let adapter = Locked(VideoFrameAdapter())
     private let inlet = Inlet()
     private let connection = SinkConnection()
     private let mute = MuteSwitch()
@@ -31,7 +31,7 @@ public final class VideoTrack: VideoSource {
         self.id = id
         self.source = source
         broadcaster = VideoBroadcaster(contentHint: source.contentHint)
-        state = Mutex(State())
+        state = Locked(State())
         inlet.track = self
     }
 
@@ -118,7 +118,7 @@ public final class VideoTrack: VideoSource {
 
     /// What the source gives the track. The track itself is no sink for others, and is not kept alive by its source.
     private final class Inlet: VideoSink {
-        private let owner = Mutex(WeakTrack())
+        private let owner = Locked(WeakTrack())
 
         var track: VideoTrack? {
             get { owner.withLock { $0.track } }

@@ -1,7 +1,7 @@
 internal import Foundation
+internal import Locks
 public import Media
 public import PeerConnection
-internal import Synchronization
 public import VideoCoding
 internal import WireFormat
 
@@ -99,7 +99,7 @@ private final class Decoding: Sendable {
 
     /// Used on the thread alone.
     private nonisolated(unsafe) let decoder: VP8Decoder
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let wake = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchGroup()
     private let picture: @Sendable (PixelBuffer, AssembledFrame) -> Void

@@ -1,10 +1,10 @@
 internal import AudioCoding
 internal import Dispatch
 internal import Glibc
+internal import Locks
 public import Media
 public import PeerConnection
 internal import RTP
-internal import Synchronization
 internal import WireFormat
 
 /// From a track's sound to any number of peers: one encode for all of them, on a queue of its own.
@@ -44,13 +44,13 @@ public final class AudioSendPipeline: Sendable {
         var target: BitrateTarget?
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let worker = QueueBound(
         AudioSendWorker(), to: DispatchQueue(label: "rtcshare.audio-encoder", qos: .userInitiated))
 
     /// A pipeline without a track.
     public init(settings: Settings) {
-        state = Mutex(State(settings: settings))
+        state = Locked(State(settings: settings))
     }
 
     deinit {

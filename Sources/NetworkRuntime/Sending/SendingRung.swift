@@ -1,3 +1,4 @@
+internal import Locks
 internal import Media
 internal import PeerConnection
 internal import RTP
@@ -17,7 +18,7 @@ final class SendingRung: Sendable {
     let index: Int
     let encoder: VideoEncoderThread
     private let output: RungOutput
-    private let inlet = Mutex<TrackInlet?>(nil)
+    private let inlet = Locked<TrackInlet?>(nil)
 
     /// Begins an encoder's thread. The closures are called on it: `didSend` with each frame, and with whom it began to go
     /// to.
@@ -138,11 +139,11 @@ private final class RungOutput: Sendable {
         var joining: [SendingRung.Destination] = []
     }
 
-    let lists = Mutex(Lists())
+    let lists = Locked(Lists())
     private let index: Int
-    private let counters: Mutex<VP8PictureCounters>
+    private let counters: Locked<VP8PictureCounters>
     /// The track of which nothing has left yet.
-    private let awaited = Mutex<VideoTrack?>(nil)
+    private let awaited = Locked<VideoTrack?>(nil)
     private let didSend: @Sendable (VideoTrack?, [SendingRung.Destination]) -> Void
 
     /// Payload bytes of a packet at most: 1200 bytes that every path carries, less the RTP header with all extensions
@@ -154,7 +155,7 @@ private final class RungOutput: Sendable {
         didSend: @escaping @Sendable (VideoTrack?, [SendingRung.Destination]) -> Void
     ) {
         self.index = index
-        self.counters = Mutex(counters)
+        self.counters = Locked(counters)
         self.didSend = didSend
     }
 

@@ -1,7 +1,7 @@
+internal import Locks
 public import Media
 internal import NIOCore
 public import PeerConnection
-internal import Synchronization
 public import VideoCoding
 internal import WireFormat
 
@@ -119,7 +119,7 @@ public final class VideoSendPipeline: Sendable {
         }
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let continuation: AsyncStream<Event>.Continuation
     /// What happens, in order. One reader. Ends with ``stop()``.
     public let events: AsyncStream<Event>
@@ -131,7 +131,7 @@ public final class VideoSendPipeline: Sendable {
     public init(settings: VideoEncoderThread.Settings) throws(VideoCodingError) {
         // Who reads late, or never, has missed what is long past.
         (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(32))
-        state = Mutex(State(wanted: settings))
+        state = Locked(State(wanted: settings))
         let first = try makeEncode(0, settings: settings)
         state.withLock { $0.encodes = [first] }
     }

@@ -1,11 +1,11 @@
+internal import Locks
 public import Media
-internal import Synchronization
 
 /// Keeps the newest frame of a source or track, to be written as a picture when somebody asks.
 ///
 /// The frame's memory is held until the next comes: of a source that has a pool, one buffer.
 public final class SnapshotSink: VideoSink {
-    private let newest = Mutex<VideoFrame?>(nil)
+    private let newest = Locked<VideoFrame?>(nil)
 
     /// A sink that has seen nothing.
     public init() {}

@@ -1,5 +1,5 @@
+internal import Locks
 public import Media
-internal import Synchronization
 
 /// Records the pictures of a source or track, uncompressed, in a YUV4MPEG2 file.
 ///
@@ -18,7 +18,7 @@ public final class Y4MFileSink: VideoSink {
     /// Where the recording goes.
     public let path: String
     private let framesPerSecond: Int
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// A sink that makes the file, or empties the one that is there, with its first frame.
     public init(path: String, framesPerSecond: Int = 30) {

@@ -1,7 +1,7 @@
 internal import Glibc
+internal import Locks
 internal import Media
 internal import RTP
-internal import Synchronization
 internal import VideoCoding
 
 /// A share without a screen and without a socket: a source whose pictures go through a track, an encoder's thread and a
@@ -80,7 +80,7 @@ private final class PacketStage: Sendable {
 
     // Used on the encoder's thread alone.
     private nonisolated(unsafe) let path: ConnectedPath
-    private let state = Mutex(State(counters: VP8PictureCounters(pictureID: 1, temporalLevelZeroIndex: 1)))
+    private let state = Locked(State(counters: VP8PictureCounters(pictureID: 1, temporalLevelZeroIndex: 1)))
 
     init(_ path: ConnectedPath) {
         self.path = path

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Locks
 internal import NetworkRuntime
 internal import PeerConnection
 internal import RTP
@@ -22,9 +23,9 @@ final class FanoutRoom {
     final class EventCounts: Sendable {
         let failures = Atomic(0)
         let keyFrameRequests = Atomic(0)
-        let targets = Mutex<[ObjectIdentifier: BitrateTarget]>([:])
+        let targets = Locked<[ObjectIdentifier: BitrateTarget]>([:])
         /// Those whose queues are full.
-        let full = Mutex<Set<ObjectIdentifier>>([])
+        let full = Locked<Set<ObjectIdentifier>>([])
         let framesWithheld = Atomic(0)
     }
 

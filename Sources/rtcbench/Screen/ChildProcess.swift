@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Synchronization
+internal import Locks
 
 /// A program that the benchmark started: its pipes, its processor time, and its end.
 final class ChildProcess: Sendable {
@@ -7,13 +7,13 @@ final class ChildProcess: Sendable {
     /// What the program reads, and what it writes.
     private let input: Int32
     private let output: Int32
-    private let hasInput = Mutex(true)
-    private let status = Mutex<Int32?>(nil)
+    private let hasInput = Locked(true)
+    private let status = Locked<Int32?>(nil)
     /// Where the program's standard error goes.
     let log: String
 
     /// Every program under way, so that an interrupted benchmark leaves none behind.
-    static let running = Mutex<Set<pid_t>>([])
+    static let running = Locked<Set<pid_t>>([])
 
     /// Starts a program on the processors named, which its threads inherit; on those of this process where nil.
     init(_ arguments: [String], environment: [String: String], log: String, processors: [Int]?) throws {

@@ -1,6 +1,6 @@
 internal import Foundation
+internal import Locks
 internal import NetworkRuntime
-internal import Synchronization
 internal import WireFormat
 
 /// When a tick came to the screen.
@@ -27,7 +27,7 @@ final class ContentPlayer: Sendable {
         var failure: (any Error)?
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let hasEnded = DispatchSemaphore(value: 0)
 
     /// Draws from now on, what comes after the first tick: that is on the screen since before the sender was started.
@@ -36,7 +36,7 @@ final class ContentPlayer: Sendable {
         pictures: ContentDisplay.Upload?
     ) {
         let now = MonotonicClock.now
-        state = Mutex(State(drawn: [first]))
+        state = Locked(State(drawn: [first]))
         let thread = Thread { [script, schedule] in
             var script = script
             if var schedule {

@@ -1,9 +1,9 @@
 internal import Foundation
+internal import Locks
 internal import Media
 internal import NetworkRuntime
 internal import PeerConnection
 internal import SDP
-internal import Synchronization
 internal import VideoCoding
 internal import WireFormat
 
@@ -117,7 +117,7 @@ private final class Record: Sendable {
         var ending: String?
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let screen: PixelSize
 
     init(screen: PixelSize) { self.screen = screen }

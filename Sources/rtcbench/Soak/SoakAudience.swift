@@ -1,11 +1,11 @@
 internal import Foundation
-internal import Synchronization
+internal import Locks
 
 /// The process that plays the viewers, seen from the one that shares. It is asked one thing at a time.
 final class SoakAudience: Sendable {
     private let input: FileHandle
     private let process: Process
-    private let waiting = Mutex<CheckedContinuation<SoakReply, any Error>?>(nil)
+    private let waiting = Locked<CheckedContinuation<SoakReply, any Error>?>(nil)
 
     /// No answer takes this long.
     private static let patience = Duration.seconds(30)

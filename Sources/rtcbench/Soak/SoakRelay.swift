@@ -1,8 +1,8 @@
 internal import CDatagrams
 internal import Foundation
 internal import Glibc
+internal import Locks
 internal import NetworkSimulation
-internal import Synchronization
 internal import WireFormat
 
 /// Carries the viewers' datagrams over paths of this machine that lose some of them, on a thread of its own.
@@ -33,12 +33,12 @@ final class SoakRelay: Sendable {
         var random: SeededGenerator
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let readiness = readiness_open()
     private static let loopback = IPAddress.v4(0x7F00_0001)
 
     init(seed: UInt64) {
-        state = Mutex(State(random: SeededGenerator(seed: seed)))
+        state = Locked(State(random: SeededGenerator(seed: seed)))
     }
 
     /// Opens a viewer's path to the sharing process, and says which port the viewer is to find it at.

@@ -1,11 +1,11 @@
 internal import Capture
 internal import ContentShare
 internal import Foundation
+internal import Locks
 internal import Media
 internal import NetworkRuntime
 internal import PeerConnection
 internal import SDP
-internal import Synchronization
 internal import WireFormat
 
 /// The share that is soaked: a room with picture and sound, and its viewers in another process.
@@ -27,7 +27,7 @@ final class SoakShare {
 
     /// Hears how the share goes.
     private final class Observer: ContentShareObserver {
-        let ends = Mutex<[String]>([])
+        let ends = Locked<[String]>([])
 
         func contentShareDidStop(status: ContentShareStatus) {
             // A source may be replaced before anybody saw it.

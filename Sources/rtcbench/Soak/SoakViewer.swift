@@ -1,5 +1,6 @@
 internal import ContentShare
 internal import Foundation
+internal import Locks
 internal import Media
 internal import NetworkRuntime
 internal import PeerConnection
@@ -67,7 +68,7 @@ final class SoakSenses: VideoTileObserver, RemoteSoundObserver, AttendeeSessionO
     /// Of all viewers of the process.
     static let picturesSeen = Atomic(0)
 
-    let state = Mutex(State())
+    let state = Locked(State())
     private let tiles: VideoTileController
     private let sounds: RemoteSoundController
 

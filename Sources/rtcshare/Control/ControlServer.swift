@@ -1,7 +1,7 @@
 internal import Foundation
+internal import Locks
 internal import NIOCore
 internal import NIOPosix
-internal import Synchronization
 
 /// Takes requests at a share's socket, one line each, and answers them in order.
 ///
@@ -62,9 +62,9 @@ private final class Door: Sendable {
         var group: UInt32 = .max
     }
 
-    private let places: Mutex<Int>
+    private let places: Locked<Int>
 
-    init(limit: Int) { places = Mutex(limit) }
+    init(limit: Int) { places = Locked(limit) }
 
     func admit(_ channel: any Channel) -> EventLoopFuture<Void> {
         let isFree = places.withLock { places in

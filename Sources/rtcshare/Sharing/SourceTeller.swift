@@ -1,10 +1,10 @@
 internal import Capture
+internal import Locks
 internal import Media
-internal import Synchronization
 
 /// Tells the person at the terminal what happens to the source of a share.
 final class SourceTeller: CaptureSourceObserver, BroadcastObserver {
-    private let present = Mutex<CaptureInterruption?>(nil)
+    private let present = Locked<CaptureInterruption?>(nil)
 
     /// What the source stands still for, or where it is; nil where it goes on.
     var interruption: CaptureInterruption? { present.withLock { $0 } }

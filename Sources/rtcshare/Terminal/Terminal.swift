@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Synchronization
+internal import Locks
 internal import WireFormat
 
 /// What is said to the person at the terminal, on stderr: stdout holds answers only.
@@ -11,7 +11,7 @@ final class Terminal: Sendable {
     static let shared = Terminal()
 
     private let isTerminal = isatty(STDERR_FILENO) == 1
-    private let statusLength = Mutex(0)
+    private let statusLength = Locked(0)
     /// How often a status is worth saying.
     var statusInterval: Duration { isTerminal ? .milliseconds(500) : .seconds(5) }
 

@@ -1,10 +1,10 @@
 internal import ContentShare
 internal import Dispatch
 internal import Foundation
+internal import Locks
 internal import Media
 internal import NetworkRuntime
 internal import PeerConnection
-internal import Synchronization
 
 /// What is received, in files: pictures as they came (IVF) and sound decoded beside them (WAV), on one timeline.
 ///
@@ -25,7 +25,7 @@ final class Recording: Sendable {
 
     private let base: String
     private let queue = DispatchQueue(label: "rtcshare.recording")
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let onFailure: @Sendable (any Error) -> Void
     /// As many frames and blocks wait for the disk at most: some ten seconds of four media.
     private static let maximumWaiting = 1500

@@ -1,8 +1,8 @@
 internal import ContentShare
 internal import Foundation
+internal import Locks
 internal import Media
 internal import NetworkRuntime
-internal import Synchronization
 internal import VideoCoding
 
 /// A view under way: shows tiles to a person, records, and keeps the newest picture.
@@ -33,8 +33,8 @@ final class Viewing: Sendable {
     private let snapshot: String?
     private let statistics: StatisticsWriter?
     private let recording: Recording?
-    private let seen = Mutex(Seen())
-    private let mainTile = Mutex<Int?>(nil)
+    private let seen = Locked(Seen())
+    private let mainTile = Locked<Int?>(nil)
     private let picture = SnapshotSink()
     /// Gets each picture of the main tile, beside the rest.
     private let observer: (any VideoSink)?

@@ -1,6 +1,6 @@
 import Foundation
+import Locks
 import Media
-import Synchronization
 import Testing
 
 @testable import Capture
@@ -495,7 +495,7 @@ private final class EveryOtherSink: VideoSink {
         var isReading = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let changed = DispatchSemaphore(value: 0)
 
     var values: [UInt8] { state.withLock { $0.values } }

@@ -1,7 +1,7 @@
 import CSharedMemory
 import Foundation
+import Locks
 import Media
-import Synchronization
 
 @testable import Capture
 
@@ -78,7 +78,7 @@ final class SocketFolder: Sendable {
 
 /// Keeps what it is told, for a test to wait for.
 final class BroadcastLog: BroadcastObserver, BroadcastSenderObserver, CaptureSourceObserver {
-    private let lines = Mutex<[String]>([])
+    private let lines = Locked<[String]>([])
     private let changed = DispatchSemaphore(value: 0)
 
     var all: [String] { lines.withLock { $0 } }
@@ -185,7 +185,7 @@ final class RawClient {
 /// A collector that can be too busy for frames.
 final class BusySink: VideoSink {
     let collector = Collector()
-    private let busy = Mutex(false)
+    private let busy = Locked(false)
 
     var isBusy: Bool {
         get { busy.withLock { $0 } }
