@@ -76,7 +76,7 @@ public final class VideoEncoderThread: VideoSink {
     }
 
     deinit {
-        stop()
+        end()
     }
 
     /// Takes a frame, and returns at once.
@@ -195,10 +195,16 @@ public final class VideoEncoderThread: VideoSink {
         }
     }
 
+    /// Has the thread end, without waiting for it: what it is at may still be called back. So it is when nobody has it any
+    /// more, too.
+    public func end() {
+        monitor.update { $0.isStopping = true }
+    }
+
     /// Ends the thread, and returns when it has ended: nothing is called back after this. Can be called more than once;
     /// called from within a callback, that callback is the last.
     public func stop() {
-        monitor.update { $0.isStopping = true }
+        end()
         let this = pthread_self()
         monitor.wait { state in
             if state.hasEnded { return .done(()) }

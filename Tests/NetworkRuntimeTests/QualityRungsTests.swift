@@ -82,11 +82,11 @@ import Testing
     func takesFarDescription() {
         var rungs = Self.rungs([2_000_000, 1_500_000])
         rungs.add(7, share: 0.03, now: .zero)
-        #expect(rungs.rung(of: 7) == QualityRungs<Int>.limitedRung)
+        #expect(rungs.rung(of: 7) == QualityRungs<Int>.limitedRungs.lowerBound)
         rungs.setRate(9_000_000, of: 7)
         #expect(Self.pass(&rungs, from: 0, to: 10).isEmpty, "Its path sets no measure for the others.")
         #expect(rungs.rate(of: 0, now: .seconds(10)) == 1_500_000)
-        #expect(rungs.rate(of: QualityRungs<Int>.limitedRung, now: .seconds(10)) == 9_000_000)
+        #expect(rungs.rate(of: QualityRungs<Int>.limitedRungs.lowerBound, now: .seconds(10)) == 9_000_000)
     }
 
     @Test("A description that is changed to far less holds at once, and one that is changed back after a while")
@@ -102,6 +102,20 @@ import Testing
         #expect(Self.pass(&rungs, from: 25, to: 27) == [[1, 0]])
     }
 
+    @Test("Who takes next to nothing holds those back least who take a third")
+    func nextToNothing() {
+        var rungs = Self.rungs([2_000_000])
+        rungs.add(1, share: 0.33, now: .zero)
+        rungs.add(2, share: 0.4, now: .zero)
+        rungs.add(3, share: 0.02, now: .zero)
+        #expect((0..<4).map { rungs.rung(of: $0) } == [0, 3, 3, 4])
+        rungs.setShare(0.24, of: 3)
+        #expect(Self.pass(&rungs, from: 0, to: 5).isEmpty)
+        #expect(Self.pass(&rungs, from: 5, to: 6) == [[3, 3]], "Six tenths of the best of them, for five seconds.")
+        rungs.setShare(0.15, of: 1)
+        #expect(rungs.moves(now: .seconds(6)).map { [$0.viewer, $0.rung] } == [[1, 4]])
+    }
+
     @Test("Alone, or where all take little, nobody is set apart by its description")
     func aloneTakeLittle() {
         var rungs = QualityRungs<Int>()
@@ -110,11 +124,11 @@ import Testing
         rungs.add(3, share: 1, now: .seconds(1))
         #expect(
             rungs.moves(now: .seconds(1)).map { [$0.viewer, $0.rung] }.sorted { $0[0] < $1[0] }
-                == [[0, 3], [1, 3], [2, 3]])
+                == [[0, 3], [1, 4], [2, 3]])
         // Once it has left, or is sent nothing, those who are left are who there is to go by.
         rungs.setWithheld(true, 3)
         #expect(
-            Self.pass(&rungs, from: 1, to: 10).sorted { $0[0] < $1[0] } == [[0, 0], [2, 0]],
+            Self.pass(&rungs, from: 1, to: 10).sorted { $0[0] < $1[0] } == [[0, 0], [1, 3], [2, 0]],
             "Six tenths is what it takes to come up.")
     }
 

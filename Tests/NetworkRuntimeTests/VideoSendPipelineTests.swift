@@ -1,11 +1,12 @@
 import Foundation
 import Media
-import NetworkRuntime
 import PeerConnection
 import RTP
 import Testing
 import VideoCoding
 import WireFormat
+
+@testable import NetworkRuntime
 
 /// From a track's pictures to the peers' packets.
 @Suite(.timeLimit(.minutes(1))) struct VideoSendPipelineTests {
@@ -158,6 +159,48 @@ import WireFormat
         await small.close()
     }
 
+    @Test("Who was set apart and is left alone is shown the next track, and its encode ends once nobody is in it")
+    func leftAlone() async throws {
+        let (usual, small) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
+        let pipeline = try Self.pipeline()
+        var limits = SendingLimits()
+        limits.maximumMacroblocks = 48
+        pipeline.keep(to: limits, of: small.sender)
+        for pair in [usual, small] { pipeline.attach(pair.sender, media: 0) }
+        #expect(pipeline.encodeCount == 2)
+        let (one, other) = (CustomVideoSource(), CustomVideoSource())
+        pipeline.replaceTrack(with: VideoTrack(id: "one", source: one))
+        one.capture(Self.grey(640, 480))
+        for pair in [usual, small] { #expect(await pair.frames { _ in true }.first?.isKeyFrame == true) }
+        pipeline.detach(usual.sender)
+        let next = VideoTrack(id: "other", source: other)
+        pipeline.replaceTrack(with: next)
+        other.capture(Self.grey(96, 64))
+        #expect(await small.frames { $0.size?.width == 96 }.last?.isKeyFrame == true)
+        var begun: [VideoTrack] = []
+        for await event in pipeline.events {
+            if case .began(let track) = event { begun.append(track) }
+            if begun.last === next { break }
+        }
+        #expect(begun.count == 2)
+        // It comes up after a while, with a key frame that is newer than what it was sent last.
+        let sender = small.sender
+        let answering = Task {
+            for await event in sender.events {
+                if case .keyFrameRequested = event { pipeline.requestKeyFrame(for: sender) }
+            }
+        }
+        while pipeline.encodeCount > 1 { _ = await small.frames { _ in true } }
+        other.capture(Self.grey(128, 64))
+        #expect(await small.frames { $0.size?.width == 128 }.last != nil)
+        answering.cancel()
+        pipeline.detach(small.sender)
+        #expect(pipeline.encodeCount == 1)
+        pipeline.stop()
+        await usual.close()
+        await small.close()
+    }
+
     @Test("Who keeps asking for key frames where others are sent the same waits longer for each")
     func keepsAskingKey() async throws {
         let (usual, asking) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
@@ -174,14 +217,13 @@ import WireFormat
         }
         // At once, and after 300, 600 and 1200 ms.
         #expect(ContinuousClock.now - begin >= .milliseconds(2000))
-        // Alone, it takes bits from nobody, and each is answered at once.
+        // Alone, it takes bits from nobody, and each is answered at once: with ever longer waits it would take minutes.
         pipeline.detach(usual.sender)
         for _ in 0..<5 { _ = await asking.frames { $0.isKeyFrame } }
         for _ in 0..<20 {
             pipeline.requestKeyFrame(for: asking.sender)
             _ = await asking.frames { $0.isKeyFrame }
         }
-        #expect(ContinuousClock.now - begin < .seconds(30))
         pipeline.stop()
         await usual.close()
         await asking.close()

@@ -6,13 +6,18 @@
 struct KeyFrameAllowance {
     /// Between two that are answered.
     static var shortestInterval: Duration { .milliseconds(300) }
-    static var longestInterval: Duration { .seconds(10) }
+    let longestInterval: Duration
     /// Half of the interval is forgotten in each such time without a request.
     static var forgettingTime: Duration { .seconds(10) }
 
     private var interval = shortestInterval
     /// When the newest request is answered, or was.
     private var answerTime: Duration?
+
+    /// Nothing was asked for yet.
+    init(longestInterval: Duration = .seconds(10)) {
+        self.longestInterval = longestInterval
+    }
 
     /// When a request that is made now is answered. Those that are made before that are answered with it.
     mutating func request(now: Duration) -> Duration {
@@ -25,7 +30,7 @@ struct KeyFrameAllowance {
         let time: Duration
         if quiet < Self.forgettingTime {
             time = max(now, last + interval)
-            interval = min(interval * 2, Self.longestInterval)
+            interval = min(interval * 2, longestInterval)
         } else {
             time = now
             while quiet >= Self.forgettingTime, interval > Self.shortestInterval {

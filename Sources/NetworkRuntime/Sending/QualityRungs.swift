@@ -4,15 +4,16 @@
 ///     rung 1    of the others, those with half or more of what the best of them has
 ///     rung 2    the rest
 ///     rung 3    those who by their own description take less than half of what others' do, whatever their paths carry
+///     rung 4    of these, those who take less than half of what the best of them does
 ///
-/// What a rung is encoded at is what the least of its viewers can take; so nobody takes more than half from another, and
-/// a rung that nobody is in is not encoded. A viewer goes down soon and comes up late, since each move costs a key frame;
-/// what a description says holds at once.
+/// What a rung is encoded at is what the least of its viewers can take; so nobody takes more than half from another, but
+/// from those who themselves have less than a quarter of the best. A rung that nobody is in is not encoded. A viewer goes
+/// down soon and comes up late, since each move costs a key frame; what a description says holds at once.
 struct QualityRungs<Viewer: Hashable> {
     /// Rungs that paths make.
     static var mostRungs: Int { 3 }
-    /// The rung of those who are limited by their descriptions.
-    static var limitedRung: Int { mostRungs }
+    /// The rungs of those who are limited by their descriptions.
+    static var limitedRungs: ClosedRange<Int> { mostRungs...mostRungs + 1 }
     /// Of what the best of a rung has, what one has to have to be in it; and to come up into it.
     static var leastShare: Double { 0.5 }
     static var climbingShare: Double { 0.6 }
@@ -35,15 +36,21 @@ struct QualityRungs<Viewer: Hashable> {
         var wish: (rung: Int, since: Duration)?
     }
 
+    /// The most that a description takes of one who is sent something: of all, and of those who take little.
+    private struct Shares {
+        let best: Double
+        let bestLimited: Double
+    }
+
     private var places: [Viewer: Place] = [:]
 
     /// A viewer came, whose description takes this share of what is wanted: it begins in rung 0, unless that is little.
     mutating func add(_ viewer: Viewer, share: Double = 1, now: Duration) {
-        var place = Place(since: now, share: share)
-        places[viewer] = place
-        guard isLimited(place, best: bestShare) else { return }
-        place.rung = Self.limitedRung
-        places[viewer] = place
+        places[viewer] = Place(since: now, share: share)
+        let shares = shares
+        guard isLimited(share, in: 0, best: shares.best) else { return }
+        let rung = limitedRung(for: share, now: 0, shares: shares)
+        places[viewer]?.rung = rung
     }
 
     /// A viewer left.
@@ -66,6 +73,9 @@ struct QualityRungs<Viewer: Hashable> {
         places[viewer]?.isWithheld = isWithheld
     }
 
+    /// Whether somebody is not in the first rung.
+    var isDivided: Bool { places.values.contains { $0.rung > 0 } }
+
     /// The rung that a viewer is in.
     func rung(of viewer: Viewer) -> Int { places[viewer]?.rung ?? 0 }
 
@@ -79,11 +89,11 @@ struct QualityRungs<Viewer: Hashable> {
 
     /// Who is to be sent another rung from now on.
     mutating func moves(now: Duration) -> [(viewer: Viewer, rung: Int)] {
-        let best = bestShare
-        let bases = bases(now: now, best: best)
+        let shares = shares
+        let bases = bases(now: now, shares: shares)
         var moves: [(viewer: Viewer, rung: Int)] = []
         for (viewer, place) in places {
-            let wanted = rung(for: place, now: now, bases: bases, best: best)
+            let wanted = rung(for: place, now: now, bases: bases, shares: shares)
             guard wanted != place.rung else {
                 places[viewer]?.wish = nil
                 continue
@@ -99,22 +109,32 @@ struct QualityRungs<Viewer: Hashable> {
     }
 
     private static func patience(from rung: Int, to other: Int) -> Duration {
-        if other == limitedRung { return .zero }
-        return other > rung ? descentPatience : climbPatience
+        guard other > rung else { return climbPatience }
+        return limitedRungs.contains(other) ? .zero : descentPatience
     }
 
-    /// The most that the description of one takes who is sent something.
-    private var bestShare: Double { places.values.reduce(0) { $1.isWithheld ? $0 : max($0, $1.share) } }
+    private var shares: Shares {
+        let shares = places.values.filter { !$0.isWithheld }.map { ($0.rung, $0.share) }
+        let best = shares.map(\.1).max() ?? 0
+        let limited = shares.filter { isLimited($0.1, in: $0.0, best: best) }
+        return Shares(best: best, bestLimited: limited.map(\.1).max() ?? 0)
+    }
 
-    /// Whether a description takes so little that its viewer is not sent what others are.
-    private func isLimited(_ place: Place, best: Double) -> Bool {
-        place.share < best * (place.rung == Self.limitedRung ? Self.climbingShare : Self.leastShare)
+    /// Whether a description takes so little that its viewer, in that rung now, is not sent what others are.
+    private func isLimited(_ share: Double, in rung: Int, best: Double) -> Bool {
+        share < best * (Self.limitedRungs.contains(rung) ? Self.climbingShare : Self.leastShare)
+    }
+
+    /// The rung for a description that takes little, from the one that it is in.
+    private func limitedRung(for share: Double, now rung: Int, shares: Shares) -> Int {
+        let least = rung == Self.limitedRungs.upperBound ? Self.climbingShare : Self.leastShare
+        return share < shares.bestLimited * least ? Self.limitedRungs.upperBound : Self.limitedRungs.lowerBound
     }
 
     /// The best rate of each rung, as the rates now are.
-    private func bases(now: Duration, best: Double) -> [Int] {
+    private func bases(now: Duration, shares: Shares) -> [Int] {
         var rates = places.values.filter {
-            !$0.isWithheld && now >= $0.since + Self.trial && !isLimited($0, best: best)
+            !$0.isWithheld && now >= $0.since + Self.trial && !isLimited($0.share, in: $0.rung, best: shares.best)
         }.compactMap(\.rate)
         rates.sort(by: >)
         var bases: [Int] = []
@@ -129,9 +149,11 @@ struct QualityRungs<Viewer: Hashable> {
     }
 
     /// The rung that a viewer should be in.
-    private func rung(for place: Place, now: Duration, bases: [Int], best: Double) -> Int {
-        if isLimited(place, best: best) { return Self.limitedRung }
-        let current = place.rung == Self.limitedRung ? 0 : place.rung
+    private func rung(for place: Place, now: Duration, bases: [Int], shares: Shares) -> Int {
+        if isLimited(place.share, in: place.rung, best: shares.best) {
+            return limitedRung(for: place.share, now: place.rung, shares: shares)
+        }
+        let current = Self.limitedRungs.contains(place.rung) ? 0 : place.rung
         guard let rate = place.rate, now >= place.since + Self.trial, !bases.isEmpty else { return current }
         return Self.rung(for: rate, now: current, bases: bases)
     }

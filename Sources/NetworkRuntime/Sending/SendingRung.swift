@@ -14,28 +14,36 @@ final class SendingRung: Sendable {
         let priority: BitratePriority
     }
 
-    /// Which of the pipeline's encodes it is.
+    /// Which of the pipeline's rungs it is for.
     let index: Int
+    /// Tells its frames from those of all other encodes of the pipeline.
+    let stream: Int
     let encoder: VideoEncoderThread
     private let output: RungOutput
-    private let inlet = Locked<TrackInlet?>(nil)
+    private let inlet = Locked(Inlet())
 
-    /// Begins an encoder's thread. The closures are called on it: `didSend` with each frame, and with whom it began to go
-    /// to.
+    private struct Inlet {
+        var current: TrackInlet?
+        var isRetired = false
+    }
+
+    /// Begins an encoder's thread, whose frames are of a `stream` of their own. The closures are called on it: `didSend`
+    /// with each frame, and with whom it began to go to.
     init(
-        index: Int, settings: VideoEncoderThread.Settings,
+        index: Int, stream: Int, settings: VideoEncoderThread.Settings,
         didSend: @escaping @Sendable (_ track: VideoTrack?, _ joined: [Destination]) -> Void,
         onEvent: @escaping @Sendable (VideoEncoderThread.Event) -> Void
     ) throws(VideoCodingError) {
         var random = SystemRandomNumberGenerator()
-        let output = RungOutput(index: index, counters: VP8PictureCounters(using: &random), didSend: didSend)
+        let output = RungOutput(stream: stream, counters: VP8PictureCounters(using: &random), didSend: didSend)
         self.index = index
+        self.stream = stream
         self.output = output
         encoder = try VideoEncoderThread(settings: settings, onFrame: { output.send($0) }, onEvent: onEvent)
     }
 
     /// The track whose pictures are encoded.
-    var track: VideoTrack? { inlet.withLock { $0?.track } }
+    var track: VideoTrack? { inlet.withLock { $0.current?.track } }
 
     /// Encodes another track's pictures, or none. Of the one before nothing comes after this.
     func show(_ track: VideoTrack?, sourceCanWait: Bool, muteDidChange: @escaping @Sendable (Bool) -> Void) {
@@ -43,17 +51,27 @@ final class SendingRung: Sendable {
             TrackInlet(track: $0, encoder: encoder, sourceCanWait: sourceCanWait, muteDidChange: muteDidChange)
         }
         let previous = inlet.withLock { inlet in
-            defer { inlet = new }
-            return inlet
+            guard !inlet.isRetired else { return inlet.current }
+            defer { inlet.current = new }
+            return inlet.current
         }
-        if let previous {
-            previous.close()
-            previous.track.remove(previous)
-        }
+        previous?.end()
         // What the track before showed is nobody's business any more, whoever asks for a key frame.
         encoder.forgetPicture()
         output.awaitFirstFrame(of: track)
-        if let new { new.track.add(new) }
+        // Another may have taken its place, or the rung's end come, meanwhile.
+        if let new, inlet.withLock({ $0.current === new }) { new.begin() }
+    }
+
+    /// Lets go of the track and has the thread end, without waiting for it: what it is at goes to nobody.
+    func retire() {
+        let last = inlet.withLock { inlet in
+            inlet.isRetired = true
+            return inlet.current.take()
+        }
+        last?.end()
+        output.lists.withLock { $0 = RungOutput.Lists() }
+        encoder.end()
     }
 
     // MARK: Who it goes to
@@ -101,7 +119,17 @@ private final class TrackInlet: VideoSink {
         self.sourceCanWait = sourceCanWait
     }
 
-    func close() { isClosed.store(true, ordering: .releasing) }
+    /// Lets the track's pictures through from now on, unless that is over already.
+    func begin() {
+        track.add(self)
+        if !isOpen { track.remove(self) }
+    }
+
+    /// Lets nothing through any more.
+    func end() {
+        isClosed.store(true, ordering: .releasing)
+        track.remove(self)
+    }
 
     private var isOpen: Bool { !isClosed.load(ordering: .acquiring) }
 
@@ -140,7 +168,7 @@ private final class RungOutput: Sendable {
     }
 
     let lists = Locked(Lists())
-    private let index: Int
+    private let stream: Int
     private let counters: Locked<VP8PictureCounters>
     /// The track of which nothing has left yet.
     private let awaited = Locked<VideoTrack?>(nil)
@@ -151,10 +179,10 @@ private final class RungOutput: Sendable {
     static let maximumPayload = 1200 - 36 - 2 - 16
 
     init(
-        index: Int, counters: VP8PictureCounters,
+        stream: Int, counters: VP8PictureCounters,
         didSend: @escaping @Sendable (VideoTrack?, [SendingRung.Destination]) -> Void
     ) {
-        self.index = index
+        self.stream = stream
         self.counters = Locked(counters)
         self.didSend = didSend
     }
@@ -170,7 +198,7 @@ private final class RungOutput: Sendable {
         let packets = PacketizedFrame(
             vp8: frame.data, descriptor: descriptor, isKeyFrame: frame.isKeyFrame, captureTime: frame.timestamp,
             width: frame.size.width, height: frame.size.height, quarterTurns: frame.rotation.rawValue / 90,
-            stream: index, maximumPayloadByteCount: Self.maximumPayload)
+            stream: stream, maximumPayloadByteCount: Self.maximumPayload)
         let (destinations, joined) = lists.withLock { lists in
             let joined = frame.isKeyFrame ? lists.joining : []
             if !joined.isEmpty {

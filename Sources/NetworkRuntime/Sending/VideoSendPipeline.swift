@@ -38,6 +38,8 @@ public final class VideoSendPipeline: Sendable {
         var target: BitrateTarget?
         /// When its requests are answered.
         var keyFrames = KeyFrameAllowance()
+        /// When it is taken up again that was left out, or moved: it asked for neither, and sees nothing until then.
+        var rejoining = KeyFrameAllowance(longestInterval: .seconds(2))
         /// Nothing is sent to it, since its queue is full and others' are not.
         var isWithheld = false
 
@@ -50,8 +52,12 @@ public final class VideoSendPipeline: Sendable {
         var sourceCanWait = false
         var viewers: [ObjectIdentifier: Viewer] = [:]
         var rungs = QualityRungs<ObjectIdentifier>()
-        /// The first is always there, the others once they were needed.
-        var encodes: [SendingRung] = []
+        /// By their rungs: that of the first is always there, others while somebody is in them.
+        var encodes: [Int: SendingRung] = [:]
+        /// How many encodes there were.
+        var streams = 0
+        /// Whether a frame of the present track was sent.
+        var hasBegun = false
         var isMuted = false
         /// The last picture is sent once more although the track is muted.
         var isGlimpsed = false
@@ -84,12 +90,20 @@ public final class VideoSendPipeline: Sendable {
         }
 
         /// When a key frame that a viewer needs is made: at once where that costs nobody else.
-        mutating func keyFrameTime(for viewer: ObjectIdentifier, now: Duration) -> Duration {
+        mutating func keyFrameTime(
+            for viewer: ObjectIdentifier, by allowance: WritableKeyPath<Viewer, KeyFrameAllowance> = \.keyFrames,
+            now: Duration
+        ) -> Duration {
             let rung = rungs.rung(of: viewer)
             let isShared = viewers.contains { id, other in
                 id != viewer && other.destination != nil && rungs.rung(of: id) == rung
             }
-            return isShared ? viewers[viewer]?.keyFrames.request(now: now) ?? now : now
+            return isShared ? viewers[viewer]?[keyPath: allowance].request(now: now) ?? now : now
+        }
+
+        /// Takes out the encodes that nobody is sent.
+        mutating func takeUnused() -> [SendingRung] {
+            encodes.keys.filter { $0 > 0 && members(of: $0).isEmpty }.compactMap { encodes.removeValue(forKey: $0) }
         }
 
         /// Whether the queues of all who are in a rung are full.
@@ -103,13 +117,12 @@ public final class VideoSendPipeline: Sendable {
         mutating func withhold(in rung: Int, now: Duration) {
             let members = members(of: rung)
             let anyIsReady = members.contains { !$0.viewer.isQueueFull }
-            let encode = encodes[min(rung, encodes.count - 1)]
             for (id, viewer) in members {
-                guard let destination = viewer.destination else { continue }
+                guard let destination = viewer.destination, let encode = encodes[rung] ?? encodes[0] else { continue }
                 if viewer.isQueueFull, anyIsReady, !viewer.isWithheld {
                     encode.remove(destination.connection)
                 } else if !viewer.isQueueFull, viewer.isWithheld {
-                    encode.join(destination, at: keyFrameTime(for: id, now: now))
+                    encode.join(destination, at: keyFrameTime(for: id, by: \.rejoining, now: now))
                 } else {
                     continue
                 }
@@ -132,8 +145,8 @@ public final class VideoSendPipeline: Sendable {
         // Who reads late, or never, has missed what is long past.
         (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(32))
         state = Locked(State(wanted: settings))
-        let first = try makeEncode(0, settings: settings)
-        state.withLock { $0.encodes = [first] }
+        let first = try makeEncode(0, stream: 0, settings: settings)
+        state.withLock { $0.encodes = [0: first] }
     }
 
     deinit {
@@ -141,12 +154,11 @@ public final class VideoSendPipeline: Sendable {
     }
 
     private func makeEncode(
-        _ index: Int, settings: VideoEncoderThread.Settings
+        _ index: Int, stream: Int, settings: VideoEncoderThread.Settings
     ) throws(VideoCodingError) -> SendingRung {
         let continuation = continuation
-        return try SendingRung(index: index, settings: settings) { [weak self] began, joined in
-            if let began, index == 0 { continuation.yield(.began(began)) }
-            self?.didSend(rung: index, joined: joined)
+        return try SendingRung(index: index, stream: stream, settings: settings) { [weak self] began, joined in
+            self?.didSend(rung: index, stream: stream, began: began, joined: joined)
         } onEvent: { event in
             switch event {
             case .failed(let error): continuation.yield(.failed(error))
@@ -166,10 +178,11 @@ public final class VideoSendPipeline: Sendable {
         let encodes = state.withLock { state -> [SendingRung] in
             guard !state.isStopped else { return [] }
             state.track = track
+            state.hasBegun = false
             state.sourceCanWait = sourceCanWait
             state.isMuted = false
             state.isGlimpsed = false
-            return state.encodes
+            return Array(state.encodes.values)
         }
         guard !encodes.isEmpty else { return }
         for encode in encodes { show(track, on: encode, sourceCanWait: sourceCanWait) }
@@ -198,7 +211,7 @@ public final class VideoSendPipeline: Sendable {
                 state.rungs.setRate(Int(clamping: target.bitrate.bitsPerSecond), of: id)
             }
             let rung = state.rungs.rung(of: id)
-            guard let encode = self.encode(rung, in: &state) ?? state.encodes.first else { return nil }
+            guard let encode = self.encode(rung, in: &state) ?? state.encodes[0] else { return nil }
             if state.track == nil {
                 encode.add(destination)
             } else {
@@ -220,9 +233,10 @@ public final class VideoSendPipeline: Sendable {
             let viewer = state.viewers.removeValue(forKey: ObjectIdentifier(connection))
             if let destination = viewer?.destination { connection.setDemand(.zero, media: destination.media) }
             state.rungs.remove(ObjectIdentifier(connection))
-            for encode in state.encodes { encode.remove(connection) }
+            for encode in state.encodes.values { encode.remove(connection) }
         }
-        applySettings()
+        // Who is left may be who there is to go by now.
+        move(now: Self.now)
     }
 
     /// Keeps to what a connection's peer asks, from now on; with several that are sent the same, to the strictest of each,
@@ -268,16 +282,23 @@ public final class VideoSendPipeline: Sendable {
     }
 
     /// A frame left an encoder: those who joined with it get nothing more from elsewhere. Called on the encoder's thread.
-    private func didSend(rung: Int, joined: [SendingRung.Destination]) {
+    private func didSend(rung: Int, stream: Int, began: VideoTrack?, joined: [SendingRung.Destination]) {
         let now = Self.now
-        let isDue = state.withLock { state in
+        let (isFirst, isDue) = state.withLock { state in
             for destination in joined {
-                for encode in state.encodes where encode.index != rung { encode.remove(destination.connection) }
+                // Who was moved again meanwhile gets nothing more from here.
+                let isHere = state.rungs.rung(of: ObjectIdentifier(destination.connection)) == rung
+                for encode in state.encodes.values where (encode.stream == stream) != isHere {
+                    encode.remove(destination.connection)
+                }
             }
-            guard state.viewers.count > 1, now >= state.lastMoves + Self.moveInterval else { return false }
-            state.lastMoves = now
-            return true
+            let isFirst = began != nil && began === state.track && !state.hasBegun
+            if isFirst { state.hasBegun = true }
+            let isDue = now >= state.lastMoves + Self.moveInterval && (state.viewers.count > 1 || state.rungs.isDivided)
+            if isDue { state.lastMoves = now }
+            return (isFirst, isDue)
         }
+        if isFirst, let began { continuation.yield(.began(began)) }
         if isDue { move(now: now) }
     }
 
@@ -291,7 +312,7 @@ public final class VideoSendPipeline: Sendable {
                 if encode.track !== state.track { begun.append(encode) }
                 guard let viewer = state.viewers[move.viewer], let destination = viewer.destination else { continue }
                 if !viewer.isWithheld {
-                    encode.join(destination, at: state.keyFrameTime(for: move.viewer, now: now))
+                    encode.join(destination, at: state.keyFrameTime(for: move.viewer, by: \.rejoining, now: now))
                 }
             }
             return begun
@@ -300,12 +321,11 @@ public final class VideoSendPipeline: Sendable {
         applySettings()
     }
 
-    /// The encode of a rung, made where it was not needed before; nil where the system has no thread for it.
+    /// The encode of a rung, made where nobody was in it before; nil where the system has no thread for it.
     private func encode(_ rung: Int, in state: inout State) -> SendingRung? {
-        while state.encodes.count <= rung {
-            guard let new = try? makeEncode(state.encodes.count, settings: state.wanted) else { return nil }
-            state.encodes.append(new)
-        }
+        if let encode = state.encodes[rung] { return encode }
+        state.streams += 1
+        state.encodes[rung] = try? makeEncode(rung, stream: state.streams, settings: state.wanted)
         return state.encodes[rung]
     }
 
@@ -315,6 +335,9 @@ public final class VideoSendPipeline: Sendable {
         let (track, sourceCanWait) = state.withLock { ($0.track, $0.sourceCanWait) }
         for encode in encodes { show(track, on: encode, sourceCanWait: sourceCanWait) }
     }
+
+    /// How many encodes there are.
+    var encodeCount: Int { state.withLock { $0.encodes.count } }
 
     /// What is wanted of the encoder, before the peers' limits.
     public var settings: VideoEncoderThread.Settings { state.withLock { $0.wanted } }
@@ -369,7 +392,7 @@ public final class VideoSendPipeline: Sendable {
     }
 
     private func setEncodersMuted(_ isMuted: Bool) {
-        for encode in state.withLock({ $0.encodes }) { encode.encoder.muteDidChange(isMuted) }
+        for encode in state.withLock({ Array($0.encodes.values) }) { encode.encoder.muteDidChange(isMuted) }
     }
 
     private static var now: Duration { .nanoseconds(MonotonicClock.now.nanoseconds) }
@@ -394,15 +417,18 @@ public final class VideoSendPipeline: Sendable {
         }
     }
 
-    /// Brings the encoders to what is wanted and allowed now. In one piece with finding that out: of two who do so at the
-    /// same time, the later has the last word.
+    /// Brings the encoders to what is wanted and allowed now, and ends those of rungs that nobody is in. In one piece with
+    /// finding that out: of two who do so at the same time, the later has the last word.
     private func applySettings() {
-        state.withLock { state in
-            for encode in state.encodes {
+        let unused = state.withLock { state in
+            let unused = state.takeUnused()
+            for encode in state.encodes.values {
                 encode.encoder.apply(state.allowedSettings(of: encode.index, now: Self.now))
                 encode.encoder.queueDidFill(state.isQueueFull(of: encode.index))
             }
+            return unused
         }
+        for encode in unused { encode.retire() }
     }
 
     /// Has the next frame that goes to this connection be a key frame, or to any where none is named; however many ask
@@ -410,10 +436,10 @@ public final class VideoSendPipeline: Sendable {
     /// muted its last picture answers.
     public func requestKeyFrame(for connection: Connection? = nil) {
         let (encodes, time) = state.withLock { state in
-            guard let connection else { return (state.encodes, Duration.zero) }
+            guard let connection else { return (Array(state.encodes.values), Duration.zero) }
             let id = ObjectIdentifier(connection)
             let rung = state.rungs.rung(of: id)
-            return (state.encodes.filter { $0.index == rung }, state.keyFrameTime(for: id, now: Self.now))
+            return (state.encodes[rung].map { [$0] } ?? [], state.keyFrameTime(for: id, now: Self.now))
         }
         for encode in encodes { encode.encoder.requestKeyFrame(notBefore: time) }
         glimpse()
@@ -424,7 +450,7 @@ public final class VideoSendPipeline: Sendable {
         replaceTrack(with: nil)
         let encodes = state.withLock { state in
             state.isStopped = true
-            return state.encodes
+            return Array(state.encodes.values)
         }
         for encode in encodes { encode.encoder.stop() }
         continuation.finish()
@@ -437,8 +463,9 @@ public final class VideoSendPipeline: Sendable {
     ) -> [StatisticsObject] {
         let encode = state.withLock { state in
             let rung = connection.map { state.rungs.rung(of: ObjectIdentifier($0)) } ?? 0
-            return state.encodes[min(rung, state.encodes.count - 1)]
+            return state.encodes[rung] ?? state.encodes[0]
         }
+        guard let encode else { return report }
         return PipelineStatistics(encode.encoder.statistics, targetBitrate: encode.encoder.settings.bitsPerSecond)
             .complete(report, media: media)
     }
