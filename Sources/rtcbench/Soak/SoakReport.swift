@@ -31,7 +31,7 @@ struct SoakReport {
                 ebb.sharing.threads, ebb.sharing.timers, ebb.leftBehind, Double(ebb.sharing.allocated) / Self.mebibyte)
         }
         lines += record.failures.map(Self.line)
-        lines.append(passes ? "passed" : "FAILED")
+        lines.append(passes ? "passed\(reservation)" : "FAILED")
         return lines.joined(separator: "\n")
     }
 
@@ -41,6 +41,13 @@ struct SoakReport {
     }
 
     private static let mebibyte = 1024.0 * 1024
+
+    /// What a run that passes does not say.
+    private var reservation: String {
+        if trends.contains(where: { $0.verdict == .untold }) { return "; too short for lines to be judged" }
+        let count = trends.count { $0.verdict == .unclear }
+        return count == 0 ? "" : "; \(count) of \(trends.count) lines are too unclear to be judged"
+    }
 
     private var summary: String {
         let actions = record.actions.sorted { $0.value > $1.value }.map { "\($0.value) \($0.key)" }

@@ -41,7 +41,18 @@ final class SoakRun {
 
     private var now: Double { (MonotonicTime.now - start).seconds }
 
+    /// Follows the schedule to its end. What ends it before is a failure in the record.
     func run() async throws {
+        do {
+            try await follow()
+        } catch {
+            try fail("the soak has ended before its time: \(error)", viewer: nil)
+        }
+        await share.end()
+        audience.end()
+    }
+
+    private func follow() async throws {
         while let step = schedule.next() {
             try await wait(until: step.time + stoodStill)
             try listener(.action(step.action, time: now))
@@ -63,8 +74,6 @@ final class SoakRun {
             default: break
             }
         }
-        await share.end()
-        audience.end()
     }
 
     private func wait(until time: Double) async throws {
