@@ -197,14 +197,21 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// The fuzzer is no program of its own: libFuzzer's `main` is linked to whatever is built for it, which `.ci/fuzz` asks for.
+// libFuzzer's `main` is linked to every program that is built for it: the fuzzer has none of its own, and the command line
+// is a library there. `.ci/fuzz` asks for it.
 if Context.environment["RTCSHARE_FUZZ"] != nil {
+    package.products.removeAll { $0.name == "rtcshare" }
+    package.targets = package.targets.map { target in
+        guard target.name == "rtcshare" else { return target }
+        return .target(
+            name: target.name, dependencies: target.dependencies, exclude: ["Main.swift"], swiftSettings: settings)
+    }
     package.targets.append(
         .executableTarget(
             name: "Fuzzing",
             dependencies: [
-                "AudioCoding", "CSharedMemory", "Capture", "ICE", "Locks", "Media", "NetworkSimulation",
-                "PeerConnection",
-                "RTP", "SDP", "STUN", "SecureTransport", "TestSupport", "VideoCoding", "WireFormat",
+                "AudioCoding", "CSharedMemory", "Capture", "ContentShare", "ICE", "Locks", "Media", "NetworkRuntime",
+                "NetworkSimulation", "PeerConnection", "RTP", "SDP", "STUN", "SecureTransport", "TestSupport",
+                "VideoCoding", "WireFormat", "rtcshare",
             ], path: "Tests/Fuzzing", exclude: ["Corpus"], swiftSettings: settings))
 }

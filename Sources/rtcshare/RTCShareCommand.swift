@@ -7,7 +7,6 @@ private struct LogStream: TextOutputStream {
     func write(_ line: String) { Terminal.shared.log(line.hasSuffix("\n") ? String(line.dropLast()) : line) }
 }
 
-@main
 struct RTCShareCommand: AsyncParsableCommand {
     /// What a person needs to know is said by the commands; the library's own log is for `RTCSHARE_LOG=debug`.
     static func main() async {

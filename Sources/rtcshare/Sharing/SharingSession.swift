@@ -34,6 +34,28 @@ struct SharingSession: Codable, Sendable {
         return id.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.flatMap { $0.isEmpty ? nil : $0 }
             ?? ProcessInfo.processInfo.hostName
     }
+
+    /// Reads what ``encoded()`` wrote.
+    static func decode(_ data: Data) throws -> SharingSession { try JSONLayout.decoder.decode(Self.self, from: data) }
+
+    /// What the file holds.
+    func encoded() throws -> Data { try JSONLayout.encoder.encode(self) }
+}
+
+/// How a session's file is written.
+private enum JSONLayout {
+    static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = [.sortedKeys]
+        return encoder
+    }
+
+    static var decoder: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return decoder
+    }
 }
 
 /// A session's file: mode 0600, locked while a `send` uses it, emptied of its secrets when it was used.
@@ -75,7 +97,7 @@ final class SessionFile {
         do {
             try FileManager.default.createDirectory(
                 at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            try PrivateFile(path: path).write(try Self.encoder.encode(session))
+            try PrivateFile(path: path).write(try session.encoded())
         } catch {
             throw CommandFailure(
                 .cannotCreate,
@@ -101,16 +123,16 @@ final class SessionFile {
             throw CommandFailure(
                 .inputOutput, "can't read the session \(path): \(StandardStreams.reason(of: error))")
         }
-        if let tombstone = try? Self.decoder.decode(Tombstone.self, from: data) {
+        if let tombstone = try? JSONLayout.decoder.decode(Tombstone.self, from: data) {
             throw CommandFailure(
                 .inputMissing,
                 "the session \(path) was used at \(tombstone.usedAt.formatted(.iso8601)); "
                     + "a session serves one share: make a new offer and get a new answer")
         }
-        if let version = try? Self.decoder.decode(Layout.self, from: data).version { try check(version: version) }
+        if let version = try? JSONLayout.decoder.decode(Layout.self, from: data).version { try check(version: version) }
         let session: SharingSession
         do {
-            session = try Self.decoder.decode(SharingSession.self, from: data)
+            session = try SharingSession.decode(data)
         } catch {
             throw CommandFailure(
                 .badInput, "\(path) is not a session of this version of rtcshare; make a new offer: rtcshare offer")
@@ -129,7 +151,7 @@ final class SessionFile {
             mine.st_ino == present.st_ino, mine.st_dev == present.st_dev
         else { return }
         do {
-            try PrivateFile(path: path).write(try Self.encoder.encode(Tombstone(usedAt: now)))
+            try PrivateFile(path: path).write(try JSONLayout.encoder.encode(Tombstone(usedAt: now)))
         } catch {
             throw CommandFailure(
                 .inputOutput, "can't mark the session \(path) as used: \(StandardStreams.reason(of: error))")
@@ -181,18 +203,5 @@ final class SessionFile {
                 .badInput,
                 "the session \(path) is stale: its offer was made \(Int(age / 3600)) hours ago; make a new offer")
         }
-    }
-
-    private static var encoder: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .iso8601
-        encoder.outputFormatting = [.sortedKeys]
-        return encoder
-    }
-
-    private static var decoder: JSONDecoder {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
-        return decoder
     }
 }

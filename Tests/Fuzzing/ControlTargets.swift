@@ -1,0 +1,104 @@
+import Foundation
+import ICE
+import PeerConnection
+import SDP
+import STUN
+import TestSupport
+import WireFormat
+
+@testable import ContentShare
+@testable import NetworkRuntime
+@testable import rtcshare
+
+/// A line that the control socket of a running share is sent, or that it answers.
+struct ControlTarget: FuzzTarget {
+    func run(_ input: [UInt8]) throws {
+        if let request = try? ControlLine.decode(ControlRequest.self, from: input) {
+            let again = try? ControlLine.decode(ControlRequest.self, from: ControlLine.encode(request))
+            expect(again == request, "a request stays the same once it was written and read")
+            switch request {
+            case .source(let spec): try SourceSelection(source: spec, audio: []).check()
+            case .destination(let name), .join(let name), .leave(let name): _ = try Subgroup(name)
+            case .invite(_, let subgroups): _ = try subgroups.map { try Subgroup($0) }
+            default: break
+            }
+        } else {
+            let answer = try ControlLine.decode(ControlAnswer.self, from: input)
+            let again = try ControlLine.decode(ControlAnswer.self, from: ControlLine.encode(answer))
+            expect(again == answer, "an answer stays the same once it was written and read")
+        }
+    }
+
+    func seeds() throws -> [String: [UInt8]] {
+        let requests: [String: ControlRequest] = [
+            "status": .status, "pause": .pause(slate: true), "source": .source(spec: "pattern:640x360@12"),
+            "set": .set(ControlledSettings(maxBitrate: 800, maxFramerate: 12.5, width: 640, height: 360, hint: .text)),
+            "mute": .mute(.microphone), "destination": .destination(name: "group"),
+            "invite": .invite(main: false, subgroups: ["a", "b"]), "admit": .admit(viewer: 2, answer: "v=0\r\n"),
+        ]
+        let viewer = ControlledShare.Viewer(id: 1, state: .connected, groups: ["main", "a"])
+        let share = ControlledShare(
+            name: "work", pid: 17, attendee: "alice", state: .sharing, source: "pattern", interruption: nil, width: 640,
+            height: 360, framesPerSecond: 12.5, bitrate: 640, maxBitrate: 1500, maxFramerate: 30, hint: .text,
+            isSlateShown: false, isAudioMuted: true, isMicrophoneMuted: false, destination: "main", subgroups: ["a"],
+            viewers: [viewer], uptime: 2.5)
+        let answers: [String: ControlAnswer] = [
+            "done": .done(notice: "so"), "failed": .failed(status: 69, reason: "why"),
+            "offer": .offer(viewer: 2, description: "v=0\r\n"), "share": .status(share),
+        ]
+        return try requests.mapValues(ControlLine.encode).merging(answers.mapValues(ControlLine.encode)) { $1 }
+    }
+}
+
+/// What `rtcshare offer` leaves in a file for `rtcshare send`.
+struct StoredShareTarget: FuzzTarget {
+    func run(_ input: [UInt8]) throws {
+        let stored = try SharingSession.decode(Data(input))
+        let encoded = try stored.encoded()
+        expect(try SharingSession.decode(encoded).encoded() == encoded, "a session stays the same")
+        try stored.sources.check()
+        var configuration = Connection.Configuration()
+        try LeftRelays(stored, in: SessionFile(path: "session.json"), now: Date(timeIntervalSince1970: 1_700_000_000))
+            .apply(to: &configuration)
+        _ = stored.session.addresses
+        let offer = try SessionDescription.parse(stored.session.offer)
+        if let answer = stored.session.answer {
+            _ = try Negotiation.negotiate(offer: offer, answer: SessionDescription.parse(answer))
+        }
+        _ = try PeerConnection(
+            as: .offerer, identity: stored.session.identity, configuration: configuration.peer,
+            random: SeededGenerator(seed: 1))
+    }
+
+    func seeds() throws -> [String: [UInt8]] {
+        var random = SeededGenerator(seed: 1)
+        let identity = try LocalIdentity(
+            media: [.video(streamID: "alice#content", isContent: true)], unixTime: 1_700_000_000, random: &random)
+        var peer = try PeerConnection(
+            as: .offerer, identity: identity, configuration: PeerConnection.Configuration(),
+            random: SeededGenerator(seed: 1))
+        peer.addLocalAddress(SimulatedCall.senderAddress, now: Instant(nanoseconds: 1_000_000_000))
+        let offer = try peer.makeOffer().description
+        let time = Date(timeIntervalSince1970: 1_700_000_000)
+        let server = try ICEServer(url: "turn:10.0.0.1", username: "user", password: "secret")
+        guard let credentials = server.credentials else { throw ICEServerError.missingCredentials(url: "") }
+        let address = TransportAddress(ip: .v4(0x0A00_0001), port: server.port)
+        let relay = KeptRelay(
+            server: ICEServerAddress(kind: .turn(credentials), address: address, url: server.description),
+            base: SimulatedCall.senderAddress,
+            allocation: KeptAllocation(
+                relayed: TransportAddress(ip: .v4(0x0A00_0001), port: 50_000), reflexive: SimulatedCall.senderAddress,
+                challenge: LongTermChallenge(realm: "example.org", nonce: [1, 2], passwordAlgorithms: [.sha256]),
+                lifetime: .seconds(600)))
+        let stored = SharingSession(
+            createdAt: time, host: "here",
+            session: StoredSession(
+                attendee: try AttendeeID("alice"), identity: identity, addresses: [SimulatedCall.senderAddress],
+                offer: offer.description),
+            sources: SourceSelection(source: "pattern", audio: ["tone"]), transportPolicy: "all",
+            resolvesHostNames: true,
+            servers: [server.source],
+            relays: [SavedRelay(relay, now: time)])
+        return ["share": Array(try stored.encoded())]
+    }
+}
