@@ -1,3 +1,4 @@
+internal import CVPX
 internal import Glibc
 public import Media
 
@@ -71,6 +72,7 @@ public final class VideoEncoderThread: VideoSink {
         self.monitor = monitor
         let body = ThreadBody {
             EncoderThreadWorker(monitor: monitor, onFrame: onFrame, onEvent: onEvent).run()
+            cvpx_give_back_memory()
         }
         try body.start()
     }

@@ -82,6 +82,9 @@ public final class VideoSendPipeline: Sendable {
             return settings
         }
 
+        /// What a viewer is sent: the first, where the system had no thread for that of its rung.
+        func encode(of viewer: ObjectIdentifier) -> SendingRung? { encodes[rungs.rung(of: viewer)] ?? encodes[0] }
+
         /// Those who are in a rung.
         func members(of rung: Int) -> [(id: ObjectIdentifier, viewer: Viewer)] {
             viewers.compactMap { id, viewer in
@@ -118,7 +121,7 @@ public final class VideoSendPipeline: Sendable {
             let members = members(of: rung)
             let anyIsReady = members.contains { !$0.viewer.isQueueFull }
             for (id, viewer) in members {
-                guard let destination = viewer.destination, let encode = encodes[rung] ?? encodes[0] else { continue }
+                guard let destination = viewer.destination, let encode = encode(of: id) else { continue }
                 if viewer.isQueueFull, anyIsReady, !viewer.isWithheld {
                     encode.remove(destination.connection)
                 } else if !viewer.isQueueFull, viewer.isWithheld {
@@ -158,7 +161,7 @@ public final class VideoSendPipeline: Sendable {
     ) throws(VideoCodingError) -> SendingRung {
         let continuation = continuation
         return try SendingRung(index: index, stream: stream, settings: settings) { [weak self] began, joined in
-            self?.didSend(rung: index, stream: stream, began: began, joined: joined)
+            self?.didSend(from: stream, began: began, joined: joined)
         } onEvent: { event in
             switch event {
             case .failed(let error): continuation.yield(.failed(error))
@@ -282,12 +285,12 @@ public final class VideoSendPipeline: Sendable {
     }
 
     /// A frame left an encoder: those who joined with it get nothing more from elsewhere. Called on the encoder's thread.
-    private func didSend(rung: Int, stream: Int, began: VideoTrack?, joined: [SendingRung.Destination]) {
+    private func didSend(from stream: Int, began: VideoTrack?, joined: [SendingRung.Destination]) {
         let now = Self.now
         let (isFirst, isDue) = state.withLock { state in
             for destination in joined {
                 // Who was moved again meanwhile gets nothing more from here.
-                let isHere = state.rungs.rung(of: ObjectIdentifier(destination.connection)) == rung
+                let isHere = state.encode(of: ObjectIdentifier(destination.connection))?.stream == stream
                 for encode in state.encodes.values where (encode.stream == stream) != isHere {
                     encode.remove(destination.connection)
                 }
@@ -438,8 +441,7 @@ public final class VideoSendPipeline: Sendable {
         let (encodes, time) = state.withLock { state in
             guard let connection else { return (Array(state.encodes.values), Duration.zero) }
             let id = ObjectIdentifier(connection)
-            let rung = state.rungs.rung(of: id)
-            return (state.encodes[rung].map { [$0] } ?? [], state.keyFrameTime(for: id, now: Self.now))
+            return (state.encode(of: id).map { [$0] } ?? [], state.keyFrameTime(for: id, now: Self.now))
         }
         for encode in encodes { encode.encoder.requestKeyFrame(notBefore: time) }
         glimpse()
@@ -462,8 +464,7 @@ public final class VideoSendPipeline: Sendable {
         _ report: [StatisticsObject], media: Int, of connection: Connection? = nil
     ) -> [StatisticsObject] {
         let encode = state.withLock { state in
-            let rung = connection.map { state.rungs.rung(of: ObjectIdentifier($0)) } ?? 0
-            return state.encodes[rung] ?? state.encodes[0]
+            connection.map { state.encode(of: ObjectIdentifier($0)) } ?? state.encodes[0]
         }
         guard let encode else { return report }
         return PipelineStatistics(encode.encoder.statistics, targetBitrate: encode.encoder.settings.bitsPerSecond)
