@@ -44,6 +44,7 @@ extension Interop {
             #expect(lines.contains("Restart=always"))
             #expect(lines.contains("RestartPreventExitStatus=64 65 66 73 77"))
             #expect(lines.contains("PartOf=graphical-session.target"))
+            #expect(lines.contains("LimitCORE=0"))
         }
 
         @Test("A unit that shares no screen does not wait for a desktop")

@@ -8,7 +8,7 @@ import WireFormat
 @testable import PeerConnection
 
 /// What waits for a reader who is slow, or never comes.
-@Suite struct ConnectionEventsTests {
+@Suite(.timeLimit(.minutes(2))) struct ConnectionEventsTests {
     private static let keyFrame: [UInt8] = [0x10, 0, 0, 0x9D, 0x01, 0x2A, 0x10, 0, 0x10, 0]
     private static let deltaFrame: [UInt8] = [0x11, 0, 0]
 
@@ -135,5 +135,24 @@ import WireFormat
         }
         waiting.cancel()
         await waiting.value
+    }
+
+    @Test("For frames that nobody read the peer is asked for a key frame, and they are counted as dropped")
+    func unreadFrames() async throws {
+        let pair = try await ConnectedPair([.video(streamID: "alice#content", isContent: true)])
+        for number in 0...UInt16(EventQueue.maximumFrames) {
+            let frame = PacketizedFrame(
+                vp8: number == 0 ? Self.keyFrame : Self.deltaFrame,
+                descriptor: VP8PayloadDescriptor(startsPartition: true, pictureID: .long(number)),
+                isKeyFrame: number == 0, captureTime: .milliseconds(Int(number)), width: 16, height: 16,
+                maximumPayloadByteCount: 1146)
+            pair.sender.send(frame, media: 0)
+        }
+        for await event in pair.sender.events {
+            if case .keyFrameRequested = event { break }
+        }
+        let dropped = await pair.viewer.statistics().first { $0.type == .inboundRTP }?.integer("framesDropped")
+        #expect(dropped == Int64(EventQueue.maximumFrames) + 1)
+        await pair.close()
     }
 }

@@ -9,6 +9,16 @@ import WireFormat
 
 /// What the sender puts on the wire, unprotected with the viewer's keys.
 @Suite struct WireTests {
+    @Test("Once SRTP has its keys nothing else holds them")
+    func keysDiscarded() throws {
+        let call = try SimulatedCall(conditions: PathTests.clean, seed: 460)
+        while call.record.connected == nil { call.run(for: .milliseconds(10), sendsFrames: false) }
+        #expect(call.sender.transport.outbound != nil && call.sender.transport.dtls != nil)
+        #expect(call.sender.transport.dtls?.keys == nil)
+        call.run(for: .seconds(1))
+        #expect(call.viewer.transport.inbound != nil && call.viewer.transport.dtls?.keys == nil)
+    }
+
     /// An RTP packet as the viewer decrypts it.
     struct Packet {
         let header: RTPHeader

@@ -63,7 +63,8 @@ import WireFormat
 
     private static func masked(_ connection: DTLSConnection) throws -> [UInt8] {
         let keys = try #require(connection.keys)
-        return keys.local.withUnsafeBytes { bytes in bytes.prefix(16).map { $0 ^ mask } }
+        // The salt, which lies behind the key: the first sixteen bytes of what is given back the allocator overwrites itself.
+        return keys.local.withUnsafeBytes { bytes in bytes.dropFirst(16).map { $0 ^ mask } }
     }
 
     /// How often the bytes stand in the memory that this process may write to.
