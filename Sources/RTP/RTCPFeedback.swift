@@ -118,6 +118,9 @@ public struct FullIntraRequest: Hashable, Sendable {
         }
     }
 
+    /// Most entries of one message that are read: nobody is sent so many streams.
+    public static let maximumEntryCount = 64
+
     /// A request of these entries.
     public init(sender: SynchronizationSource, entries: [Entry]) {
         self.sender = sender
@@ -130,6 +133,9 @@ public struct FullIntraRequest: Hashable, Sendable {
         media = try reader.source(.mediaSource)
         var entries: [Entry] = []
         while reader.remaining > 0 {
+            guard entries.count < Self.maximumEntryCount else {
+                throw .tooMany(.feedbackControl, limit: Self.maximumEntryCount, offset: reader.offset)
+            }
             let source = try reader.source(.feedbackControl)
             entries.append(Entry(source: source, sequenceNumber: try reader.uint8(.feedbackControl)))
             try reader.skip(3, .feedbackControl)

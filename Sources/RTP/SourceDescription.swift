@@ -40,6 +40,10 @@ public struct SourceDescription: Hashable, Sendable {
         public static let canonicalNameType: UInt8 = 1
     }
 
+    /// Most items of one chunk that are read: there are eight kinds, of which one may stand there more than once (RFC 3550
+    /// §6.5), and an item of two bytes takes far more memory than that.
+    public static let maximumItemCount = 32
+
     /// A description of these chunks.
     public init(chunks: [Chunk]) {
         self.chunks = chunks
@@ -69,6 +73,9 @@ public struct SourceDescription: Hashable, Sendable {
         while true {
             let type = try reader.uint8(.sourceDescriptionItem)
             if type == 0 { break }
+            guard chunk.items.count < maximumItemCount else {
+                throw .tooMany(.sourceDescriptionItem, limit: maximumItemCount, offset: reader.offset - 1)
+            }
             let count = Int(try reader.uint8(.sourceDescriptionItem))
             chunk.items.append(Item(type: type, value: try reader.array(count, .sourceDescriptionItem)))
         }

@@ -180,6 +180,86 @@ struct RTCPPacketTests {
         }
     }
 
+    private func message(_ type: UInt8, count: UInt8, _ body: [UInt8]) -> [UInt8] {
+        let words = body.count / 4
+        return [0x80 | count, type, UInt8(words >> 8), UInt8(words & 255)] + body
+    }
+
+    private func read(_ type: UInt8, count: UInt8, _ body: [UInt8]) throws -> RTCPPacket? {
+        try RTCPPacket.parse(compound: message(type, count: count, body).span.bytes).first
+    }
+
+    private func error(of packet: RTCPPacket?) -> RTPError? {
+        if case .opaque(let packet) = packet { packet.error } else { nil }
+    }
+
+    @Test("A list of requests for key frames is bounded")
+    func boundedRequests() throws {
+        let limit = FullIntraRequest.maximumEntryCount
+        func read(_ count: Int) throws -> RTCPPacket? {
+            try self.read(206, count: 4, [UInt8](repeating: 0, count: 8 + 8 * count))
+        }
+        guard case .fullIntraRequest(let request) = try read(limit) else {
+            Issue.record("not read")
+            return
+        }
+        #expect(request.entries.count == limit)
+        #expect(
+            try error(of: read(limit + 1)) == .tooMany(.feedbackControl, limit: limit, offset: 12 + 8 * limit))
+    }
+
+    @Test("What is said of a source is bounded, and how many are spoken of at a time")
+    func boundedDescriptions() throws {
+        let limit = SourceDescription.maximumItemCount
+        func read(items count: Int) throws -> RTCPPacket? {
+            let items = [UInt8](repeatElement([6, 0], count: count).joined())
+            return try self.read(202, count: 1, [0, 0, 0, 1] + items + [0, 0] + (count % 2 == 0 ? [0, 0] : []))
+        }
+        guard case .sourceDescription(let description) = try read(items: limit) else {
+            Issue.record("not read")
+            return
+        }
+        #expect(description.chunks.map(\.items.count) == [limit])
+        #expect(
+            try error(of: read(items: limit + 1))
+                == .tooMany(.sourceDescriptionItem, limit: limit, offset: 8 + 2 * limit))
+        // Five bits count the chunks.
+        guard case .sourceDescription(let many) = try self.read(202, count: 31, [UInt8](repeating: 0, count: 8 * 100))
+        else {
+            Issue.record("not read")
+            return
+        }
+        #expect(many.chunks.count == 31)
+        #expect(
+            try error(of: self.read(202, count: 31, [UInt8](repeating: 0, count: 8 * 30)))
+                == .truncated(.sourceDescriptionChunk, offset: 4 + 8 * 30))
+    }
+
+    @Test("Those who leave are as many as a packet counts, and so are those whom an estimate is for")
+    func boundedSources() throws {
+        guard case .goodbye(let goodbye) = try read(203, count: 31, [UInt8](repeating: 0, count: 4 * 100))
+        else {
+            Issue.record("not read")
+            return
+        }
+        #expect(goodbye.sources.count == 31)
+        #expect(
+            try error(of: read(203, count: 31, [UInt8](repeating: 0, count: 4 * 30)))
+                == .truncated(.senderSource, offset: 4 + 4 * 30))
+        let estimate = [UInt8](repeating: 0, count: 8) + Array("REMB".utf8) + [255, 0, 0, 1]
+        guard
+            case .receiverEstimatedMaximumBitrate(let read) = try read(
+                206, count: 15, estimate + [UInt8](repeating: 0, count: 4 * 300))
+        else {
+            Issue.record("not read")
+            return
+        }
+        #expect(read.sources.count == 255)
+        #expect(
+            try error(of: self.read(206, count: 15, estimate + [UInt8](repeating: 0, count: 4 * 254)))
+                == .truncated(.feedbackControl, offset: 4 + 16 + 4 * 254))
+    }
+
     @Test("Padding is left aside")
     func paddingIsLeftAside() throws {
         let packets = try RTCPPacket.parse(compound: hex("a1ce0003 00000001 00000002 00000004").span.bytes)
