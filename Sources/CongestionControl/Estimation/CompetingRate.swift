@@ -44,7 +44,8 @@ struct CompetingRate: Sendable {
     private var roundTrip = 0.2
     private var lastCut: Instant?
     private var lastLoss: Instant?
-    private var cutTimes: [Instant] = []
+    /// The newest cuts, as many as are asked for.
+    private(set) var cutTimes: [Instant] = []
     private var test: Test?
     private var lastTest = Instant(nanoseconds: 0)
 
@@ -66,6 +67,7 @@ struct CompetingRate: Sendable {
     mutating func noteCut(now: Instant) {
         cutTimes.append(now)
         cutTimes.removeAll { now - $0 > .seconds(5) }
+        if cutTimes.count > Self.cuts { cutTimes.removeFirst() }
     }
 
     /// Takes one feedback.

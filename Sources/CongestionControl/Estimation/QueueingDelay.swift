@@ -5,7 +5,7 @@ internal import WireFormat
 /// The clocks of both ends need not agree: only differences count, and the least time is forgotten after some minutes, in
 /// which clocks drift apart by little. Source: none in libwebrtc; RFC 6817 3.4.2 (LEDBAT) keeps its base delay likewise.
 struct QueueingDelay: Sendable {
-    private struct Sample: Sendable {
+    struct Sample: Sendable {
         let time: Instant
         let sent: Instant
         /// The shortest of one feedback, on the base.
@@ -17,12 +17,14 @@ struct QueueingDelay: Sendable {
     private static let basePeriod = Duration.seconds(30)
     /// What is remembered of single delays.
     static let historyTime = Duration.seconds(5)
+    /// Feedback that comes oftener than a hundred times a second is remembered for less time.
+    static let historyCapacity = 512
     /// A transit that differs this much from the one before is that of another clock.
     private static let clockJump = Duration.seconds(10)
 
     /// The least transits of past periods, from the oldest.
     private var bases: [(begin: Instant, transit: Duration)] = []
-    private var samples: [Sample] = []
+    private(set) var samples: [Sample] = []
     /// The least of ``bases``: kept, for it is asked of every packet.
     private var base: Duration?
 
@@ -82,7 +84,8 @@ struct QueueingDelay: Sendable {
         }
         samples.append(Sample(time: now, sent: sent, transit: least))
         let kept = samples.firstIndex { now - $0.time <= Self.historyTime } ?? samples.count - 1
-        if kept > 1 { samples.removeFirst(kept - 1) }
+        let excess = max(kept - 1, samples.count - Self.historyCapacity)
+        if excess > 0 { samples.removeFirst(excess) }
         if let last = bases.indices.last, now - bases[last].begin < Self.basePeriod {
             if least < bases[last].transit { bases[last].transit = least }
             base = min(base ?? least, least)

@@ -9,9 +9,9 @@ struct RecentArrivals: Sendable {
     static let window = Duration.milliseconds(300)
     /// Less time than this tells no rate.
     static let minimumSpan = Duration.milliseconds(150)
-    private static let capacity = 1024
+    static let capacity = 1024
 
-    private var packets: [(arrival: Duration, size: Int)] = []
+    private(set) var packets: [(arrival: Duration, size: Int)] = []
 
     /// The rate; nil where too little arrived.
     var rate: DataRate? {

@@ -8,7 +8,7 @@ public import WireFormat
 /// all have one.
 public struct RobustThroughputEstimator: Sendable {
     /// A room has thousands of these windows, each with a second's packets: numbers of 64 bits, in nanoseconds.
-    private struct Packet: Sendable {
+    struct Packet: Sendable {
         let sent: Int64
         let arrival: Int64
         let size: Int
@@ -22,14 +22,14 @@ public struct RobustThroughputEstimator: Sendable {
     public static let minimumWindow = Duration.seconds(1)
     private static let largestSpan: Int64 = 5_000_000_000
     private static let roomyCapacity = 64
-    private static let packetLimit = 500
+    static let packetLimit = 500
     private static let reorderingLimit: Int64 = 1_000_000_000
     private static let shortestTime: Int64 = 1_000_000
     private static let latestArrival: Int64 = 1 << 60
     private static let minimumSpan = minimumWindow.wholeNanoseconds
 
     /// By arrival, from the oldest to the newest.
-    private var window: [Packet] = []
+    private(set) var window: [Packet] = []
     /// When the last of the packets that left the window was sent.
     private var latestDropped: Int64?
     /// The lower of the rates at which the packets were sent and at which they arrived; nil while there are too few.
@@ -47,11 +47,8 @@ public struct RobustThroughputEstimator: Sendable {
             insert(Packet(sent: result.sent.nanoseconds, arrival: time, size: result.size))
         }
         var dropped = 0
-        while dropped < window.count, isTooMuch(after: dropped) {
-            latestDropped = max(latestDropped ?? window[dropped].sent, window[dropped].sent)
-            dropped += 1
-        }
-        if dropped > 0 { window.removeFirst(dropped) }
+        while dropped < window.count, isTooMuch(after: dropped) { dropped += 1 }
+        drop(dropped)
         if window.capacity > Self.roomyCapacity, window.capacity > 2 * window.count { shrink() }
         estimate = currentRate
     }
@@ -107,7 +104,17 @@ public struct RobustThroughputEstimator: Sendable {
         DataRate(byteCount: byteCount, over: .nanoseconds(max(nanoseconds, shortestTime)))
     }
 
-    private mutating func insert(_ packet: Packet) {
+    /// Lets go of the packets that arrived first.
+    private mutating func drop(_ count: Int) {
+        guard count > 0 else { return }
+        for packet in window[..<count] { latestDropped = max(latestDropped ?? packet.sent, packet.sent) }
+        window.removeFirst(count)
+    }
+
+    /// Puts a packet where it belongs, and keeps the window within twice what it may hold: the place of each is searched
+    /// for among all, and one feedback tells of thousands, in an order that is its receiver's choice.
+    mutating func insert(_ packet: Packet) {
+        if window.count >= 2 * Self.packetLimit { drop(window.count - Self.packetLimit) }
         // So late that the receiver's clock must have been set: begin anew.
         if let last = window.last, last.arrival - packet.arrival > Self.reorderingLimit {
             self = RobustThroughputEstimator()

@@ -60,8 +60,10 @@ struct SendSideEstimator: Sendable {
     private var hasDecreasedSinceReport = false
     private var lastDecrease: Instant?
     private var lastBackoff: Instant?
+    /// Targets that are remembered: far more than the usual feedback of a second makes.
+    static let lowestCapacity = 256
     /// The targets of the last second that are lower than all after them, from the oldest.
-    private var lowest: [(time: Instant, rate: DataRate)] = []
+    private(set) var lowest: [(time: Instant, rate: DataRate)] = []
 
     /// Begins at `start`.
     init(start: DataRate, minimum: DataRate, maximum: DataRate) {
@@ -205,7 +207,8 @@ struct SendSideEstimator: Sendable {
         let expired = lowest.prefix { $0.time.nanoseconds < earliest }.count
         if expired > 0 { lowest.removeFirst(expired) }
         while let last = lowest.last, last.rate >= target { lowest.removeLast() }
-        lowest.append((now, target))
+        // What is left out is higher than all that is there: it would not be gone by before those are forgotten.
+        if lowest.count < Self.lowestCapacity { lowest.append((now, target)) }
     }
 
     private mutating func set(_ rate: DataRate) {
