@@ -5,6 +5,18 @@ internal import WireFormat
 struct DescriptionReader {
     let side: NegotiationError.Side
     let session: SessionDescription
+    private let inherited: InheritedAttributes
+
+    init(side: NegotiationError.Side, session: SessionDescription) {
+        self.init(side: side, session: session, inherited: InheritedAttributes(session))
+    }
+
+    /// With what sections inherit read already.
+    init(side: NegotiationError.Side, session: SessionDescription, inherited: InheritedAttributes) {
+        self.side = side
+        self.session = session
+        self.inherited = inherited
+    }
 
     /// The bundle's sections by their `a=mid`, in its order; nil where there is no bundle.
     func bundle() throws(NegotiationError) -> [String]? {
@@ -47,7 +59,15 @@ struct DescriptionReader {
     }
 
     func setup(of media: MediaDescription) throws(NegotiationError) -> SetupAttribute? {
-        try read { () throws(SDPError) in try session.setup(of: media) }
+        try read { () throws(SDPError) -> SetupAttribute? in
+            if let own = try media.setup() { return own }
+            return try inherited.setup.get()
+        }
+    }
+
+    /// The direction of a section, as its side says it; nil where it says none.
+    func direction(of media: MediaDescription) -> DirectionAttribute? {
+        media.direction ?? inherited.direction
     }
 
     func setupLine(of media: MediaDescription) -> SDPLine {
@@ -103,8 +123,8 @@ struct DescriptionReader {
     func extensions(
         of media: MediaDescription
     ) throws(NegotiationError) -> [(uri: HeaderExtensionURI, map: ExtensionMapAttribute)] {
-        try read { () throws(SDPError) in try session.extensionMaps(of: media) }.compactMap { map in
-            HeaderExtensionURI(rawValue: map.uri).map { ($0, map) }
+        try read { () throws(SDPError) in
+            try InheritedAttributes.known(media.extensionMaps()) + inherited.extensionMaps.get()
         }
     }
 
@@ -116,7 +136,7 @@ struct DescriptionReader {
 
     /// The lowest rate that a section or its session sets.
     func maximumRate(of media: MediaDescription) -> DataRate? {
-        (media.bandwidths + session.bandwidths).compactMap(\.rate).filter { $0 > .zero }.min()
+        [InheritedAttributes.maximumRate(media.bandwidths), inherited.maximumRate].compactMap { $0 }.min()
     }
 
     static func isSecuredRTP(_ name: String) -> Bool {

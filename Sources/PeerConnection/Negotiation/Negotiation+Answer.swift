@@ -166,7 +166,7 @@ private struct AnswerMatching {
             mid: mid, line: line,
             media: NegotiatedMedia(
                 mid: mid, direction: direction,
-                isSendingOffered: (offer.direction(of: offered) ?? .sendReceive).sends, codec: codec,
+                isSendingOffered: (ours.direction(of: offered) ?? .sendReceive).sends, codec: codec,
                 codecParameters: try theirs.read { () throws(SDPError) in
                     try answered.formatParameters(of: codec.payloadType)
                 },
@@ -188,8 +188,8 @@ private struct AnswerMatching {
     private func localDirection(
         _ offered: MediaDescription, _ answered: MediaDescription
     ) throws(NegotiationError) -> DirectionAttribute {
-        let own = offer.direction(of: offered) ?? .sendReceive
-        let said = answer.direction(of: answered)
+        let own = ours.direction(of: offered) ?? .sendReceive
+        let said = self.theirs.direction(of: answered)
         let theirs = said ?? .sendReceive
         if let said, (said.sends && !own.receives) || (said.receives && !own.sends) {
             let lines = answered.lines + answer.lines

@@ -102,7 +102,7 @@ private struct Answering {
     }
 
     private func choose() throws(NegotiationError) -> [Choice] {
-        let bundle = try theirs.bundle() ?? []
+        let bundle = Set(try theirs.bundle() ?? [])
         var choices: [Choice] = []
         for (index, media) in offer.media.enumerated() where choices.count < parameters.maximumSections {
             guard !media.isRejected, DescriptionReader.isSecuredRTP(media.protocol),
@@ -126,7 +126,7 @@ private struct Answering {
 
     /// Which way media can flow in a section, seen from this end; nil where there is no use for it.
     private func direction(at index: Int) -> DirectionAttribute? {
-        let theirs = offer.direction(of: offer.media[index]) ?? .sendReceive
+        let theirs = self.theirs.direction(of: offer.media[index]) ?? .sendReceive
         let own = parameters.sending[index]
         let sends = theirs.receives && own?.direction.sends == true
         // A section to receive in, in which this end has nothing to send, is of use only where it was agreed on before.
