@@ -76,4 +76,33 @@ import WireFormat
         #expect(pipeline.statistics.framesDecoded == 2)
         #expect(pipeline.statistics.framesDropped == 61)
     }
+
+    @Test("A decoder that falls behind by a few large frames begins anew, too")
+    func largeFrames() throws {
+        let frames = try encode(following: 1)
+        try #require(frames.count == 2)
+        let large = assembled(frames[1].data + [UInt8](repeating: 0, count: 6 << 20), header: frames[1].header)
+        let requests = Locked(0)
+        let isShowing = DispatchSemaphore(value: 0)
+        let mayGoOn = DispatchSemaphore(value: 0)
+        let pipeline = try VideoReceivePipeline(
+            picture: { _, _ in
+                isShowing.signal()
+                mayGoOn.wait()
+            },
+            undecodable: { requests.withLock { $0 += 1 } })
+        pipeline.decode(frames[0])
+        isShowing.wait()
+        for number in 1...5 {
+            pipeline.decode(large)
+            // 16 MB hold two of them.
+            #expect(requests.withLock { $0 } == (number - 1) / 2)
+        }
+        mayGoOn.signal()
+        mayGoOn.signal()
+        pipeline.decode(frames[0])
+        pipeline.stop()
+        #expect(pipeline.statistics.framesDecoded == 2)
+        #expect(pipeline.statistics.framesDropped == 5)
+    }
 }

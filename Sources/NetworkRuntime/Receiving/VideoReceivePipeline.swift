@@ -78,17 +78,35 @@ public final class VideoReceivePipeline: Sendable {
 /// The decoder, its thread's work, and the frames that wait for it.
 private final class Decoding: Sendable {
     private struct State {
-        var queue: [AssembledFrame] = []
+        private(set) var queue: [AssembledFrame] = []
+        private var queuedBytes = 0
         var isStopped = false
         /// What was taken or decoded last is no base for what follows.
         var awaitsKeyFrame = false
         var statistics = VideoReceivePipeline.Statistics()
         var thread: Thread?
 
+        /// Takes a frame. True where there was no room for it beside those that waited, which are dropped.
+        mutating func append(_ frame: AssembledFrame) -> Bool {
+            let overflows =
+                queue.count >= Decoding.maximumQueue
+                || !queue.isEmpty && queuedBytes + frame.data.count > Decoding.maximumQueueBytes
+            if overflows {
+                statistics.framesDropped += UInt64(queue.count)
+                queue.removeAll()
+                queuedBytes = 0
+                awaitsKeyFrame = true
+            }
+            queue.append(frame)
+            queuedBytes += frame.data.count
+            return overflows
+        }
+
         /// The next frame that can be decoded; those before it are dropped.
         mutating func takeNext() -> AssembledFrame? {
             while !queue.isEmpty {
                 let frame = queue.removeFirst()
+                queuedBytes -= frame.data.count
                 if frame.isKeyFrame { awaitsKeyFrame = false }
                 if !awaitsKeyFrame { return frame }
                 statistics.framesDropped += 1
@@ -106,6 +124,8 @@ private final class Decoding: Sendable {
     private let undecodable: @Sendable () -> Void
     /// A decoder that falls this far behind begins anew at the next key frame.
     private static let maximumQueue = 60
+    /// The same in bytes, whatever the frames' sizes are.
+    private static let maximumQueueBytes = 16 << 20
 
     init(
         picture: @escaping @Sendable (PixelBuffer, AssembledFrame) -> Void,
@@ -122,14 +142,7 @@ private final class Decoding: Sendable {
     func decode(_ frame: AssembledFrame) {
         let isBehind = state.withLock { state in
             guard !state.isStopped else { return false }
-            let overflows = state.queue.count >= Self.maximumQueue
-            if overflows {
-                state.statistics.framesDropped += UInt64(state.queue.count)
-                state.queue.removeAll()
-                state.awaitsKeyFrame = true
-            }
-            state.queue.append(frame)
-            return overflows && !frame.isKeyFrame
+            return state.append(frame) && !frame.isKeyFrame
         }
         if isBehind { undecodable() }
         wake.signal()
