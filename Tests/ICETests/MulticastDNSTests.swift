@@ -154,19 +154,56 @@ import WireFormat
     }
 
     @Test(
-        "No file of the corpus traps, whole, cut or changed",
+        "No file of the corpus, whole, cut or changed, holds more than it announces or means anything to who did not ask",
         .enabled(if: Corpus.multicastDNS.isThere, "no ../shared/corpora/mdns-corpus beside the clone"))
     func corpusFiles() throws {
-        for file in try Corpus.multicastDNS.files() {
+        let files = try Corpus.multicastDNS.files()
+        #expect(!files.isEmpty)
+        var resolver = MulticastDNSResolver()
+        resolver.resolve(try #require(MulticastDNSName(text)), now: Instant(nanoseconds: 0))
+        while resolver.pollTransmit() != nil {}
+        var malformed = 0
+        for file in files {
             let bytes = file.bytes
             for index in bytes.indices {
-                _ = try? parse(Array(bytes[...index]))
-                for bit in 0..<8 {
-                    var damaged = bytes
-                    damaged[index] ^= 1 << UInt8(bit)
-                    _ = try? parse(damaged)
+                for version in [Array(bytes[...index])]
+                    + (0..<8).map({ bit in
+                        var damaged = bytes
+                        damaged[index] ^= 1 << UInt8(bit)
+                        return damaged
+                    })
+                {
+                    if !checkedParse(version, of: file.name) { malformed += 1 }
+                    resolver.handle(datagram: version.span.bytes, now: Instant(nanoseconds: 0))
                 }
             }
+        }
+        #expect(resolver.malformedMessages == malformed && malformed > 0)
+        #expect(resolver.pollEvent() == nil && resolver.pollTransmit() == nil)
+    }
+
+    /// Whether bytes are a message. It holds no more than its header announces; what is wrong lies within the bytes.
+    private func checkedParse(_ bytes: [UInt8], of file: String) -> Bool {
+        func announced(_ field: Int) -> Int { Int(bytes[2 * field]) << 8 | Int(bytes[2 * field + 1]) }
+        do throws(MulticastDNSError) {
+            let message = try parse(bytes)
+            if message.questions.count > announced(2)
+                || message.answers.count > announced(3) + announced(4) + announced(5)
+                || message.questions.count + message.answers.count > MulticastDNSMessage.entryLimit
+            {
+                Issue.record("\(file): more than is announced in \(bytes)")
+            }
+            return true
+        } catch {
+            switch error {
+            case .truncated(let offset), .malformedName(let offset), .malformedRecord(let offset):
+                if !(0...bytes.count).contains(offset) { Issue.record("\(file): \(error) beyond the end of \(bytes)") }
+            case .tooManyEntries:
+                if (2...5).reduce(0, { $0 + announced($1) }) <= MulticastDNSMessage.entryLimit {
+                    Issue.record("\(file): refused, although it announces few")
+                }
+            }
+            return false
         }
     }
 }

@@ -180,11 +180,19 @@ import WireFormat
         let answer = try await viewer.answer(offer: offer).description
             .split(separator: "127.0.0.1", omittingEmptySubsequences: false)
             .joined(separator: "0a6d2e8c-0000-4000-8000-000000000000.local")
-        try await sender.accept(answer: SessionDescription.parse(answer), to: offer)
+        let resolutions = try await sender.resolutions(after: SessionDescription.parse(answer), to: offer)
+        #expect(resolutions.count == 1)
         await sender.close()
         await viewer.close()
-        var events = sender.events.makeAsyncIterator()
-        while await events.next() != nil {}
+        for resolution in resolutions {
+            await resolution.value
+            #expect(resolution.isCancelled)
+        }
+        #expect(await sender.resolutions.isEmpty)
+        // The stream of events has an end, and nothing went wrong before it.
+        for await event in sender.events {
+            if case .failed(let failure) = event { Issue.record("\(failure)") }
+        }
     }
 
     @Test("A route is asked for: loopback reaches loopback and nothing else")
@@ -228,6 +236,14 @@ import WireFormat
 }
 
 extension Connection {
+    /// Takes an answer; what then asks for the names in it, before any of them is found.
+    fileprivate func resolutions(
+        after answer: SessionDescription, to offer: SessionDescription
+    ) throws -> [Task<Void, Never>] {
+        try accept(answer: answer, to: offer)
+        return Array(resolutions.values)
+    }
+
     /// Ends a socket as the system does.
     fileprivate func closeSocket(at address: TransportAddress) async throws {
         try await sockets.datagrams[address]?.channel.close()
