@@ -9,6 +9,8 @@ internal import WireFormat
 extension Connection {
     /// How long to wait before a socket that the system closed is opened again.
     private static var reopenDelay: TimeAmount { .milliseconds(250) }
+    /// For how many streams it is remembered why they ended, for people: a peer names any number of them.
+    static var maximumStreamFailures: Int { 64 }
 
     func listenToSockets() {
         sockets.owner = ConnectionSockets.Owner(
@@ -79,7 +81,7 @@ extension Connection {
         guard !isClosed else { return }
         let transport = endpoint.transport.rawValue.uppercased()
         logger.info("\(transport) from \(endpoint.base.ip) to \(endpoint.destination) ended: \(reason)")
-        if streamFailures.count < 64 { streamFailures[endpoint] = reason }
+        if streamFailures.count < Self.maximumStreamFailures { streamFailures[endpoint] = reason }
         peer.transmitFailed(
             from: endpoint.base, to: endpoint.destination, over: endpoint.transport, now: MonotonicClock.now)
         drain()

@@ -46,7 +46,7 @@ final class ConnectionSockets {
     private static let routeLifetime = Duration.seconds(1)
 
     /// A peer names destinations as it likes: more than this aren't opened at a time.
-    private static let dedicatedLimit = 32
+    static let dedicatedLimit = 32
 
     init(on eventLoop: any EventLoop) {
         self.eventLoop = eventLoop

@@ -46,7 +46,7 @@ final class DedicatedSocket {
     private var isUnflushed = false
 
     /// Requests and checks wait for the socket; media never comes that early.
-    private static let waitingLimit = 64
+    static let waitingLimit = 64
     /// What waits for the path beyond this is late: TCP must not make a queue out of a call. It is a third of a second
     /// of 2.5 Mbit/s.
     private static let queueLimit = 96 << 10

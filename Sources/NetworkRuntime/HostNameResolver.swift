@@ -13,6 +13,8 @@ internal import WireFormat
 struct HostNameResolver: Sendable {
     let eventLoop: any EventLoop
     let logger: Logger
+    /// Asks for one name: the machine's resolver, or in a test whoever stands for it.
+    var lookUp: @Sendable (_ name: String) async -> [IPAddress] = HostNameResolver.systemAddresses
 
     /// The most names that the machine's resolver is asked for: a description can hold thousands.
     static let maximumNames = 16
@@ -26,7 +28,7 @@ struct HostNameResolver: Sendable {
                     let namesByQuery = Dictionary(grouping: names) { MulticastDNSName($0)?.description }
                     for name in namesByQuery[nil, default: []].sorted().prefix(Self.maximumNames) {
                         group.addTask {
-                            for address in await Self.systemAddresses(of: name) { continuation.yield((name, address)) }
+                            for address in await lookUp(name) { continuation.yield((name, address)) }
                         }
                     }
                     let asked = Set(namesByQuery.keys.compactMap { $0 })

@@ -10,7 +10,7 @@ struct RouteProbe {
     private let probe: (IPAddress, TransportAddress) -> Bool
     private var answers: [Path: Answer] = [:]
     /// A peer names destinations as it likes; what is remembered of them stays bounded.
-    private static let maximumAnswers = 256
+    static let maximumAnswers = 256
     /// How long a missing route is taken for missing: an interface that went away may be back.
     private static let patience = Duration.milliseconds(500)
 

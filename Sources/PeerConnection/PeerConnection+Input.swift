@@ -177,7 +177,7 @@ extension PeerConnection {
     }
 
     /// The most datagrams that are kept of a handshake that begins before the peer's description is here.
-    private static var maximumEarlyDatagrams: Int { 4 }
+    static var maximumEarlyDatagrams: Int { 4 }
 
     /// DTLS proves its sender only at its end, and what others write into a handshake could break it: it is taken only from
     /// where an authentic check, or the answer to one of ours, has shown the peer to be. A candidate that the peer has

@@ -80,7 +80,7 @@ enum DTLSRecords {
     }
 
     /// A chain of a few large certificates.
-    private static let longestMessage = 32_768
+    static let longestMessage = 32_768
     /// A handshake has a dozen messages at most.
     private static let highestSequenceNumber = 15
 

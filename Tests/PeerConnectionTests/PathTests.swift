@@ -122,6 +122,24 @@ import WireFormat
         #expect(call.record.failures.isEmpty)
     }
 
+    @Test("Of a handshake that begins before the peer's description is here, the newest few datagrams are kept")
+    func earlyHandshake() throws {
+        var options = SimulatedCall.Options()
+        options.answerDelay = .seconds(2)
+        let call = try SimulatedCall(conditions: Self.clean, seed: 109, options: options)
+        call.run(for: .seconds(1))
+        let back = Datagram(
+            source: SimulatedCall.viewerAddress, destination: SimulatedCall.senderAddress, bytes: [])
+        // As the beginning of handshakes.
+        let flood = (0..<UInt8(200)).map { [22, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, $0, 0, 0] as [UInt8] }
+        for datagram in flood { call.inject(datagram, like: back, to: .left) }
+        let kept = call.sender.earlyDatagrams.map(\.bytes)
+        #expect(kept == flood.suffix(PeerConnection.maximumEarlyDatagrams) && kept.count == 4)
+        // The peer repeats what they took the place of.
+        call.run(for: .seconds(10))
+        #expect(call.record.connected != nil && call.record.failures.isEmpty)
+    }
+
     @Test("A certificate that is not the announced one ends the connection, naming both", arguments: [true, false])
     func certificateAnnouncedEnds(isOffer: Bool) throws {
         let forged = (0..<32).map { _ in "AB" }.joined(separator: ":")

@@ -230,6 +230,25 @@ import WireFormat
         #expect(!call.viewer.agent.remoteCandidates.contains { $0.address.port == 4010 || $0.address.port == 4011 })
     }
 
+    @Test("Of the user name fragments that a peer had the newest are known, however often it restarts")
+    func formerFragments() throws {
+        let call = try SimulatedCall(conditions: PathTests.clean, seed: 918)
+        call.run(for: .seconds(1))
+        var fragments: [String] = []
+        for _ in 0..<12 {
+            let fragment = call.viewer.remoteUsernameFragment
+            fragments.append(try #require(fragment))
+            call.sender.restartICE()
+            try call.renegotiate()
+            call.run(for: .seconds(1))
+        }
+        #expect(call.record.failures.isEmpty && Set(fragments).count == 12)
+        #expect(call.viewer.ice.formerFragments == fragments.suffix(ICESession.maximumFormer))
+        #expect(ICESession.maximumFormer == 8)
+        let late = try call.viewer.addRemoteCandidate(Self.line, ufrag: fragments[11], now: call.now)
+        #expect(late == .stale)
+    }
+
     @Test("Two that know nothing of each other's addresses connect by what is told later", arguments: [false, true])
     func twoKnowAddresses(isNamed: Bool) throws {
         var options = SimulatedCall.Options()

@@ -23,6 +23,8 @@ struct ICESession {
 
     /// How many of the peer's candidates are kept for a description that is to come.
     static let maximumEarly = 32
+    /// How many of its former fragments are known: candidates of a description that eight have followed come no more.
+    static let maximumFormer = 8
 
     init(local: ICEAttributes) {
         self.local = local
@@ -48,6 +50,6 @@ struct ICESession {
     }
 
     mutating func noteFormer(_ fragment: String) {
-        formerFragments = formerFragments.suffix(7) + [fragment]
+        formerFragments = formerFragments.suffix(Self.maximumFormer - 1) + [fragment]
     }
 }
