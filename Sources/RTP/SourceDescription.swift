@@ -40,8 +40,8 @@ public struct SourceDescription: Hashable, Sendable {
         public static let canonicalNameType: UInt8 = 1
     }
 
-    /// Most items of one chunk that are read: there are eight kinds, of which one may stand there more than once (RFC 3550
-    /// §6.5), and an item of two bytes takes far more memory than that.
+    /// Most items of one chunk that are read, far more than there are kinds in RFC 3550 §6.5: one of two bytes takes many
+    /// more in memory.
     public static let maximumItemCount = 32
 
     /// A description of these chunks.
