@@ -69,8 +69,7 @@ import WireFormat
         isShowing.wait()
         for _ in 0..<61 { pipeline.decode(frames[1]) }
         #expect(requests.withLock { $0 } == 1)
-        mayGoOn.signal()
-        mayGoOn.signal()
+        for _ in 0..<100 { mayGoOn.signal() }
         pipeline.decode(frames[0])
         pipeline.stop()
         #expect(pipeline.statistics.framesDecoded == 2)
@@ -98,8 +97,7 @@ import WireFormat
             // 16 MB hold two of them.
             #expect(requests.withLock { $0 } == (number - 1) / 2)
         }
-        mayGoOn.signal()
-        mayGoOn.signal()
+        for _ in 0..<100 { mayGoOn.signal() }
         pipeline.decode(frames[0])
         pipeline.stop()
         #expect(pipeline.statistics.framesDecoded == 2)
