@@ -91,6 +91,58 @@ import WireFormat
         #expect(taken == ConnectionSockets.dedicatedLimit && taken == 32)
         #expect(dropped == 100 - DedicatedSocket.waitingLimit && dropped == 36)
     }
+
+    @Test("What waits for the path at an open stream is bounded, and requests have as much room again")
+    func slowStream() async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let isOpen = loop.makePromise(of: Void.self)
+        let server = try await ServerBootstrap(group: loop)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Listener(isOpen))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = UInt16(server.localAddress?.port ?? 0)
+        let stream = try await loop.submit {
+            let socket = DedicatedSocket(
+                DedicatedSocket.Endpoint(
+                    transport: .tcp, base: TransportAddress(ip: Loopback.v4, port: 9),
+                    destination: TransportAddress(ip: Loopback.v4, port: port)),
+                setting: DedicatedSocket.Setting(), on: loop, receive: { _ in }, ended: { _ in })
+            socket.write(ByteBuffer(bytes: [0, 1, 0, 0]))
+            return NIOLoopBound(socket, eventLoop: loop)
+        }.get()
+        try await isOpen.futureResult.get()
+        let (media, requests) = try await loop.submit {
+            func taken(first: UInt8) -> Int {
+                let before = stream.value.droppedMessages
+                let message = ByteBuffer(bytes: [first] + [UInt8](repeating: 0, count: 1023))
+                for _ in 0..<1000 { stream.value.write(message) }
+                return 1000 - (stream.value.droppedMessages - before)
+            }
+            // None of it leaves meanwhile.
+            defer { stream.value.close() }
+            return (taken(first: 0x80), taken(first: 0))
+        }.get()
+        #expect((96...97).contains(media) && (95...97).contains(requests), "\(media) and \(requests) messages of 1 KB")
+        try await server.close()
+    }
+
+    /// Says when something is heard.
+    private final class Listener: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        private var heard: EventLoopPromise<Void>?
+
+        init(_ heard: EventLoopPromise<Void>) {
+            self.heard = heard
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            heard?.succeed()
+            heard = nil
+        }
+    }
 }
 
 extension Connection {
