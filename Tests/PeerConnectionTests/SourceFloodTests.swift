@@ -88,6 +88,30 @@ import WireFormat
         }
     }
 
+    @Test("A source of media keeps its stream while it is silent, and with it its replay protection")
+    func silentSource() throws {
+        let call = try SimulatedCall(conditions: PathTests.clean, seed: 455)
+        var newest: Datagram?
+        call.tap = { datagram, end in
+            if end == .left, DatagramKind(datagram.bytes.span.bytes) == .rtp { newest = datagram }
+        }
+        call.run(for: .seconds(1))
+        call.run(for: .milliseconds(500), sendsFrames: false)
+        let keys = try #require(call.viewerKeys)
+        let protection = try SRTPSender(profile: keys.profile, masterKey: keys.remote)
+        for source in UInt32(1)...200 {
+            var report: [UInt8] = [0x80, 201, 0, 1]
+            report.append(bigEndian: source)
+            try protection.protectRTCP(&report)
+            call.inject(report, like: Self.back, to: .right)
+        }
+        #expect(call.viewer.transport.inbound?.streamCount == SRTPReceiver.maximumStreams)
+        let replay = try #require(newest)
+        let refused = call.viewer.counts.packetsRefused
+        call.inject(replay.bytes, like: Self.back, to: .right)
+        #expect(call.viewer.counts.packetsRefused == refused + 1)
+    }
+
     @Test("Who has no keys makes nobody lose a stream")
     func keysMakesLose() throws {
         let (call, _) = try makeCall(seed: 454)

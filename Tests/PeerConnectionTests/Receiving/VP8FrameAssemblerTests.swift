@@ -259,6 +259,20 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.pollFrames() == [key, key])
     }
 
+    @Test("Behind a gap nothing is searched again before something has come")
+    func searchedOnce() {
+        var stream = VP8TestStream(seed: 1)
+        var assembler = VP8FrameAssembler()
+        for packet in stream.frame(isKeyFrame: true, packetCount: 1) { assembler.insert(packet, now: at(0)) }
+        _ = stream.frame(isKeyFrame: false, packetCount: 1)
+        for packet in stream.frame(isKeyFrame: false, packetCount: 2) { assembler.insert(packet, now: at(1)) }
+        assembler.poll(now: at(60))
+        let searched = assembler.packetsSearched
+        #expect(searched > 0)
+        for step in 61..<200 { assembler.poll(now: at(step)) }
+        #expect(assembler.packetsSearched == searched)
+    }
+
     @Test("Of key frames that begin and are not completed, the newest few are followed")
     func boundedKeyFrameStarts() {
         var stream = VP8TestStream(seed: 1)
