@@ -81,7 +81,7 @@ public struct VP8FrameAssembler: Sendable {
     private var blockedSince: Instant?
     /// When a way past a gap may be searched for again; nil for at once.
     private var nextSearch: Instant?
-    /// Whether packets have come since the last search.
+    /// Whether packets have come, or a way past a gap was found, since a search found none.
     private var isSearchWorthwhile = false
     /// No number below this is taken any more.
     private var floor = Int64.min
@@ -313,7 +313,6 @@ public struct VP8FrameAssembler: Sendable {
         guard case .following(let next, let cursor) = state, let continuity, let newest = buffer.newest else {
             return false
         }
-        isSearchWorthwhile = false
         var gap = continuity.gap
         var start = next
         // How far packets were followed already, as those of a frame whose end has not come.
@@ -341,6 +340,7 @@ public struct VP8FrameAssembler: Sendable {
             gap.add(descriptor)
             start += 1
         }
+        isSearchWorthwhile = false
         return false
     }
 

@@ -207,6 +207,25 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.framesDropped == 1)
     }
 
+    @Test("Behind a frame that went over a gap, the next gap is gone over in its time, though nothing more comes")
+    func skipsTwoGapsInSilence() {
+        var stream = VP8TestStream(seed: 1)
+        var assembler = VP8FrameAssembler()
+        let frames = (0..<3).map { index in
+            if index > 0 { _ = stream.frame(isKeyFrame: false, packetCount: 1, layer: VP8TemporalLayer(index: 1)) }
+            return stream.frame(isKeyFrame: index == 0, packetCount: 1, layer: .base)
+        }
+        for (index, frame) in frames.enumerated() { assembler.insert(frame[0], now: at(index * 10)) }
+        #expect(assembler.pollFrames() == [bytes(frames[0])])
+        #expect(assembler.nextDeadline(now: at(20)) == at(60))
+        assembler.poll(now: at(60))
+        #expect(assembler.pollFrames() == [bytes(frames[1])])
+        #expect(assembler.nextDeadline(now: at(60)) == at(70))
+        assembler.poll(now: at(70))
+        #expect(assembler.pollFrames() == [bytes(frames[2])])
+        #expect(assembler.nextDeadline(now: at(70)) == nil && !assembler.needsKeyFrame(now: at(5000)))
+    }
+
     @Test("A whole key frame behind a gap goes on after the skip delay")
     func skipsToKeyFrame() {
         var stream = VP8TestStream(seed: 1)
