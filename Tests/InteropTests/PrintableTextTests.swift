@@ -1,4 +1,7 @@
+import Capture
 import Foundation
+import NetworkRuntime
+import PeerConnection
 import Testing
 import WireFormat
 
@@ -40,9 +43,27 @@ struct PrintableTextTests {
         }
     }
 
-    @Test("A report keeps its lines, and they are its own")
+    @Test("A report keeps its lines, and they are its own; whatever else is said is one line")
     func reportKeepsLines() {
-        #expect(CommandFailure(.unavailable, "no path\n  a\n  b").lines == ["rtcshare: no path", "  a", "  b"])
+        var facts = ConnectivityFacts()
+        facts.servers = [
+            ConnectivityFacts.Server(text: Self.stranger, isDatagram: true, hasAnswered: false, isSilent: false)
+        ]
+        let report = ConnectionError.unreachable(facts)
+        let reported = "\(report)".split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        #expect(reported.count > 4)
+        for (lines, introduction) in [
+            (CommandFailure(explaining: report).lines(after: "rtcshare: "), "rtcshare: "),
+            (rtcshare.Share.farewell(to: 2, goneBy: report), "Viewer 2 is gone: "),
+        ] { #expect(lines == [introduction + reported[0]] + reported.dropFirst()) }
+        for error in [
+            CommandFailure(.unavailable, Self.stranger), BroadcastError.network(Self.stranger),
+            ConnectionError.insecure(reason: Self.stranger),
+        ] as [any Error] {
+            #expect(CommandFailure(explaining: error).lines(after: "rtcshare: ").count == 1)
+            #expect(rtcshare.Share.farewell(to: 2, goneBy: error).count == 1)
+        }
+        #expect(rtcshare.Share.farewell(to: 2, goneBy: nil) == ["Viewer 2 left."])
     }
 
     /// Only these write to standard output and standard error: whatever else would is not looked at.
@@ -119,6 +140,7 @@ struct PrintableTextTests {
         #expect(resume.standardError.split(separator: "\n").count == 1)
         let pause = try await Self.run(["pause", "--control", socket], in: folder)
         #expect(pause.status == 69 && pause.standardError.contains("[31mred") && !Self.steers(pause.standardError))
+        #expect(pause.standardError.split(separator: "\n").count == 1)
         await server.close()
     }
 }

@@ -165,12 +165,18 @@ struct Share {
     private func hasOthers(than viewer: Int, goneBy error: (any Error)?, _ control: ShareControl) async throws -> Bool {
         let isAlone = await control.hasOneViewer
         guard await control.viewerDidEnd(viewer) == 0 else {
-            Terminal.shared.say(error.map { "Viewer \(viewer) is gone: \($0)" } ?? "Viewer \(viewer) left.")
+            Terminal.shared.say(Self.farewell(to: viewer, goneBy: error))
             return true
         }
         if let error { throw error }
         Terminal.shared.say(isAlone ? "The viewer left." : "Viewer \(viewer) left, as the last.")
         return false
+    }
+
+    /// What is said of a viewer who is gone while others look on.
+    static func farewell(to viewer: Int, goneBy error: (any Error)?) -> [String] {
+        guard let error else { return ["Viewer \(viewer) left."] }
+        return CommandFailure(explaining: error).lines(after: "Viewer \(viewer) is gone: ")
     }
 
     private func tell(_ event: ViewerEvent, of viewer: Int, _ control: ShareControl) async {

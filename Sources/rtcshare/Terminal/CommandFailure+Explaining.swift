@@ -15,6 +15,9 @@ extension CommandFailure {
         case let error as SDPError: self.init(.badInput, error.description)
         case let error as NegotiationError: self.init(.badInput, error.description)
         case let error as AttendeeIDError: self.init(.usage, error.description)
+        case .unreachable as ConnectionError:
+            let lines = "\(error)".split(separator: "\n", omittingEmptySubsequences: false)
+            self.init(.unavailable, report: lines.map(String.init))
         case let error as ConnectionError: self.init(error.status, error.description)
         case let error as ICEServerError: self.init(error.status, error.description)
         case let error as CaptureError: self.init(error.status, error.description)

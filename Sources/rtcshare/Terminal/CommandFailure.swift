@@ -23,16 +23,23 @@ struct CommandFailure: Error {
     }
 
     let status: Status
-    let message: String
+    private let report: [String]
 
-    init(_ status: Status, _ message: String) {
+    /// One line, however many a stranger's words in it would make.
+    init(_ status: Status, _ message: String) { self.init(status, report: [message]) }
+
+    /// A report of several lines, which are its own: nobody else's words in it end one.
+    init(_ status: Status, report: [String]) {
         self.status = status
-        self.message = message
+        self.report = report
     }
 
-    /// What is said of it: a report of many lines keeps them.
-    var lines: [String] {
-        "rtcshare: \(message)".split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    /// What went wrong, and what to do.
+    var message: String { report.joined(separator: "\n") }
+
+    /// What is said of it, with `introduction` before it.
+    func lines(after introduction: String) -> [String] {
+        [introduction + (report.first ?? "")] + report.dropFirst()
     }
 }
 
@@ -45,7 +52,7 @@ extension AsyncParsableCommand {
             throw error
         } catch {
             let failure = CommandFailure(explaining: error)
-            Terminal.shared.say(failure.lines)
+            Terminal.shared.say(failure.lines(after: "rtcshare: "))
             throw ExitCode(failure.status.rawValue)
         }
     }
