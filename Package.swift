@@ -66,7 +66,7 @@ let package = Package(
         .target(name: "CDatagrams"),
         // Memory and descriptors that processes share.
         .target(name: "CSharedMemory"),
-        // What a process lets others see of it.
+        // What a process lets others see of it, and the memory that it takes.
         .target(name: "CProcess"),
         // Counts the allocations of whoever links it: for benchmarks alone.
         .target(name: "CAllocations"),
@@ -125,7 +125,7 @@ let package = Package(
         .executableTarget(
             name: "rtcbench",
             dependencies: [
-                "CAllocations", "CDatagrams", "CXCB", "Capture", "ContentShare", "ICE", "Locks", "Media",
+                "CAllocations", "CDatagrams", "CProcess", "CXCB", "Capture", "ContentShare", "ICE", "Locks", "Media",
                 "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding",
                 "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -170,7 +170,7 @@ let package = Package(
         tests(
             "PeerConnectionTests",
             [
-                "CDatagrams", "CongestionControl", "ICE", "NetworkSimulation", "PeerConnection", "RTP", "SDP",
+                "CProcess", "CongestionControl", "ICE", "NetworkSimulation", "PeerConnection", "RTP", "SDP",
                 "SecureTransport", "TestSupport", "WireFormat",
             ]),
         tests(
@@ -190,8 +190,8 @@ let package = Package(
         .testTarget(
             name: "InteropTests",
             dependencies: [
-                "CProcess", "Capture", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP",
-                "WireFormat", "rtcshare",
+                "Capture", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP", "WireFormat",
+                "rtcshare",
             ], path: "Tests/InteropTests", exclude: ["Peers"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <sched.h>
@@ -133,11 +132,4 @@ int processor_pin(unsigned processor) {
     }
     closedir(threads);
     return result;
-}
-
-void memory_trim(void) { malloc_trim(0); }
-
-uint64_t memory_allocated(void) {
-    struct mallinfo2 information = mallinfo2();
-    return information.uordblks + information.hblkhd;
 }

@@ -1,7 +1,13 @@
 #include "process.h"
 
+#include <malloc.h>
 #include <sys/prctl.h>
 
-int process_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
-
 int process_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+void memory_trim(void) { malloc_trim(0); }
+
+uint64_t memory_allocated(void) {
+    struct mallinfo2 information = mallinfo2();
+    return information.uordblks + information.hblkhd;
+}

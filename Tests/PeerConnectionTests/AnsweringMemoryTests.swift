@@ -1,4 +1,4 @@
-import CDatagrams
+import CProcess
 import ICE
 import NetworkSimulation
 import PeerConnection

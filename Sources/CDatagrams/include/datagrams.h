@@ -62,8 +62,3 @@ int readiness_wait(int readiness, uint64_t *tokens, unsigned count, int millisec
 
 /// Keeps all threads of this process, and those that they begin, on one processor; 0 where that was possible.
 int processor_pin(unsigned processor);
-
-/// Gives memory that was freed back to the system.
-void memory_trim(void);
-/// Bytes that were allocated and not freed.
-uint64_t memory_allocated(void);

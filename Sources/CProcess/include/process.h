@@ -1,6 +1,11 @@
 #pragma once
+#include <stdint.h>
 
-// Whether this process may leave a core dump, and others of the same user may look into its memory (prctl(2),
-// PR_SET_DUMPABLE).
-int process_is_dumpable(void);
+/// Has this process leave no core dump, and no other of the same user look into its memory (prctl(2), PR_SET_DUMPABLE); 0
+/// where that was possible.
 int process_forbid_dumps(void);
+
+/// Gives memory that was freed back to the system.
+void memory_trim(void);
+/// Bytes that were allocated and not freed.
+uint64_t memory_allocated(void);

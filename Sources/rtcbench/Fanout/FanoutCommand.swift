@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CDatagrams
+internal import CProcess
 internal import Foundation
 internal import WireFormat
 

@@ -1,4 +1,4 @@
-internal import CDatagrams
+internal import CProcess
 internal import Glibc
 internal import NetworkRuntime
 
