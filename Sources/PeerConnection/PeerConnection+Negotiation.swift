@@ -164,7 +164,8 @@ extension PeerConnection {
         // The agent would take no more, and each costs it a look at all the others.
         let room = max(0, agent.maximumRemoteCandidates - known.count)
         newCandidates = Array(session.remoteCandidates.lazy.filter { !known.contains($0) }.prefix(room))
-        // Not `negotiated?.remoteCandidates = …` afterwards: Swift 6.3 never releases the array that this replaces.
+        // Not `negotiated?.remoteCandidates = …` afterwards: Swift 6.3 never releases the array that this replaces. Where it
+        // is changed in place, as candidates that come one by one do, nothing stays: AnsweringMemoryTests sees both.
         var agreed = session
         agreed.remoteCandidates = known + newCandidates
         apply(agreed, isOwnOffer: isOwnOffer, now: now)

@@ -9,8 +9,9 @@ import WireFormat
 
 @Suite("What answering leaves in memory")
 struct AnsweringMemoryTests {
-    @Test("Whoever answers and is let go of leaves nothing behind, nor does whoever offered")
-    func nothingStays() throws {
+    /// `trickles`: candidates come one by one, too, before the description that they belong to and after it.
+    @Test("Whoever answers and is let go of leaves nothing behind, nor does whoever offered", arguments: [false, true])
+    func nothingStays(trickles: Bool) throws {
         var random = SeededGenerator(seed: 1)
         let sending = try LocalIdentity(
             media: [.video(streamID: "alice#content", isContent: true)], unixTime: 1_700_000_000, random: &random)
@@ -26,7 +27,17 @@ struct AnsweringMemoryTests {
                 viewer.addLocalAddress(TransportAddress(ip: .v4(0xC633_6401), port: port), now: now)
             }
             let offer = try sender.makeOffer()
+            func tell(_ ports: Range<Int>) throws {
+                guard trickles else { return }
+                let fragment = try #require(offer.description.firstMatch(of: /a=ice-ufrag:(\S+)/)).1
+                for port in ports {
+                    let line = "candidate:1 1 udp 1 192.0.2.1 \(port) typ host"
+                    try viewer.addRemoteCandidate(line, ufrag: String(fragment), now: now)
+                }
+            }
+            try tell(6000..<6008)
             let answer = try viewer.answer(offer: offer, now: now)
+            try tell(7000..<7008)
             try sender.accept(answer: answer, to: offer, now: now)
         }
         // Libraries keep some of what they were given back, up to a bound.
