@@ -156,8 +156,8 @@ public actor Connection {
     }
 
     /// Whoever lets go of a connection without ``close()`` leaves nothing open either.
-    /// The timer finds nobody to wake, once.
     deinit {
+        // The timer is the loop's: it rings once more, and finds nobody to wake.
         for resolution in resolutions.values { resolution.cancel() }
         monitor?.stop()
         pendingEvents.finish()

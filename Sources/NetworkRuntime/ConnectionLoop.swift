@@ -25,7 +25,7 @@ final class ConnectionLoop {
 
     let batch: DatagramBatch
     private let eventLoop: any EventLoop
-    private var deadlines = DeadlineHeap()
+    fileprivate var deadlines = DeadlineHeap()
     /// The entries that wait, by their rows.
     private var entries: [Entry?] = []
     private var timer: Scheduled<Void>?
@@ -41,7 +41,7 @@ final class ConnectionLoop {
     /// would be lost, and rates would fall for it.
     private static let readingPause = Duration.microseconds(50)
 
-    private static let loops = Locked<[ObjectIdentifier: NIOLoopBound<ConnectionLoop>]>([:])
+    fileprivate static let loops = Locked<[ObjectIdentifier: NIOLoopBound<ConnectionLoop>]>([:])
 
     /// The one of this event loop, on which the caller must be.
     static func of(_ eventLoop: any EventLoop) -> ConnectionLoop {
@@ -157,13 +157,9 @@ final class ConnectionLoop {
 /// The timers of this process's connections, for whoever looks for what is left behind.
 package enum ConnectionTimers {
     /// How many wait, on all event loops.
-    package static func waitingCount() async -> Int { await ConnectionLoop.waitingCount() }
-}
-
-extension ConnectionLoop {
-    fileprivate static func waitingCount() async -> Int {
+    package static func waitingCount() async -> Int {
         var count = 0
-        for loop in loops.withLock({ Array($0.values) }) {
+        for loop in ConnectionLoop.loops.withLock({ Array($0.values) }) {
             count += (try? await loop.eventLoop.submit { loop.value.deadlines.count }.get()) ?? 0
         }
         return count

@@ -119,7 +119,7 @@ public final class SRTPReceiver {
     }
 
     /// How many sources there are streams of.
-    public var streamCount: Int { streams.count }
+    package var streamCount: Int { streams.count }
 
     /// Takes note of an authentic packet. For a new source's stream that of another is removed where there are too many:
     /// the one that was silent longest, of those that are not in use if there are any. With a stream goes its replay

@@ -57,7 +57,7 @@ public enum IPAddress: Hashable, Sendable {
     }
 
     /// `::ffff:0:0/96`: an IPv4 address that is written as IPv6, and reached over IPv4 (RFC 4291 §2.5.5.2).
-    public var isV4Mapped: Bool {
+    package var isV4Mapped: Bool {
         if case .v6(0, let low) = self { low >> 32 == 0xFFFF } else { false }
     }
 

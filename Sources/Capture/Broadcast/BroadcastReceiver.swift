@@ -134,7 +134,7 @@ final class BroadcastReceiver {
                 strangers.append(Client(socket: socket, deadline: monotonicNow() + Self.patience))
                 guard strangers.count > Self.mostStrangers else { continue }
                 // Who has been silent for longest goes, so that silence keeps nobody out; who has shown its token stays.
-                strangers.remove(at: strangers.firstIndex { !$0.isAuthenticated } ?? 0)
+                if let silent = strangers.firstIndex(where: { !$0.isAuthenticated }) { strangers.remove(at: silent) }
             }
         } catch {
             // Whoever waits stays ready: without a pause we would ask again and again.
