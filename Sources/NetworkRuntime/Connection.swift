@@ -397,7 +397,7 @@ public actor Connection {
                 logger.debug("\(event)")
             default: logger.debug("\(event)")
             }
-            if let receiver = pendingEvents.append(event) { unread.insert(receiver) }
+            unread.formUnion(pendingEvents.append(event))
         }
         schedule(peer.nextDeadline(now: now))
         loop.endGathering()

@@ -68,7 +68,7 @@ import WireFormat
         #expect(events.contains("\(PeerConnection.Event.lossReported(fraction: 0.9999, media: 3))"), "the newest rate")
         #expect(events.filter { $0.contains("connected") } == ["reconnected"])
         #expect(events.filter { $0.contains("localCandidate(") }.allSatisfy { $0.contains("u9999") })
-        #expect(queue.drops[0].map { $0.soundPackets == 2250 && $0.frames > 0 } == true)
+        #expect(queue.drops(ofReceiver: 0).soundPackets == 2250 && queue.drops(ofReceiver: 0).frames > 0)
     }
 
     @Test("What happens once, and what this side does, is kept to the last, in order")
@@ -96,19 +96,53 @@ import WireFormat
     func framesReadsGo() throws {
         var queue = EventQueue()
         let (key, delta) = (try Self.frame(isKey: true), try Self.frame(isKey: false))
-        #expect(queue.append(.frame(key, receiver: 1)) == nil)
-        for _ in 1..<EventQueue.maximumFrames { #expect(queue.append(.frame(delta, receiver: 1)) == nil) }
-        #expect(queue.append(.frame(delta, receiver: 0)) == nil)
-        #expect(queue.append(.frame(delta, receiver: 1)) == 1, "a key frame is asked for")
-        #expect(queue.append(.frame(delta, receiver: 1)) == nil, "once")
-        #expect(queue.count == 1 && queue.drops[1]?.frames == EventQueue.maximumFrames + 2)
-        #expect(queue.append(.frame(key, receiver: 1)) == nil)
-        #expect(queue.append(.frame(delta, receiver: 1)) == nil)
+        #expect(queue.append(.frame(key, receiver: 1)).isEmpty)
+        for _ in 1..<EventQueue.maximumFrames { #expect(queue.append(.frame(delta, receiver: 1)).isEmpty) }
+        #expect(queue.append(.frame(delta, receiver: 0)).isEmpty)
+        #expect(queue.append(.frame(delta, receiver: 1)) == [1], "a key frame is asked for")
+        #expect(queue.append(.frame(delta, receiver: 1)).isEmpty, "once")
+        #expect(queue.count == 1 && queue.drops(ofReceiver: 1).frames == EventQueue.maximumFrames + 2)
+        #expect(queue.append(.frame(key, receiver: 1)).isEmpty)
+        #expect(queue.append(.frame(delta, receiver: 1)).isEmpty)
         #expect(queue.count == 3)
         let large = try Self.frame(isKey: false, byteCount: 6 << 20)
-        #expect(queue.append(.frame(large, receiver: 1)) == nil && queue.append(.frame(large, receiver: 1)) == nil)
-        #expect(queue.append(.frame(large, receiver: 1)) == 1, "three of them are too many bytes")
-        #expect(queue.drops[0] == nil)
+        #expect(queue.append(.frame(large, receiver: 1)).isEmpty && queue.append(.frame(large, receiver: 1)).isEmpty)
+        #expect(queue.append(.frame(large, receiver: 1)) == [1], "three of them are too many bytes")
+        #expect(queue.drops(ofReceiver: 0).frames == 0)
+    }
+
+    @Test("The frames of all receivers together take a bounded number of bytes, and who has most of them pays")
+    func framesReceiversTogether() throws {
+        var queue = EventQueue()
+        let (key, delta) = (
+            try Self.frame(isKey: true, byteCount: 1 << 20), try Self.frame(isKey: false, byteCount: 1 << 20)
+        )
+        for receiver in 0...5 { #expect(queue.append(.frame(key, receiver: receiver)).isEmpty) }
+        for _ in 0..<6 { #expect(queue.append(.frame(delta, receiver: 0)).isEmpty) }
+        // Another has more and more of them.
+        let asked = (0..<20).map { _ in queue.append(.frame(delta, receiver: 1)) }
+        #expect(asked.filter { !$0.isEmpty } == [[0], [1]], "\(asked)")
+        #expect(queue.drops(ofReceiver: 0).frames == 7 && queue.drops(ofReceiver: 2).frames == 0)
+        for receiver in 0..<32 { _ = queue.append(.frame(key, receiver: receiver)) }
+        var bytes = 0
+        while let event = queue.takeFirst() { if case .frame(let frame, _) = event { bytes += frame.data.count } }
+        #expect(bytes > EventQueue.maximumFrameBytes / 2 && bytes <= EventQueue.maximumFrameBytes, "\(bytes)")
+        // What was read makes room.
+        for receiver in 0..<16 { #expect(queue.append(.frame(key, receiver: receiver)).isEmpty) }
+    }
+
+    @Test("Frames and sound of several receivers, and all else, are read in the order in which they came")
+    func framesSoundOrder() throws {
+        var queue = EventQueue()
+        let (key, delta) = (try Self.frame(isKey: true), try Self.frame(isKey: false))
+        let events: [PeerConnection.Event] = [
+            .connected, .frame(key, receiver: 1), .sound(Self.sound(1), receiver: 2), .remoteMediaChanged,
+            .sound(Self.sound(2), receiver: 1), .frame(delta, receiver: 1), .frame(key, receiver: 0), .closedByPeer,
+            .sound(Self.sound(3), receiver: 2), .sound(Self.sound(4), receiver: 1),
+        ]
+        for event in events { #expect(queue.append(event).isEmpty) }
+        #expect(queue.count == events.count)
+        #expect(Self.all(&queue) == events.map { "\($0)" } && queue.count == 0)
     }
 
     @Test("A stream gives what waits and what comes, and ends when finished or its reader is cancelled")
