@@ -14,6 +14,22 @@ struct AudioMix {
     private static let memory = 0.9986
     /// How far the time of a block may be ahead of the clock. All others would be left behind by one that is further.
     static let largestLead = Duration.milliseconds(500)
+
+    /// Tells when an input's blocks were taken, also of an input whose clock is ahead of this one.
+    struct InputClock {
+        /// What is added to its times.
+        private var offset = Duration.zero
+
+        /// A block at a time that it can have been taken at: the first of the future is taken for one of now, and those
+        /// after it for as much later as they say, until the clock jumps.
+        mutating func plausible(_ frame: AudioFrame, now: Duration) -> AudioFrame {
+            let (latest, time) = (now + AudioMix.largestLead, frame.timestamp + offset)
+            if time > latest || offset != .zero && time < now - AudioMix.largestLead {
+                offset = frame.timestamp > latest ? now - frame.timestamp : .zero
+            }
+            return offset == .zero ? frame : frame.stamped(frame.timestamp + offset)
+        }
+    }
     static let blockSize = 960
     static let sampleRate = 48_000
     static let channels = 2
@@ -23,6 +39,7 @@ struct AudioMix {
 
     private struct Input {
         let conformer = AudioConformer(sampleRate: sampleRate, channels: channels, sampleCount: blockSize)
+        var clock = InputClock()
         var volume: Float
         /// What waits, in order; between two stretches is silence.
         var stretches: [Stretch] = []
@@ -70,12 +87,13 @@ struct AudioMix {
         return emit()
     }
 
-    /// A block at a time that it can have been taken at: one of the future is taken for one of now.
-    static func plausible(_ frame: AudioFrame, now: Duration) -> AudioFrame {
-        frame.timestamp <= now + largestLead ? frame : frame.stamped(now)
+    /// Takes a block of an input that comes now, and gives what is complete.
+    mutating func insert(_ frame: AudioFrame, of id: ObjectIdentifier, now: Duration) -> [AudioFrame] {
+        guard let frame = inputs[id]?.clock.plausible(frame, now: now) else { return [] }
+        return insert(frame, of: id)
     }
 
-    /// Takes a block of an input, and gives what is complete.
+    /// Takes a block of an input at the time that it says, and gives what is complete.
     mutating func insert(_ frame: AudioFrame, of id: ObjectIdentifier) -> [AudioFrame] {
         guard var input = inputs[id] else { return [] }
         let origin = origin ?? frame.timestamp

@@ -5,8 +5,8 @@ public import Media
 /// Mixes any number of sources into one: a microphone and what the machine plays, for instance. 48 kHz, stereo.
 ///
 /// Each input has its volume, and may come, pause and go while the others sound. One that is slower than the others is
-/// waited for, up to half a second; one whose blocks are of the future is played when they come. The sum may go beyond
-/// full scale: it is clipped softly where it is encoded.
+/// waited for, up to half a second; one whose blocks are of the future is played from when the first of them comes. The
+/// sum may go beyond full scale: it is clipped softly where it is encoded.
 public final class AudioMixer: BroadcastingAudioSource {
     private struct State {
         var mix = AudioMix()
@@ -68,8 +68,8 @@ public final class AudioMixer: BroadcastingAudioSource {
     }
 
     private func insert(_ frame: AudioFrame, of source: any AudioSource) {
-        let frame = AudioMix.plausible(frame, now: clock())
-        update { $0.insert(frame, of: ObjectIdentifier(source)) }
+        let now = clock()
+        update { $0.insert(frame, of: ObjectIdentifier(source), now: now) }
     }
 
     /// One thread at a time gives out what is complete, in order, with no lock held; the others leave it to that one.

@@ -207,12 +207,31 @@ struct AudioMixTests {
         let now = Duration.seconds(100)
         for lead in [-100_000, -20, 0, 499, 500] {
             let frame = block(0.5, at: Double(100_000 + lead))
-            #expect(AudioMix.plausible(frame, now: now) == frame)
+            var clock = AudioMix.InputClock()
+            #expect(clock.plausible(frame, now: now) == frame)
         }
         for time in [Duration.milliseconds(100_501), .seconds(3700), .nanoseconds(Int64.max), .seconds(Int64.max)] {
             let frame = AudioFrame(samples: [1, 1], channels: 2, sampleRate: 48_000, timestamp: time)
-            #expect(AudioMix.plausible(frame, now: now) == frame.stamped(now))
+            var clock = AudioMix.InputClock()
+            #expect(clock.plausible(frame, now: now) == frame.stamped(now))
         }
+    }
+
+    @Test("Blocks of a clock that is ahead are as far apart as it says, until it jumps")
+    func aheadAndApart() {
+        var clock = AudioMix.InputClock()
+        /// When a block of this time that comes now was taken, all in milliseconds.
+        func time(_ timestamp: Int, at now: Int) -> Int {
+            let taken = clock.plausible(block(0.5, at: Double(timestamp)), now: .milliseconds(now)).timestamp
+            return Int((taken / .milliseconds(1)).rounded())
+        }
+        // In a burst; and late, though by then they could be of the clock here.
+        #expect([1_600, 1_620, 1_640].map { time($0, at: 1_000) } == [1_000, 1_020, 1_040])
+        #expect([1_660, 1_680].map { time($0, at: 1_200) } == [1_060, 1_080])
+        // Back to the time that it is, ahead anew, and far behind what it was.
+        #expect(time(1_700, at: 1_720) == 1_700)
+        #expect([9_000, 9_020].map { time($0, at: 1_800) } == [1_800, 1_820])
+        #expect([5_000, 5_020].map { time($0, at: 2_000) } == [2_000, 2_020])
     }
 
     @Test("Absurd times are left out, and the rest goes on")
