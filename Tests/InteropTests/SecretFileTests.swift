@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+@testable import rtcshare
+
+/// The files that passwords and tokens are read from.
+@Suite(.timeLimit(.minutes(1)))
+struct SecretFileTests {
+    @Test("A secret is read from its user's private file, also through a link to it")
+    func secretReadUser() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("sesame\n", to: "secret")
+        let link = folder.file("link").path
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "secret")
+        try #require(chmod(file.path, 0o600) == 0)
+        #expect(try SecretFile.readText(file.path, what: "token") == "sesame\n")
+        #expect(try SecretFile.readText(link, what: "token") == "sesame\n")
+        for (mode, path) in [(0o640, file.path), (0o602, link)] as [(mode_t, String)] {
+            try #require(chmod(file.path, mode) == 0)
+            let failure = #expect(throws: CommandFailure.self) { try SecretFile.readText(path, what: "token") }
+            #expect(failure?.status == .notPermitted)
+            #expect(failure?.message.contains("chmod 600 \(path)") == true, "\(failure?.message ?? "")")
+        }
+    }
+
+    @Test("What is no file is refused, though it is this user's alone, and what helps is named")
+    func fileRefusedUser() throws {
+        let folder = try TemporaryFolder()
+        // As a shell passes what a program prints: `<(…)`.
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: Data("sesame\n".utf8))
+        try pipe.fileHandleForWriting.close()
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file("nowhere").path, withDestinationPath: folder.file("missing").path)
+        try #require(mkdir(folder.file("folder").path, 0o700) == 0)
+        for path in [
+            "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)", folder.file("nowhere").path,
+            folder.file("folder").path,
+        ] {
+            let failure = #expect(throws: CommandFailure.self) { try SecretFile.readText(path, what: "token") }
+            #expect(failure?.status == .badInput)
+            #expect(failure?.message.contains("name a file of mode 0600") == true, "\(failure?.message ?? "")")
+        }
+        let missing = folder.file("missing").path
+        let failure = #expect(throws: CommandFailure.self) { try SecretFile.readText(missing, what: "token") }
+        #expect(failure?.status == .inputMissing)
+    }
+
+    @Test(
+        "A secret that another user wrote is not taken",
+        .enabled(if: geteuid() == 0, "only root can give a file to another user"))
+    func secretAnotherUser() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("sesame\n", to: "secret").path
+        try #require(chmod(path, 0o600) == 0 && chown(path, 65_534, 65_534) == 0)
+        let failure = #expect(throws: CommandFailure.self) { try SecretFile.readText(path, what: "token") }
+        #expect(failure?.status == .notPermitted)
+        #expect(failure?.message.contains("belongs to another user") == true, "\(failure?.message ?? "")")
+    }
+}
