@@ -82,7 +82,7 @@ enum DTLSRecords {
     /// A chain of a few large certificates.
     static let longestMessage = 32_768
     /// A handshake has a dozen messages at most.
-    private static let highestSequenceNumber = 15
+    static let highestSequenceNumber = 15
 
     /// Whether a record is made of whole fragments of messages that the peer may send.
     private static func isHandshake(_ body: RawSpan, to role: DTLSRole) throws(EndOfBytes) -> Bool {
