@@ -151,14 +151,51 @@ import WireFormat
         let other = try await Loopback.open(as: .offerer)
         let source = CustomAudioSource()
         let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
+        var parameters = try #require(await pair.sender.opusParameters(media: 0))
+        parameters.isConstantBitrate = true
+        parameters.maximumAverageBitrate = .kilobitsPerSecond(32)
         pipeline.attach(other, media: 0)
-        for frame in Self.tone(440, milliseconds: 200) { source.capture(frame) }
-        // The other peer has said nothing, so mono is what it can take (RFC 7587 §6.1).
-        for packet in await pair.sounds(9) { #expect(try !Self.isStereo(packet)) }
+        pipeline.keep(to: parameters, of: other)
+        for frame in Self.noise(from: 0, milliseconds: 200) { source.capture(frame) }
+        for packet in await pair.sounds(9) { #expect(packet.payload.count == 80) }
         pipeline.detach(other)
-        for frame in Self.tone(440, from: 200, milliseconds: 400) { source.capture(frame) }
+        for frame in Self.noise(from: 200, milliseconds: 400) { source.capture(frame) }
         let packets = await pair.sounds(15)
-        #expect(try Self.isStereo(#require(packets.last)))
+        #expect(try #require(packets.last).payload.count > 160)
+        pipeline.stop()
+        await pair.close()
+        await other.close()
+    }
+
+    @Test("Who asks for neither two channels nor FEC takes them from nobody else", arguments: [false, true])
+    func asksNeitherChannels(isVoice: Bool) async throws {
+        let pair = try await ConnectedPair([isVoice ? Self.voice : Self.music])
+        let other = try await Loopback.open(as: .offerer)
+        let source = CustomAudioSource()
+        let pipeline = try await Self.pipeline(pair, isVoice: isVoice, source: source)
+        pipeline.update { if isVoice { $0.bitsPerSecond = 24_000 } }
+        pipeline.note(loss: 0.25, of: pair.sender)
+        // What a description without parameters says: one channel, no FEC (RFC 7587 §6.1).
+        pipeline.attach(other, media: 0)
+        for frame in Self.speech(milliseconds: 1000) { source.capture(frame) }
+        let packets = await pair.sounds(45)
+        if isVoice {
+            let repeated = try OpusDecoder(channels: 1).decodeLost(following: packets[40].payload, sampleCount: 960)
+            #expect(repeated.contains { abs($0) > 0.01 })
+        } else {
+            for packet in packets { #expect(try Self.isStereo(packet)) }
+        }
+        // Alone, it has its way.
+        pipeline.keep(to: OpusParameters(), of: pair.sender)
+        for frame in Self.speech(milliseconds: 1000).map({ $0.stamped($0.timestamp + .seconds(1)) }) {
+            source.capture(frame)
+        }
+        let others = await pair.sounds(45)
+        #expect(try !Self.isStereo(#require(others.last)))
+        if isVoice {
+            let repeated = try OpusDecoder(channels: 1).decodeLost(following: others[40].payload, sampleCount: 960)
+            #expect(!repeated.contains { abs($0) > 0.01 })
+        }
         pipeline.stop()
         await pair.close()
         await other.close()

@@ -93,8 +93,12 @@ public final class AudioSendPipeline: Sendable {
         }
     }
 
-    /// Keeps to what a connection's peer asks (RFC 7587 §6.1); with several, to the strictest of each, down to packets of
-    /// 10 ms, a wide band, and bits for them: one peer takes from the others no more than that.
+    /// Keeps to what a connection's peer asks (RFC 7587 §6.1).
+    ///
+    /// With several, who asks for two channels or FEC has them: every receiver decodes two, and passes over FEC that it has
+    /// no use for. In all else it is the strictest, and so much one peer takes from the others: packets down to 10 ms, a
+    /// band down to wide and the bits for it, a rate that varies (a constant one tells nothing of what is said, RFC 6562),
+    /// pauses that go unsent, and the bits for FEC where it reports losses.
     public func keep(to parameters: OpusParameters, of connection: Connection) {
         change(connection) { $0.parameters = parameters }
     }
@@ -206,10 +210,13 @@ public final class AudioSendPipeline: Sendable {
             channels: settings.isVoice ? 1 : 2, application: settings.isVoice ? .voice : .music,
             bitsPerSecond: settings.bitsPerSecond)
         configuration.usesDTX = settings.isVoice
+        if !destinations.isEmpty {
+            if !destinations.contains(where: \.parameters.isStereo) { configuration.channels = 1 }
+            configuration.usesInbandFEC = destinations.contains(where: \.parameters.usesInbandFEC)
+        }
         let isShared = destinations.count > 1
         for destination in destinations {
             let parameters = destination.parameters
-            if !parameters.isStereo { configuration.channels = 1 }
             for limit in [parameters.maximumAverageBitrate, destination.limits.maximumBitrate].compactMap({ $0 }) {
                 let rate = max(Int(clamping: limit.bitsPerSecond), isShared ? leastBitrate(settings) : 0)
                 configuration.bitsPerSecond = min(configuration.bitsPerSecond, rate)
@@ -219,8 +226,6 @@ public final class AudioSendPipeline: Sendable {
                 configuration.maximumPlaybackRate = min(configuration.maximumPlaybackRate, rate)
             }
             if parameters.isConstantBitrate { configuration.isConstantBitrate = true }
-            // Both are the receiver's to wish for (RFC 7587 §6.1).
-            if !parameters.usesInbandFEC { configuration.usesInbandFEC = false }
             if !parameters.usesDTX { configuration.usesDTX = false }
             if let target = destination.target {
                 let rate = max(Int(clamping: target.bitrate.bitsPerSecond), leastBitrate(settings))
