@@ -22,10 +22,12 @@ static inline long copenssl_ctx_set_dtls12_only(SSL_CTX *context) {
         && SSL_CTX_set_max_proto_version(context, DTLS1_2_VERSION) == 1;
 }
 
+// Without encrypt-then-MAC: where that was agreed on, OpenSSL ends DTLS at the first record whose MAC is wrong, which
+// anybody can write; others it drops.
 static inline void copenssl_ctx_set_webrtc_options(SSL_CTX *context) {
     SSL_CTX_set_options(
         context, SSL_OP_NO_QUERY_MTU | SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION
-            | SSL_OP_CIPHER_SERVER_PREFERENCE);
+            | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_NO_ENCRYPT_THEN_MAC);
 }
 
 static inline long copenssl_ctx_set_session_cache_off(SSL_CTX *context) {

@@ -47,6 +47,37 @@ struct OpenSSLCommandTests {
         peer.stop()
     }
 
+    @Test(
+        "A record that is forged ends no connection, by suites of CBC neither", arguments: [DTLSRole.client, .server])
+    func forgedRecordEnds(role: DTLSRole) throws {
+        let bob = try #require(Identities.bob)
+        let cipher = ["-dtls1_2", "-cipher", "ECDHE-ECDSA-AES128-SHA"]
+        let (peer, socket): (OpenSSLCommand, LoopbackSocket)
+        switch role {
+        case .server:
+            socket = try LoopbackSocket()
+            peer = try OpenSSLCommand(
+                ["s_client", "-connect", "127.0.0.1:\(socket.port)"] + cipher, certificate: bob,
+                profile: .aeadAES128GCM)
+        case .client:
+            peer = try OpenSSLCommand(
+                ["s_server", "-4", "-accept", "127.0.0.1:0", "-Verify", "1"] + cipher, certificate: bob,
+                profile: .aeadAES128GCM)
+            let port = try #require(UInt16(try peer.waitFor("ACCEPT 127.0.0.1:").prefix { $0.isNumber }))
+            socket = try LoopbackSocket(peer: port)
+        }
+        let connection = try Self.makeConnection(role, expecting: bob)
+        try socket.run(connection)
+        #expect(connection.cipherSuite == "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA", "\(connection.state) \(peer.output)")
+        for (number, type) in (UInt8(20)...23).enumerated() {
+            var record: [UInt8] = [type, 0xFE, 0xFD, 0, 1, 0, 0, 0, 0, 1, UInt8(number), 0, 96]
+            record += (0..<96).map { $0 ^ type }
+            connection.handle(datagram: record.span.bytes, now: .distantFuture)
+        }
+        #expect(connection.state == .connected)
+        peer.stop()
+    }
+
     @Test("The openssl command reads our certificate")
     func readsOurCertificate() throws {
         let alice = try #require(Identities.alice)
