@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Locks
 import Testing
 
 @testable import rtcshare
@@ -105,6 +105,26 @@ struct ControlServerTests {
         await host.end()
     }
 
+    @Test("Of a client whose last answer is on its way nothing is read, and for one that is gone nothing is done")
+    func clientAnswerWay() async throws {
+        let asked = Locked(0)
+        let host = try await Host(limits: ControlServer.Limits(patience: .milliseconds(500))) { _ in
+            asked.withLock { $0 += 1 }
+            return .done(notice: String(repeating: "x", count: 1000))
+        }
+        // A client that reads none is asked for so many until it has to.
+        let line = try ControlLine.encode(ControlRequest.resume)
+        _ = try await host.flood([], repeating: line)
+        let answered = asked.withLock { $0 } - 1
+        #expect(answered > 1)
+        // Now the one that waits is the last.
+        let requests = Array(repeating: line, count: answered).flatMap { $0 } + Array("hello\n".utf8)
+        let taken = try await host.flood(requests, repeating: [0x20])
+        #expect(asked.withLock { $0 } == 2 * answered + 1)
+        #expect(taken < 4 << 20, "\(taken)")
+        await host.end()
+    }
+
     @Test("A request that takes long holds up no other client")
     func requestTakesLong() async throws {
         let (stream, gate) = AsyncStream.makeStream(of: Void.self)
@@ -195,6 +215,25 @@ private final class Host: Sendable {
         }
     }
 
+    /// Sends `bytes`, and `unit` again and again, without reading; how much was taken before the server ended it, up to a
+    /// bound.
+    func flood(_ bytes: [UInt8], repeating unit: [UInt8]) async throws -> Int {
+        let client = try connect()
+        let chunk = Array(repeating: unit, count: (1 << 16) / unit.count).flatMap { $0 }
+        return await Self.blocking {
+            defer { close(client) }
+            var (rest, taken) = (bytes[...], 0)
+            while taken < 64 << 20 {
+                if rest.isEmpty { rest = chunk[...] }
+                let count = rest.withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                if count <= 0 { break }
+                rest = rest.dropFirst(count)
+                taken += count
+            }
+            return taken
+        }
+    }
+
     /// What still comes to a client.
     func rest(of client: Int32) async throws -> [UInt8] {
         await Self.blocking { Self.read(client, lines: .max) }
@@ -214,7 +253,7 @@ private final class Host: Sendable {
     }
 
     /// Waits on a thread of its own.
-    private static func blocking(_ body: @escaping @Sendable () -> [UInt8]) async -> [UInt8] {
+    private static func blocking<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: body()) }
         }

@@ -159,9 +159,12 @@ private final class ControlHandler: ChannelInboundHandler {
     private func answer(_ answer: ControlAnswer, _ context: ChannelHandlerContext, isLast: Bool) {
         isAnswering = true
         guard let bytes = try? ControlLine.encode(answer) else { return context.close(promise: nil) }
+        // Whatever else it says is heard no more.
+        if isLast { context.channel.setOption(.autoRead, value: false).whenFailure { _ in } }
         setDeadline(context)
         let written = context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)))
-        written.assumeIsolated().whenComplete { _ in
+        // Where the client is gone, what it asked beyond this is not done.
+        written.assumeIsolated().whenSuccess { _ in
             guard !isLast, !self.isInputClosed else { return context.close(promise: nil) }
             self.isAnswering = false
             self.setDeadline(context)
