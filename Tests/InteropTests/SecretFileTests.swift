@@ -23,27 +23,42 @@ struct SecretFileTests {
         }
     }
 
-    @Test("What is no file is refused, though it is this user's alone, and what helps is named")
-    func fileRefusedUser() throws {
-        let folder = try TemporaryFolder()
-        // As a shell passes what a program prints: `<(…)`.
+    @Test("A secret is read from a pipe, as a shell passes what a command prints")
+    func pipe() throws {
         let pipe = Pipe()
-        try pipe.fileHandleForWriting.write(contentsOf: Data("sesame\n".utf8))
-        try pipe.fileHandleForWriting.close()
-        try FileManager.default.createSymbolicLink(
-            atPath: folder.file("nowhere").path, withDestinationPath: folder.file("missing").path)
-        try #require(mkdir(folder.file("folder").path, 0o700) == 0)
-        for path in [
-            "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)", folder.file("nowhere").path,
-            folder.file("folder").path,
-        ] {
-            let failure = #expect(throws: CommandFailure.self) { try SecretFile.readText(path, what: "token") }
-            #expect(failure?.status == .badInput)
-            #expect(failure?.message.contains("name a file of mode 0600") == true, "\(failure?.message ?? "")")
+        let writer = pipe.fileHandleForWriting
+        let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
+        // The command takes its time.
+        let thread = Thread {
+            usleep(50_000)
+            try? writer.write(contentsOf: Data("sesame\n".utf8))
+            try? writer.close()
         }
-        let missing = folder.file("missing").path
-        let failure = #expect(throws: CommandFailure.self) { try SecretFile.readText(missing, what: "token") }
-        #expect(failure?.status == .inputMissing)
+        thread.start()
+        #expect(try SecretFile.readText(path, what: "token") == "sesame\n")
+    }
+
+    @Test("A pipe that nobody writes to keeps nobody waiting")
+    func silentPipe() throws {
+        let path = try TemporaryFolder().file("pipe").path
+        try #require(mkfifo(path, 0o600) == 0)
+        #expect(try SecretFile.readText(path, what: "token") == "")
+    }
+
+    @Test("What is no file is refused, though it is this user's alone, and what helps is named")
+    func notAFile() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("folder").path
+        try #require(mkdir(path, 0o700) == 0)
+        var failure = #expect(throws: CommandFailure.self) { try SecretFile.readText(path, what: "token") }
+        #expect(failure?.status == .badInput)
+        #expect(failure?.message.contains("name a file of mode 0600") == true, "\(failure?.message ?? "")")
+        let link = folder.file("nowhere").path
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.file("missing").path)
+        for path in [link, folder.file("missing").path] {
+            failure = #expect(throws: CommandFailure.self) { try SecretFile.readText(path, what: "token") }
+            #expect(failure?.status == .inputMissing)
+        }
     }
 
     @Test(

@@ -59,19 +59,24 @@ public struct PrivateFile: Sendable {
         }
     }
 
-    /// Opens what is there. It is the opened file that is looked at, and not what lies at the path by then.
-    package func open(_ access: Int32) throws(Objection) -> Int32 {
+    /// Opens what is there. It is the opened file that is looked at, and not what lies at the path by then. With
+    /// `takesLinks`, a link is followed, and what a pipe brings is taken, too: for what a person names to be read once, as
+    /// managers of secrets lay it, and shells pass what a command prints.
+    package func open(_ access: Int32, takesLinks: Bool = false) throws(Objection) -> Int32 {
         // A pipe that nobody writes to keeps nobody waiting; with a regular file that changes nothing.
-        let file = Glibc.open(path, access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        let file = Glibc.open(path, access | (takesLinks ? 0 : O_NOFOLLOW) | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             throw errno == ELOOP || errno == EISDIR ? .notRegular : .unavailable(errorNumber: errno)
         }
         do throws(Objection) {
             var status = stat()
             guard fstat(file, &status) == 0 else { throw .unavailable(errorNumber: errno) }
-            guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+            let kind = status.st_mode & S_IFMT
+            guard kind == S_IFREG || takesLinks && kind == S_IFIFO else { throw .notRegular }
             guard status.st_uid == geteuid() else { throw .notOwned }
             guard status.st_mode & 0o077 == 0 else { throw .accessible }
+            // Whoever writes to a pipe may take its time; where nobody does, it has ended.
+            if kind == S_IFIFO { _ = fcntl(file, F_SETFL, access) }
         } catch {
             close(file)
             throw error

@@ -7,12 +7,12 @@ enum SecretFile {
 
     /// The file's text. `what` is what it is called in errors, which show nothing of it.
     ///
-    /// Links are followed, as managers of secrets lay them: whoever named one meant what it leads to, and that has to be a
-    /// file of this user's, which no other may read.
+    /// Whoever named a link meant what it leads to; that, or a pipe such as `<(pass show turn)`, has to be this user's, and
+    /// no other may read it.
     static func readText(_ path: String, what: String) throws(CommandFailure) -> String {
         let descriptor: Int32
         do throws(PrivateFile.Objection) {
-            descriptor = try PrivateFile(path: resolved(path)).open(O_RDONLY)
+            descriptor = try PrivateFile(path: path).open(O_RDONLY, takesLinks: true)
         } catch {
             throw failure(error, path: path, what: what)
         }
@@ -21,13 +21,6 @@ enum SecretFile {
             let text = String(validating: data, as: UTF8.self)
         else { throw CommandFailure(.badInput, "the \(what) \(path) is no text of at most \(maximumBytes) bytes") }
         return text
-    }
-
-    /// Where links lead; the path itself where they lead nowhere.
-    private static func resolved(_ path: String) -> String {
-        guard let end = realpath(path, nil) else { return path }
-        defer { free(end) }
-        return String(cString: end)
     }
 
     private static func failure(_ objection: PrivateFile.Objection, path: String, what: String) -> CommandFailure {
@@ -39,8 +32,8 @@ enum SecretFile {
         case .notRegular:
             CommandFailure(
                 .badInput,
-                "the \(what) \(path) is no file, but a pipe, a folder or the like; name a file of mode 0600, or use the "
-                    + "environment's variables")
+                "the \(what) \(path) is neither file nor pipe; name a file of mode 0600, or use the environment's variables"
+            )
         case .notOwned:
             CommandFailure(
                 .notPermitted,
