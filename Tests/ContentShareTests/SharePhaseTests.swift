@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test("Every event in every state has one outcome")
-    func eventStateOutcome() throws {
+    func transitions() throws {
         typealias Outcome = Result<SharePhase.Event?, ContentShareError>
         let nothing = Outcome.success(nil)
         let ok = Outcome.success(.didStop(.ok))
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test("The source's time runs from when there is a viewer")
-    func sourceTimeRuns() throws {
+    func sourceTime() throws {
         var phase = SharePhase()
         _ = try phase.start(now: .seconds(1))
         #expect(phase.deadline == nil)
@@ -122,8 +122,20 @@ import Testing
         #expect(phase.deadline == nil)
     }
 
+    @Test("A source that has given a picture is not silent, however long no path has room for it")
+    func pictureWithoutPath() throws {
+        var phase = SharePhase()
+        phase.connected(now: .zero)
+        _ = try phase.start(now: .zero)
+        for round in 1...3 {
+            #expect(phase.handleTimeout(now: Self.patience * round, hasPicture: true) == nil)
+            #expect(phase.deadline == Self.patience * (round + 1))
+        }
+        #expect(phase.firstPictureSent() == .didStart)
+    }
+
     @Test("A source that holds its pictures back is not silent: its time runs while it gives them")
-    func sourceHoldsPictures() throws {
+    func heldPictures() throws {
         var phase = SharePhase()
         phase.connected(now: .zero)
         _ = try phase.start(now: .seconds(1))
@@ -155,7 +167,7 @@ import Testing
     }
 
     @Test("Whatever the order, each start and stop that does not throw ends in exactly one event")
-    func orderStartStop() {
+    func anyOrder() {
         // All orders of up to six inputs from a small set: starts plus stops are events, but for what is under way.
         let inputs: [Input] = [.start, .connected, .firstPicture, .stop, .timeout, .end]
         func explore(_ phase: SharePhase, calls: Int, events: Int, depth: Int) {
@@ -181,7 +193,7 @@ import Testing
     }
 
     @Test("Statuses and errors say what to do")
-    func statusesErrorsSay() {
+    func messages() {
         #expect("\(ContentShareStatus.sourceSilent(.seconds(5)))".contains("5 seconds; start its capture"))
         #expect("\(ContentShareStatus.connectionFailed("no path"))" == "no path")
         for status in [ContentShareStatus.ok, .replaced, .closedByPeer] { #expect(!"\(status)".isEmpty) }

@@ -26,7 +26,7 @@ import WireFormat
     }
 
     @Test("Nothing of a track comes after it was replaced, and each track begins once")
-    func trackComesReplaced() async throws {
+    func replacedTrack() async throws {
         let pair = try await ConnectedPair([Self.content])
         let pipeline = try Self.pipeline()
         pipeline.attach(pair.sender, media: 0)
@@ -65,7 +65,7 @@ import WireFormat
     }
 
     @Test("A track that was muted or failed leaves nothing behind for the next")
-    func trackMutedFailed() async throws {
+    func mutedOrFailedTrack() async throws {
         struct Failure: Error {}
         let pair = try await ConnectedPair([Self.content])
         let pipeline = try Self.pipeline()
@@ -93,7 +93,7 @@ import WireFormat
     }
 
     @Test("The strictest peer's limits hold for all who are sent the same, until it is detached")
-    func strictestPeerLimits() async throws {
+    func strictestPeer() async throws {
         let pair = try await ConnectedPair([Self.content])
         let other = try await Loopback.open(as: .offerer)
         let pipeline = try Self.pipeline()
@@ -133,7 +133,7 @@ import WireFormat
     @Test(
         "A peer whose description takes next to nothing has an encode of its own, and lowers nobody else",
         arguments: [false, true])
-    func peerDescriptionTakes(
+    func ownEncode(
         isChanged: Bool
     ) async throws {
         let (usual, small) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
@@ -202,7 +202,7 @@ import WireFormat
     }
 
     @Test("Who keeps asking for key frames where others are sent the same waits longer for each")
-    func keepsAskingKey() async throws {
+    func keyFrameRequests() async throws {
         let (usual, asking) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let pipeline = try Self.pipeline()
         for pair in [usual, asking] { pipeline.attach(pair.sender, media: 0) }
@@ -230,7 +230,7 @@ import WireFormat
     }
 
     @Test("Who comes while a track is sent begins with a key frame, and nobody else is given more")
-    func comesTrackSent() async throws {
+    func latecomer() async throws {
         let (first, second) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let pipeline = try Self.pipeline()
         pipeline.attach(first.sender, media: 0)
@@ -258,7 +258,7 @@ import WireFormat
     }
 
     @Test("The least that a connection's path has is kept to, until it is detached")
-    func connectionPathKept() async throws {
+    func pathBitrate() async throws {
         let (one, other) = (try await Loopback.open(as: .offerer), try await Loopback.open(as: .offerer))
         let pipeline = try Self.pipeline()
         pipeline.attach(one, media: 0)
@@ -284,7 +284,7 @@ import WireFormat
     }
 
     @Test("Of a large room, the paths that change shortly after each other are heard together")
-    func largeRoomPaths() async throws {
+    func largeRoom() async throws {
         var viewers: [Connection] = []
         for _ in 0..<17 { viewers.append(try await Loopback.open(as: .offerer)) }
         let pipeline = try Self.pipeline()
@@ -304,7 +304,7 @@ import WireFormat
     }
 
     @Test("A full queue of one connection holds what is encoded, until it is free or detached")
-    func fullQueueConnection() async throws {
+    func fullQueue() async throws {
         let pair = try await ConnectedPair([Self.content])
         let other = try await Loopback.open(as: .offerer)
         let pipeline = try Self.pipeline()
@@ -325,7 +325,7 @@ import WireFormat
     }
 
     @Test("A poor path gets an encode of its own, without a break and in one sequence of pictures")
-    func poorPathGets() async throws {
+    func poorPath() async throws {
         let (good, poor) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let pipeline = try Self.pipeline()
         pipeline.update { $0.bitsPerSecond = 2_000_000 }
@@ -374,7 +374,7 @@ import WireFormat
     }
 
     @Test("A full queue leaves out its own viewer, who is taken up again with a key frame")
-    func fullQueueLeaves() async throws {
+    func viewerLeftOut() async throws {
         let (good, slow) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let pipeline = try Self.pipeline()
         let rate = DataRate.kilobitsPerSecond(300)
@@ -400,7 +400,7 @@ import WireFormat
     }
 
     @Test("A full queue that held all back leaves out its own viewer once another comes")
-    func fullQueueHeld() async throws {
+    func heldThenLeftOut() async throws {
         let (good, slow) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let pipeline = try Self.pipeline()
         let rate = DataRate.kilobitsPerSecond(300)
@@ -422,8 +422,26 @@ import WireFormat
         await slow.close()
     }
 
+    @Test("A track that no path has room for has given its picture all the same")
+    func pictureWithoutPath() async throws {
+        let pair = try await ConnectedPair([Self.content])
+        let pipeline = try Self.pipeline()
+        pipeline.attach(pair.sender, media: 0)
+        let rate = DataRate.kilobitsPerSecond(300)
+        pipeline.keep(to: BitrateTarget(bitrate: rate, isQueueFull: true), of: pair.sender)
+        let source = CustomVideoSource()
+        pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
+        #expect(!pipeline.hasPicture)
+        source.capture(Self.grey(64, 64))
+        #expect(pipeline.hasPicture)
+        pipeline.replaceTrack(with: VideoTrack(id: "next", source: CustomVideoSource()))
+        #expect(!pipeline.hasPicture)
+        pipeline.stop()
+        await pair.close()
+    }
+
     @Test("What it would use is told: nothing without a track or while muted, and no more than the peer allows")
-    func useToldTrack()
+    func wantedBitrate()
         async throws
     {
         let pair = try await ConnectedPair([Self.content])

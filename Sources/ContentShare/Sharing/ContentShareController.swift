@@ -338,7 +338,9 @@ public actor ContentShareController {
     }
 
     private func deadlinePassed() {
-        guard let event = phase.handleTimeout(now: .nanoseconds(MonotonicClock.now.nanoseconds)) else { return }
+        let hasPicture = video?.pipeline.hasPicture ?? false
+        let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
+        guard let event = phase.handleTimeout(now: now, hasPicture: hasPicture) else { return awaitFirstPicture() }
         silence()
         tell(event)
     }

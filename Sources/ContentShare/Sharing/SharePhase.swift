@@ -109,8 +109,13 @@ struct SharePhase {
         }
     }
 
-    mutating func handleTimeout(now: Duration) -> Event? {
+    /// `hasPicture` says that the source has given one. It is not silent then: no path has room for it yet.
+    mutating func handleTimeout(now: Duration, hasPicture: Bool = false) -> Event? {
         guard case .starting(let deadline?) = state, now >= deadline else { return nil }
+        guard !hasPicture else {
+            state = .starting(deadline: now + Self.patience)
+            return nil
+        }
         state = .idle
         return .didStop(.sourceSilent(Self.patience))
     }

@@ -45,6 +45,9 @@ final class SendingRung: Sendable {
     /// The track whose pictures are encoded.
     var track: VideoTrack? { inlet.withLock { $0.current?.track } }
 
+    /// Whether that track has given a picture.
+    var hasPicture: Bool { inlet.withLock { $0.current?.hasPicture ?? false } }
+
     /// Encodes another track's pictures, or none. Of the one before nothing comes after this.
     func show(_ track: VideoTrack?, sourceCanWait: Bool, muteDidChange: @escaping @Sendable (Bool) -> Void) {
         let new = track.map {
@@ -106,6 +109,7 @@ private final class TrackInlet: VideoSink {
     private let sourceCanWait: Bool
     private let tellMute: @Sendable (Bool) -> Void
     private let isClosed = Atomic(false)
+    private let hasReceived = Atomic(false)
     /// How long a source that can wait is held up at most.
     private static let patience = Duration.seconds(1)
 
@@ -131,12 +135,15 @@ private final class TrackInlet: VideoSink {
         track.remove(self)
     }
 
+    var hasPicture: Bool { hasReceived.load(ordering: .relaxed) }
+
     private var isOpen: Bool { !isClosed.load(ordering: .acquiring) }
 
     var demand: FrameDemand { isOpen ? encoder.demand : .nothing }
 
     func receive(_ frame: VideoFrame) {
         guard isOpen else { return }
+        hasReceived.store(true, ordering: .relaxed)
         if sourceCanWait {
             encoder.receiveInTurn(frame, patience: Self.patience)
         } else {

@@ -174,6 +174,9 @@ public final class VideoSendPipeline: Sendable {
     /// The track whose pictures are sent.
     public var track: VideoTrack? { state.withLock { $0.track } }
 
+    /// Whether that track has given a picture, also where no path had room for it yet.
+    public var hasPicture: Bool { state.withLock { $0.encodes.values.contains(where: \.hasPicture) } }
+
     /// Sends this track's pictures in place of those before, in the same stream, without a new description (W3C webrtc
     /// `replaceTrack`). Without a track, viewers keep the last picture. With `sourceCanWait`, the source is held up while
     /// the encoder is busy, and none of its frames is replaced by a newer one.
