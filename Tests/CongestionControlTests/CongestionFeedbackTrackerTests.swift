@@ -31,7 +31,7 @@ struct CongestionFeedbackTrackerTests {
     }
 
     @Test("Results bear one clock across reports and wraps")
-    func resultsBearClock() {
+    func oneClock() {
         var tracker = tracker(sending: 4)
         let first = tracker.receive(feedback(begin: 65534, [500, nil], seconds: 65535))
         #expect(first.map(\.arrival) == [.milliseconds(-500), nil])
@@ -55,7 +55,7 @@ struct CongestionFeedbackTrackerTests {
     }
 
     @Test("Packets never sent and streams unknown are left aside")
-    func packetsSentStreams() {
+    func unknownPackets() {
         var tracker = tracker(sending: 2)
         #expect(tracker.receive(feedback(begin: 2000, [1, 1, nil], seconds: 1)).isEmpty)
         #expect(tracker.receive(feedback(begin: 65534, [1, 1], seconds: 1, source: SynchronizationSource(8))).isEmpty)
@@ -65,7 +65,7 @@ struct CongestionFeedbackTrackerTests {
     }
 
     @Test("Arrivals without a time are no longer waited for")
-    func arrivalsTimeLonger() {
+    func arrivalsWithoutTime() {
         var tracker = tracker(sending: 1)
         var report = feedback(begin: 65534, [0], seconds: 1)
         report.streams[0].arrivals = [.init(mark: .experienced, offset: .unavailable)]

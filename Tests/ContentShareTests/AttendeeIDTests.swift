@@ -14,7 +14,7 @@ import Testing
             ("#alice", "#alice", .attendee),
             ("alice#Content", "alice#Content", .attendee),
         ])
-    func idSplitLast(text: String, base: String, modality: AttendeeID.Modality) throws {
+    func lastSeparator(text: String, base: String, modality: AttendeeID.Modality) throws {
         let id = try AttendeeID(text)
         #expect(id.rawValue == text)
         #expect(id.base == base)
@@ -22,13 +22,13 @@ import Testing
     }
 
     @Test("What an attendee shares has the attendee's id with #content behind it")
-    func attendeeSharesAttendee() throws {
+    func contentID() throws {
         #expect(try AttendeeID("alice").content.rawValue == "alice#content")
         #expect(try AttendeeID("alice#content").content.rawValue == "alice#content")
     }
 
     @Test("Ids that can't be are refused with the reason")
-    func idsRefusedReason() {
+    func refusals() {
         #expect(throws: AttendeeIDError.empty) { try AttendeeID("") }
         #expect(throws: AttendeeIDError.emptyBase("#content")) { try AttendeeID("#content") }
         #expect(throws: AttendeeIDError.tooLong(length: 129)) { try AttendeeID(String(repeating: "a", count: 129)) }
@@ -40,7 +40,7 @@ import Testing
         arguments: [
             " ", "\r\n", "\"", "(", ")", ",", "/", ":", ";", "<", "=", ">", "?", "@", "[", "\\", "]", "ä", "\0",
         ])
-    func characterSDPToken(character: String) {
+    func invalidCharacters(character: String) {
         #expect(throws: AttendeeIDError.character(Character(character), in: "a\(character)b")) {
             try AttendeeID("a\(character)b")
         }

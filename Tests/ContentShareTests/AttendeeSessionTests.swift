@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct AttendeeSessionTests {
     @Test("Content, its sound, camera and voice arrive at once, each as its own")
-    func contentSoundCamera() async throws {
+    func everythingAtOnce() async throws {
         let pair = try await Pair([.content, .contentAudio, .camera, .microphone])
         let screen = try pattern(320, 180)
         let face = try pattern(192, 144)
@@ -141,7 +141,7 @@ struct AttendeeSessionTests {
     }
 
     @Test("A source without a picture ends the share after its time, not silently")
-    func sourcePictureEnds() async throws {
+    func silentSource() async throws {
         let pair = try await Pair()
         try await pair.alice.contentShare.start(source: CustomVideoSource())
         await pair.sharing.log.wait(count: 1)
@@ -153,7 +153,7 @@ struct AttendeeSessionTests {
     }
 
     @Test("A source that is muted from the start is waited for, and shared once it is not")
-    func sourceMutedStart() async throws {
+    func mutedFromStart() async throws {
         let (muted, silent) = (try await Pair(), try await Pair())
         let window = CustomVideoSource()
         window.broadcaster.isMuted = true
@@ -177,7 +177,7 @@ struct AttendeeSessionTests {
     }
 
     @Test("Two starts at once are two events, of one share")
-    func twoStartsTwo() async throws {
+    func twoStarts() async throws {
         let pair = try await Pair()
         let screen = try pattern(192, 144)
         async let one: Void = pair.alice.contentShare.start(source: screen)
@@ -194,7 +194,7 @@ struct AttendeeSessionTests {
     }
 
     @Test("An attendee shares once over a connection, and a connection carries so many shares")
-    func attendeeSharesConnection() async throws {
+    func shareLimits() async throws {
         let pair = try await Pair(connects: false)
         let source = CustomVideoSource()
         let alice = try AttendeeID("alice")
@@ -214,7 +214,7 @@ struct AttendeeSessionTests {
     }
 
     @Test("Size, rate and hint change while it runs, in the same tile")
-    func sizeRateHint() async throws {
+    func liveConfiguration() async throws {
         let pair = try await Pair()
         let screen = try pattern(320, 180)
         try await pair.alice.contentShare.start(source: screen)
@@ -241,7 +241,7 @@ struct AttendeeSessionTests {
     }
 
     @Test("A stream is shared with its first tracks, and one without pictures is refused")
-    func streamSharedFirst() async throws {
+    func sharedStream() async throws {
         let pair = try await Pair([.content, .contentAudio])
         let screen = try pattern(320, 180)
         let tone = try ToneSource(frequency: 440)

@@ -27,7 +27,7 @@ struct HandoverTests {
     // MARK: The file
 
     @Test("The file is its owner's alone, whatever was there, and nothing else is left")
-    func fileOwnerAlone() throws {
+    func privateFile() throws {
         let folder = try Folder()
         let file = folder.file("session")
         try Data("of everybody".utf8).write(to: URL(filePath: file.path))
@@ -65,7 +65,7 @@ struct HandoverTests {
     }
 
     @Test("A file that goes is told of once", arguments: Removal.allCases)
-    func fileGoesTold(removal: Removal) async throws {
+    func removedFile(removal: Removal) async throws {
         let folder = try Folder()
         let inner = folder.url.appending(path: "inner")
         try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: false)
@@ -91,7 +91,7 @@ struct HandoverTests {
     }
 
     @Test("A file that is written anew is still there")
-    func fileWrittenAnew() async throws {
+    func rewrittenFile() async throws {
         let folder = try Folder()
         let file = folder.file("session")
         try file.write(Data())
@@ -129,7 +129,7 @@ struct HandoverTests {
     // MARK: The session
 
     @Test("A session that was stored goes on in another, and the viewer sees one share")
-    func sessionStoredGoes() async throws {
+    func storedSession() async throws {
         let pair = try await Pair(connects: false)
         let folder = try Folder()
         let offer = try await pair.alice.connection.makeOffer()
@@ -155,7 +155,7 @@ struct HandoverTests {
     }
 
     @Test("What is no session to go on with is refused, and leaves the session as it was")
-    func sessionGoRefused() async throws {
+    func invalidSession() async throws {
         let pair = try await Pair(connects: false)
         let offer = try await pair.alice.connection.makeOffer()
         let answer = try await pair.bob.connection.answer(offer: offer)

@@ -21,7 +21,7 @@ struct ReconnectionTests {
     @Test(
         "Who has met another in this process finds the way back by itself when an address goes",
         arguments: [true, false])
-    func metAnotherProcess(
+    func reconnectsByItself(
         isPresenters: Bool
     ) async throws {
         let pair = try await Pair()
@@ -47,7 +47,7 @@ struct ReconnectionTests {
     }
 
     @Test("A further connect finds another way where there is none any more")
-    func furtherConnectFinds() async throws {
+    func furtherConnect() async throws {
         let pair = try await Pair()
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)

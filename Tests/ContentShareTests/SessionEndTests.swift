@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct SessionEndTests {
     @Test("Media that the offer had no place for are sent from the next offer and its answer on")
-    func mediaOfferPlace() async throws {
+    func nextOffer() async throws {
         let pair = try await Pair([.camera])
         let face = try pattern(192, 144)
         try await pair.alice.startLocalVideo(source: face)
@@ -49,7 +49,7 @@ struct SessionEndTests {
     }
 
     @Test("A sound that stops is told of, and can come back")
-    func soundStopsTold() async throws {
+    func soundStops() async throws {
         let pair = try await Pair([.microphone])
         let voice = try ToneSource(frequency: 440)
         try voice.start()
@@ -72,7 +72,7 @@ struct SessionEndTests {
     }
 
     @Test("A viewer who leaves ends the session and the share, and nothing starts any more")
-    func viewerLeavesEnds() async throws {
+    func viewerLeaves() async throws {
         let pair = try await Pair()
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)
@@ -96,7 +96,7 @@ struct SessionEndTests {
     }
 
     @Test("A start and a stop before there is a viewer are two calls and one end")
-    func startStopViewer() async throws {
+    func stopBeforeViewer() async throws {
         let pair = try await Pair(connects: false)
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)
@@ -115,7 +115,7 @@ struct SessionEndTests {
     }
 
     @Test("What was stopped when a later offer was made is sent again from the one after it on")
-    func stoppedLaterOffer() async throws {
+    func offerAfterStop() async throws {
         let pair = try await Pair([.content, .camera])
         let face = try pattern(192, 144)
         let screen = try pattern(320, 180)
@@ -138,7 +138,7 @@ struct SessionEndTests {
     }
 
     @Test("A viewer who is not there fails the session and the share with the reason")
-    func viewerFailsSession() async throws {
+    func absentViewer() async throws {
         var configuration = Pair.configuration
         configuration.peer.connectTimeout = .milliseconds(500)
         let alice = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
@@ -162,7 +162,7 @@ struct SessionEndTests {
     }
 
     @Test("A source that fails is told of, and its last picture stays until the share is stopped")
-    func sourceFailsTold() async throws {
+    func sourceFails() async throws {
         struct Failure: Error {}
         let pair = try await Pair()
         let source = CustomVideoSource()
@@ -189,7 +189,7 @@ struct SessionEndTests {
     }
 
     @Test("Frames that can't be used are told of, and the share goes on")
-    func framesUsedTold() async throws {
+    func unusableFrames() async throws {
         final class Observer: CaptureSourceObserver {
             let log = EventLog<CaptureSourceError.Kind>()
             func captureDidFail(error: CaptureSourceError) { log.append(error.kind) }

@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct SessionRuleTests {
     @Test("A session presents for another attendee too, and for no more than the connection carries")
-    func sessionPresentsAnother() async throws {
+    func otherAttendees() async throws {
         let pair = try await Pair()
         let (mine, theirs) = (try pattern(192, 144), try pattern(320, 180))
         try await pair.alice.contentShare.start(source: mine)
@@ -73,7 +73,7 @@ struct SessionRuleTests {
     }
 
     @Test("A camera that was rejected for good can be offered again, in another place", arguments: [true, false])
-    func cameraRejectedGood(afterTheNews: Bool) async throws {
+    func rejectedCamera(afterTheNews: Bool) async throws {
         let pair = try await Pair([.content, .camera], connects: false)
         let (screen, face) = (try pattern(192, 144), try pattern(320, 180))
         try await pair.alice.contentShare.start(source: screen)
@@ -106,7 +106,7 @@ struct SessionRuleTests {
     }
 
     @Test("What somebody shares is no attendee")
-    func sharesAttendee() async throws {
+    func contentIsNoAttendee() async throws {
         let content = try AttendeeID("alice#content")
         await #expect(throws: AttendeeIDError.content("alice#content")) {
             try await AttendeeSession.offering(as: content)
@@ -119,7 +119,7 @@ struct SessionRuleTests {
     }
 
     @Test("Who is cancelled waits no longer for the end")
-    func cancelledWaitsLonger() async throws {
+    func cancelledWait() async throws {
         let pair = try await Pair(connects: false)
         let alice = pair.alice
         let waiting = Task { try await alice.waitUntilEnd() }
@@ -130,7 +130,7 @@ struct SessionRuleTests {
     }
 
     @Test("A sink may let go of its tile while it takes a picture")
-    func sinkLetGo() async throws {
+    func sinkLetsGo() async throws {
         let pair = try await Pair(binds: false)
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)

@@ -51,7 +51,7 @@ struct SharingRoomTests {
     }
 
     @Test("All are sent one encode, and who comes later begins with a key frame")
-    func sentEncodeComes() async throws {
+    func oneEncode() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann")
         let screen = try pattern(192, 144)
@@ -73,7 +73,7 @@ struct SharingRoomTests {
     }
 
     @Test("Who comes while the share is paused sees the picture that stands")
-    func comesSharePaused() async throws {
+    func pausedShare() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann")
         let screen = try pattern(192, 144)
@@ -94,7 +94,7 @@ struct SharingRoomTests {
     }
 
     @Test("The sound of what is shared goes where the picture goes")
-    func soundSharedGoes() async throws {
+    func soundFollowsPicture() async throws {
         let room = try await RoomFixture()
         let media: Set<SharedMedia> = [.content, .contentAudio]
         let ann = try await room.seat("ann", media: media)
@@ -116,7 +116,7 @@ struct SharingRoomTests {
     }
 
     @Test("For nobody nothing is captured, and a viewer who is moved in sees the share")
-    func capturedViewerMoved() async throws {
+    func emptyDestination() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann")
         let screen = try pattern(192, 144)
@@ -140,7 +140,7 @@ struct SharingRoomTests {
     }
 
     @Test("Who is elsewhere when an offer is made needs no other to come in")
-    func elsewhereOfferMade() async throws {
+    func viewerElsewhere() async throws {
         let room = try await RoomFixture()
         let (ann, bob) = (try await room.seat("ann"), try await room.seat("bob", .only("design")))
         let screen = try pattern(192, 144)
@@ -158,7 +158,7 @@ struct SharingRoomTests {
     }
 
     @Test("A viewer who leaves takes only itself away, and the share waits for the next")
-    func viewerLeavesTakes() async throws {
+    func viewerLeaves() async throws {
         let room = try await RoomFixture()
         let ann = try await room.seat("ann")
         let bob = try await room.seat("bob")
@@ -202,7 +202,7 @@ struct SharingRoomTests {
     }
 
     @Test("A subgroup is joined before it is shared to, and not left while it is")
-    func subgroupJoinedShared() async throws {
+    func subgroupMembership() async throws {
         let room = try await RoomFixture()
         let (design, sales) = (try Subgroup("design"), try Subgroup("sales"))
         await #expect(throws: SharingRoomError.notJoined(design)) {
@@ -233,7 +233,7 @@ struct SharingRoomTests {
     }
 
     @Test("A higher bitrate is had of a path that stands")
-    func higherBitratePath() async throws {
+    func higherBitrate() async throws {
         let pair = try await Pair()
         let screen = try pattern(320, 180)
         try await pair.alice.contentShare.start(source: screen, configuration: LocalVideoConfiguration(maxBitrate: 500))
@@ -251,7 +251,7 @@ struct SharingRoomTests {
     }
 
     @Test("A subgroup has a plain name", arguments: ["design", "a", "Team-1", "x.y_z", "7"])
-    func subgroupPlainName(name: String) throws {
+    func subgroupNames(name: String) throws {
         #expect(try Subgroup(name).description == name)
         #expect(try ShareDestination(name) == .subgroup(Subgroup(name)))
     }

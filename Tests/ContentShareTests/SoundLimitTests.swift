@@ -28,7 +28,7 @@ struct SoundLimitTests {
     }
 
     @Test("What a viewer allows for a sound is what is sent of it")
-    func viewerAllowsSound() async throws {
+    func soundLimit() async throws {
         let free = try await rate(lines: "")
         let limited = try await rate(lines: "b=TIAS:24000\r\n")
         #expect(free > 60_000 && (15_000...26_000).contains(limited), "\(free), \(limited)")

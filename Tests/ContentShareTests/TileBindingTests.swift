@@ -18,7 +18,7 @@ struct TileBindingTests {
     }
 
     @Test("A tile is decoded while somebody looks at it, from whenever that is")
-    func tileDecodedLooks() async throws {
+    func decodedWhileWatched() async throws {
         let pair = try await Pair(binds: false)
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)
@@ -53,7 +53,7 @@ struct TileBindingTests {
     }
 
     @Test("Who looks on beside another takes no key frame")
-    func looksAnotherTakes() throws {
+    func secondLook() throws {
         let requests = Locked(0)
         let view = TileView(receiver: 0) { requests.withLock { $0 += 1 } }
         defer { view.stop() }
@@ -71,7 +71,7 @@ struct TileBindingTests {
     }
 
     @Test("Who is the first to look at a tile that has begun takes one key frame")
-    func firstLookTile() throws {
+    func firstLook() throws {
         let requests = Locked(0)
         let view = TileView(receiver: 0) { requests.withLock { $0 += 1 } }
         defer { view.stop() }
@@ -96,7 +96,7 @@ struct TileBindingTests {
     }
 
     @Test("A tile that the viewer paused goes on with a picture that stands on its own")
-    func tileViewerPaused() async throws {
+    func pausedTile() async throws {
         let pair = try await Pair(binds: false)
         let screen = try pattern(192, 144)
         try await pair.alice.contentShare.start(source: screen)

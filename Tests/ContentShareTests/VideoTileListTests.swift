@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test("A tile appears with the first picture that stands on its own")
-    func tileAppearsFirst() {
+    func firstPicture() {
         var list = VideoTileList()
         #expect(list.frameArrived(receiver: 0, size: Self.small).isEmpty, "nobody told of the receiver")
         #expect(list.update([Self.media("alice"), Self.media("alice#content", isContent: true)]).isEmpty)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test("A new size is told once, and a picture that lies is another size")
-    func newSizeTold() {
+    func newSize() {
         var list = Self.list()
         guard case .sizeDidChange(let tile)? = list.frameArrived(receiver: 0, size: Self.large).first else {
             Issue.record("no change")
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test("Paused by the user, by the sender and by the network, in all combinations")
-    func pausedUserSender() {
+    func pauses() {
         typealias Pause = VideoTileState.PauseState
         // What the sender does, whether the user paused; the state that is shown.
         let table: [(ReceiverActivity, Bool, Pause)] = [
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test("A section that is inactive, or is no more told of, takes its tile away")
-    func sectionInactiveTold() {
+    func inactiveSection() {
         var list = Self.list()
         #expect(list.update([Self.media("alice")]).isEmpty)
         #expect(list.update([Self.media("alice", isActive: false)]).count == 1)
@@ -147,7 +147,7 @@ import Testing
             (String(repeating: "a", count: 128), true, "receiver-1#content", true), ("#", false, "#", false),
             (nil, true, "receiver-1#content", true), ("-", true, "receiver-1#content", true),
         ] as [(String?, Bool, String, Bool)])
-    func streamCalledTile(
+    func streamNames(
         streamID: String?, isSlides: Bool, attendee: String, isContent: Bool
     ) {
         var list = VideoTileList()

@@ -8,7 +8,7 @@ extension Interop {
         @Test(
             "Chromium sees and hears alice and alice's content together",
             .enabled(if: Peers.hasCommandLine && Peers.has(.chromium), "chromium is not installed"))
-        func chromiumSeesHears() async throws {
+        func seenInChromium() async throws {
             let report = try await show(to: .chromium, seconds: 12)
             // Chromium decodes mono unless its page asks otherwise, and the viewer's page does.
             #expect(report.sound(of: "alice")?.rmsDbfs ?? -120 > -20)
@@ -21,7 +21,7 @@ extension Interop {
         @Test(
             "aiortc sees and hears alice and alice's content together, flash and beep at one time",
             .enabled(if: Peers.hasCommandLine && Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
-        func aiortcSeesHears() async throws {
+        func seenInAiortc() async throws {
             let report = try await show(to: .aiortc, seconds: 8)
             // By the sender reports: what is ours of lip sync. A frame of 30 a second and Opus' look-ahead are in it.
             #expect(report.avClock == "sender reports")
@@ -33,7 +33,7 @@ extension Interop {
         @Test(
             "Firefox sees alice and alice's content together",
             .enabled(if: Peers.hasCommandLine && Peers.has(.firefox), "firefox-esr is not installed"))
-        func firefoxSeesAlice() async throws {
+        func seenInFirefox() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(in: folder)
             let (report, _) = try await share.show(to: .firefox, seconds: 6, source: Self.sources)
@@ -76,7 +76,7 @@ extension Interop {
             "needs pulseaudio, pulseaudio-utils and a Python with aiortc (RTCSHARE_PYTHON)")
 
         @Test("What the machine plays is the content's sound, what a microphone hears is alice's", requirements)
-        func machinePlaysContent() async throws {
+        func soundsApart() async throws {
             let folder = try TemporaryFolder()
             let daemon = try await PulseDaemon(sinks: ["speakers", "room"], in: folder)
             let music = try daemon.play(hertz: 440, seconds: 60, into: "speakers")
@@ -96,7 +96,7 @@ extension Interop {
         }
 
         @Test("Microphone and system sound are mixed into one where both are asked for", requirements)
-        func microphoneSystemSound() async throws {
+        func soundsMixed() async throws {
             let folder = try TemporaryFolder()
             let daemon = try await PulseDaemon(sinks: ["speakers", "room"], in: folder)
             let music = try daemon.play(hertz: 440, amplitude: 0.4, seconds: 60, into: "speakers")

@@ -156,7 +156,7 @@ extension Interop {
         // MARK: Tokens and statuses
 
         @Test("A wrong token ends the extension with 77, and nobody prints one")
-        func wrongTokenEnds() async throws {
+        func wrongToken() async throws {
             let stage = try await Stage()
             defer { stage.stop() }
             let viewer = try await Onlooker(of: stage)
@@ -179,7 +179,7 @@ extension Interop {
         }
 
         @Test("Tokens come from files of their owner alone; without any, both sides end with 77")
-        func tokensComeFiles() async throws {
+        func tokenFiles() async throws {
             let folder = try TemporaryFolder()
             let stage = try await Stage(in: folder, port: try freePort(in: folder), sends: false)
             let none = ["RTCSHARE_BROADCAST_MY_TOKEN": "", "RTCSHARE_BROADCAST_PEER_TOKEN": ""]
@@ -215,7 +215,7 @@ extension Interop {
         }
 
         @Test("A port that is taken and an over-long path end with 69, nonsense with 64")
-        func portTakenLong() async throws {
+        func unusableEndpoints() async throws {
             let folder = try TemporaryFolder()
             let environment = Stage.environment(folder)
             let taken = try BroadcastSource(
@@ -241,7 +241,7 @@ extension Interop {
         }
 
         @Test("The extension's end by itself pauses, its source's end ends the share")
-        func extensionEndPauses() async throws {
+        func extensionEnds() async throws {
             let stage = try await Stage()
             defer { stage.stop() }
             let viewer = try await Onlooker(of: stage)
@@ -292,7 +292,7 @@ extension Interop {
         }
 
         @Test("A session handed to the extension is shared from there, until its file is removed")
-        func sessionHandedExtension() async throws {
+        func handedSession() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Stage.environment(folder), in: folder)
             try await share.offer(Self.pattern)

@@ -3,7 +3,7 @@ import Testing
 
 extension Interop.CommandLineTests {
     @Test("A recording has the content with its sound, and the attendee's own beside it")
-    func recordingContentSound() async throws {
+    func recording() async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         try await share.offer(
@@ -26,7 +26,7 @@ extension Interop.CommandLineTests {
     }
 
     @Test("What the offer did not announce can't be sent, and the session stays whole")
-    func offerAnnounceSent() async throws {
+    func unannouncedMedia() async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         try await share.offer(Self.testPattern)
@@ -47,7 +47,7 @@ extension Interop.CommandLineTests {
             ["--audio", "nothing"], ["--audio", "tone:1"], ["--audio", "file:"], ["--microphone", "system:"],
             ["--camera", "camera:0"],
         ])
-    func soundCamerasEnd(options: [String]) async throws {
+    func impossibleSources(options: [String]) async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         let outcome = try await share.run(["offer", "--session", share.session.path] + options)
@@ -55,7 +55,7 @@ extension Interop.CommandLineTests {
     }
 
     @Test("A sound file that is not there ends a send with 66, one that is none with 65")
-    func soundFileEnds() async throws {
+    func badSoundFile() async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         try await share.offer(Self.testPattern + ["--audio", "tone"])
@@ -70,7 +70,7 @@ extension Interop.CommandLineTests {
     }
 
     @Test("A sound that ends leaves the picture going on")
-    func soundEndsLeaves() async throws {
+    func soundEnds() async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         let samples = [UInt8](repeating: 0, count: 8000 * 2)
@@ -87,7 +87,7 @@ extension Interop.CommandLineTests {
     }
 
     @Test("A file that can't be written is told of before the viewer answers", arguments: ["--record", "--snapshot"])
-    func fileWrittenTold(option: String) async throws {
+    func unwritableFile(option: String) async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         try await share.offer(Self.testPattern)
@@ -99,7 +99,7 @@ extension Interop.CommandLineTests {
     }
 
     @Test("Standard input is one picture, and no answer beside it")
-    func standardInputPicture() async throws {
+    func standardInput() async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         let both = try await share.run(
@@ -116,7 +116,7 @@ extension Interop.CommandLineTests {
     }
 
     @Test("An offer's files are found from wherever the share is sent; a camera can be left out again")
-    func offerFilesFound()
+    func offeredFiles()
         async throws
     {
         let folder = try TemporaryFolder()
@@ -132,7 +132,7 @@ extension Interop.CommandLineTests {
     }
 
     @Test("A recording named for its sound has pictures and sound in files of their own")
-    func recordingNamedSound() async throws {
+    func separateFiles() async throws {
         let folder = try TemporaryFolder()
         let share = try Share(environment: Self.environment(folder), in: folder)
         try await share.offer(Self.testPattern + ["--audio", "tone:440"])

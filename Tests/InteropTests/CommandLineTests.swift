@@ -12,7 +12,7 @@ extension Interop {
         }
 
         @Test("A certificate that is not the answer's ends with 76 and both fingerprints")
-        func certificateAnswerEnds() async throws {
+        func wrongCertificate() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             try await share.offer(Self.testPattern)
@@ -37,7 +37,7 @@ extension Interop {
                 ("v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\nthis is no line\r\n", 3),
                 ("v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=video nine UDP/TLS/RTP/SAVPF 96\r\n", 5),
             ])
-        func answerParseEnds(answer: String, line: Int) async throws {
+        func malformedAnswer(answer: String, line: Int) async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             try await share.offer(Self.testPattern)
@@ -48,7 +48,7 @@ extension Interop {
         }
 
         @Test("An answer that is not there ends with 66")
-        func answerEnds() async throws {
+        func missingAnswer() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             try await share.offer(Self.testPattern)
@@ -58,7 +58,7 @@ extension Interop {
         }
 
         @Test("Without a display and a sound server nothing is listed, and why is said on standard error")
-        func displaySoundServer()
+        func nothingToList()
             async throws
         {
             let folder = try TemporaryFolder()
@@ -74,7 +74,7 @@ extension Interop {
         }
 
         @Test("An unknown option ends with 64")
-        func unknownOptionEnds() async throws {
+        func unknownOption() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             #expect(try await share.run(["offer", "--no-such-option"]).status == 64)
@@ -105,7 +105,7 @@ extension Interop {
         }
 
         @Test("A session of another version's layout is refused with 65, and both are named")
-        func sessionAnotherVersion() async throws {
+        func otherVersion() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             let offer = try await share.offer(Self.testPattern)
@@ -118,7 +118,7 @@ extension Interop {
         }
 
         @Test("A refused answer leaves the session whole, and the right one still works")
-        func refusedAnswerLeaves() async throws {
+        func refusedAnswer() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             let offer = try await share.offer(Self.testPattern)
@@ -146,7 +146,7 @@ extension Interop {
                 ["--attendee", "alice#content"],
                 ["--source", "nothing"], ["--port", "99999"],
             ])
-        func offerMadeEnds(options: [String]) async throws {
+        func impossibleOffers(options: [String]) async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             let outcome = try await share.run(["offer", "--session", share.session.path] + options)
@@ -154,7 +154,7 @@ extension Interop {
         }
 
         @Test("An address that a router forwards from is told with the port of each socket")
-        func addressRouterForwards() async throws {
+        func forwardedAddress() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             let offer = try await share.offer(Self.testPattern + ["--public-ip", "203.0.113.7"])
@@ -169,7 +169,7 @@ extension Interop {
         }
 
         @Test("A duration that no clock holds is refused")
-        func durationClockHolds() async throws {
+        func invalidDuration() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: Self.environment(folder), in: folder)
             for duration in ["1e300", "inf", "nan", "0", "-1"] {

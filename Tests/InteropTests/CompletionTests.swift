@@ -76,7 +76,7 @@ extension Interop {
         }
 
         @Test("The shares that run are offered by name")
-        func sharesRunOffered() async throws {
+        func runningShares() async throws {
             let folder = try TemporaryFolder()
             let environment = ["XDG_RUNTIME_DIR": folder.url.path, "DISPLAY": ""]
             let share = try Share(environment: environment, in: folder)
@@ -94,13 +94,13 @@ extension Interop {
         }
 
         @Test("What a shell would expand is not offered")
-        func shellExpandOffered() {
+        func expandableNames() {
             let words = ["display:HDMI-1", "file:/a b", "system:$(reboot)", "system:`reboot`", "window:0x1f", "für"]
             #expect(ShellCompletion.plain(words) == ["display:HDMI-1", "window:0x1f", "für"])
         }
 
         @Test("There is a script for each shell, and the shell can read it", arguments: ["bash", "zsh", "fish"])
-        func scriptShellShell(shell: String) async throws {
+        func eachShell(shell: String) async throws {
             let folder = try TemporaryFolder()
             let share = try Share(in: folder)
             let printed = try await share.run(["completions", shell])

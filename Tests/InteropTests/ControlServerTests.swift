@@ -16,7 +16,7 @@ struct ControlServerTests {
     ]
 
     @Test("A message is one line, and reads as what was written")
-    func messageLineReads() throws {
+    func roundTrip() throws {
         for request in Self.requests {
             let line = try ControlLine.encode(request)
             #expect(line.firstIndex(of: UInt8(ascii: "\n")) == line.count - 1)
@@ -47,7 +47,7 @@ struct ControlServerTests {
     }
 
     @Test("Only its user can use the socket, and it is gone with the share")
-    func userUseSocket() async throws {
+    func privateSocket() async throws {
         let host = try await Host()
         let attributes = try FileManager.default.attributesOfItem(atPath: host.path)
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
@@ -58,7 +58,7 @@ struct ControlServerTests {
     }
 
     @Test("Requests of one client are answered in their order")
-    func requestsClientAnswered() async throws {
+    func requestOrder() async throws {
         let host = try await Host()
         let answers = try await host.ask([.resume, .stop, .destination(name: "main")])
         #expect(
@@ -73,7 +73,7 @@ struct ControlServerTests {
             ("{\"pause\":{}}\n", 64), ("[[[[[[[[[[[[\n", 64), (String(repeating: "x", count: 262_145), 65),
             (String(repeating: "[", count: 262_000) + "\n", 64),
         ] as [(String, Int32)])
-    func requestToldNext(text: String, status: Int32) async throws {
+    func invalidRequest(text: String, status: Int32) async throws {
         let host = try await Host()
         let bytes = try await host.exchange(Array(text.utf8))
         let answer = try ControlLine.decode(ControlAnswer.self, from: bytes.dropLast())
@@ -83,7 +83,7 @@ struct ControlServerTests {
     }
 
     @Test("A client that says no more is answered what it asked")
-    func clientSaysAnswered() async throws {
+    func halfClose() async throws {
         let host = try await Host()
         let line = try ControlLine.encode(ControlRequest.resume)
         let bytes = try await host.exchange(line, isHalfClosed: true)
@@ -94,7 +94,7 @@ struct ControlServerTests {
     }
 
     @Test("A client that takes its time is let go, and those who are too many are turned away")
-    func clientTakesTime() async throws {
+    func clientLimits() async throws {
         let host = try await Host(limits: ControlServer.Limits(patience: .milliseconds(300), clients: 2))
         let slow = try [host.connect(), host.connect()]
         // Both have their places; the third is turned away without a word.
@@ -106,7 +106,7 @@ struct ControlServerTests {
     }
 
     @Test("Of a client whose last answer is on its way nothing is read, and for one that is gone nothing is done")
-    func clientAnswerWay() async throws {
+    func unreadAnswers() async throws {
         let asked = Locked(0)
         let host = try await Host(limits: ControlServer.Limits(patience: .milliseconds(500))) { _ in
             asked.withLock { $0 += 1 }
@@ -126,7 +126,7 @@ struct ControlServerTests {
     }
 
     @Test("A request that takes long holds up no other client")
-    func requestTakesLong() async throws {
+    func slowRequest() async throws {
         let (stream, gate) = AsyncStream.makeStream(of: Void.self)
         let host = try await Host { request in
             if request == .resume { for await _ in stream { break } }
@@ -140,7 +140,7 @@ struct ControlServerTests {
     }
 
     @Test("What a share left that was killed is taken over; a file is not")
-    func shareLeftKilled() async throws {
+    func leftoverSocket() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("left.sock").path
         // A socket at which nobody listens any more.
@@ -155,7 +155,7 @@ struct ControlServerTests {
     }
 
     @Test("A path that no socket can have is said to be too long")
-    func pathSocketSaid() throws {
+    func overlongPath() throws {
         let folder = try TemporaryFolder()
         let path = folder.file(String(repeating: "x", count: 80)).path
         let failure = #expect(throws: CommandFailure.self) { try ControlSocket.listen(path: path) }
@@ -165,7 +165,7 @@ struct ControlServerTests {
     @Test(
         "A name that could be a path is none",
         arguments: ["", "-x", "a/b", "..", "a.b", "é", String(repeating: "x", count: 33)])
-    func namePathNone(name: String) {
+    func invalidName(name: String) {
         #expect(throws: CommandFailure.self) { try ControlSocket(name: name) }
     }
 }

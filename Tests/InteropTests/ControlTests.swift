@@ -8,7 +8,7 @@ extension Interop {
     @Suite(.serialized)
     struct ControlTests {
         @Test("What is shared, how well, and whether at all changes while the viewer looks on")
-        func sharedWellChanges() async throws {
+        func liveChanges() async throws {
             let room = try await Room(sending: ["--audio", "tone:440"])
             defer { room.stop() }
             let viewer = room.first
@@ -51,7 +51,7 @@ extension Interop {
         }
 
         @Test("A paused share shows a slate where that is asked")
-        func pausedShareShows() async throws {
+        func slateWhilePaused() async throws {
             let room = try await Room(viewing: ["--snapshot", "seen.png", "--record", "seen.ivf"])
             defer { room.stop() }
             try await room.ask(["pause", "--slate"])
@@ -69,7 +69,7 @@ extension Interop {
         }
 
         @Test("A share moves between subgroups, to those who are there")
-        func shareMovesSubgroups() async throws {
+        func subgroupMoves() async throws {
             let room = try await Room()
             defer { room.stop() }
             let designer = try await room.invite("designer", ["--subgroup", "design", "--no-main"])
@@ -105,7 +105,7 @@ extension Interop {
         }
 
         @Test("An answer goes to who was invited")
-        func answerGoesInvited() async throws {
+        func invitations() async throws {
             let room = try await Room()
             defer { room.stop() }
             let folder = room.share.folder
@@ -125,7 +125,7 @@ extension Interop {
         }
 
         @Test("Each share has its name, and a killed one leaves it to the next")
-        func shareNameKilled() async throws {
+        func shareNames() async throws {
             let one = try await Room()
             defer { one.stop() }
             let other = try await Room(environment: one.share.environment, number: 2)

@@ -15,7 +15,7 @@ extension Interop {
         static let chromium: ConditionTrait = .enabled(if: Peers.has(.chromium), "chromium is not installed")
 
         @Test("Bitrate, hint, source and size change while Chromium looks on", chromium)
-        func bitrateHintSource() async throws {
+        func sourceAndEncoding() async throws {
             let folder = try TemporaryFolder()
             let session = try await AttendeeSession.offering(as: AttendeeID("alice"))
             let first = try TestPatternSource(size: PixelSize(width: 1280, height: 720), framesPerSecond: 30)
@@ -50,7 +50,7 @@ extension Interop {
         }
 
         @Test("An attendee's own picture and voice join and leave a share that Chromium looks at", chromium)
-        func attendeePictureVoice() async throws {
+        func cameraAndVoice() async throws {
             let folder = try TemporaryFolder()
             let session = try await AttendeeSession.offering(as: AttendeeID("alice"))
             let screen = try TestPatternSource(size: PixelSize(width: 640, height: 360), framesPerSecond: 15)
@@ -88,7 +88,7 @@ extension Interop {
         }
 
         @Test("ICE restarts while Chromium looks on, and again when the address in use is gone", chromium)
-        func iceRestartsChromium() async throws {
+        func iceRestarts() async throws {
             let folder = try TemporaryFolder()
             var configuration = Connection.Configuration()
             configuration.peer.restartPatience = .seconds(30)
@@ -136,14 +136,14 @@ extension Interop {
         }
 
         @Test("A turned picture stands upright in Chromium, which is told how it stands", chromium)
-        func turnedPictureStands() async throws {
+        func turnedInChromium() async throws {
             try await showTurned(to: .chromium)
         }
 
         @Test(
             "A turned picture stands upright in aiortc, which knows nothing of orientations",
             .enabled(if: Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
-        func turnedPictureStandsUpright() async throws {
+        func turnedInAiortc() async throws {
             try await showTurned(to: .aiortc)
         }
 

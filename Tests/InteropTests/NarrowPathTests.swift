@@ -14,7 +14,7 @@ extension Interop {
         @Test(
             "A share goes on in Chromium while the path's capacity changes",
             .enabled(if: Peers.has(.chromium) && Peers.hasCommandLine, "chromium or rtcshare is missing"))
-        func shareGoesChromium() async throws {
+        func changingCapacity() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(in: folder)
             let offer = try await share.offer(["--bind", "127.0.0.1", "--source", "test:1280x720@30"])

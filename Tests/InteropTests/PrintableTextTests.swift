@@ -25,14 +25,14 @@ struct PrintableTextTests {
     private static let stranger = steering.map { "\($0)[31mred" }.joined()
 
     @Test("Text is shown as it is, and what steers a terminal is not")
-    func textShownSteers() {
+    func controlCharacters() {
         for text in ["", "plain ~", "Grüße, κόσμε, שלום, 你好, 🙂", "e\u{301}"] { #expect(text.printable == text) }
         for scalar in Self.steering { #expect("a\(scalar)b".printable == "a\u{FFFD}b", "\(scalar.value)") }
         #expect("\r\n".printable == "\u{FFFD}\u{FFFD}")
     }
 
     @Test("JSON says what was written, by escapes where it would steer a terminal")
-    func jsonSaysWritten() throws {
+    func jsonEscapes() throws {
         let value = ["reason": Self.stranger + "Grüße 🙂"]
         for isPretty in [false, true] {
             let data = try JSONText.encode(value, isPretty: isPretty)
@@ -68,7 +68,7 @@ struct PrintableTextTests {
 
     /// Only these write to standard output and standard error: whatever else would is not looked at.
     @Test("Everything that people read leaves the program through one door")
-    func everythingPeopleRead() throws {
+    func oneDoor() throws {
         let sources = Peers.repository.appending(path: "Sources/rtcshare")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
         let doors: Set = ["Terminal.swift", "StandardStreams.swift", "StatisticsWriter.swift"]
@@ -94,7 +94,7 @@ struct PrintableTextTests {
     @Test(
         "A description that means to steer the terminal is explained without",
         .enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
-    func descriptionMeansSteer() async throws {
+    func hostileDescription() async throws {
         let folder = try TemporaryFolder()
         let forbidden = Set("\n\r\u{0}".unicodeScalars)
         let inline = String(String.UnicodeScalarView(Self.stranger.unicodeScalars.filter { !forbidden.contains($0) }))
@@ -114,7 +114,7 @@ struct PrintableTextTests {
     @Test(
         "What a share answers steers no terminal, and makes no lines of its own",
         .enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
-    func shareAnswersSteers() async throws {
+    func hostileAnswers() async throws {
         let folder = try TemporaryFolder()
         let share = ControlledShare(
             name: "share", pid: 1, attendee: "alice", state: .paused, source: "broadcast:5000",

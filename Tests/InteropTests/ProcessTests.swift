@@ -22,7 +22,7 @@ struct ProcessTests {
             ("turn:al@ice:sec@ret@turn.example.org", "turn:**************@turn.example.org"),
             ("stun:stun.example.org", "stun:stun.example.org"), ("@:", "@:"),
         ])
-    func userPasswordURL(argument: String, hidden: String) {
+    func hiddenCredentials(argument: String, hidden: String) {
         let url = argument.hasPrefix("--ice-server=") ? String(argument.dropFirst(13)) : argument
         #expect(self.hidden(Array(argument.utf8), of: ["stun:other", url]) == Array(hidden.utf8))
         #expect(self.hidden(Array(argument.utf8), of: ["stun:other"]) == Array(argument.utf8))
@@ -31,7 +31,7 @@ struct ProcessTests {
     @Test(
         "What is no text before a password does not move what is hidden",
         arguments: [[0xFF], [0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x92], [0xFF, 0xFE, 0xFD], [0xC3, 0xA9]] as [[UInt8]])
-    func textPasswordMove(bytes: [UInt8]) {
+    func userInAnyBytes(bytes: [UInt8]) {
         for option in ["", "--ice-server="] {
             let start = Array("\(option)turn:".utf8) + bytes
             let argument = start + Array(":secret@turn.example.org".utf8)
@@ -61,7 +61,7 @@ struct ProcessTests {
     @Test(
         "A command that holds keys leaves no core dump, and lets nobody look into its memory",
         .enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
-    func commandHoldsKeys() async throws {
+    func memoryIsPrivate() async throws {
         let folder = try TemporaryFolder()
         // Where a shell may, it asks for dumps first.
         let shell = ["sh", "-c", "ulimit -c unlimited 2>/dev/null; exec \"$0\" \"$@\""]
@@ -90,7 +90,7 @@ struct ProcessTests {
     @Test(
         "--version names this version and those of the libraries that it runs on",
         .enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
-    func versionNamesVersion() async throws {
+    func versions() async throws {
         let folder = try TemporaryFolder()
         let outcome = try await RunningProgram.run(
             try #require(Peers.rtcshare), ["--version"], in: folder, timeout: .seconds(20))

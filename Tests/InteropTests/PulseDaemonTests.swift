@@ -7,7 +7,7 @@ import Testing
     .enabled(if: Peers.hasPulseAudio, "needs pulseaudio, and pactl, pacat and parec of pulseaudio-utils"))
 struct PulseDaemonTests {
     @Test("A tone that is played into a sink is on its monitor, and not on another's")
-    func tonePlayedSink() async throws {
+    func monitoredTone() async throws {
         let folder = try TemporaryFolder()
         let daemon = try await PulseDaemon(sinks: ["content", "other"], in: folder)
         let player = try daemon.play(hertz: 440, amplitude: 0.25, seconds: 20, into: "content")
@@ -22,7 +22,7 @@ struct PulseDaemonTests {
     }
 
     @Test("The daemon leaves everything that it writes in the test's folder, and ends with it")
-    func daemonLeavesEverything() async throws {
+    func leavesNothingBehind() async throws {
         let folder = try TemporaryFolder()
         var daemon: PulseDaemon? = try await PulseDaemon(in: folder)
         let server = try #require(daemon?.environment["PULSE_SERVER"])

@@ -12,7 +12,7 @@ extension Interop {
         @Test(
             "Pictures flow through a relay alone",
             arguments: ["turn:127.0.0.1:PLAIN", "turn:127.0.0.1:PLAIN?transport=tcp", "turns:localhost:SECURE"])
-        func picturesFlowThrough(url: String) async throws {
+        func relayAlone(url: String) async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(in: folder)
             defer { server.stop() }
@@ -42,7 +42,7 @@ extension Interop {
         }
 
         @Test("A user whose relays are all taken is told so")
-        func userRelaysTaken() async throws {
+        func quotaReached() async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(["--user-quota=1"], in: folder)
             defer { server.stop() }
@@ -58,7 +58,7 @@ extension Interop {
         }
 
         @Test("A certificate for another host is refused, and one of a strange authority")
-        func certificateAnotherHost() async throws {
+        func wrongCertificates() async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(host: "elsewhere.example", in: folder)
             defer { server.stop() }
@@ -74,7 +74,7 @@ extension Interop {
         }
 
         @Test("Credentials come from a file that is one's own", arguments: ["alice:sesame\n", "alice\nsesame\n"])
-        func credentialsComeFile(text: String) async throws {
+        func credentialsFile(text: String) async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(in: folder)
             defer { server.stop() }
@@ -89,7 +89,7 @@ extension Interop {
         }
 
         @Test("An offer's relayed address is taken up by the program that sends")
-        func offerRelayedAddress() async throws {
+        func keptAddress() async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(in: folder)
             defer { server.stop() }
@@ -128,7 +128,7 @@ extension Interop {
         }
 
         @Test("A relayed address that its server has lost is told, and what to do")
-        func relayedAddressServer() async throws {
+        func lostAddress() async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(in: folder)
             defer { server.stop() }
@@ -149,7 +149,7 @@ extension Interop {
         }
 
         @Test("An offer through relays that end with it is refused, or made without them")
-        func offerThroughRelays() async throws {
+        func streamRelays() async throws {
             let folder = try TemporaryFolder()
             let credentials = ["DISPLAY": "", "RTCSHARE_ICE_USERNAME": "alice", "RTCSHARE_ICE_PASSWORD": "sesame"]
             let share = try Share(environment: credentials, in: folder)
@@ -167,7 +167,7 @@ extension Interop {
         }
 
         @Test("A wrong password is told, and never shown")
-        func wrongPasswordTold() async throws {
+        func wrongPassword() async throws {
             let folder = try TemporaryFolder()
             let server = try await TURNServer(in: folder)
             defer { server.stop() }
@@ -182,7 +182,7 @@ extension Interop {
         }
 
         @Test("Credentials that others may read are refused with 77")
-        func credentialsReadRefused() async throws {
+        func readableCredentials() async throws {
             let folder = try TemporaryFolder()
             let share = try Share(environment: ["DISPLAY": ""], in: folder)
             let file = try folder.write("alice:sesame\n", to: "credentials")

@@ -33,12 +33,12 @@ extension Interop {
         @Test(
             "GStreamer is measured as a sender, and what came is what was drawn",
             isInstalled, .enabled(if: Peers.has(.gstreamer), "/usr/bin/python3 has no GStreamer with webrtcbin"))
-        func gstreamerMeasuredSender() async throws {
+        func gstreamerMeasured() async throws {
             try await measure("gstreamer")
         }
 
         @Test("A benchmark that is interrupted leaves no sender, no X server and no folder behind", isInstalled)
-        func benchmarkInterruptedLeaves() async throws {
+        func interruption() async throws {
             let folder = try TemporaryFolder()
             let program = try start(["--seconds", "60", "--peers", "ours"], in: folder)
             let children = "/proc/\(program.processIdentifier)/task/"

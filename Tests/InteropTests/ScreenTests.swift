@@ -14,42 +14,42 @@ extension Interop {
         @Test(
             "Chromium shows a moving screen as alice's content, at its size and speed",
             display, .enabled(if: Peers.has(.chromium), "chromium is not installed"))
-        func chromiumShowsMoving() async throws {
+        func motionInChromium() async throws {
             try await showMovingScreen(to: .chromium)
         }
 
         @Test(
             "aiortc shows a moving screen as alice's content, at its size and speed",
             display, .enabled(if: Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
-        func aiortcShowsMoving() async throws {
+        func motionInAiortc() async throws {
             try await showMovingScreen(to: .aiortc)
         }
 
         @Test(
             "Firefox shows a moving screen as alice's content, at its size and speed",
             display, .enabled(if: Peers.has(.firefox), "firefox-esr is not installed"))
-        func firefoxShowsMoving() async throws {
+        func motionInFirefox() async throws {
             try await showMovingScreen(to: .firefox)
         }
 
         @Test(
             "GStreamer shows a moving screen as alice's content, at its size and speed",
             display, .enabled(if: Peers.has(.gstreamer), "/usr/bin/python3 has no GStreamer with webrtcbin"))
-        func gstreamerShowsMoving() async throws {
+        func motionInGStreamer() async throws {
             try await showMovingScreen(to: .gstreamer)
         }
 
         @Test(
             "Chromium's picture of still text is like the screen after two seconds",
             display, .enabled(if: Peers.has(.chromium), "chromium is not installed"))
-        func chromiumPictureText() async throws {
+        func stillTextInChromium() async throws {
             try await showStillScreen(to: .chromium)
         }
 
         @Test(
             "aiortc's picture of still text is like the screen after two seconds",
             display, .enabled(if: Peers.has(.aiortc), "RTCSHARE_PYTHON has no aiortc"))
-        func aiortcPictureText() async throws {
+        func stillTextInAiortc() async throws {
             try await showStillScreen(to: .aiortc)
         }
 

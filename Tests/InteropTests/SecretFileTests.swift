@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct SecretFileTests {
     @Test("A secret is read from its user's private file, also through a link to it")
-    func secretReadUser() throws {
+    func privateFile() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("sesame\n", to: "secret")
         let link = folder.file("link").path
@@ -40,7 +40,8 @@ struct SecretFileTests {
 
     @Test("A pipe that nobody writes to keeps nobody waiting")
     func silentPipe() throws {
-        let path = try TemporaryFolder().file("pipe").path
+        let folder = try TemporaryFolder()
+        let path = folder.file("pipe").path
         try #require(mkfifo(path, 0o600) == 0)
         #expect(try SecretFile.readText(path, what: "token") == "")
     }
@@ -64,7 +65,7 @@ struct SecretFileTests {
     @Test(
         "A secret that another user wrote is not taken",
         .enabled(if: geteuid() == 0, "only root can give a file to another user"))
-    func secretAnotherUser() throws {
+    func otherUser() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("sesame\n", to: "secret").path
         try #require(chmod(path, 0o600) == 0 && chown(path, 65_534, 65_534) == 0)

@@ -23,7 +23,7 @@ extension Interop {
                 ("a\tb\nc", #""a\x09b\x0ac""#),
                 ("für", "für"),
             ])
-        func argumentUnitMeans(argument: String, quoted: String) {
+        func quoting(argument: String, quoted: String) {
             #expect(SystemdUnit.quoted(argument) == quoted)
         }
 
@@ -32,7 +32,7 @@ extension Interop {
         }
 
         @Test("A unit has the command as it was given, its folder, and when it is started again")
-        func unitCommandGiven() throws {
+        func unitContents() throws {
             let text = try unit(
                 ["--restart", "always", "--environment-file", "tokens.env", "broadcast", "--port", "5000"],
                 folder: "/home/alice/50%"
@@ -48,7 +48,7 @@ extension Interop {
         }
 
         @Test("A unit that shares no screen does not wait for a desktop")
-        func unitSharesScreen() throws {
+        func unitWithoutScreen() throws {
             let text = try unit(["send", "--answer", "answer.sdp", "--source", "test"]).text
             #expect(text.contains("WantedBy=default.target"))
             #expect(!text.contains("graphical-session"))
@@ -67,7 +67,7 @@ extension Interop {
                 (["send", "--answer", "a", "--source", "broadcast:5000"], "--environment-file"),
                 (["demo"], "broadcast or send"),
             ])
-        func serviceRefusedUnit(arguments: [String], named: String) throws {
+        func impossibleServices(arguments: [String], named: String) throws {
             do {
                 _ = try unit(arguments)
                 Issue.record("there is a unit")
@@ -101,7 +101,7 @@ extension Interop {
         }
 
         @Test("A service manager gets one datagram for each thing it is told", arguments: [false, true])
-        func serviceManagerGets(isAbstract: Bool) throws {
+        func notifications(isAbstract: Bool) throws {
             let folder = try TemporaryFolder()
             let path = isAbstract ? "@rtcshare-\(UUID().uuidString)" : folder.file("notify").path
             let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

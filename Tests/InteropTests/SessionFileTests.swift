@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct SessionFileTests {
     @Test("A session that others may have read is not taken, and the cure is named")
-    func sessionReadTaken() throws {
+    func readableByOthers() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("{}", to: "session.json").path
         for mode in [0o644, 0o660, 0o602, 0o601] as [mode_t] {
@@ -23,7 +23,7 @@ struct SessionFileTests {
     }
 
     @Test("A session is a file, and neither a link to one nor a pipe")
-    func sessionFileLink() throws {
+    func linksAndPipes() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("session.json").path
         let target = try folder.write("{}", to: "target.json")
@@ -40,7 +40,7 @@ struct SessionFileTests {
     @Test(
         "A session of another user is not taken",
         .enabled(if: geteuid() == 0, "only root can give a file to another user"))
-    func sessionAnotherUser() throws {
+    func otherUser() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("{}", to: "session.json").path
         try #require(chmod(path, 0o600) == 0 && chown(path, 65_534, 65_534) == 0)

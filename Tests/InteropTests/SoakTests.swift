@@ -36,7 +36,7 @@ extension Interop {
         }
 
         @Test("What happens in a soak follows from its seed", isBuilt)
-        func happensSoakFollows() async throws {
+        func seededPlan() async throws {
             let steps = try await plan(seed: 7, hours: 0.2)
             #expect(steps == (try await plan(seed: 7, hours: 0.2)))
             #expect(steps != (try await plan(seed: 8, hours: 0.2)))
@@ -45,7 +45,7 @@ extension Interop {
         @Test(
             "In an hour everything happens, to viewers who are there, of whom there are at most six",
             isBuilt, arguments: [1, 2, 3])
-        func hourEverythingHappens(
+        func oneHour(
             seed: Int
         ) async throws {
             let steps = try await plan(seed: seed, hours: 1)
@@ -81,7 +81,7 @@ extension Interop {
         }
 
         @Test("A short soak sees all viewers served and nothing left behind, and draws it", isBuilt)
-        func shortSoakSees() async throws {
+        func shortSoak() async throws {
             let folder = try TemporaryFolder()
             let (samples, picture) = (folder.file("samples.json"), folder.file("soak.svg"))
             let outcome = try await run(
@@ -103,7 +103,7 @@ extension Interop {
         }
 
         @Test("A soak of no time is refused", isBuilt)
-        func soakTimeRefused() async throws {
+        func noTime() async throws {
             let folder = try TemporaryFolder()
             #expect(try await run(["--hours", "0"], in: folder).status == 64)
         }

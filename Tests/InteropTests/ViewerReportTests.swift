@@ -4,7 +4,7 @@ import Testing
 /// That the fields of the viewers' report arrive under Swift's names.
 struct ViewerReportTests {
     @Test("A report of a picture with sound is read whole")
-    func reportPictureSound() throws {
+    func pictureWithSound() throws {
         let report = try decode(
             """
             {"viewer": "Chromium", "error": null, "errors": [], "answer_written_ms": 1.5,
@@ -36,7 +36,7 @@ struct ViewerReportTests {
     }
 
     @Test("A report of a picture alone is read as before")
-    func reportPictureAlone() throws {
+    func pictureAlone() throws {
         let report = try decode(
             """
             {"viewer": "GStreamer", "error": null, "tracks": [{"kind": "video", "streams": ["alice#content"]}],

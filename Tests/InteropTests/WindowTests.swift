@@ -28,7 +28,7 @@ extension Interop {
             "A window is found, shared under another one, paused while it is minimised, and its end ends the share",
             .timeLimit(.minutes(3)),
             .enabled(if: isInstalled, "needs rtcshare, Xvfb, xterm, xclock, ImageMagick, openbox and xdotool"))
-        func windowFoundShared()
+        func sharedWindow()
             async throws
         {
             let folder = try TemporaryFolder()

@@ -5,14 +5,14 @@ import Testing
     @Test(
         "Macroblocks are counted in whole ones",
         arguments: [(1920, 1080, 8160), (1280, 720, 3600), (16, 16, 1), (17, 16, 2), (1, 1, 1)])
-    func macroblocksCountedWhole(width: Int, height: Int, count: Int) {
+    func wholeMacroblocks(width: Int, height: Int, count: Int) {
         #expect(PixelSize(width: width, height: height).macroblocks == count)
     }
 
     @Test(
         "A size that is too large becomes the largest of its aspect that fits, and even",
         arguments: [8160, 3600, 3599, 396, 12])
-    func sizeLargeBecomes(maximum: Int) {
+    func tooLarge(maximum: Int) {
         let source = PixelSize(width: 3840, height: 2160)
         let size = source.fitted(withinMacroblocks: maximum)
         #expect(size.macroblocks <= maximum)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test("A size that fits stays")
-    func sizeFitsStays() {
+    func smallEnough() {
         let size = PixelSize(width: 1366, height: 768)
         #expect(size.fitted(withinMacroblocks: 8160) == size)
     }

@@ -53,7 +53,7 @@ import WireFormat
     }
 
     @Test("Packets are played in time, lost ones concealed, and counted")
-    func packetsPlayedTime() async throws {
+    func playout() async throws {
         let pipeline = try AudioReceivePipeline()
         let sink = Sink()
         pipeline.add(sink)
@@ -71,7 +71,7 @@ import WireFormat
     }
 
     @Test("Packets that are no Opus play nothing, and those after them do")
-    func packetsOpusPlay() async throws {
+    func invalidPackets() async throws {
         let pipeline = try AudioReceivePipeline()
         let sink = Sink()
         pipeline.add(sink)

@@ -92,7 +92,7 @@ import WireFormat
     }
 
     @Test("44.1 kHz in stereo becomes Opus at 48 kHz in stereo, 20 ms a packet")
-    func kHzStereoBecomes() async throws {
+    func resampling() async throws {
         let pair = try await ConnectedPair([Self.music])
         let source = CustomAudioSource()
         let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
@@ -131,7 +131,7 @@ import WireFormat
     @Test(
         "A packet is as long as the peer likes it, and never longer than it allows",
         arguments: [("ptime=40", 1920), ("maxptime=10", 480), ("ptime=30", 960), ("ptime=60;maxptime=20", 960)])
-    func packetLongPeer(
+    func packetLength(
         parameter: String, sampleCount: Int
     ) async throws {
         let pair = try await ConnectedPair([Self.music]) { $0.replacing("stereo=1", with: "stereo=1;\(parameter)") }
@@ -146,7 +146,7 @@ import WireFormat
     }
 
     @Test("With several peers, the strictest of each; one that goes sets the others free")
-    func severalPeersStrictest() async throws {
+    func strictestPeer() async throws {
         let pair = try await ConnectedPair([Self.music])
         let other = try await Loopback.open(as: .offerer)
         let source = CustomAudioSource()
@@ -168,7 +168,7 @@ import WireFormat
     }
 
     @Test("Who asks for neither two channels nor FEC takes them from nobody else", arguments: [false, true])
-    func asksNeitherChannels(isVoice: Bool) async throws {
+    func modestPeer(isVoice: Bool) async throws {
         let pair = try await ConnectedPair([isVoice ? Self.voice : Self.music])
         let other = try await Loopback.open(as: .offerer)
         let source = CustomAudioSource()
@@ -202,7 +202,7 @@ import WireFormat
     }
 
     @Test("A peer that asks for next to nothing takes little from what the others hear")
-    func peerAsksNext() async throws {
+    func nextToNothing() async throws {
         let pair = try await ConnectedPair([Self.music])
         let other = try await Loopback.open(as: .offerer)
         let source = CustomAudioSource()
@@ -225,7 +225,7 @@ import WireFormat
     }
 
     @Test("A pause in speech is left out, and the media clock goes on through it")
-    func pauseSpeechLeft() async throws {
+    func pausesInSpeech() async throws {
         let pair = try await ConnectedPair([Self.voice])
         let source = CustomAudioSource()
         let pipeline = try await Self.pipeline(pair, isVoice: true, source: source)
@@ -249,7 +249,7 @@ import WireFormat
     }
 
     @Test("A source that pauses, and one that takes its place, are where their time says")
-    func sourcePausesTakes() async throws {
+    func sourceTimestamps() async throws {
         let pair = try await ConnectedPair([Self.music])
         let source = CustomAudioSource()
         let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
@@ -269,7 +269,7 @@ import WireFormat
     }
 
     @Test("Where packets are lost, the next ones repeat them")
-    func packetsLostNext() async throws {
+    func redundancy() async throws {
         for loss in [0.0, 0.25] {
             let pair = try await ConnectedPair([Self.voice])
             let source = CustomAudioSource()
@@ -305,7 +305,7 @@ import WireFormat
     }
 
     @Test("The bits of a section that the peer limits are as few as it says, and those of others are not")
-    func bitsSectionPeer()
+    func sectionBitrate()
         async throws
     {
         let pair = try await ConnectedPair([Self.music]) {
@@ -329,7 +329,7 @@ import WireFormat
     }
 
     @Test("The bits that a path has are kept to, with several the least, and where there are none nothing is sent")
-    func bitsPathKept()
+    func pathBitrate()
         async throws
     {
         let pair = try await ConnectedPair([Self.music])
@@ -364,7 +364,7 @@ import WireFormat
     }
 
     @Test("The capture time told is that of the first sample a decoder puts out", arguments: [true, false])
-    func captureTimeTold(isVoice: Bool) throws {
+    func captureTime(isVoice: Bool) throws {
         let worker = AudioSendWorker()
         worker.configuration = OpusEncoder.Configuration(channels: 1, application: isVoice ? .voice : .music)
         worker.configuration.usesDTX = false
@@ -391,7 +391,7 @@ import WireFormat
     }
 
     @Test("A loss that is reported is believed soon and forgotten slowly; for music it is never much")
-    func lossReportedBelieved() {
+    func reportedLoss() {
         var loss = ExpectedLoss()
         #expect(loss.share(isVoice: true) == 0)
         loss.note(0.02)
@@ -411,7 +411,7 @@ import WireFormat
     }
 
     @Test("A pipeline that was stopped takes no track any more")
-    func pipelineStoppedTakes() throws {
+    func stoppedPipeline() throws {
         let pipeline = AudioSendPipeline(settings: .init(isVoice: true))
         let (one, other) = (CustomAudioSource(), CustomAudioSource())
         pipeline.replaceTrack(with: AudioTrack(id: "one", source: one))

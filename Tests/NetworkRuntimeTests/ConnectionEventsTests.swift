@@ -44,7 +44,7 @@ import WireFormat
     }
 
     @Test("A reader who never reads costs a bounded amount, whatever the peer does")
-    func readerReadsCosts() throws {
+    func absentReader() throws {
         var queue = EventQueue()
         let (key, delta) = (try Self.frame(isKey: true), try Self.frame(isKey: false))
         for round in 0..<10_000 {
@@ -72,7 +72,7 @@ import WireFormat
     }
 
     @Test("What happens once, and what this side does, is kept to the last, in order")
-    func happensSideKept() throws {
+    func keptEvents() throws {
         var queue = EventQueue()
         var expected: [String] = []
         func append(_ event: PeerConnection.Event) {
@@ -93,7 +93,7 @@ import WireFormat
     }
 
     @Test("Frames that nobody reads go all together, and the next to be read is a key frame")
-    func framesReadsGo() throws {
+    func discardedFrames() throws {
         var queue = EventQueue()
         let (key, delta) = (try Self.frame(isKey: true), try Self.frame(isKey: false))
         #expect(queue.append(.frame(key, receiver: 1)).isEmpty)
@@ -112,7 +112,7 @@ import WireFormat
     }
 
     @Test("The frames of all receivers together take a bounded number of bytes, and who has most of them pays")
-    func framesReceiversTogether() throws {
+    func frameBytes() throws {
         var queue = EventQueue()
         let (key, delta) = (
             try Self.frame(isKey: true, byteCount: 1 << 20), try Self.frame(isKey: false, byteCount: 1 << 20)
@@ -132,7 +132,7 @@ import WireFormat
     }
 
     @Test("Frames and sound of several receivers, and all else, are read in the order in which they came")
-    func framesSoundOrder() throws {
+    func readingOrder() throws {
         var queue = EventQueue()
         let (key, delta) = (try Self.frame(isKey: true), try Self.frame(isKey: false))
         let events: [PeerConnection.Event] = [
@@ -146,7 +146,7 @@ import WireFormat
     }
 
     @Test("A stream gives what waits and what comes, and ends when finished or its reader is cancelled")
-    func streamGivesWaits() async {
+    func eventStream() async {
         let events = ConnectionEvents()
         _ = events.append(.connected)
         var iterator = events.stream.makeAsyncIterator()

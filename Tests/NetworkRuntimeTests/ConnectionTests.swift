@@ -63,7 +63,7 @@ import WireFormat
     }
 
     @Test("A socket that the system closes is opened again, and the call goes on")
-    func socketSystemCloses() async throws {
+    func closedSocket() async throws {
         let sender = try await Loopback.open(as: .offerer)
         let viewer = try await Loopback.open(as: .answerer)
         let offer = try await sender.makeOffer()
@@ -86,7 +86,7 @@ import WireFormat
     }
 
     @Test("A port that is taken is named, and free again once its connection is closed")
-    func portTakenNamed() async throws {
+    func takenPort() async throws {
         let first = try await Loopback.open(as: .offerer)
         let address = try #require(await first.localAddresses.first)
         await #expect(throws: ConnectionError.portTaken(address)) {
@@ -117,7 +117,7 @@ import WireFormat
     }
 
     @Test("An address that has gone leaves the others; one that is alone is an error that names it")
-    func addressGoneLeaves() async throws {
+    func goneAddress() async throws {
         let gone = TransportAddress(ip: .v4(0xC000_0209), port: 0)
         let connection = try await Connection(
             as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: Connection.Configuration(),
@@ -136,7 +136,7 @@ import WireFormat
     }
 
     @Test("What a STUN server tells is a candidate of the offer")
-    func stunServerTells() async throws {
+    func reflexiveCandidate() async throws {
         let mapped = TransportAddress(ip: .v4(0xCB00_7105), port: 4242)
         let server = try await StunResponder(mapped: mapped)
         let connection = try await Loopback.open(as: .offerer)
@@ -159,7 +159,7 @@ import WireFormat
     }
 
     @Test("A STUN server that is silent ends gathering all the same")
-    func stunServerSilent() async throws {
+    func silentSTUNServer() async throws {
         let server = try await StunResponder(mapped: nil)
         let connection = try await Loopback.open(as: .offerer)
         await connection.gather(servers: [ICEServerAddress(kind: .stun, address: server.address)])
@@ -173,7 +173,7 @@ import WireFormat
     }
 
     @Test("A close while names are being resolved ends the resolution too")
-    func closeNamesBeing() async throws {
+    func closeWhileResolving() async throws {
         let sender = try await Loopback.open(as: .offerer)
         let viewer = try await Loopback.open(as: .answerer)
         let offer = try await sender.makeOffer()
@@ -196,7 +196,7 @@ import WireFormat
     }
 
     @Test("A route is asked for: loopback reaches loopback and nothing else")
-    func routeAskedLoopback() {
+    func loopbackRoute() {
         var probe = RouteProbe()
         func hasRoute(_ source: IPAddress, _ destination: TransportAddress) -> Bool {
             probe.hasRoute(from: source, to: destination, now: MonotonicClock.now)
@@ -210,7 +210,7 @@ import WireFormat
     }
 
     @Test("A missing route is asked for again, one that exists is not")
-    func missingRouteAsked() {
+    func missingRoute() {
         var asked = 0
         var hasRoute = false
         var probe = RouteProbe { _, _ in

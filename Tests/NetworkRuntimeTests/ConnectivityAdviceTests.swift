@@ -27,7 +27,7 @@ import WireFormat
     }
 
     @Test("Two sides behind NATs without a relay are told of TURN")
-    func twoSidesBehind() throws {
+    func twoNATs() throws {
         let facts = Self.silence(
             [try Self.candidate(.host, "10.0.1.2"), try Self.candidate(.serverReflexive, "203.0.113.1")],
             [try Self.candidate(.host, "10.0.2.2"), try Self.candidate(.serverReflexive, "203.0.113.2")])
@@ -37,7 +37,7 @@ import WireFormat
     }
 
     @Test("A side with private addresses alone is told of STUN where the other is outside")
-    func sidePrivateAddresses() throws {
+    func privateSide() throws {
         let home = try Self.candidate(.host, "192.168.1.2")
         let outside = try Self.candidate(.host, "198.51.100.7")
         #expect(ConnectivityAdvice.lines(for: Self.silence([home], [outside]))[0].contains("--ice-server stun:HOST"))
@@ -45,7 +45,7 @@ import WireFormat
     }
 
     @Test("An address that the offer tells is this side's, though another process asked for it")
-    func addressOfferTells() throws {
+    func offeredAddress() throws {
         let offer = """
             v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r
             c=IN IP4 0.0.0.0\r
@@ -64,13 +64,13 @@ import WireFormat
     }
 
     @Test("Where nothing stands between, an absent peer is thought of first")
-    func standsAbsentPeer() throws {
+    func absentPeer() throws {
         let facts = Self.silence([try Self.candidate(.host, "10.0.1.2")], [try Self.candidate(.host, "10.0.1.3")])
         #expect(ConnectivityAdvice.lines(for: facts)[0].contains("still running"))
     }
 
     @Test("A relay that nobody answers through is tried over TCP")
-    func relayAnswersThrough() throws {
+    func unansweredRelay() throws {
         let facts = Self.silence(
             [try Self.candidate(.host, "10.0.1.2"), try Self.candidate(.relayed, "203.0.113.10")],
             [try Self.candidate(.host, "10.0.2.2")])
@@ -78,7 +78,7 @@ import WireFormat
     }
 
     @Test("Where no server answers over UDP, TCP is the next thing to try, and the report says what they answered")
-    func serverAnswersUDP()
+    func blockedUDP()
         throws
     {
         var facts = Self.silence(
@@ -94,7 +94,7 @@ import WireFormat
     }
 
     @Test("Names that nobody resolved are named as the reason")
-    func namesResolvedNamed() throws {
+    func unresolvedNames() throws {
         var facts = ConnectivityFacts()
         facts.localCandidates = [try Self.candidate(.host, "10.0.1.2")]
         facts.unresolvedNames = 2
@@ -103,7 +103,7 @@ import WireFormat
     }
 
     @Test("Names that were not asked for are told, and what allows it")
-    func namesAskedTold() throws {
+    func unaskedNames() throws {
         var facts = ConnectivityFacts()
         facts.localCandidates = [try Self.candidate(.host, "10.0.1.2")]
         facts.namesLeftOut = 3
@@ -114,7 +114,7 @@ import WireFormat
     }
 
     @Test("Descriptions without a common version of IP, and without an address, are told apart")
-    func descriptionsCommonVersion() throws {
+    func noCommonVersion() throws {
         var facts = ConnectivityFacts()
         facts.localCandidates = [try Self.candidate(.host, "10.0.1.2")]
         #expect(ConnectivityAdvice.lines(for: facts)[0].contains("names no address"))
@@ -130,7 +130,7 @@ import WireFormat
             (.unanswered, 0, 2, "in one direction alone"),
             (.unroutable, 0, 0, "no route"),
         ])
-    func sideHeardDecides(
+    func heardOnOneSide(
         fate: ConnectivityFacts.Fate, answered: Int, received: Int, words: String
     ) throws {
         let ours = try Self.candidate(.host, "10.0.1.2")
@@ -146,7 +146,7 @@ import WireFormat
     }
 
     @Test("A report has a line for each pair with its counts, up to a bound")
-    func reportLinePair() throws {
+    func linePerPair() throws {
         let ours = try Self.candidate(.host, "10.0.1.2")
         let pair = Pair(
             local: ours, remote: try Self.candidate(.serverReflexive, "203.0.113.2"), fate: .unanswered, checksSent: 7,
@@ -170,7 +170,7 @@ import WireFormat
             ("100.128.0.1", false), ("169.254.1.1", true), ("127.0.0.1", true), ("fd00::1", true), ("fc00::1", true),
             ("fe80::1", true), ("2001:db8::1", false), ("203.0.113.1", false),
         ])
-    func privateAddressesRFC(text: String, isPrivate: Bool) throws {
+    func privateAddresses(text: String, isPrivate: Bool) throws {
         #expect(try #require(IPAddress(text)).isPrivate == isPrivate)
     }
 

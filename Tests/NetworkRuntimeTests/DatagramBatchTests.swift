@@ -50,7 +50,7 @@ import WireFormat
     @Test(
         "Datagrams of one size, of falling sizes and of rising ones stay what they were",
         arguments: [true, false], [Loopback.v4, Loopback.v6])
-    func datagramsSizeFalling(
+    func datagramSizes(
         cuts: Bool, address: IPAddress
     ) async throws {
         let (sender, _) = try await open(at: address)
@@ -65,7 +65,7 @@ import WireFormat
     }
 
     @Test("More than a batch holds leaves all the same, to each whom it is for")
-    func batchHoldsLeaves() async throws {
+    func overfullBatch() async throws {
         let (sender, _) = try await open(at: Loopback.v4)
         let (left, toLeft) = try await open(at: Loopback.v4)
         let (right, toRight) = try await open(at: Loopback.v4)
@@ -78,7 +78,7 @@ import WireFormat
     }
 
     @Test("What the kernel refuses is counted, and the rest leaves")
-    func kernelRefusesCounted() async throws {
+    func kernelRefusals() async throws {
         let (sender, _) = try await open(at: Loopback.v4)
         let (receiver, arrivals) = try await open(at: Loopback.v4)
         // No socket of a loopback address reaches out of the machine.
@@ -93,7 +93,7 @@ import WireFormat
     }
 
     @Test("A socket that is full has datagrams wait in its channel, in their order")
-    func socketFullDatagrams() async throws {
+    func fullSocket() async throws {
         let (sender, _) = try await open(at: Loopback.v4)
         let (receiver, arrivals) = try await open(at: Loopback.v4)
         sender.holdBack()

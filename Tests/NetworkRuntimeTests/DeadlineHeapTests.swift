@@ -43,7 +43,7 @@ import WireFormat
     }
 
     @Test("Rows of members that left are used again")
-    func rowsMembersLeft() {
+    func reusedRows() {
         var heap = DeadlineHeap()
         let rows = (0..<8).map { heap.insert(Instant(nanoseconds: Int64($0))) }
         for row in rows { heap.remove(row) }

@@ -29,7 +29,7 @@ import WireFormat
     }
 
     @Test("What others are sent too is taken no lower than 320x180 at 5 frames a second")
-    func sentTakenLower() {
+    func sharedFloor() {
         var settings = Self.wanted
         for _ in 0..<100 {
             Self.limits(kilobits: 1, frames: 0.1, macroblocks: 48).apply(to: &settings, isShared: true)
@@ -40,7 +40,7 @@ import WireFormat
     }
 
     @Test("Limits that are higher hold for all who are sent the same, and none raises what is wanted")
-    func limitsHigherHold() {
+    func higherLimits() {
         var settings = Self.wanted
         Self.limits(kilobits: 900, frames: 15, macroblocks: 3600).apply(to: &settings, isShared: true)
         #expect(settings.bitsPerSecond == 900_000 && settings.framesPerSecond == 15)
@@ -53,7 +53,7 @@ import WireFormat
     }
 
     @Test("The share that a peer takes is the least of bits, frames and sides")
-    func sharePeerTakes() {
+    func leastShare() {
         let cases: [(SendingLimits, Double)] = [
             (Self.limits(), 1), (Self.limits(kilobits: 500), 0.25), (Self.limits(frames: 15), 0.5),
             (Self.limits(macroblocks: 8160 / 4), 0.5), (Self.limits(kilobits: 1000, frames: 3, macroblocks: 8000), 0.1),

@@ -43,7 +43,7 @@ import WireFormat
     }
 
     @Test("Everybody gets every frame, whoever has died or can't keep up")
-    func everybodyGetsFrame() async throws {
+    func everyFrame() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         var seats: [Seat] = []
         for index in 0..<50 {
@@ -79,7 +79,7 @@ import WireFormat
     }
 
     @Test("A room is spread over event loops, each with a port of its own")
-    func roomSpreadEvent() async throws {
+    func spreadOverLoops() async throws {
         let ports = try await SharedPorts(addresses: [Loopback.v4], count: 2)
         var seats: [Seat] = []
         for _ in 0..<6 { seats.append(try await Self.seat(on: ports.next())) }
@@ -107,7 +107,7 @@ import WireFormat
     }
 
     @Test("A port that was closed is free at once")
-    func portClosedFree() async throws {
+    func closedPort() async throws {
         var number: UInt16 = 0
         for _ in 0..<20 {
             let port = try await SharedPort(addresses: [Loopback.v4], port: number)
@@ -117,7 +117,7 @@ import WireFormat
     }
 
     @Test("Deadlines are kept in their order, and those that were taken back don't ring")
-    func deadlinesKeptOrder() async throws {
+    func deadlineOrder() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         let eventLoop = port.eventLoop
         let (rung, ringing) = AsyncStream.makeStream(of: Int.self)

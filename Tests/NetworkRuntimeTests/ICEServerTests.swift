@@ -43,12 +43,12 @@ import WireFormat
             "turn:%zz:word@relay",
             "http://relay",
         ])
-    func urlServerRefused(url: String) {
+    func invalidURLs(url: String) {
         #expect(throws: ICEServerError.self) { try ICEServer(url: url, username: "alice", password: "sesame") }
     }
 
     @Test("User and password come from the URL, percent signs undone, else from beside it")
-    func userPasswordCome() throws {
+    func credentials() throws {
         let own = try ICEServer(url: "turn:17:bob%3A1%40x@relay", username: "alice", password: "sesame")
         #expect(own.source.username == "17")
         #expect(own.source.password == "bob:1@x")
@@ -64,7 +64,7 @@ import WireFormat
             "turn:bob:secret@relay", "turns:bob:secret@relay:99999", "turn:bob:sec@ret@relay", "stun:bob:secret@relay",
             "turns:bob:secret@relay?transport=udp", "turn:bob:secret",
         ])
-    func descriptionErrorShows(url: String) {
+    func hiddenPassword(url: String) {
         var shown = ""
         do {
             let server = try ICEServer(url: url)
@@ -77,7 +77,7 @@ import WireFormat
     }
 
     @Test("A numeric server is not looked up")
-    func numericServerLooked() async throws {
+    func numericServer() async throws {
         let addresses = try await ICEServer(url: "turn:[::1]:5000?transport=tcp", username: "a", password: "b")
             .resolve()
         #expect(addresses.map(\.address) == [TransportAddress("::1", port: 5000)])

@@ -58,7 +58,7 @@ import WireFormat
     }
 
     @Test("The address in use goes: another one takes over without a word to the peer")
-    func addressUseGoes() async throws {
+    func lostAddress() async throws {
         let call = try await Call(at: [Self.first, Self.second])
         await call.expectFrames(from: 1)
         let used = try #require(await call.sender.usedAddress)
@@ -77,7 +77,7 @@ import WireFormat
     }
 
     @Test("Where there is no other address, a new one and a restart bring the call back")
-    func addressNewRestart() async throws {
+    func newAddress() async throws {
         let call = try await Call(at: [Self.first])
         await call.expectFrames(from: 1)
         await call.sender.interfacesDidChange(present: [])
@@ -95,7 +95,7 @@ import WireFormat
     }
 
     @Test("An address that is taken away is not opened again by itself, and may be added")
-    func addressTakenAway() async throws {
+    func removedAddress() async throws {
         let call = try await Call(at: [Self.first, Self.second])
         let socket = try #require(await call.sender.localAddresses.first)
         await call.sender.removeLocalAddress(socket.ip)

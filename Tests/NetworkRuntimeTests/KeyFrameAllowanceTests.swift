@@ -25,21 +25,21 @@ import Testing
     }
 
     @Test("Who keeps asking is answered at intervals that double, up to ten seconds")
-    func keepsAskingAnswered() {
+    func keepsAsking() {
         var allowance = KeyFrameAllowance()
         let answers = Self.answers(&allowance, asking: stride(from: 0, through: 60_000, by: 20))
         #expect(answers == [0, 300, 900, 2100, 4500, 9300, 18_900, 28_900, 38_900, 48_900, 58_900, 68_900])
     }
 
     @Test("Who asks now and then is answered at once")
-    func asksNowAnswered() {
+    func occasionalRequests() {
         var allowance = KeyFrameAllowance()
         let times = stride(from: 0, through: 300_000, by: 15_000)
         #expect(Self.answers(&allowance, asking: times) == Array(times))
     }
 
     @Test("Who asks regularly and politely gets no more than one in ten seconds, after a while")
-    func asksRegularlyPolitely() {
+    func regularRequests() {
         for interval in [500, 1000, 2000, 5000] {
             var allowance = KeyFrameAllowance()
             let answers = Self.answers(&allowance, asking: stride(from: 0, through: 300_000, by: interval))
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test("Who has stopped asking is soon heard as before")
-    func stoppedAskingSoon() {
+    func stoppedAsking() {
         var allowance = KeyFrameAllowance()
         _ = Self.answers(&allowance, asking: stride(from: 0, through: 60_000, by: 20))
         // Answered last at 68.9 s; ten seconds are halved five times, then what is left is no more than 300 ms.

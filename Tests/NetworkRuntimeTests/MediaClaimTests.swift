@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test("What the offer has is given first, what it has not is added, and none twice")
-    func offerGivenFirst() async throws {
+    func offeredMediaFirst() async throws {
         let connection = try await Loopback.open(as: .offerer)
         let known = LocalIdentity.MediaKind.video(streamID: "alice#content", isContent: true)
         #expect(try await connection.claimMedia(known, atMost: 1) == 0)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test("No more are given than a connection may have")
-    func givenConnection() async throws {
+    func claimLimit() async throws {
         let connection = try await Loopback.open(as: .offerer)
         let limit = PeerConnection.maximumMedia
         for number in 1..<limit {
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test("What the peer rejected can be taken up again, as new media")
-    func peerRejectedTaken() async throws {
+    func rejectedMedia() async throws {
         let connection = try await Loopback.open(as: .offerer)
         let viewer = try await Loopback.open(as: .answerer)
         let voice = LocalIdentity.MediaKind.audio(streamID: "alice", isContent: false)

@@ -22,7 +22,7 @@ import WireFormat
     @Test(
         "A responder on the network is heard, and its address found",
         .enabled(if: device != nil, "needs an interface with IPv4 multicast"))
-    func responderNetworkHeard() async throws {
+    func responderIsHeard() async throws {
         let device = try #require(Self.device)
         let name = "7a4f3b0e-52c1-4f0e-9a37-2d7d4f0e11aa.local"
         let address = IPAddress.v4(0xC000_0242)
@@ -37,7 +37,7 @@ import WireFormat
     }
 
     @Test("A search that is cancelled ends, and a name that nobody knows ends it too")
-    func searchCancelledEnds() async throws {
+    func cancelledSearch() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let client = MulticastDNSClient(eventLoop: loop, logger: Self.logger)
         let search = Task { await client.resolve(["nobody-here.local"]) { _, _ in } }

@@ -24,7 +24,7 @@ import WireFormat
     }
 
     @Test("A mapping is judged by what different servers saw of one socket")
-    func mappingJudgedDifferent() throws {
+    func mappingKinds() throws {
         #expect(try Self.mapping([]) == .unknown)
         #expect(try Self.mapping([("203.0.113.10", 3478, "10.0.1.2", 5000)]) == .none)
         #expect(try Self.mapping([("203.0.113.10", 3478, "203.0.113.1", 5000)]) == .unknown, "one server can't tell")
@@ -43,7 +43,7 @@ import WireFormat
     }
 
     @Test("Of several sockets the worst counts, and they are not compared with each other")
-    func severalSocketsWorst() throws {
+    func severalSockets() throws {
         let server = try Self.address("203.0.113.10", 3478)
         let first = try Self.address("10.0.1.2", 1)
         let second = try Self.address("10.0.2.2", 2)
@@ -56,7 +56,7 @@ import WireFormat
     }
 
     @Test("Filtering is judged by which of the answers from elsewhere came")
-    func filteringJudgedAnswers() {
+    func filtering() {
         #expect(NATFiltering(fromOtherAddress: true, fromOtherPort: nil) == .endpointIndependent)
         #expect(NATFiltering(fromOtherAddress: false, fromOtherPort: true) == .addressDependent)
         #expect(NATFiltering(fromOtherAddress: false, fromOtherPort: false) == .addressAndPortDependent)
@@ -64,7 +64,7 @@ import WireFormat
     }
 
     @Test("The other address of a server is read at every length without a trap")
-    func addressServerRead() throws {
+    func otherAddress() throws {
         var random = SystemRandomNumberGenerator()
         let v4: [UInt8] = [0, 1, 0x0D, 0x97, 203, 0, 113, 11]
         let v6: [UInt8] = [0, 2, 0x0D, 0x97, 0x20, 1, 0x0D, 0xB8] + [UInt8](repeating: 0, count: 11) + [9]
@@ -111,7 +111,7 @@ import WireFormat
     }
 
     @Test("Blocked UDP is told apart from a server that refuses")
-    func blockedUDPTold() {
+    func blockedUDP() {
         let blocked = Self.diagnosis(.unknown, [Self.silent])
         #expect(!blocked.hasWayOut && blocked.advice[0].contains("?transport=tcp"))
         let relayed = Self.diagnosis(.unknown, [Self.silent, Self.relay])
@@ -122,7 +122,7 @@ import WireFormat
     }
 
     @Test("Without a network, and without multicast, that is what is said")
-    func networkMulticastSaid() {
+    func withoutNetwork() {
         let loopback = Self.diagnosis(.unknown, [], address: "127.0.0.1")
         #expect(
             !loopback.hasWayOut

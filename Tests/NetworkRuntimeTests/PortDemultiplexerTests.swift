@@ -17,7 +17,7 @@ import WireFormat
     }
 
     @Test("A request goes by its fragment, and opens no address")
-    func requestGoesFragment() throws {
+    func requestsByFragment() throws {
         var ports = PortDemultiplexer()
         let (one, two) = (ports.join(), ports.join())
         ports.register("aaaa", of: one)
@@ -31,7 +31,7 @@ import WireFormat
     }
 
     @Test("An address that one connection uses is not another's by a forged check")
-    func addressConnectionUses() throws {
+    func contestedAddress() throws {
         var ports = PortDemultiplexer()
         let (one, two) = (ports.join(), ports.join())
         ports.note(Self.media.span.bytes, sentBy: one, from: Self.local, to: Self.peer, now: start)
@@ -48,7 +48,7 @@ import WireFormat
     }
 
     @Test("Nothing is left of a connection that ended, and nobody fills the tables")
-    func leftConnectionEnded() throws {
+    func endedConnection() throws {
         var ports = PortDemultiplexer()
         let one = ports.join()
         for port in UInt16(1)...200 {
@@ -67,7 +67,7 @@ import WireFormat
     }
 
     @Test("Of a connection's fragments and requests the newest are known")
-    func connectionFragmentsRequests() throws {
+    func newestAreKnown() throws {
         var ports = PortDemultiplexer()
         let one = ports.join()
         let fragments = (0..<10).map { "fragment\($0)" }

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test("Who has less than half goes down a rung, who has far less another, and nobody holds the others back")
-    func halfGoesRung() {
+    func stepsDown() {
         var rungs = Self.rungs([2_500_000, 2_000_000, 900_000, 300_000, 100_000, 50_000])
         #expect(Self.pass(&rungs, from: 0, to: 10).sorted { $0[0] < $1[0] } == [[2, 1], [3, 2], [4, 2], [5, 2]])
         #expect(rungs.rate(of: 0, now: .seconds(10)) == 2_000_000)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test("A path that recovers brings its viewer up, once it has done well for long")
-    func pathRecoversBrings() {
+    func stepsUp() {
         var rungs = Self.rungs([2_000_000, 500_000])
         #expect(Self.pass(&rungs, from: 0, to: 5) == [[1, 1]])
         rungs.setRate(1_100_000, of: 1)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test("A short dip moves nobody")
-    func shortDipMoves() {
+    func shortDip() {
         var rungs = Self.rungs([2_000_000, 1_500_000])
         #expect(Self.pass(&rungs, from: 0, to: 5).isEmpty)
         rungs.setRate(400_000, of: 1)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test("A new viewer, and one that nothing is sent to, hold nobody back")
-    func newViewerSent() {
+    func newViewer() {
         var rungs = Self.rungs([2_000_000])
         rungs.add(7, now: .seconds(10))
         rungs.setRate(300_000, of: 7)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test("Who takes far less than others do by its description is set apart before it is sent anything")
-    func takesFarDescription() {
+    func lowDescription() {
         var rungs = Self.rungs([2_000_000, 1_500_000])
         rungs.add(7, share: 0.03, now: .zero)
         #expect(rungs.rung(of: 7) == QualityRungs<Int>.limitedRungs.lowerBound)
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test("A description that is changed to far less holds at once, and one that is changed back after a while")
-    func descriptionChangedFar() {
+    func changedDescription() {
         var rungs = Self.rungs([2_000_000, 1_500_000, 600_000])
         #expect(Self.pass(&rungs, from: 0, to: 5) == [[2, 1]])
         rungs.setShare(0.49, of: 1)
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test("Alone, or where all take little, nobody is set apart by its description")
-    func aloneTakeLittle() {
+    func littleForAll() {
         var rungs = QualityRungs<Int>()
         for (viewer, share) in [0.13, 0.07, 0.2].enumerated() { rungs.add(viewer, share: share, now: .zero) }
         #expect((0..<3).map { rungs.rung(of: $0) } == [0, 0, 0])
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test("Where the best leaves, those that are left come up")
-    func bestLeavesLeft() {
+    func bestLeaves() {
         var rungs = Self.rungs([2_500_000, 600_000, 500_000])
         #expect(Self.pass(&rungs, from: 0, to: 5).sorted { $0[0] < $1[0] } == [[1, 1], [2, 1]])
         rungs.remove(0)

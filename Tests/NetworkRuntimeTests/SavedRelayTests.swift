@@ -26,7 +26,7 @@ import WireFormat
     @Test(
         "What is read is what was written, less the time that has passed, and no password",
         arguments: ["192.0.2.1", "2001:db8::1"])
-    func readWrittenTime(host: String) throws {
+    func roundTrip(host: String) throws {
         let server = try ICEServer(url: "turn:relay.example", username: "alice", password: "sesame")
         var expected = try relay(host, of: server)
         let json = try JSONEncoder().encode(SavedRelay(expected, now: now))
@@ -40,7 +40,7 @@ import WireFormat
     }
 
     @Test("The credentials are those of the server and the user that it was asked for with")
-    func credentialsServerUser() throws {
+    func credentials() throws {
         let url = "turn:relay.example"
         let alice = try ICEServer(url: url, username: "alice", password: "sesame")
         let others = [
@@ -54,7 +54,7 @@ import WireFormat
     }
 
     @Test("What is no address is no relay")
-    func addressRelay() throws {
+    func invalidAddress() throws {
         let server = try ICEServer(url: "turn:relay.example", username: "alice", password: "sesame")
         let json = String(
             decoding: try JSONEncoder().encode(SavedRelay(try relay("192.0.2.1", of: server), now: now)), as: UTF8.self)

@@ -69,7 +69,7 @@ import WireFormat
     }
 
     @Test("Connections of one port share at the same time, and one that ends disturbs no other")
-    func connectionsPortShare() async throws {
+    func simultaneousShares() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         var shares: [Share] = []
         for _ in 0..<3 { shares.append(try await Share(on: port)) }
@@ -89,7 +89,7 @@ import WireFormat
     }
 
     @Test("What others send to the port changes nothing but counters")
-    func sendPortChanges() async throws {
+    func strangers() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         var shares = [try await Share(on: port), try await Share(on: port)]
         for share in shares { await share.connected() }
@@ -118,7 +118,7 @@ import WireFormat
     }
 
     @Test("A reflexive address of the port leads to the connection that told of it")
-    func reflexiveAddressPort() async throws {
+    func reflexiveAddress() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
         let address = try #require(await port.localAddresses.first)
         let router = try await Forwarder(to: address)
@@ -145,7 +145,7 @@ import WireFormat
     @Test(
         "Connections of one port have a relay each at the same server",
         .enabled(if: Relay.isInstalled, "coturn is not installed"))
-    func connectionsPortRelay() async throws {
+    func ownRelays() async throws {
         let relay = try await Relay()
         defer { relay.stop() }
         let port = try await SharedPort(addresses: [Loopback.v4])

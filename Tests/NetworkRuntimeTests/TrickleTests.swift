@@ -34,7 +34,7 @@ import WireFormat
     }
 
     @Test("They meet at addresses that no description has")
-    func meetAddressesDescription() async throws {
+    func trickledAddresses() async throws {
         let sender = try await open(as: .offerer)
         let viewer = try await open(as: .answerer)
         let offer = try await sender.makeOffer()

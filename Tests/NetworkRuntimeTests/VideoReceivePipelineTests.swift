@@ -32,7 +32,7 @@ import WireFormat
     }
 
     @Test("After a frame that can't be decoded one key frame is asked for, and nothing is shown before it")
-    func frameDecodedKey() throws {
+    func undecodableFrame() throws {
         let frames = try encode(following: 3)
         try #require(frames.count == 4)
         let requests = Locked(0)
@@ -53,7 +53,7 @@ import WireFormat
     }
 
     @Test("A decoder that falls far behind begins anew at a key frame, which is asked for")
-    func decoderFallsFar() throws {
+    func decoderFallsBehind() throws {
         let frames = try encode(following: 1)
         try #require(frames.count == 2)
         let requests = Locked(0)

@@ -8,7 +8,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
     private let megabit = CapacityTrace(constant: .kilobitsPerSecond(1000))
 
     @Test("Packets wait for those before them, and pass at the capacity")
-    func packetsWaitPass() {
+    func queueing() {
         var bottleneck = Bottleneck(capacity: megabit)
         let first = bottleneck.send(size: 1250, flow: 0, now: at(0))
         let second = bottleneck.send(size: 1250, flow: 1, now: at(4))
@@ -22,7 +22,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
     }
 
     @Test("A packet that is passing when the capacity falls passes the slower for the rest")
-    func packetPassingCapacity() {
+    func capacityFalls() {
         let trace = CapacityTrace(
             initially: .kilobitsPerSecond(1000), steps: [.init(from: at(5), rate: .kilobitsPerSecond(250))])
         #expect(trace.departure(ofBytes: 1250, from: at(0)) == at(25))
@@ -31,7 +31,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
     }
 
     @Test("While nothing passes, packets wait")
-    func passesPacketsWait() {
+    func outage() {
         let trace = CapacityTrace(
             initially: .kilobitsPerSecond(1000),
             steps: [
@@ -45,7 +45,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
         arguments: [
             Bottleneck.QueueLimit(byteCount: 12_500), Bottleneck.QueueLimit(duration: .milliseconds(100)),
         ])
-    func tailDroppedBytes(limit: Bottleneck.QueueLimit) {
+    func tailDrop(limit: Bottleneck.QueueLimit) {
         var bottleneck = Bottleneck(capacity: megabit, limit: limit)
         let passages = (0..<12).map { _ in bottleneck.send(size: 1250, flow: 7, now: at(0)) }
         #expect(passages.prefix(10).allSatisfy { $0 != nil })
@@ -57,7 +57,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
     }
 
     @Test("An empty queue has room for any packet")
-    func emptyQueueRoom() {
+    func emptyQueue() {
         var bottleneck = Bottleneck(capacity: megabit, limit: .init(byteCount: 100))
         let passages = [
             bottleneck.send(size: 1250, flow: 0, now: at(0)), bottleneck.send(size: 10, flow: 0, now: at(1)),
@@ -66,7 +66,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
     }
 
     @Test("What a flow's packets wait is the other's queue too, and each has its own delay after it")
-    func flowPacketsWait() {
+    func sharedQueue() {
         var network = Dumbbell<String>(
             forward: Bottleneck(capacity: megabit), backward: Bottleneck(capacity: megabit),
             paths: [.init(delay: .milliseconds(100)), .init(delay: .milliseconds(5))], seed: 1)
@@ -84,7 +84,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
     }
 
     @Test("Jitter delays, never reorders, and loss takes its share")
-    func jitterDelaysReorders() {
+    func jitterAndLoss() {
         var network = Dumbbell<Int>(
             forward: Bottleneck(capacity: CapacityTrace(constant: .kilobitsPerSecond(100_000))),
             backward: Bottleneck(capacity: megabit),
@@ -103,7 +103,7 @@ private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(mil
     }
 
     @Test("Fairness and percentiles are as they are defined")
-    func fairnessPercentilesDefined() {
+    func fairnessAndPercentiles() {
         #expect(jainIndex([1, 1, 1]) == 1)
         #expect(jainIndex([3, 0, 0]) == 1.0 / 3)
         #expect(jainIndex([]) == 1)

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test("The slope of an exact line is found, with no error")
-    func slopeExactLine() throws {
+    func exactLine() throws {
         let fit = try #require(LineFit(times: times, values: times.map { 7 + 0.25 * $0 }, other: times.map { _ in 1 }))
         #expect(abs(fit.slope - 0.25) < 1e-9)
         #expect(fit.slopeError < 1e-6)
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test("What hangs on the number of viewers is no growth")
-    func hangsNumberViewers() throws {
+    func moreViewers() throws {
         // More viewers in the second half: without them in the fit it would seem to grow.
         let viewers = zip(viewers, times).map { $0 + ($1 > 500 ? 2 : 0) }
         let fit = try #require(LineFit(times: times, values: viewers.map { 20 + 3 * $0 }, other: viewers))
@@ -28,20 +28,20 @@ import Testing
     }
 
     @Test("A leak is found beneath what hangs on the number of viewers")
-    func leakFoundBeneath() throws {
+    func leak() throws {
         let values = zip(times, viewers).map { 20 + 3 * $1 + 0.01 * $0 }
         let fit = try #require(LineFit(times: times, values: values, other: viewers))
         #expect(abs(fit.slope - 0.01) < 1e-9)
     }
 
     @Test("The slope of noise is within four of its errors of zero", arguments: 1...40)
-    func slopeNoiseFour(seed: UInt64) throws {
+    func independentNoise(seed: UInt64) throws {
         let fit = try #require(LineFit(times: times, values: noise(seed, deviation: 3), other: viewers))
         #expect(abs(fit.slope) < 4 * fit.slopeError)
     }
 
     @Test("The slope of a wandering value is within four of its errors of zero", arguments: 1...40)
-    func slopeWanderingValue(
+    func wanderingValue(
         seed: UInt64
     ) throws {
         // Each value keeps nine tenths of the one before: an error that took them for independent would be too small.
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test("The error of a value that wanders is greater than that of one that does not")
-    func errorValueWanders() throws {
+    func wanderingError() throws {
         let steps = noise(3, deviation: 1)
         var value = 0.0
         let wandering = steps.map { step in
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test("Too few values, or all of one moment, tell nothing")
-    func fewValuesMoment() throws {
+    func tooFewValues() throws {
         #expect(LineFit(times: [], values: [], other: []) == nil)
         #expect(LineFit(times: [1, 2], values: [1], other: [1, 1]) == nil)
         let two = try #require(LineFit(times: [1, 2], values: [1, 2], other: [1, 1]))

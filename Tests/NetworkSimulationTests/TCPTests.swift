@@ -57,7 +57,7 @@ private func bulk(_ control: TCPCongestionControl, from start: Int = 0) -> TCPTr
     }
 
     @Test("A long flow fills the bottleneck and its queue", arguments: TCPCongestionControl.allCases)
-    func longFlowFills(control: TCPCongestionControl) throws {
+    func longFlow(control: TCPCongestionControl) throws {
         var run = TCPRun([bulk(control)], kilobits: 2000, queue: .milliseconds(300), delays: [.milliseconds(50)])
         run.run(until: at(120))
         let flow = try #require(run.network.forward.flows[0])
@@ -82,7 +82,7 @@ private func bulk(_ control: TCPCongestionControl, from start: Int = 0) -> TCPTr
     /// Mathis et al.: a rate of 1.22 segments a round trip over the square root of the loss; here each segment is
     /// acknowledged.
     @Test("With random loss NewReno has the rate of the square-root law")
-    func randomLossNewReno() {
+    func randomLoss() {
         var run = TCPRun(
             [bulk(.newReno)], kilobits: 100_000, queue: .seconds(1), delays: [.milliseconds(50)], loss: 0.005)
         run.run(until: at(300))
@@ -92,7 +92,7 @@ private func bulk(_ control: TCPCongestionControl, from start: Int = 0) -> TCPTr
     }
 
     @Test("When everything is lost the timer backs off, and data flows again afterwards")
-    func everythingLostTimer() {
+    func timerBacksOff() {
         var sender = TCPSender(.cubic)
         var now = at(0)
         while sender.pollSegment(now: now) != nil {}
@@ -121,7 +121,7 @@ private func bulk(_ control: TCPCongestionControl, from start: Int = 0) -> TCPTr
     }
 
     @Test("Files end, and pauses lie between them")
-    func filesEndPauses() {
+    func filesAndPauses() {
         let user = TCPTraffic(
             .files(byteCounts: 30_000...50_000, meanPause: .seconds(10), beginsWithFile: true), .cubic, start: at(0),
             end: at(300), seed: 5)

@@ -50,17 +50,17 @@ import WireFormat
     }
 
     @Test("A packet's own word for its section holds against what a description says of its source")
-    func packetWordSection() throws {
+    func packetsOwnWord() throws {
         checkThatBothArrive(try makeCall(seed: 821, editOffer: Self.swapped))
     }
 
     @Test("Sections that announce no source are told apart by their packets' word")
-    func sectionsAnnounceSource() throws {
+    func noAnnouncedSources() throws {
         checkThatBothArrive(try makeCall(seed: 822) { Self.without(Self.sources, $0) })
     }
 
     @Test("A payload type that one section has tells it, and a source that turns out to be another's is given up")
-    func payloadTypeSection()
+    func uniquePayloadType()
         throws
     {
         let call = try makeCall(seed: 823) { offer in
@@ -78,7 +78,7 @@ import WireFormat
     }
 
     @Test("A payload type that two sections have tells nothing, and nothing is guessed")
-    func payloadTypeTwo() throws {
+    func sharedPayloadType() throws {
         let call = try makeCall(seed: 824) { Self.without(Self.sources + ["a=extmap:1 "], $0) }
         let before = call.viewer.counts.packetsUnknown
         call.run(for: .seconds(1))

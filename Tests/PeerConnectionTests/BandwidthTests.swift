@@ -33,7 +33,7 @@ import WireFormat
     @Test(
         "The estimate rises to what the path carries, falls with it, and rises again",
         arguments: [UInt64(901), 902, 903])
-    func estimateRisesPath(seed: UInt64) throws {
+    func estimateFollowsPath(seed: UInt64) throws {
         let call = try makeCall(1500, seed: seed)
         call.run(for: .seconds(15))
         #expect(target(call) > 1000 && target(call) <= 1600)
@@ -50,7 +50,7 @@ import WireFormat
     }
 
     @Test("A clean path is found to be wide within two seconds, by probes")
-    func cleanPathFound() throws {
+    func widePathIsProbed() throws {
         let call = try makeCall(20_000, seed: 910)
         call.run(for: .seconds(3))
         #expect(target(call) > 2200)
@@ -66,7 +66,7 @@ import WireFormat
 
     /// Each is a wakeup of whoever listens, and a room has thousands that do.
     @Test("Small rises are told once a second, and at last in full")
-    func smallRisesTold() throws {
+    func smallRises() throws {
         let call = try makeCall(1500, seed: 912)
         call.run(for: .seconds(15))
         let told = call.record.targetsOf[0, default: []].filter { $0.target.bitrate > .zero }
@@ -84,7 +84,7 @@ import WireFormat
     }
 
     @Test("No more than the maximum is told, whatever the path carries")
-    func maximumToldPath() throws {
+    func maximumHolds() throws {
         var options = SimulatedCall.Options()
         options.sender.maximumBitrate = .kilobitsPerSecond(800)
         let call = try makeCall(20_000, seed: 911, options: options)
@@ -96,7 +96,7 @@ import WireFormat
     }
 
     @Test("Without transport-wide feedback receiver reports are gone by")
-    func transportWideFeedback() throws {
+    func receiverReportsAlone() throws {
         var options = SimulatedCall.Options()
         options.editAnswer = { answer in
             answer.split(separator: "\r\n", omittingEmptySubsequences: false)
@@ -115,7 +115,7 @@ import WireFormat
     }
 
     @Test("Without transport-wide feedback the receiver's estimate lowers the target, as long as it is told")
-    func transportWideFeedbackReceiver()
+    func receiverEstimate()
         throws
     {
         var options = SimulatedCall.Options()
@@ -142,7 +142,7 @@ import WireFormat
     }
 
     @Test("After an interruption the last estimate is gone by, after a change of the path the start rate")
-    func interruptionLastEstimate() throws {
+    func afterInterruption() throws {
         let call = try makeCall(20_000, seed: 918)
         call.run(for: .seconds(10))
         let before = call.sender.bandwidth.estimator.estimate
@@ -164,7 +164,7 @@ import WireFormat
     }
 
     @Test("A path that takes longer is told of, though the rate stays")
-    func pathTakesLonger() throws {
+    func longerPath() throws {
         var options = SimulatedCall.Options()
         options.sender.maximumBitrate = .kilobitsPerSecond(300)
         let call = try makeCall(20_000, seed: 919, options: options)
@@ -181,7 +181,7 @@ import WireFormat
     }
 
     @Test("What is shared goes before a camera, and sound before both")
-    func sharedGoesCamera() throws {
+    func priorities() throws {
         var options = SimulatedCall.Options()
         options.media = [
             .video(streamID: "alice", isContent: false), .video(streamID: "alice#content", isContent: true),
@@ -206,7 +206,7 @@ import WireFormat
     }
 
     @Test("An encoder that produces too much is told that the queue is full, and when it no longer is")
-    func encoderProducesMuch() throws {
+    func fullQueue() throws {
         let call = try SimulatedCall(
             conditions: LinkConditions(delay: .milliseconds(20), rate: .kilobitsPerSecond(400)), seed: 914)
         call.run(for: .seconds(4))
@@ -217,7 +217,7 @@ import WireFormat
     }
 
     @Test("What a peer says without its keys changes only counts")
-    func peerSaysKeys() throws {
+    func peerWithoutKeys() throws {
         let call = try makeCall(2000, seed: 915)
         call.run(for: .seconds(4))
         let before = call.target(0)
@@ -241,7 +241,7 @@ import WireFormat
     }
 
     @Test("Feedback that makes no sense, of a peer with keys, traps nothing")
-    func feedbackMakesSense() throws {
+    func senselessFeedback() throws {
         let call = try makeCall(2000, seed: 916)
         call.run(for: .seconds(2))
         var random = SeededGenerator(seed: 6)

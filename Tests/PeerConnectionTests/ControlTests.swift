@@ -41,7 +41,7 @@ import WireFormat
     }
 
     @Test("However many ask at once, the encoder is asked once")
-    func howeverManyAsk() throws {
+    func requestsAtOnce() throws {
         let call = try makeCall(seed: 301)
         receive([pictureLoss(call), intraRequest(call, 1), pictureLoss(call), intraRequest(call, 2)], on: call)
         receive([pictureLoss(call)], on: call)
@@ -54,7 +54,7 @@ import WireFormat
     }
 
     @Test("A request soon after another is kept until its time, and a key frame in between answers it")
-    func requestSoonAnother() throws {
+    func deferredRequest() throws {
         let call = try makeCall(seed: 302)
         receive([pictureLoss(call)], on: call)
         call.run(for: .milliseconds(100))
@@ -74,7 +74,7 @@ import WireFormat
     }
 
     @Test("A full intra request that is repeated under its number is one request")
-    func fullIntraRequest() throws {
+    func repeatedIntraRequest() throws {
         let call = try makeCall(seed: 303)
         receive([intraRequest(call, 9)], on: call)
         call.run(for: .seconds(1))
@@ -87,7 +87,7 @@ import WireFormat
     }
 
     @Test("Frames before the connection are counted, and the first after it must be a key frame")
-    func framesConnectionCounted() throws {
+    func framesBeforeConnection() throws {
         let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 304)
         let frame = PacketizedFrame(
             vp8: [0x11, 0, 0, 1, 2, 3], descriptor: VP8PayloadDescriptor(startsPartition: true), isKeyFrame: false,
@@ -104,7 +104,7 @@ import WireFormat
     }
 
     @Test("Feedback for a source that is not sent is counted and asks for nothing")
-    func feedbackSourceSent() throws {
+    func unknownSource() throws {
         let call = try makeCall(seed: 305)
         let stranger = SynchronizationSource(0xDEAD_BEEF)
         let before = call.sender.counts.packetsUnknown
@@ -120,7 +120,7 @@ import WireFormat
     }
 
     @Test("The same packets asked for over and over are not sent over and over")
-    func packetsAskedSent() throws {
+    func repeatedNACKs() throws {
         let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 306)
         let wire = Box<[[UInt8]]>([])
         call.tap = { datagram, end in
@@ -139,7 +139,7 @@ import WireFormat
     }
 
     @Test("A goodbye for one of two reporters ends nothing; for the last it ends the call")
-    func goodbyeTwoReporters() throws {
+    func reporterGoodbyes() throws {
         let call = try makeCall(seed: 307)
         let viewer = call.viewer.inbound[0].localSource
         let other = SynchronizationSource(0x0102_0304)
@@ -153,7 +153,7 @@ import WireFormat
     }
 
     @Test("Of those whom the peer reports for, no more are remembered than a connection has")
-    func peerReportsRemembered() throws {
+    func boundedReporters() throws {
         let call = try makeCall(seed: 309)
         for source in UInt32(1)...500 {
             receive([.receiverReport(ReceiverReport(source: SynchronizationSource(source)))], on: call)
@@ -171,7 +171,7 @@ import WireFormat
     }
 
     @Test("What feedback announces is read no faster than receivers have to tell")
-    func feedbackAnnouncesRead() throws {
+    func boundedFeedback() throws {
         let call = try makeCall(seed: 308)
         #expect(call.sender.counts.packetsUnknown == 0, "all that a receiver tells by itself is read")
         let burst = FeedbackAllowance.burst / 8192
@@ -187,7 +187,7 @@ import WireFormat
     }
 
     @Test("Five thousand packets a second, each reported three times, are always read")
-    func fiveThousandPackets() {
+    func allowanceSuffices() {
         var allowance = FeedbackAllowance()
         var now = Instant(nanoseconds: 0)
         for _ in 0..<400 {

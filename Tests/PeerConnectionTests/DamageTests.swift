@@ -34,7 +34,7 @@ import WireFormat
     }
 
     @Test("STUN, RTP and RTCP with any one byte changed, or cut short, change nothing")
-    func stunRTPRTCP() throws {
+    func damagedPackets() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 401)
         let count = damage(call, kinds: [.stun, .rtp, .rtcp], perKind: 40, seed: 402)
         call.run(for: .seconds(5))
@@ -68,7 +68,7 @@ import WireFormat
     }
 
     @Test("DTLS with a byte changed ends in a call or in a failure that says why", arguments: UInt64(410)..<418)
-    func dtlsByteChanged(seed: UInt64) throws {
+    func damagedHandshake(seed: UInt64) throws {
         let call = try callWithDamagedHandshake(seed: seed) { $0.indices }
         let isInsecure = call.record.failures.allSatisfy { if case .insecure = $0 { true } else { false } }
         #expect(isInsecure, "\(call.record.failures)")
@@ -78,7 +78,7 @@ import WireFormat
     @Test(
         "A record of DTLS with its head changed, or one that is protected with any byte changed, stops no call",
         arguments: UInt64(450)..<458)
-    func recordDTLSHead(
+    func damagedRecords(
         seed: UInt64
     ) throws {
         // RFC 6347 §4.1: type, version, epoch, sequence number, length; what is of a later epoch is authentic or nothing.
@@ -88,7 +88,7 @@ import WireFormat
     }
 
     @Test("Random bytes of every kind are let fall")
-    func randomBytesKind() throws {
+    func randomBytes() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 420)
         call.run(for: .seconds(1))
         var random = SeededGenerator(seed: 421)
@@ -112,7 +112,7 @@ import WireFormat
     }
 
     @Test("What a peer encrypts itself may say anything: RTCP with any byte changed")
-    func peerEncryptsSay() throws {
+    func hostilePeerRTCP() throws {
         let call = try SimulatedCall(conditions: WholeCallTests.disturbed(loss: 0.1), seed: 430)
         let wire = Box<[[UInt8]]>([])
         call.tap = { datagram, end in
@@ -144,7 +144,7 @@ import WireFormat
     }
 
     @Test("What a peer encrypts itself may say anything: RTP with any byte changed")
-    func peerEncryptsSayRTP() throws {
+    func hostilePeerRTP() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 440)
         let wire = Box<[[UInt8]]>([])
         call.tap = { datagram, end in

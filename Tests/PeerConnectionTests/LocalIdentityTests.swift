@@ -7,7 +7,7 @@ import WireFormat
 
 @Suite struct LocalIdentityTests {
     @Test("What is stored between an offer and its answer is the same identity, and offers the same")
-    func storedOfferAnswer() throws {
+    func storedIdentity() throws {
         var random = SeededGenerator(seed: 701)
         let identity = try LocalIdentity(media: SoundCallTests.four, unixTime: 1_700_000_000, random: &random)
         let stored = try JSONDecoder().decode(LocalIdentity.self, from: JSONEncoder().encode(identity))
@@ -25,7 +25,7 @@ import WireFormat
     }
 
     @Test("Media know what they are of")
-    func mediaKnow() {
+    func mediaKinds() {
         #expect(SoundCallTests.four.map(\.isVideo) == [true, false, false, true])
         #expect(SoundCallTests.four.map(\.isContent) == [true, true, false, false])
         #expect(SoundCallTests.four.map(\.streamID) == ["alice#content", "alice#content", "alice", "alice"])

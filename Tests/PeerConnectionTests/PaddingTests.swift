@@ -63,7 +63,7 @@ import WireFormat
     }
 
     @Test("Padding goes over RTX alone, numbered without a gap, and the receiver takes it for nothing")
-    func paddingGoesRTX() throws {
+    func paddingOverRTX() throws {
         let (call, wire) = try makeCall(seed: 921)
         // Where much is wanted packets are sent again, and where little is, padding alone.
         pad(call, at: .kilobitsPerSecond(5000), for: .seconds(1), sendsFrames: true)
@@ -85,7 +85,7 @@ import WireFormat
     }
 
     @Test("What padding took is in the statistics, payload and headers apart")
-    func paddingTookStatistics() throws {
+    func paddingStatistics() throws {
         let (call, wire) = try makeCall(seed: 922)
         pad(call, at: .kilobitsPerSecond(5000), for: .seconds(1), sendsFrames: true)
         pad(call, for: .seconds(1))
@@ -108,7 +108,7 @@ import WireFormat
     }
 
     @Test("A media that is stopped, or wants nothing, is not padded with")
-    func mediaStoppedWants() throws {
+    func stoppedMedia() throws {
         let (call, wire) = try makeCall(seed: 923)
         call.sender.setSending(false, media: 0, now: call.now)
         call.run(for: .milliseconds(50), sendsFrames: false)

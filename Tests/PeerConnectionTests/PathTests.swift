@@ -11,7 +11,7 @@ import WireFormat
     static let clean = LinkConditions(delay: .milliseconds(20))
 
     @Test("Without a path the connection fails when its time is over, and says what became of each pair")
-    func pathConnectionFails() throws {
+    func noPath() throws {
         var options = SimulatedCall.Options()
         options.sender.connectTimeout = .seconds(12)
         let call = try SimulatedCall(conditions: Self.clean, seed: 101, options: options)
@@ -27,7 +27,7 @@ import WireFormat
     }
 
     @Test("A path that breaks for ten seconds is told of, comes back, and frames flow again")
-    func pathBreaksTen() throws {
+    func brokenPath() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 102)
         call.run(for: .seconds(3))
         call.isCut = true
@@ -44,7 +44,7 @@ import WireFormat
     }
 
     @Test("A path that ends ends the connection when consent expires, and nothing is sent after that")
-    func pathEndsEnds() throws {
+    func consentExpires() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 103)
         call.run(for: .seconds(3))
         call.isCut = true
@@ -59,7 +59,7 @@ import WireFormat
     }
 
     @Test("A handshake whose path ends is no unreachable peer: a path there was")
-    func handshakePathEnds() throws {
+    func pathEndsInHandshake() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 104)
         // The path is there after one round trip, the handshake needs more.
         call.run(for: .milliseconds(70), sendsFrames: false)
@@ -71,7 +71,7 @@ import WireFormat
     }
 
     @Test("A NAT that forgets gives the viewer another port, and the call goes on through it")
-    func natForgetsGives() throws {
+    func natRebinding() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 105)
         call.run(for: .seconds(3))
         call.viewerPublicAddress = TransportAddress(ip: SimulatedCall.viewerAddress.ip, port: 6001)
@@ -83,7 +83,7 @@ import WireFormat
     }
 
     @Test("A peer that takes TCP connections alone is sent the whole call over one")
-    func peerTakesTCP() throws {
+    func overTCP() throws {
         var options = SimulatedCall.Options()
         options.isOverTCP = true
         options.editAnswer = { answer in
@@ -110,7 +110,7 @@ import WireFormat
     }
 
     @Test("An answer that comes half a minute late finds the peer's first flight waiting")
-    func answerComesHalf() throws {
+    func lateAnswer() throws {
         var options = SimulatedCall.Options()
         options.answerDelay = .seconds(20)
         let call = try SimulatedCall(conditions: Self.clean, seed: 106, options: options)
@@ -141,7 +141,7 @@ import WireFormat
     }
 
     @Test("A certificate that is not the announced one ends the connection, naming both", arguments: [true, false])
-    func certificateAnnouncedEnds(isOffer: Bool) throws {
+    func wrongCertificate(isOffer: Bool) throws {
         let forged = (0..<32).map { _ in "AB" }.joined(separator: ":")
         let edit: (String) -> String = { text in
             text.split(separator: "\r\n").map { line in
@@ -163,7 +163,7 @@ import WireFormat
     }
 
     @Test("A forged alert from elsewhere does not end a handshake")
-    func forgedAlertElsewhere() throws {
+    func forgedAlert() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 108)
         let stranger = TransportAddress(ip: .v4(0xCB00_7109), port: 9)
         // A fatal handshake_failure in the clear (RFC 6347 §4.1, RFC 5246 §7.2).
@@ -182,7 +182,7 @@ import WireFormat
     }
 
     @Test("Counter mode with HMAC carries a call to a peer without GCM")
-    func counterModeHMAC() throws {
+    func peerWithoutGCM() throws {
         var options = SimulatedCall.Options()
         options.viewer.srtpProfiles = [.aes128CMHMACSHA1Tag80]
         let call = try SimulatedCall(conditions: WholeCallTests.disturbed(loss: 0.05), seed: 109, options: options)
@@ -192,7 +192,7 @@ import WireFormat
     }
 
     @Test("Another peer's answer is refused, and the call goes on")
-    func anotherPeerAnswer() throws {
+    func anotherPeersAnswer() throws {
         let call = try SimulatedCall(conditions: Self.clean, seed: 110)
         call.run(for: .seconds(1))
         let offer = try call.sender.makeOffer()

@@ -41,7 +41,7 @@ import WireFormat
     // MARK: Offers
 
     @Test("An offer that says the same is the same; one that says more has the next version")
-    func offerSaysSays() throws {
+    func offerVersions() throws {
         let call = try makeCall(seed: 601)
         let first = try call.makeOffer()
         #expect(version(first) == "1")
@@ -56,7 +56,7 @@ import WireFormat
     }
 
     @Test("A later offer keeps all sections where they are, with their transport, and adds at the end")
-    func laterOfferKeeps() throws {
+    func sectionsKeepPlaces() throws {
         let call = try makeCall(seed: 602, media: [Self.screen, Self.voice])
         let first = try call.makeOffer()
         let added = try call.sender.addMedia(Self.camera, trackID: "front")
@@ -82,7 +82,7 @@ import WireFormat
     // MARK: Adding and stopping
 
     @Test("A camera and a voice join a running share, which goes on without a gap")
-    func cameraVoiceJoin() throws {
+    func cameraAndVoiceJoin() throws {
         let call = try makeCall(seed: 603)
         let source = call.sender.outbound[0].stream?.source
         _ = try call.sender.addMedia(Self.camera)
@@ -133,7 +133,7 @@ import WireFormat
     }
 
     @Test("A media that stops by an offer says goodbye, and sends on from where it was when it begins again")
-    func mediaStopsOffer()
+    func stopByOffer()
         throws
     {
         let call = try makeCall(seed: 604, media: [Self.screen, Self.voice])
@@ -165,7 +165,7 @@ import WireFormat
     }
 
     @Test("A media can pause and go on without any description")
-    func mediaPauseGo() throws {
+    func pauseWithoutOffer() throws {
         let call = try makeCall(seed: 605)
         let goodbyes = try goodbyes(of: call)
         call.sender.setSending(false, media: 0, now: call.now)
@@ -185,7 +185,7 @@ import WireFormat
     }
 
     @Test("What waits in the pacer of a media that stops does not follow its goodbye")
-    func waitsPacerMedia() throws {
+    func queueAfterGoodbye() throws {
         let call = try makeCall(seed: 606)
         call.sendFrame(media: 0)
         let waits = call.sender.hasQueuedPackets
@@ -197,7 +197,7 @@ import WireFormat
     }
 
     @Test("A section that the answer rejects keeps its place and stays rejected; the transport goes on")
-    func sectionAnswerRejects() throws {
+    func rejectedSection() throws {
         let call = try makeCall(seed: 607, media: [Self.screen, Self.voice])
         let goodbyes = try goodbyes(of: call)
         let mids = call.sender.localMedia.map(\.mid)
@@ -231,7 +231,7 @@ import WireFormat
     // MARK: The other side
 
     @Test("The viewer may offer too, and send what it adds")
-    func viewerOfferSend() throws {
+    func viewerOffers() throws {
         let call = try makeCall(seed: 608, media: [Self.screen, Self.voice])
         let voice = try call.viewer.addMedia(.audio(streamID: "bob", isContent: false))
         let offer = try SessionDescription.parse(call.viewer.makeOffer().description)
@@ -272,7 +272,7 @@ import WireFormat
     }
 
     @Test("The peer may put another section where one was rejected")
-    func peerPutAnother() throws {
+    func reusedSection() throws {
         let call = try makeCall(seed: 617, media: [Self.screen, Self.voice])
         let mids = call.sender.localMedia.map(\.mid)
         try call.renegotiate { answer in
@@ -293,7 +293,7 @@ import WireFormat
     }
 
     @Test("A peer that leaves out what it doesn't send is still known by it")
-    func peerLeavesDoesn() throws {
+    func omittedAttributes() throws {
         let call = try makeCall(seed: 615)
         call.sender.setSending(false, media: 0, now: call.now)
         let text = try call.makeOffer().description.split(separator: "\r\n")
@@ -308,7 +308,7 @@ import WireFormat
     @Test(
         "An id that would break the description's lines is refused at once, and hinders no later offer",
         arguments: ["a b", "", "x\r\na=evil"])
-    func idBreakDescription(
+    func malformedID(
         _ id: String
     ) throws {
         let call = try makeCall(seed: 616)
@@ -322,7 +322,7 @@ import WireFormat
     }
 
     @Test("Numbers that the peer's own sections use are not given to others")
-    func numbersPeerSections() throws {
+    func numbersInUse() throws {
         let call = try makeCall(seed: 609)
         _ = try call.viewer.addMedia(.audio(streamID: "bob", isContent: false))
         // The viewer's offer has its voice under 97 after renumbering, in a bundle where 96 and 97 are the screen's.
@@ -410,7 +410,7 @@ import WireFormat
     }
 
     @Test("A later offer that lacks a section, moves one or trades parts in DTLS is refused by the answerer")
-    func laterOfferLacks()
+    func laterOfferRefused()
         throws
     {
         let call = try makeCall(seed: 611, media: [Self.screen, Self.voice])
@@ -444,7 +444,7 @@ import WireFormat
     }
 
     @Test("After its end a connection takes no description")
-    func endConnectionTakes() throws {
+    func afterEnd() throws {
         let call = try makeCall(seed: 612)
         let offer = try call.makeOffer()
         call.sender.close(now: call.now)
@@ -457,7 +457,7 @@ import WireFormat
     }
 
     @Test("A later answer cut short or damaged anywhere traps nothing, and breaks nothing")
-    func laterAnswerCut() throws {
+    func damagedAnswer() throws {
         let call = try makeCall(seed: 613, media: [Self.screen, Self.voice])
         _ = try call.sender.addMedia(Self.camera)
         let offer = try call.makeOffer()

@@ -22,7 +22,7 @@ import WireFormat
     }
 
     @Test("A restart has new credentials on both sides, and no frame is lost by it")
-    func restartNewCredentials() throws {
+    func newCredentials() throws {
         let call = try makeCall(seed: 801)
         let before = try credentials(call.makeOffer())
         let pair = call.sender.selectedPair?.id
@@ -46,7 +46,7 @@ import WireFormat
     }
 
     @Test("A restart whose checks find nothing leaves the old pair")
-    func restartChecksFind() throws {
+    func failedRestart() throws {
         let call = try makeCall(seed: 802)
         let pair = call.sender.selectedPair?.id
         call.sender.restartICE()
@@ -63,7 +63,7 @@ import WireFormat
     }
 
     @Test("After consent has expired a restart in time brings the call back with a key frame")
-    func consentExpiredRestart() throws {
+    func restartAfterExpiry() throws {
         var options = SimulatedCall.Options()
         options.sender.restartPatience = .seconds(30)
         options.viewer.restartPatience = .seconds(30)
@@ -90,7 +90,7 @@ import WireFormat
     }
 
     @Test("Without a restart in time the connection fails")
-    func restartTimeConnection() throws {
+    func noRestartInTime() throws {
         var options = SimulatedCall.Options()
         options.sender.restartPatience = .seconds(30)
         let call = try makeCall(seed: 804, options: options)
@@ -102,7 +102,7 @@ import WireFormat
     }
 
     @Test("An answer that doesn't restart what the offer does is refused, and one to an offer rolled back")
-    func answerDoesnRestart() throws {
+    func answerWithoutRestart() throws {
         let call = try makeCall(seed: 805)
         let plain = try call.makeOffer()
         let unchanged = try call.viewer.answer(offer: plain, now: call.now)
@@ -140,7 +140,7 @@ import WireFormat
     }
 
     @Test("A socket that goes needs a restart, and a new one is enough for it")
-    func socketGoesNeeds() throws {
+    func lostSocket() throws {
         var options = SimulatedCall.Options()
         options.sender.restartPatience = .seconds(30)
         let call = try makeCall(seed: 807, options: options)

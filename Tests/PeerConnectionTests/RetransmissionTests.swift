@@ -47,7 +47,7 @@ import WireFormat
     }
 
     @Test("What was asked for when a media stopped does not keep later requests from being answered")
-    func askedMediaStopped() throws {
+    func requestsBeforeStop() throws {
         let (call, wire) = try makeCall(seed: 801)
         var dropped: UInt64 = 0
         while dropped <= UInt64(VideoSender.maximumQueuedRetransmissions) {
@@ -79,7 +79,7 @@ import WireFormat
     @Test(
         "Without RTX a number stands for one packet only, however later descriptions have it written",
         arguments: [true, false])
-    func rtxNumberStands(
+    func oneNumberOnePacket(
         asksBefore: Bool
     ) throws {
         let (call, wire) = try makeCall(seed: 802, editOffer: WireTests.withoutRTX)
@@ -103,7 +103,7 @@ import WireFormat
     }
 
     @Test("With RTX a packet can be sent again after another description too")
-    func rtxPacketSent() throws {
+    func rtxAfterRenumbering() throws {
         let (call, wire) = try makeCall(seed: 803)
         let numbers = wire.value.suffix(20).map(number)
         try call.renegotiate {
@@ -116,7 +116,7 @@ import WireFormat
     }
 
     @Test("Reports count what their own source sent; the statistics count all", arguments: [true, false])
-    func reportsCountSource(hasRTX: Bool) throws {
+    func reportsAndStatistics(hasRTX: Bool) throws {
         let (call, wire) = try makeCall(seed: 804, editOffer: { hasRTX ? $0 : WireTests.withoutRTX($0) })
         ask(for: wire.value.suffix(20).map(number), on: call)
         call.run(for: .seconds(3), sendsFrames: false)

@@ -57,7 +57,7 @@ import WireFormat
     }
 
     @Test("A later offer may end every section; it is answered, and the transport stands")
-    func laterOfferEnd() throws {
+    func offerEndsAll() throws {
         let call = try makeCall(seed: 811, media: [Self.screen, Self.voice])
         let text = try Self.rejecting([0, 1], in: call.makeOffer().description)
         let offer = try SessionDescription.parse(text)
@@ -70,7 +70,7 @@ import WireFormat
     }
 
     @Test("A later answer that rejects every section stops what is sent; the transport stands")
-    func laterAnswerRejects() throws {
+    func answerRejectsAll() throws {
         let call = try makeCall(seed: 812)
         try call.renegotiate { Self.rejecting([0], in: $0) }
         #expect(!call.isSending(0))
@@ -78,7 +78,7 @@ import WireFormat
     }
 
     @Test("A later offer of which nothing can be taken is answered too")
-    func laterOfferTaken() throws {
+    func unusableOffer() throws {
         let call = try makeCall(seed: 813)
         let offer = try call.makeOffer().description.replacing("VP8/90000", with: "H264/90000")
         let answer = try call.viewer.answer(offer: SessionDescription.parse(offer), now: call.now)
@@ -89,7 +89,7 @@ import WireFormat
     // MARK: This side's media
 
     @Test("What was rejected can be added again, however often it was")
-    func rejectedAddedHowever() throws {
+    func addedAgain() throws {
         let call = try makeCall(seed: 814)
         var index = try call.sender.addMedia(Self.voice)
         for _ in 0...PeerConnection.maximumMedia {
@@ -113,7 +113,7 @@ import WireFormat
     }
 
     @Test("A media is pending, agreed or refused as the newest descriptions have it")
-    func mediaPendingAgreed() throws {
+    func agreements() throws {
         let call = try makeCall(seed: 815)
         let voice = try call.sender.addMedia(Self.voice)
         _ = try call.makeOffer()
@@ -200,7 +200,7 @@ import WireFormat
     }
 
     @Test("A goodbye that comes when its section stands for something else is not the peer's")
-    func goodbyeComesSection() throws {
+    func staleGoodbye() throws {
         let call = try makeCall(seed: 818)
         let mid = call.sender.localMedia[0].mid
         let text = try call.makeOffer().description

@@ -24,12 +24,12 @@ import WireFormat
     }
 
     @Test("An answer that asks for nothing limits nothing")
-    func answerAsksLimits() throws {
+    func noParameters() throws {
         #expect(try limits(adding: []) == SendingLimits())
     }
 
     @Test("max-fs and max-fr limit size and rate, as Firefox writes them (RFC 7741 6.1)")
-    func maxFsMax() throws {
+    func sizeAndRate() throws {
         let limits = try limits(adding: ["a=fmtp:96 max-fs=12288;max-fr=60"])
         #expect(limits.maximumMacroblocks == 12_288)
         #expect(limits.maximumFramesPerSecond == 60)
@@ -42,12 +42,12 @@ import WireFormat
             "max-fs=47;max-fr=0.09", "max-fs=1;max-fr=1e-300", "max-fs=1048577;max-fr=1001",
             "max-fs=9223372036854775807;max-fr=1e300", "max-fs=99999999999999999999;max-fr=1e999",
         ])
-    func valuesEncoderKeep(parameters: String) throws {
+    func beyondExtremes(parameters: String) throws {
         #expect(try limits(adding: ["a=fmtp:96 \(parameters)"]) == SendingLimits())
     }
 
     @Test("The smallest and the largest values are kept")
-    func smallestLargestValues() throws {
+    func extremes() throws {
         let least = try limits(adding: ["a=fmtp:96 max-fs=48;max-fr=0.1"])
         #expect(least.maximumMacroblocks == 48 && least.maximumFramesPerSecond == 0.1)
         let most = try limits(adding: ["a=fmtp:96 max-fs=1048576;max-fr=1000"])
@@ -57,7 +57,7 @@ import WireFormat
     @Test(
         "Values that are no positive numbers are no limits",
         arguments: ["max-fs=0;max-fr=0", "max-fs=-1;max-fr=nan", "max-fs=x;max-fr=y", "max-fs=;max-fr=inf"])
-    func valuesPositiveNumbers(parameters: String) throws {
+    func notPositive(parameters: String) throws {
         #expect(try limits(adding: ["a=fmtp:96 \(parameters)"]) == SendingLimits())
     }
 }

@@ -52,7 +52,7 @@ import WireFormat
     }
 
     @Test("With loss and reordering pictures are repaired, and sound comes as it comes, each packet once")
-    func lossReorderingPictures() throws {
+    func disturbedLink() throws {
         let call = try Self.makeCall(seed: 502, conditions: WholeCallTests.disturbed(loss: 0.05))
         call.run(for: .seconds(10))
         call.run(for: .seconds(2), sendsFrames: false)
@@ -68,7 +68,7 @@ import WireFormat
     }
 
     @Test("Sound given after a key frame leaves before it")
-    func soundGivenKey() throws {
+    func soundOvertakesKeyFrame() throws {
         let call = try Self.makeCall(seed: 503)
         call.run(for: .seconds(2), sendsFrames: false)
         let keys = try #require(call.viewerKeys)
@@ -91,7 +91,7 @@ import WireFormat
     }
 
     @Test("Pictures with sound may be held back for it, and are shown at once when the sound has stopped")
-    func picturesSoundHeld() throws {
+    func picturesWaitForSound() throws {
         let call = try Self.makeCall(seed: 509, media: Array(Self.four[0...1]))
         call.run(for: .seconds(1), sendsFrames: false)
         let keys = try #require(call.viewerKeys)
@@ -117,7 +117,7 @@ import WireFormat
     }
 
     @Test("Sound and pictures that were taken together are told to be of one time")
-    func soundPicturesTaken() throws {
+    func synchronization() throws {
         let call = try Self.makeCall(seed: 504)
         call.run(for: .seconds(4))
         let frame = try #require(call.record.framesOf[0]?.last)
@@ -138,7 +138,7 @@ import WireFormat
     }
 
     @Test("Each picture's sender is asked for its own key frame")
-    func pictureSenderAsked() throws {
+    func ownKeyFrames() throws {
         let call = try Self.makeCall(seed: 505)
         call.run(for: .seconds(2))
         call.record.keyFrameRequestsOf = [:]
@@ -152,7 +152,7 @@ import WireFormat
     }
 
     @Test("What is given for no media, or for the other kind, is counted and dropped")
-    func givenMediaKind() throws {
+    func wrongMedia() throws {
         let call = try Self.makeCall(seed: 506)
         call.sender.send(call.soundFrame(marking: 0), media: 1, now: call.now)
         call.run(for: .seconds(1), sendsFrames: false)
@@ -165,7 +165,7 @@ import WireFormat
     }
 
     @Test("Statistics tell of sound under W3C's names, on both ends")
-    func statisticsTellSound() throws {
+    func soundStatistics() throws {
         let call = try Self.makeCall(seed: 507)
         call.run(for: .seconds(4))
         let sent = call.sender.statistics(now: call.now)
@@ -198,7 +198,7 @@ import WireFormat
     }
 
     @Test("More media than a connection has room for are refused")
-    func mediaConnectionRoom() throws {
+    func tooManyMedia() throws {
         var random = SeededGenerator(seed: 508)
         let kinds = [LocalIdentity.MediaKind](repeating: Self.four[2], count: PeerConnection.maximumMedia)
         let identity = try LocalIdentity(media: kinds, unixTime: 1_700_000_000, random: &random)

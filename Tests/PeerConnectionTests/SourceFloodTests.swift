@@ -30,7 +30,7 @@ import WireFormat
     }
 
     @Test("Any number of media sources that belong to no section leaves no trace, and the call goes on")
-    func numberMediaSources() throws {
+    func unknownMediaSources() throws {
         let (call, protection) = try makeCall(seed: 451)
         let payloadType = UInt8(call.viewer.inbound[0].negotiated.payloadType)
         let before = try #require(call.viewer.transport.inbound?.streamCount)
@@ -46,7 +46,7 @@ import WireFormat
     }
 
     @Test("Any number of sources of reports takes so many streams, and the call goes on")
-    func numberSourcesReports() throws {
+    func reportSources() throws {
         let (call, protection) = try makeCall(seed: 452)
         for round in UInt32(0)..<30 {
             for source in round * 100 + 1...round * 100 + 100 {
@@ -63,7 +63,7 @@ import WireFormat
     }
 
     @Test("A source that a later description names is received, whatever sources there were before")
-    func sourceLaterDescription() throws {
+    func sourceNamedLater() throws {
         let (call, protection) = try makeCall(seed: 453)
         let old = try #require(call.viewer.inbound[0].source)
         let payloadType = UInt8(call.viewer.inbound[0].negotiated.payloadType)
@@ -113,7 +113,7 @@ import WireFormat
     }
 
     @Test("Who has no keys makes nobody lose a stream")
-    func keysMakesLose() throws {
+    func forgedSources() throws {
         let (call, _) = try makeCall(seed: 454)
         let source = try #require(call.viewer.inbound[0].source)
         let payloadType = UInt8(call.viewer.inbound[0].negotiated.payloadType)

@@ -60,7 +60,7 @@ import WireFormat
     }
 
     @Test("What is found after the description is told, once, and then that it was all")
-    func foundDescriptionTold() throws {
+    func foundLater() throws {
         var peer = try Self.open(as: .offerer, seed: 901)
         let offer = try peer.makeOffer()
         #expect(offer.description.contains("a=ice-options:ice2 trickle"))
@@ -85,7 +85,7 @@ import WireFormat
     }
 
     @Test("Nobody is told one by one who did not say so, and the descriptions are complete")
-    func toldSayDescriptions() throws {
+    func withoutTrickle() throws {
         for (ours, theirs) in [(false, true), (true, false)] {
             var peer = try Self.open(as: .offerer, seed: 902, trickles: ours)
             var viewer = try Self.open(as: .answerer, seed: 904, trickles: theirs)
@@ -101,7 +101,7 @@ import WireFormat
     }
 
     @Test("A candidate of the peer is taken, or refused with the reason")
-    func candidatePeerTaken() throws {
+    func remoteCandidates() throws {
         var peer = try Self.open(as: .offerer, seed: 905)
         var viewer = try Self.open(as: .answerer, seed: 907)
         #expect(throws: RemoteCandidateError.noDescription) {
@@ -157,7 +157,7 @@ import WireFormat
             (.all, true, ["0f2e-4f.local", "HIDDEN.local.", "a.hidden.local", "viewer.example", "local"]),
             (.relay, false, []), (.relay, true, []),
         ])
-    func nameAskedOutside(
+    func nameLookups(
         policy: TransportPolicy, resolves: Bool, asked: [String]
     ) throws {
         let names = ["0f2e-4f.local", "HIDDEN.local.", "a.hidden.local", "viewer.example", "local"]
@@ -185,7 +185,7 @@ import WireFormat
     }
 
     @Test("No more of a description's candidates are kept than are checked, in however many descriptions")
-    func descriptionCandidatesKept() throws {
+    func boundedCandidates() throws {
         var peer = try Self.open(as: .offerer, seed: 915)
         var viewer = try Self.open(as: .answerer, seed: 917)
         let limit = viewer.agent.maximumRemoteCandidates
@@ -208,7 +208,7 @@ import WireFormat
     }
 
     @Test("A candidate of the description before is stale, one of the next waits for it")
-    func candidateDescriptionStale() throws {
+    func staleAndEarlyCandidates() throws {
         let call = try SimulatedCall(conditions: PathTests.clean, seed: 908)
         call.run(for: .seconds(2))
         let fragment = call.viewer.remoteUsernameFragment
@@ -250,7 +250,7 @@ import WireFormat
     }
 
     @Test("Two that know nothing of each other's addresses connect by what is told later", arguments: [false, true])
-    func twoKnowAddresses(isNamed: Bool) throws {
+    func connectsByTrickle(isNamed: Bool) throws {
         var options = SimulatedCall.Options()
         options.sender.trickles = true
         options.viewer.trickles = true
@@ -285,7 +285,7 @@ import WireFormat
     }
 
     @Test("Where the peer has told all and nothing works, the connection fails before its time")
-    func peerToldWorks() throws {
+    func earlyFailure() throws {
         var options = SimulatedCall.Options()
         options.sender.trickles = true
         options.viewer.trickles = true

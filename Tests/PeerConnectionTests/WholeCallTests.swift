@@ -15,7 +15,7 @@ import WireFormat
     }
 
     @Test("On a clean path every frame arrives, after a quarter of a second at most")
-    func cleanPathFrame() throws {
+    func cleanPath() throws {
         let call = try SimulatedCall(conditions: Self.lossless, seed: 1)
         let start = call.now
         call.run(for: .seconds(5))
@@ -45,7 +45,7 @@ import WireFormat
     }
 
     @Test("Decoding can go on from frame to frame: no gap but before a key frame")
-    func decodingGoFrame() throws {
+    func decodableFrames() throws {
         let call = try SimulatedCall(conditions: Self.disturbed(loss: 0.2), seed: 21)
         call.run(for: .seconds(10))
         // Nearly 300 were sent; a gap costs a round trip and what it takes to ask.
@@ -60,7 +60,7 @@ import WireFormat
     }
 
     @Test("The same seed gives the same link and the same packets")
-    func seedGivesLink() throws {
+    func isDeterministic() throws {
         func run() throws -> SimulatedCall.Record {
             let call = try SimulatedCall(conditions: Self.disturbed(loss: 0.05), seed: 31)
             call.run(for: .seconds(5))
@@ -75,7 +75,7 @@ import WireFormat
     }
 
     @Test("A frame is paced: no 5 ms carry more than the pacing rate and one group allow")
-    func framePacedMs() throws {
+    func pacedFrame() throws {
         let call = try SimulatedCall(conditions: Self.lossless, seed: 41)
         let rates = Box<[DataRate]>([])
         call.tap = { [unowned call] _, end in
@@ -110,7 +110,7 @@ import WireFormat
     }
 
     @Test("Statistics carry W3C's names and count what went out and what came in")
-    func statisticsCarryW3C() throws {
+    func w3cStatistics() throws {
         let call = try SimulatedCall(conditions: Self.disturbed(loss: 0.05), seed: 61)
         call.run(for: .seconds(5))
         let sent = call.sender.statistics(now: call.now)

@@ -50,7 +50,7 @@ import WireFormat
     }
 
     @Test("Without RTX a lost packet is sent again byte for byte, and the viewer takes it")
-    func rtxLostPacket() throws {
+    func repeatsWithoutRTX() throws {
         let (call, wire, _) = try run(seed: 201, loss: 0.05, editOffer: Self.withoutRTX)
         var first: [UInt16: [UInt8]] = [:]
         var repeated = 0
@@ -71,7 +71,7 @@ import WireFormat
     }
 
     @Test("Payload types and extension ids are those of the answer, whatever the offer said")
-    func payloadTypesExtension() throws {
+    func numbersOfAnswer() throws {
         let (call, _, packets) = try run(seed: 202, loss: 0.05, editOffer: Self.renumbered)
         let media = packets.filter { $0.header.payloadType == PayloadType(41) }
         let repeats = packets.filter { $0.header.payloadType == PayloadType(42) }
@@ -98,7 +98,7 @@ import WireFormat
     }
 
     @Test("No report goes out before a packet, and each second one does")
-    func reportGoesPacket() throws {
+    func reportSchedule() throws {
         let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 203)
         let wire = Box<[(kind: DatagramKind, bytes: [UInt8])]>([])
         call.tap = { datagram, end in
@@ -124,7 +124,7 @@ import WireFormat
     }
 
     @Test("A close before the first frame says goodbye as a receiver, for no packet was sent")
-    func closeFirstFrame() throws {
+    func earlyClose() throws {
         let call = try SimulatedCall(conditions: LinkConditions(delay: .milliseconds(20)), seed: 204)
         call.run(for: .seconds(1), sendsFrames: false)
         let keys = try #require(call.viewerKeys)

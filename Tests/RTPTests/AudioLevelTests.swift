@@ -24,7 +24,7 @@ struct AudioLevelTests {
     }
 
     @Test("The extension is one byte in both forms")
-    func extensionByteForms() throws {
+    func bothForms() throws {
         var extensions = HeaderExtensions()
         extensions.audioLevel = AudioLevel(level: 42, isVoice: true)
         // RFC 6464 §3: 0xAA is the voice flag with 42.
@@ -42,7 +42,7 @@ struct AudioLevelTests {
     }
 
     @Test("A packet of another implementation is read and written alike")
-    func packetAnotherImplementation() throws {
+    func foreignPacket() throws {
         // aiortc: marker, payload type 109, mid "snd" (1), audio level (7), an Opus packet of one frame.
         let packet = hex("90ed12341234567887654321bede000212736e6470aa0000fc010203")
         var map = HeaderExtensionMap()
@@ -61,7 +61,7 @@ struct AudioLevelTests {
     }
 
     @Test("An element of another length is passed over")
-    func elementAnotherLength() throws {
+    func otherLength() throws {
         var map = HeaderExtensionMap()
         map[.audioLevel] = 7
         let packet = hex("90ef0001 00000002 00000003 bede0001 71aa0000")
@@ -70,7 +70,7 @@ struct AudioLevelTests {
     }
 
     @Test("The sound's clock runs from the peer's offset")
-    func soundClockRuns() {
+    func soundClock() {
         let frame = EncodedAudioFrame(
             payload: [0xFC], mediaTime: 1 << 32 | 960, captureTime: .seconds(1), sampleCount: 960)
         #expect(frame.timestamp(offset: RTPTimestamp(.max)).rawValue == 959)

@@ -70,7 +70,7 @@ struct OpusPacketTests {
     }
 
     @Test("A packet of twenty milliseconds says so")
-    func packetTwentyMilliseconds() throws {
+    func twentyMilliseconds() throws {
         // Configuration 31, stereo, one frame: what a browser sends for music.
         let packet = try parse([0xFC, 1, 2, 3])
         #expect(packet.duration == .milliseconds(20))
@@ -89,12 +89,12 @@ struct OpusPacketTests {
     }
 
     @Test("Rule 1: a packet has at least one byte")
-    func rulePacketByte() {
+    func emptyPacket() {
         #expect(error([]) == .truncated(.opusTableOfContents, offset: 0))
     }
 
     @Test("Rule 2: no implied length is above 1275")
-    func ruleImpliedLength() throws {
+    func impliedLength() throws {
         _ = try parse([0x08] + zeros(1275))
         #expect(error([0x08] + zeros(1276)) == .invalid(.opusFrameLength, offset: 1))
         _ = try parse([0x09] + zeros(2550))
@@ -110,14 +110,14 @@ struct OpusPacketTests {
     }
 
     @Test("Rule 3: two equal frames fill an odd packet")
-    func ruleTwoEqual() {
+    func twoEqualFrames() {
         #expect(error([0x09, 0]) == .invalid(.opusFrameLength, offset: 1))
         #expect(error([0x09, 0, 0]) == nil)
         #expect(error([0x09, 0, 0, 0]) == .invalid(.opusFrameLength, offset: 1))
     }
 
     @Test("Rule 4: the first of two frames is within the packet")
-    func ruleFirstTwo() {
+    func firstOfTwo() {
         #expect(error([0x0A]) == .truncated(.opusFrameLength, offset: 1))
         #expect(error([0x0A, 252]) == .truncated(.opusFrameLength, offset: 2))
         #expect(error([0x0A, 3, 0, 0]) == .truncated(.opusFrameLength, offset: 1))
@@ -128,7 +128,7 @@ struct OpusPacketTests {
     }
 
     @Test("Rule 5: there is a frame, and no more than 120 ms")
-    func ruleFrameMs() {
+    func frameCountLimits() {
         #expect(error([0x0B]) == .truncated(.opusFrameCount, offset: 1))
         #expect(error([0x0B, 0]) == .invalid(.opusFrameCount, offset: 1))
         #expect(error([0x0B, 6]) == nil)
@@ -138,7 +138,7 @@ struct OpusPacketTests {
     }
 
     @Test("Rule 6: frames of one length share what padding leaves")
-    func ruleFramesLength() throws {
+    func equalLengths() throws {
         #expect(error([0x0B, 3, 0, 0]) == .invalid(.opusFrameLength, offset: 2))
         #expect(error([0x0B, 0x43]) == .truncated(.opusPadding, offset: 2))
         #expect(error([0x0B, 0x43, 1]) == .truncated(.opusPadding, offset: 2))
@@ -152,7 +152,7 @@ struct OpusPacketTests {
     }
 
     @Test("Rule 7: frames of different lengths fit with their headers")
-    func ruleFramesDifferent() throws {
+    func differentLengths() throws {
         #expect(error([0x0B, 0x83]) == .truncated(.opusFrameLength, offset: 2))
         #expect(error([0x0B, 0x83, 1]) == .truncated(.opusFrameLength, offset: 3))
         #expect(error([0x0B, 0x83, 1, 2, 0, 0]) == .truncated(.opusFrameLength, offset: 2))

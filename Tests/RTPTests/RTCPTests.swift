@@ -102,14 +102,14 @@ struct RTCPPacketTests {
     }
 
     @Test("Packets are read and written by the byte", arguments: vectors)
-    func packetsReadWritten(_ text: String, _ packet: RTCPPacket) throws {
+    func byteForByte(_ text: String, _ packet: RTCPPacket) throws {
         let bytes = hex(text)
         #expect(try RTCPPacket.parse(compound: bytes.span.bytes) == [packet])
         #expect(packet.bytes == bytes)
     }
 
     @Test("Whatever is read of a damaged packet is written as it was read", arguments: vectors.map(\.0))
-    func readDamagedPacket(_ text: String) {
+    func damagedPacket(_ text: String) {
         forEachDamage(of: hex(text), readEverything)
     }
 
@@ -122,13 +122,13 @@ struct RTCPPacketTests {
     }
 
     @Test("A compound holds its packets in order")
-    func compoundHoldsPackets() throws {
+    func compoundOrder() throws {
         let all = Self.vectors.flatMap { hex($0.0) }
         #expect(try RTCPPacket.parse(compound: all.span.bytes) == Self.vectors.map(\.1))
     }
 
     @Test("Content that cannot be read leaves the others standing")
-    func contentCannotRead() throws {
+    func unreadableContent() throws {
         // A receiver report that announces a block it doesn't hold, then a PLI.
         let packets = try RTCPPacket.parse(compound: hex("81c90001 00000001 81ce0002 00000001 00000002").span.bytes)
         #expect(packets.count == 2)
@@ -139,7 +139,7 @@ struct RTCPPacketTests {
     }
 
     @Test("Frames that are wrong spoil the compound")
-    func framesWrongSpoil() {
+    func wrongFraming() {
         func error(_ text: String) -> RTPError? {
             let bytes = hex(text)
             do throws(RTPError) {
@@ -267,7 +267,7 @@ struct RTCPPacketTests {
     }
 
     @Test("A description with zeros too many is read")
-    func descriptionZerosMany() throws {
+    func extraZeros() throws {
         // aiortc ends a chunk with two zeros at least, where one would do.
         let bytes = hex("81ca0005 00000063 0109 7b6120636e616d657d 00 00000000")
         guard case .sourceDescription(let read)? = try RTCPPacket.parse(compound: bytes.span.bytes).first else {
@@ -301,7 +301,7 @@ struct RTCPPacketTests {
     }
 
     @Test("What one packet cannot count goes into more")
-    func packetCannotCount() throws {
+    func manyReportBlocks() throws {
         let blocks = [ReportBlock](repeating: Self.block, count: 70)
         let report = RTCPPacket.senderReport(
             SenderReport(
@@ -341,7 +341,7 @@ struct RTCPBundleWriterTests {
     }
 
     @Test("A compound begins with a report and the name")
-    func compoundBeginsReport() throws {
+    func reportFirst() throws {
         let writer = RTCPBundleWriter(source: one, canonicalName: "name", allowsReducedSize: false)
         #expect(try writer.datagrams(feedback: [pli]).map(kinds) == [[201, 202, 206]])
         let report = RTCPPacket.senderReport(

@@ -29,14 +29,14 @@ struct RTPDumpTests {
     }
 
     @Test("What is no dump is refused with its place")
-    func dumpRefusedPlace() {
+    func refusals() {
         #expect(throws: RTPError.invalid(.dumpSignature, offset: 0)) { try read(Array("#!rtpplay2.0 x\n".utf8)) }
         #expect(throws: RTPError.truncated(.dumpSignature, offset: 13)) { try read(Array("#!rtpplay1.0 x".utf8)) }
         #expect(throws: RTPError.invalid(.dumpPacket, offset: 44)) { try read(Self.head + hex("0007 0000 00000000")) }
     }
 
     @Test("A dump cut within a packet gives those before and an error at its place")
-    func dumpCutPacket() throws {
+    func cutDump() throws {
         let starts = [Self.head.count, Self.head.count + 8 + Self.packet.count]
         for count in Self.head.count..<Self.file.count {
             var reader = try RTPDumpReader(Array(Self.file.prefix(count)))
@@ -56,7 +56,7 @@ struct RTPDumpTests {
     }
 
     @Test("Packets of a damaged dump have no more than its bytes")
-    func packetsDamagedDump() {
+    func damagedDump() {
         forEachDamage(of: Self.file) { bytes in
             guard let packets = try? read(bytes) else { return }
             let taken = packets.map { $0.bytes.count + 8 }.reduce(0, +)
@@ -106,7 +106,7 @@ struct CorpusTests {
     @Test(
         "What is read of RTCP is written as it was",
         .enabled(if: Corpus.rtcp.isThere, "no ../shared/corpora/rtcp-corpus beside the clone"))
-    func readRTCPWritten() throws {
+    func rtcpRoundTrip() throws {
         var compared = 0
         for file in try Corpus.rtcp.files() {
             guard let packets = try? RTCPPacket.parse(compound: file.bytes.span.bytes) else { continue }
@@ -122,7 +122,7 @@ struct CorpusTests {
     @Test(
         "A recorded stream holds whole frames",
         .enabled(if: Corpus.rtpdump.isThere, "no ../shared/corpora/rtpdump-corpus beside the clone"))
-    func recordedStreamHolds() throws {
+    func recordedStream() throws {
         let file = try #require(try Corpus.rtpdump.files().first { $0.name.hasSuffix(".rtpdump") })
         var reader = try RTPDumpReader(file.bytes)
         var packets = 0

@@ -54,7 +54,7 @@ struct RTPHeaderTests {
     }
 
     @Test("Padding and contributing sources are left out of the payload")
-    func paddingContributingSources() throws {
+    func payloadBounds() throws {
         let header = try RTPHeader(parsing: Self.padded.span.bytes)
         #expect(header.paddingByteCount == 7)
         #expect(header.contributingSources(in: Self.padded.span.bytes).map(\.rawValue) == [1, 0xFFFF_FFFF])
@@ -62,7 +62,7 @@ struct RTPHeaderTests {
     }
 
     @Test("A header is written as another implementation writes it")
-    func headerWrittenAnother() throws {
+    func writtenBytes() throws {
         var extensions = HeaderExtensions()
         extensions.mediaIdentification = "0"
         extensions.absoluteSendTime = AbsoluteSendTime(0x123456)
@@ -81,7 +81,7 @@ struct RTPHeaderTests {
     }
 
     @Test("Every extension survives the round trip in both forms")
-    func extensionSurvivesRound() throws {
+    func extensionRoundTrip() throws {
         var extensions = HeaderExtensions()
         extensions.mediaIdentification = "video0"
         extensions.absoluteSendTime = AbsoluteSendTime(0xFFFFFF)
@@ -107,7 +107,7 @@ struct RTPHeaderTests {
     }
 
     @Test("An identification too long for the one-byte form takes the other")
-    func identificationLongByte() throws {
+    func longIdentification() throws {
         var extensions = HeaderExtensions()
         extensions.mediaIdentification = "seventeen letters"
         var map = HeaderExtensionMap()
@@ -122,7 +122,7 @@ struct RTPHeaderTests {
     }
 
     @Test("A header without negotiated extensions has no block")
-    func headerNegotiatedExtensions() throws {
+    func noNegotiatedExtensions() throws {
         var extensions = HeaderExtensions()
         extensions.videoContentType = .screenshare
         let header = try OutgoingRTPHeader(
@@ -133,7 +133,7 @@ struct RTPHeaderTests {
     }
 
     @Test("Padding is written with its count last")
-    func paddingWrittenCount() throws {
+    func writtenPadding() throws {
         var header = try OutgoingRTPHeader(
             marker: false, payloadType: #require(PayloadType(97)), sequenceNumber: SequenceNumber(1),
             timestamp: RTPTimestamp(2), source: SynchronizationSource(3))
@@ -148,7 +148,7 @@ struct RTPHeaderTests {
     }
 
     @Test("One-byte elements end at id 15, and at id 0 with a length")
-    func byteElementsEnd() throws {
+    func endOfElements() throws {
         let head = "90e0123412345678876543 21bede0002"
         for stop in ["f0 00", "0100"] {
             let packet = hex(head + "10aa" + stop + "20bb 0000")
@@ -162,7 +162,7 @@ struct RTPHeaderTests {
     }
 
     @Test("What is not a header is refused with its field")
-    func headerRefusedField() {
+    func refusals() {
         func error(_ text: String) -> RTPError? {
             let bytes = hex(text)
             do throws(RTPError) {
@@ -183,7 +183,7 @@ struct RTPHeaderTests {
     }
 
     @Test("Whatever is read of a damaged packet lies within it", arguments: [oneByte, padded, twoByte])
-    func readDamagedPacket(_ packet: [UInt8]) {
+    func damagedPacket(_ packet: [UInt8]) {
         forEachDamage(of: packet, readEverything)
     }
 
@@ -208,7 +208,7 @@ struct RTPHeaderTests {
             ("80", .unknown),
             ("", .unknown), ("0400", .unknown),
         ])
-    func datagramKnownFirst(_ text: String, _ kind: DatagramKind) {
+    func datagramKinds(_ text: String, _ kind: DatagramKind) {
         #expect(DatagramKind(hex(text).span.bytes) == kind)
     }
 
@@ -223,7 +223,7 @@ struct RTPHeaderTests {
     }
 
     @Test("A retransmission carries the original number first")
-    func retransmissionCarriesOriginal() throws {
+    func retransmission() throws {
         // aiortc: packet 500 with payload "abc", wrapped.
         let packet = hex("80610007000000000000000601f4616263")
         let header = try RTPHeader(parsing: packet.span.bytes)

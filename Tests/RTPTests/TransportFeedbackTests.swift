@@ -34,7 +34,7 @@ struct TransportFeedbackTests {
     }
 
     @Test("The draft's examples of chunks are read")
-    func draftExamplesChunks() throws {
+    func draftExamples() throws {
         // §3.1.3 and §3.1.4: a run of 221 lost packets, then one bit each for 14.
         let run = try parse(hex("8fcd0007 00000001 00000002 000000eb 00000000 00dd9f1c" + "0102030405060708"))
         #expect(run.deltas.count == 235)
@@ -43,7 +43,7 @@ struct TransportFeedbackTests {
     }
 
     @Test("Arrivals add up from the reference time")
-    func arrivalsAddReference() throws {
+    func arrivalTimes() throws {
         let feedback = TransportFeedback(
             sender: sender, media: media, baseSequenceNumber: TransportSequenceNumber(65535), referenceTime: 2,
             feedbackPacketCount: 0, deltas: [4, nil, -8])
@@ -58,7 +58,7 @@ struct TransportFeedbackTests {
     }
 
     @Test("Reserved statuses and empty runs are refused")
-    func reservedStatusesEmpty() {
+    func refusedChunks() {
         for chunks in ["60010000", "f0000000", "00000000"] {
             let bytes = hex("8fcd0005 00000001 00000002 00000008 00000000" + chunks)
             let packets = try? RTCPPacket.parse(compound: bytes.span.bytes)
@@ -77,7 +77,7 @@ struct TransportFeedbackTests {
     }
 
     @Test("Gaps in a senders numbers cost no more than a few are worth")
-    func gapsSendersNumbers() throws {
+    func wideGaps() throws {
         var builder = TransportFeedbackBuilder(sender: sender)
         // Each is as far behind the one before as 16 bits can say without going back.
         let arrivals = (0..<400).map { arrival($0 * 16_000, milliseconds: Double($0)) }
@@ -91,7 +91,7 @@ struct TransportFeedbackTests {
     }
 
     @Test("A compound has one budget of statuses")
-    func compoundBudgetStatuses() throws {
+    func statusBudget() throws {
         // 24 bytes that announce 8192 packets as lost, eighty times.
         let one = hex("8fcd0005 00000001 00000002 00002000 00000000 1fff0001")
         let many = [UInt8](repeatElement(one, count: 80).joined())
@@ -120,7 +120,7 @@ struct TransportFeedbackTests {
     }
 
     @Test("Any pattern of arrivals survives the round trip", arguments: [UInt64(1), 2, 3, 4, 5, 6, 7, 8])
-    func patternArrivalsSurvives(_ seed: UInt64) throws {
+    func roundTrip(_ seed: UInt64) throws {
         var generator = SeededGenerator(state: seed)
         for _ in 0..<200 {
             var deltas: [Int16?] = []
@@ -145,7 +145,7 @@ struct TransportFeedbackTests {
     }
 
     @Test("A builder reports what arrived and what did not")
-    func builderReportsArrived() throws {
+    func arrivedAndLost() throws {
         var builder = TransportFeedbackBuilder(sender: sender)
         let packets = builder.makeFeedback(
             for: [arrival(10, milliseconds: 100), arrival(13, milliseconds: 100.5), arrival(12, milliseconds: 200)],
@@ -164,7 +164,7 @@ struct TransportFeedbackTests {
     }
 
     @Test("A late packet does not make others lost")
-    func latePacketMake() throws {
+    func latePacket() throws {
         var builder = TransportFeedbackBuilder(sender: sender)
         _ = builder.makeFeedback(
             for: [arrival(1, milliseconds: 10), arrival(3, milliseconds: 12), arrival(4, milliseconds: 13)],
@@ -180,7 +180,7 @@ struct TransportFeedbackTests {
     }
 
     @Test("A time too long for a difference begins a new packet")
-    func timeLongDifference() {
+    func longPause() {
         var builder = TransportFeedbackBuilder(sender: sender)
         let packets = builder.makeFeedback(
             for: [arrival(65535, milliseconds: 0), arrival(0, milliseconds: 8191), arrival(2, milliseconds: 20_000)],
@@ -192,7 +192,7 @@ struct TransportFeedbackTests {
     }
 
     @Test("Every arrival is reported once in packets of allowed size", arguments: [64, 100, 1000])
-    func arrivalReportedPackets(_ limit: Int) throws {
+    func reportedOnce(_ limit: Int) throws {
         var generator = SeededGenerator(state: 42)
         var builder = TransportFeedbackBuilder(sender: sender, maximumByteCount: limit)
         var expected: [UInt16: Int64] = [:]

@@ -48,7 +48,7 @@ struct VP8PayloadDescriptorTests {
     }
 
     @Test("Every descriptor of four bytes reads without a trap")
-    func descriptorFourBytes() {
+    func everyDescriptor() {
         for first in 0...255 {
             for second in 0...255 {
                 for rest: [UInt8] in [[], [0x80], [0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0]] {
@@ -70,7 +70,7 @@ struct VP8PayloadDescriptorTests {
     }
 
     @Test("Counters number pictures and base layers")
-    func countersNumberPictures() {
+    func pictureCounters() {
         var counters = VP8PictureCounters(pictureID: 0x7FFF, temporalLevelZeroIndex: 255)
         let first = counters.next(isReference: true)
         #expect(first.pictureID == .long(0x7FFF))
@@ -111,7 +111,7 @@ struct VP8FrameHeaderTests {
     }
 
     @Test("A key frame without its start code is refused")
-    func keyFrameStart() {
+    func missingStartCode() {
         #expect(throws: RTPError.invalid(.frameHeader, offset: 3)) {
             try VP8FrameHeader(parsing: hex("b06400 9d012b 8002e001").span.bytes)
         }
@@ -134,7 +134,7 @@ struct PacketizedFrameTests {
     }
 
     @Test("Pieces are nearly equal and make the frame", arguments: [0, 1, 5, 94, 95, 188, 189, 1000, 12345])
-    func piecesNearlyEqual(_ count: Int) throws {
+    func nearlyEqualPieces(_ count: Int) throws {
         let frame = frame(count, limit: 100)
         var joined: [UInt8] = []
         var sizes: Set<Int> = []

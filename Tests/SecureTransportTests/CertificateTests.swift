@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test("A fingerprint cut or corrupted throws or parses")
-    func fingerprintCutCorrupted() {
+    func corruption() {
         let bytes = Array(Self.text.utf8)
         for count in 0..<bytes.count {
             #expect(throws: FingerprintError.self) {

@@ -54,7 +54,7 @@ import WireFormat
     }
 
     @Test("Records for keys that are not there yet are kept in small number")
-    func recordsKeysKept() throws {
+    func earlyRecords() throws {
         var path = try Self.makePath()
         try Self.expectLittleKept(of: path) {
             Self.record(22, epoch: 1, number: $0, [UInt8](repeating: 1, count: 1000))
@@ -66,7 +66,7 @@ import WireFormat
     @Test(
         "Beginnings of messages to come are kept in small number, and of those that no handshake gets to, none",
         arguments: [8...15, 8...65_535] as [ClosedRange<Int>])
-    func beginningsMessagesCome(numbers: ClosedRange<Int>) throws {
+    func unfinishedMessages(numbers: ClosedRange<Int>) throws {
         let path = try Self.makePath()
         var hopeless: UInt64 = 0
         try Self.expectLittleKept(of: path) { count in
@@ -84,7 +84,7 @@ import WireFormat
     }
 
     @Test("What is never answered is sent so often and no more")
-    func answeredSentOften() throws {
+    func unansweredFlight() throws {
         let path = try Self.makePath()
         while path.server.pollTransmit() != nil {}
         var flights = 0

@@ -109,7 +109,7 @@ import WireFormat
     }
 
     @Test("Retransmissions double up to their maximum, then the handshake fails")
-    func retransmissionsDoubleMaximum() throws {
+    func retransmissionsDouble() throws {
         let alice = try #require(Identities.alice)
         let client = try DTLSConnection(
             role: .client, context: DTLSContext(DTLSConfiguration(certificate: alice)),
@@ -135,7 +135,7 @@ import WireFormat
     @Test(
         "A flight that is lost is sent again at the very instant that it is due",
         arguments: [[1], [2], [3], [1, 2], [2, 3, 4], [3, 4, 5]])
-    func flightLostSent(lost: [Int]) throws {
+    func lostFlight(lost: [Int]) throws {
         var path = try Self.makePath()
         path.tamper = { datagram, sent in lost.contains(sent) ? [] : datagram }
         path.run()
@@ -147,7 +147,7 @@ import WireFormat
     }
 
     @Test("Repetitions of a flight have record numbers of their own and the same messages")
-    func repetitionsFlightRecord() throws {
+    func repeatedFlight() throws {
         let path = try Self.makePath()
         path.client.start(now: path.now)
         var flights = [try #require(path.client.pollTransmit())]
@@ -178,7 +178,7 @@ import WireFormat
     }
 
     @Test("A mismatch is told with both fingerprints")
-    func mismatchToldFingerprints() throws {
+    func fingerprintMismatch() throws {
         let alice = try #require(Identities.alice)
         let bob = try #require(Identities.bob)
         var path = try Self.makePath(clientExpects: [alice.fingerprint()])
@@ -204,7 +204,7 @@ import WireFormat
     }
 
     @Test("Of several hashes the strongest decides")
-    func severalHashesStrongest() throws {
+    func strongestHash() throws {
         let alice = try #require(Identities.alice)
         let bob = try #require(Identities.bob)
         var good = try Self.makePath(
@@ -217,7 +217,7 @@ import WireFormat
     }
 
     @Test("No fingerprint at all accepts nobody")
-    func fingerprintAccepts() throws {
+    func noFingerprint() throws {
         var path = try Self.makePath(clientExpects: [])
         path.run()
         #expect(path.client.failure != nil)
@@ -264,7 +264,7 @@ import WireFormat
     }
 
     @Test("Close in every state ends in a final one")
-    func closeStateEnds() throws {
+    func closeInEveryState() throws {
         let path = try Self.makePath()
         path.client.close()
         #expect(path.client.state == .closed(byPeer: false))
@@ -294,7 +294,7 @@ import WireFormat
     // MARK: What a peer cannot do
 
     @Test("What is no DTLS is counted and dropped")
-    func dtlsCountedDropped() throws {
+    func noDTLS() throws {
         var path = try Self.makePath()
         path.server.start(now: path.now)
         let records: [[UInt8]] = [
@@ -313,7 +313,7 @@ import WireFormat
     }
 
     @Test("Records too short to be protected do not break the handshake")
-    func recordsShortProtected() throws {
+    func shortRecords() throws {
         var path = try Self.makePath()
         let (client, server) = (path.client, path.server)
         client.start(now: path.now)
@@ -334,7 +334,7 @@ import WireFormat
     }
 
     @Test("Anything forged after the handshake changes nothing")
-    func forgedHandshakeChanges() throws {
+    func forgedAfterHandshake() throws {
         var path = try Self.makePath()
         path.run()
         try Self.expectConnected(path)
@@ -359,7 +359,7 @@ import WireFormat
     }
 
     @Test("An alert in the clear ends the handshake once the peer is silent", arguments: [UInt8(40), 0])
-    func alertClearEnds(code: UInt8) throws {
+    func alertInTheClear(code: UInt8) throws {
         let path = try Self.makePath()
         path.client.start(now: path.now)
         let alert: [UInt8] = [21, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, code == 0 ? 1 : 2, code]
@@ -379,7 +379,7 @@ import WireFormat
 
     /// Alerts, and what contradicts itself, before each datagram of the peer's and beside it.
     @Test("What is forged in the clear does not break the handshake", arguments: 1...20)
-    func forgedClearBreak(seed: Int) throws {
+    func forgedInTheClear(seed: Int) throws {
         var path = try Self.makePath()
         var generator = SeededGenerator(seed: UInt64(seed))
         let (client, server) = (path.client, path.server)
@@ -420,7 +420,7 @@ import WireFormat
     }
 
     @Test("A truncated flight never traps and is made up for")
-    func truncatedFlightTraps() throws {
+    func truncatedFlight() throws {
         for count in stride(from: 0, to: 700, by: 7) {
             for index in 1...4 {
                 var path = try Self.makePath()
@@ -432,7 +432,7 @@ import WireFormat
     }
 
     @Test("A corrupted flight never traps nor releases different keys")
-    func corruptedFlightTraps() throws {
+    func corruptedFlight() throws {
         var generator = SeededGenerator(seed: 11)
         for round in 0..<300 {
             var path = try Self.makePath()

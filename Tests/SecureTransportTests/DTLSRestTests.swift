@@ -71,7 +71,7 @@ import WireFormat
     }
 
     @Test("A connection at rest takes nothing that is forged or cut off")
-    func connectionRestTakes() throws {
+    func forgedAtRest() throws {
         let path = try Self.connectedPath()
         #expect(path.server.rest())
         path.client.close()
@@ -88,7 +88,7 @@ import WireFormat
     }
 
     @Test("A server does not rest before its last flight has left")
-    func serverRestLast() throws {
+    func restAwaitsLastFlight() throws {
         let alice = try #require(Identities.alice)
         let connection = try DTLSConnection(
             role: .client, context: DTLSContext(DTLSConfiguration(certificate: alice)))

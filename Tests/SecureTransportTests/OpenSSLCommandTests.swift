@@ -49,7 +49,7 @@ struct OpenSSLCommandTests {
 
     @Test(
         "A record that is forged ends no connection, by suites of CBC neither", arguments: [DTLSRole.client, .server])
-    func forgedRecordEnds(role: DTLSRole) throws {
+    func forgedRecord(role: DTLSRole) throws {
         let bob = try #require(Identities.bob)
         let cipher = ["-dtls1_2", "-cipher", "ECDHE-ECDSA-AES128-SHA"]
         let (peer, socket): (OpenSSLCommand, LoopbackSocket)

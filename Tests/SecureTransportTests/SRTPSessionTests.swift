@@ -36,7 +36,7 @@ import WireFormat
     private static let receiverReport: [UInt8] = [0x80, 201, 0, 1, 0, 0, 0, 7]
 
     @Test("Round trip of many sources adds the overhead", arguments: SRTPProfile.allCases)
-    func roundTripMany(profile: SRTPProfile) throws {
+    func manySources(profile: SRTPProfile) throws {
         let (sender, receiver) = try Self.makePair(profile)
         for source in UInt32(1)...5 {
             for number in UInt16(65_500)...65_535 {
@@ -86,7 +86,7 @@ import WireFormat
     }
 
     @Test("A sequence number is protected twice only where allowed", arguments: SRTPProfile.allCases)
-    func sequenceNumberProtected(profile: SRTPProfile) throws {
+    func repeatedSequenceNumber(profile: SRTPProfile) throws {
         var packet = Self.rtp(1)
         var again = Self.rtp(1)
         let strict = try Self.makePair(profile)
@@ -102,7 +102,7 @@ import WireFormat
     }
 
     @Test("Every truncation and every bit is refused", arguments: SRTPProfile.allCases)
-    func truncationBitRefused(profile: SRTPProfile) throws {
+    func truncationsAndBitFlips(profile: SRTPProfile) throws {
         let (sender, receiver) = try Self.makePair(profile)
         var packet = Self.rtpWithExtension(1)
         try sender.protectRTP(&packet)
@@ -153,7 +153,7 @@ import WireFormat
     }
 
     @Test("Any number of authentic sources takes so many streams and no more", arguments: SRTPProfile.allCases)
-    func numberAuthenticSources(profile: SRTPProfile) throws {
+    func streamLimit(profile: SRTPProfile) throws {
         let (sender, receiver) = try Self.makePair(profile)
         func pass(_ packet: [UInt8], isControl: Bool = false) throws {
             var packet = packet
@@ -177,7 +177,7 @@ import WireFormat
     }
 
     @Test("The stream that makes room is the one that was silent longest")
-    func streamMakesRoom() throws {
+    func longestSilentStream() throws {
         let (sender, receiver) = try Self.makePair(.aeadAES128GCM)
         var packets: [[UInt8]] = []
         for source in UInt32(0)...UInt32(SRTPReceiver.maximumStreams) {
@@ -202,7 +202,7 @@ import WireFormat
     }
 
     @Test("Sources of forged packets take no stream", arguments: SRTPProfile.allCases)
-    func sourcesForgedPackets(profile: SRTPProfile) throws {
+    func forgedSources(profile: SRTPProfile) throws {
         let (sender, receiver) = try Self.makePair(profile)
         var packet = Self.rtp(1)
         try sender.protectRTP(&packet)
@@ -241,7 +241,7 @@ import WireFormat
     }
 
     @Test("Keys of a handshake protect both ways")
-    func keysHandshakeProtect() throws {
+    func handshakeKeys() throws {
         let alice = try #require(Identities.alice)
         let context = try DTLSContext(DTLSConfiguration(certificate: alice))
         var path = try SimulatedPath(

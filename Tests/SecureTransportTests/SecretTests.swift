@@ -26,7 +26,7 @@ import WireFormat
 
     /// Neither what DTLS exported nor a copy of it is left in the process, dead memory included.
     @Test("Once SRTP has its keys their memory is wiped", arguments: SRTPProfile.allCases)
-    func srtpKeysMemory(profile: SRTPProfile) throws {
+    func srtpKeysAreWiped(profile: SRTPProfile) throws {
         let alice = try #require(Identities.alice)
         let context = try DTLSContext(DTLSConfiguration(certificate: alice, profiles: [profile]))
         var path = try SimulatedPath(

@@ -14,7 +14,7 @@ import WireFormat
     }
 
     @Test("Twice as much under way lowers the rate and goes on lowering")
-    func twiceMuchWay() {
+    func overfullWindow() {
         var window = window()
         #expect(window.bytes == 50_000)
         #expect(window.push(.kilobitsPerSecond(80), outstanding: 100_000, isExceeded: true) == .kilobitsPerSecond(72))
@@ -22,7 +22,7 @@ import WireFormat
     }
 
     @Test("Less under way than the window leaves the rate")
-    func wayWindowLeaves() {
+    func withinWindow() {
         var window = window()
         #expect(window.push(.kilobitsPerSecond(80), outstanding: 49_999, isExceeded: false) == .kilobitsPerSecond(80))
     }

@@ -8,13 +8,13 @@ import WireFormat
     @Test(
         "What is sorted is told from what is not",
         arguments: [[], [1], [1, 1], [1, 2, 3], [1, 2, 2, 3], [2, 1], [1, 3, 2], [3, 1, 2], [1, 1, 0]] as [[Int]])
-    func sortedTold(numbers: [Int]) {
+    func sortedness(numbers: [Int]) {
         #expect(numbers.isSorted(by: <) == (numbers.sorted() == numbers))
     }
 
     /// Feedback in which packets overtook each other and some are missing says the same, in whatever order it is listed.
     @Test("The estimate does not depend on the order in which packets are listed")
-    func estimateDependOrder() {
+    func shuffledFeedback() {
         var listed = BandwidthEstimator(configuration: .init())
         var shuffled = BandwidthEstimator(configuration: .init())
         var now = Instant(nanoseconds: 1_000_000_000)

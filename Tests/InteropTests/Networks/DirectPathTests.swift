@@ -12,7 +12,7 @@ extension Interop.NetworkTests {
         }
 
         @Test("Two hosts of one network meet without a server")
-        func twoHostsNetwork() async throws {
+        func oneNetwork() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(in: folder)
             let path = try await NetworkShare(over: network, in: folder).seen()
@@ -39,7 +39,7 @@ extension Interop.NetworkTests {
                 Pair(sender: .portRestricted, viewer: .portRestricted), Pair(sender: .fullCone, viewer: .symmetric),
                 Pair(sender: .symmetric, viewer: .addressRestricted),
             ])
-        func twoNATsLet(pair: Pair) async throws {
+        func twoNATs(pair: Pair) async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: pair.sender, viewer: pair.viewer, in: folder)
             try await network.startServer()
@@ -62,7 +62,7 @@ extension Interop.NetworkTests {
         }
 
         @Test("Without IPv4, two firewalls let IPv6 through once both sides send")
-        func ipv4TwoFirewalls() async throws {
+        func twoFirewalls() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(
                 sender: .portRestricted, viewer: .portRestricted, versions: .v6, in: folder)
@@ -71,7 +71,7 @@ extension Interop.NetworkTests {
         }
 
         @Test("With both versions of IP the share goes over IPv6, which nobody translates")
-        func versionsIPShare() async throws {
+        func ipv6IsPreferred() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .symmetric, viewer: .symmetric, versions: .both, in: folder)
             try await network.startServer(versions: .both)

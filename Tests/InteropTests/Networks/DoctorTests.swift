@@ -54,7 +54,7 @@ extension Interop.NetworkTests {
                 (.portRestricted, "endpoint-independent", "address- and port-dependent"),
                 (.symmetric, "address- and port-dependent", "address- and port-dependent"),
             ])
-        func kindNATTold(
+        func kindsOfNAT(
             nat: Attachment, mapping: String, filtering: String
         ) async throws {
             let folder = try TemporaryFolder()
@@ -69,7 +69,7 @@ extension Interop.NetworkTests {
         }
 
         @Test("A relay is asked for an address, over UDP and over TCP", arguments: [turn, turn + "?transport=tcp"])
-        func relayAskedAddress(server: String) async throws {
+        func relayAddress(server: String) async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .symmetric, in: folder)
             try await network.startServer()
@@ -81,7 +81,7 @@ extension Interop.NetworkTests {
         }
 
         @Test("A relay is asked over TLS, by credentials from a file, and its certificate is looked at")
-        func relayAskedTLS()
+        func relayOverTLS()
             async throws
         {
             let folder = try TemporaryFolder()
@@ -104,7 +104,7 @@ extension Interop.NetworkTests {
         }
 
         @Test("A wrong password is told as such, with what to do")
-        func wrongPasswordTold() async throws {
+        func wrongPassword() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(in: folder)
             try await network.startServer()
@@ -114,7 +114,7 @@ extension Interop.NetworkTests {
         }
 
         @Test("Where UDP is blocked, a relay over TCP is the way out, and without one there is none")
-        func udpBlockedRelay() async throws {
+        func blockedUDP() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .udpBlocked, in: folder)
             try await network.startServer()
@@ -126,7 +126,7 @@ extension Interop.NetworkTests {
         }
 
         @Test("Without a server the local part is told, and how to learn more")
-        func serverLocalPart() async throws {
+        func withoutServer() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(in: folder)
             let (diagnosis, status) = try await examine([], on: network, in: folder)

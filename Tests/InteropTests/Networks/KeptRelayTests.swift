@@ -31,7 +31,7 @@ extension Interop.NetworkTests.RelayedPathTests {
     }
 
     @Test("Behind a symmetric NAT another program takes up the relayed address of the offer")
-    func behindSymmetricNAT() async throws {
+    func keptRelay() async throws {
         let folder = try TemporaryFolder()
         let network = try await TestNetwork(sender: .symmetric, in: folder)
         try await network.startServer()
@@ -43,7 +43,7 @@ extension Interop.NetworkTests.RelayedPathTests {
     }
 
     @Test("Where the router gives another port meanwhile, the address is told to be gone")
-    func routerGivesAnother() async throws {
+    func lostRelay() async throws {
         let folder = try TemporaryFolder()
         let network = try await TestNetwork(sender: .symmetric, in: folder)
         try await network.startServer()

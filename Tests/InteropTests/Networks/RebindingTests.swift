@@ -2,7 +2,7 @@ import Testing
 
 extension Interop.NetworkTests.RecoveryTests {
     @Test("A share goes on when the sender's NAT forgets its mapping and makes another")
-    func shareGoesSender() async throws {
+    func rebinding() async throws {
         let folder = try TemporaryFolder()
         let network = try await TestNetwork(sender: .portRestricted, in: folder)
         try await network.startServer()

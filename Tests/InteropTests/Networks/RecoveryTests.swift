@@ -5,7 +5,7 @@ extension Interop.NetworkTests {
     @Suite(.serialized)
     struct RecoveryTests {
         @Test("A share goes on when the cable is pulled and put back")
-        func shareGoesCable() async throws {
+        func pulledCable() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .portRestricted, in: folder)
             try await network.startServer()

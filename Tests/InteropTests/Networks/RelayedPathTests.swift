@@ -30,7 +30,7 @@ extension Interop.NetworkTests {
                 Relay(sender: .portRestricted, viewer: .symmetric, isSenders: false),
                 Relay(sender: .symmetric, viewer: .symmetric, isSenders: true),
             ])
-        func symmetricNATGot(relay: Relay) async throws {
+        func symmetricNAT(relay: Relay) async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: relay.sender, viewer: relay.viewer, in: folder)
             try await network.startServer()
@@ -43,7 +43,7 @@ extension Interop.NetworkTests {
         }
 
         @Test("Where UDP is blocked, TURN over TCP gets through")
-        func udpBlockedTURN() async throws {
+        func relayOverTCP() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .udpBlocked, viewer: .portRestricted, in: folder)
             try await network.startServer()
@@ -54,7 +54,7 @@ extension Interop.NetworkTests {
         }
 
         @Test("Where UDP is blocked, TURN over TLS gets through at the port of HTTPS")
-        func udpBlockedTURNTLS() async throws {
+        func relayOverTLS() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .udpBlocked, in: folder)
             let certificate = try await TestCertificate(for: "IP:\(TestNetwork.serverV4)", in: folder)
@@ -70,7 +70,7 @@ extension Interop.NetworkTests {
         }
 
         @Test("Where UDP is blocked on both sides, two relays over TCP meet")
-        func udpBlockedSides() async throws {
+        func twoRelays() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .udpBlocked, viewer: .udpBlocked, in: folder)
             try await network.startServer()
@@ -81,7 +81,7 @@ extension Interop.NetworkTests {
         }
 
         @Test("Told to use relays alone, a sender shows nobody its own address")
-        func toldUseRelays() async throws {
+        func relaysAlone() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(in: folder)
             try await network.startServer()

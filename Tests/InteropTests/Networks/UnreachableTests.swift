@@ -5,7 +5,7 @@ extension Interop.NetworkTests {
     @Suite(.serialized)
     struct UnreachableTests {
         @Test("Two NATs that need a relay and have none end with 69 and that advice")
-        func twoNATsNeed() async throws {
+        func relayNeeded() async throws {
             let folder = try TemporaryFolder()
             let network = try await TestNetwork(sender: .symmetric, viewer: .portRestricted, in: folder)
             try await network.startServer()

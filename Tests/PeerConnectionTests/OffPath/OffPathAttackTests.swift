@@ -77,7 +77,7 @@ import WireFormat
     }
 
     @Test("A running share goes on as if nobody attacked it", arguments: OffPathAttack.allCases)
-    func runningShareGoes(attack: OffPathAttack) throws {
+    func runningShare(attack: OffPathAttack) throws {
         func run(_ attack: OffPathAttack?) throws -> Attacked {
             let attacked = try Attacked(attack, seed: 700)
             attacked.run(for: .seconds(2), count: 0)
@@ -92,7 +92,7 @@ import WireFormat
     @Test(
         "A share begins as if nobody attacked it",
         arguments: OffPathAttack.allCases.filter { ![.handshakeHellos, .handshakeFragments].contains($0) })
-    func shareBeginsAttacked(attack: OffPathAttack) throws {
+    func beginningShare(attack: OffPathAttack) throws {
         func run(_ attack: OffPathAttack?) throws -> Attacked {
             let attacked = try Attacked(attack, seed: 710)
             attacked.run(for: .seconds(2), each: .milliseconds(3), count: 2)
@@ -104,7 +104,7 @@ import WireFormat
     @Test(
         "Handshakes from elsewhere than the peer was proven to be do not hold up the peer's",
         arguments: [OffPathAttack.handshakeHellos, .handshakeFragments])
-    func handshakesElsewherePeer(
+    func foreignHandshakes(
         attack: OffPathAttack
     ) throws {
         func run(_ attack: OffPathAttack?) throws -> Attacked {

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test("One stream's numbers are its own")
-    func streamNumbers() {
+    func oneStream() {
         var numbering = PictureNumbering()
         for number in [7, 8, 20] as [UInt16] {
             let frame = Self.frame(number, layer: 3, of: 2, at: Int(number))
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test("Numbers run on where another stream takes over, and back, and wrap")
-    func numbersRunAnother() {
+    func numbersRunOn() {
         var numbering = PictureNumbering()
         var seen: [VP8PayloadDescriptor] = []
         let frames = [
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test("Another stream takes over with a key frame of a later picture, and with nothing else")
-    func anotherStreamTakes() {
+    func takeover() {
         var numbering = PictureNumbering()
         let frames = [
             (Self.frame(1, layer: nil, of: 0, at: 5), true), (Self.frame(1, layer: nil, of: 1, at: 6), false),

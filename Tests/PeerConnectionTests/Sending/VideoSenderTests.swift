@@ -63,14 +63,14 @@ import WireFormat
 
     /// A room of a thousand viewers keeps some hundred thousand of them.
     @Test("What is kept of a packet is half a cache line")
-    func keptPacketHalf() {
+    func sentPacketSize() {
         #expect(MemoryLayout<VideoSender.SentPacket?>.stride == 32)
     }
 
     @Test(
         "A packet that is sent again has the extensions that it had",
         arguments: [(true, true), (true, false), (false, true), (false, false)])
-    func packetSentExtensions(hasSendTime: Bool, hasNumber: Bool) {
+    func retransmittedExtensions(hasSendTime: Bool, hasNumber: Bool) {
         for mid in [nil, "v"] {
             var extensions = HeaderExtensions()
             extensions.absoluteSendTime = hasSendTime ? AbsoluteSendTime(77) : nil
@@ -85,7 +85,7 @@ import WireFormat
     }
 
     @Test("How a picture stands is told with key frames, with changes, and while it does not stand upright")
-    func pictureStandsTold() throws {
+    func orientation() throws {
         var sender = try Self.sender()
         let frames: [(isKeyFrame: Bool, turns: Int, told: Int?)] = [
             (true, 0, 0), (false, 0, nil), (false, 1, 1), (false, 1, 1), (false, 0, 0), (false, 0, nil), (true, 3, 3),
@@ -98,7 +98,7 @@ import WireFormat
     }
 
     @Test("A packet that is sent again says of its frame what it said at first")
-    func packetSentSays() throws {
+    func retransmittedFrameExtensions() throws {
         var sender = try Self.sender()
         let (first, again) = try Self.extensions(of: Self.frame(isKeyFrame: true, quarterTurns: 1), by: &sender)
         #expect(first.videoOrientation?.quarterTurns == 1)
