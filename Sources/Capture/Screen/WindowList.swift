@@ -59,7 +59,7 @@ struct WindowList {
         // What a window manager that has ended left behind names windows of long ago.
         for id in managed where try isThere(id) { return managed }
         var found: [xcb_window_t] = []
-        for child in try connection.family(of: connection.root, signal: nil)?.children ?? [] {
+        for child in try connection.children(of: connection.root, signal: nil) ?? [] {
             do throws(CaptureError) {
                 guard let attributes = try connection.attributes(of: child, signal: nil), attributes.isViewable,
                     !attributes.isInputOnly
@@ -89,7 +89,7 @@ struct WindowList {
     private func client(in window: xcb_window_t, depth: Int) throws(CaptureError) -> xcb_window_t? {
         if try connection.property(atoms.state, of: window, signal: nil)?.bytes.isEmpty == false { return window }
         guard depth < Self.deepestFrame else { return nil }
-        for child in try connection.family(of: window, signal: nil)?.children ?? [] {
+        for child in try connection.children(of: window, signal: nil) ?? [] {
             if let client = try client(in: child, depth: depth + 1) { return client }
         }
         return nil

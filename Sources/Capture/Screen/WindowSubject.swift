@@ -105,7 +105,7 @@ final class WindowSubject: ScreenSubject {
         var found: [xcb_window_t] = []
         var window = watched
         while true {
-            guard let parent = try connection.family(of: window, signal: signal)?.parent else { return nil }
+            guard let parent = try connection.parent(of: window, signal: signal) else { return nil }
             guard parent != connection.root, parent != 0 else { break }
             found.append(parent)
             window = parent

@@ -95,16 +95,27 @@ extension XConnection {
             border: Int(reply.value.border_width), depth: reply.value.depth)
     }
 
-    /// The window around another, and those inside, the lowest first.
-    func family(
-        of window: xcb_window_t, signal: StopSignal?
-    ) throws(CaptureError) -> (parent: xcb_window_t, children: [xcb_window_t])? {
-        let cookie = xcb_query_tree(handle, window)
-        guard let reply = try reply("QueryTree", cookie.sequence, as: xcb_query_tree_reply_t.self, signal: signal)
-        else { return nil }
+    /// The window around another.
+    ///
+    /// Not in one function with ``children(of:signal:)``: of children that are made and not used, Swift 6.3 frees the array
+    /// before it has copied them there, which the address sanitizer shows.
+    func parent(of window: xcb_window_t, signal: StopSignal?) throws(CaptureError) -> xcb_window_t? {
+        try tree(of: window, signal: signal)?.value.parent
+    }
+
+    /// The windows inside another, the lowest first.
+    func children(of window: xcb_window_t, signal: StopSignal?) throws(CaptureError) -> [xcb_window_t]? {
+        guard let reply = try tree(of: window, signal: signal) else { return nil }
         let children = UnsafeBufferPointer(
             start: xcb_query_tree_children(reply.pointer), count: Int(xcb_query_tree_children_length(reply.pointer)))
-        return (reply.value.parent, Array(children))
+        return Array(children)
+    }
+
+    private func tree(
+        of window: xcb_window_t, signal: StopSignal?
+    ) throws(CaptureError) -> Reply<xcb_query_tree_reply_t>? {
+        let cookie = xcb_query_tree(handle, window)
+        return try reply("QueryTree", cookie.sequence, as: xcb_query_tree_reply_t.self, signal: signal)
     }
 
     /// Where a window's corner is on the screen.
