@@ -86,7 +86,7 @@ let package = Package(
         module("ICE", ["STUN", "WireFormat"]),
         module("SecureTransport", ["COpenSSL", "CSRTP", "Locks", "WireFormat"]),
         module("CongestionControl", ["RTP", "WireFormat"]),
-        module("VideoCoding", ["CPNG", "CVPX", "CYUV", "Locks", "Media"]),
+        module("VideoCoding", ["CPNG", "CProcess", "CVPX", "CYUV", "Locks", "Media"]),
         module("AudioCoding", ["COpus", "CSampleRate", "CSndFile", "Locks", "Media"]),
         module(
             "Capture",

@@ -14,6 +14,12 @@ struct AudioMix {
     private static let memory = 0.9986
     /// How far the time of a block may be ahead of the clock. All others would be left behind by one that is further.
     static let largestLead = Duration.milliseconds(500)
+    static let blockSize = 960
+    static let sampleRate = 48_000
+    static let channels = 2
+    /// What a device's clock shifts its blocks by is no gap until it is this much: half a block, so that a block that is
+    /// missing is one.
+    private static let tolerance = blockSize / 2
 
     /// Tells when an input's blocks were taken, also of an input whose clock is ahead of this one.
     struct InputClock {
@@ -30,12 +36,6 @@ struct AudioMix {
             return offset == .zero ? frame : frame.stamped(frame.timestamp + offset)
         }
     }
-    static let blockSize = 960
-    static let sampleRate = 48_000
-    static let channels = 2
-    /// What a device's clock shifts its blocks by is no gap until it is this much: half a block, so that a block that is
-    /// missing is one.
-    private static let tolerance = blockSize / 2
 
     private struct Input {
         let conformer = AudioConformer(sampleRate: sampleRate, channels: channels, sampleCount: blockSize)

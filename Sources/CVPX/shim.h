@@ -1,5 +1,4 @@
 #pragma once
-#include <malloc.h>
 #include <vpx/vp8cx.h>
 #include <vpx/vp8dx.h>
 #include <vpx/vpx_decoder.h>
@@ -50,7 +49,3 @@ static inline void cvpx_set_layer(vpx_codec_enc_cfg_t *config, int layer, unsign
 static inline void cvpx_set_layer_pattern(vpx_codec_enc_cfg_t *config, int position, unsigned layer) {
     config->ts_layer_id[position] = layer;
 }
-
-// An encoder that is gone leaves megabytes in pieces, which the C library keeps for its threads: the system gets them back
-// where that is asked for.
-static inline void cvpx_give_back_memory(void) { malloc_trim(0); }

@@ -1,4 +1,4 @@
-internal import CVPX
+internal import CProcess
 internal import Glibc
 public import Media
 
@@ -72,7 +72,8 @@ public final class VideoEncoderThread: VideoSink {
         self.monitor = monitor
         let body = ThreadBody {
             EncoderThreadWorker(monitor: monitor, onFrame: onFrame, onEvent: onEvent).run()
-            cvpx_give_back_memory()
+            // An encoder that is gone leaves megabytes in pieces, which the C library keeps for its threads.
+            memory_trim()
         }
         try body.start()
     }

@@ -1,3 +1,4 @@
+import ContentShare
 import Foundation
 import Testing
 
@@ -26,15 +27,13 @@ struct SecretFileTests {
     @Test("A secret is read from a pipe, as a shell passes what a command prints")
     func pipe() throws {
         let pipe = Pipe()
-        let writer = pipe.fileHandleForWriting
         let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
-        // The command takes its time.
-        let thread = Thread {
-            usleep(50_000)
-            try? writer.write(contentsOf: Data("sesame\n".utf8))
-            try? writer.close()
-        }
-        thread.start()
+        // The command may take its time: whoever reads waits for it.
+        let descriptor = try PrivateFile(path: path).open(O_RDONLY, takesLinks: true)
+        #expect(fcntl(descriptor, F_GETFL) & O_NONBLOCK == 0)
+        close(descriptor)
+        try pipe.fileHandleForWriting.write(contentsOf: Data("sesame\n".utf8))
+        try pipe.fileHandleForWriting.close()
         #expect(try SecretFile.readText(path, what: "token") == "sesame\n")
     }
 

@@ -56,24 +56,12 @@ import WireFormat
     func decoderFallsBehind() throws {
         let frames = try encode(following: 1)
         try #require(frames.count == 2)
-        let requests = Locked(0)
-        let isShowing = DispatchSemaphore(value: 0)
-        let mayGoOn = DispatchSemaphore(value: 0)
-        let pipeline = try VideoReceivePipeline(
-            picture: { _, _ in
-                isShowing.signal()
-                mayGoOn.wait()
-            },
-            undecodable: { requests.withLock { $0 += 1 } })
-        pipeline.decode(frames[0])
-        isShowing.wait()
-        for _ in 0..<61 { pipeline.decode(frames[1]) }
-        #expect(requests.withLock { $0 } == 1)
-        for _ in 0..<100 { mayGoOn.signal() }
-        pipeline.decode(frames[0])
-        pipeline.stop()
-        #expect(pipeline.statistics.framesDecoded == 2)
-        #expect(pipeline.statistics.framesDropped == 61)
+        let slow = try SlowViewer(frames[0])
+        for _ in 0..<61 { slow.pipeline.decode(frames[1]) }
+        #expect(slow.requests == 1)
+        slow.end(with: frames[0])
+        #expect(slow.pipeline.statistics.framesDecoded == 2)
+        #expect(slow.pipeline.statistics.framesDropped == 61)
     }
 
     @Test("A decoder that falls behind by a few large frames begins anew, too")
@@ -81,26 +69,50 @@ import WireFormat
         let frames = try encode(following: 1)
         try #require(frames.count == 2)
         let large = assembled(frames[1].data + [UInt8](repeating: 0, count: 6 << 20), header: frames[1].header)
-        let requests = Locked(0)
-        let isShowing = DispatchSemaphore(value: 0)
-        let mayGoOn = DispatchSemaphore(value: 0)
-        let pipeline = try VideoReceivePipeline(
+        let slow = try SlowViewer(frames[0])
+        for number in 1...5 {
+            slow.pipeline.decode(large)
+            // 16 MB hold two of them.
+            #expect(slow.requests == (number - 1) / 2)
+        }
+        slow.end(with: frames[0])
+        #expect(slow.pipeline.statistics.framesDecoded == 2)
+        #expect(slow.pipeline.statistics.framesDropped == 5)
+    }
+}
+
+/// A pipeline that is held up by what it shows its first picture to.
+private final class SlowViewer: Sendable {
+    let pipeline: VideoReceivePipeline
+    private let count: Count
+    private let mayGoOn: DispatchSemaphore
+
+    private final class Count: Sendable {
+        let value = Locked(0)
+    }
+
+    /// How often a key frame was asked for.
+    var requests: Int { count.value.withLock { $0 } }
+
+    /// Shows `first`, and stands still.
+    init(_ first: AssembledFrame) throws {
+        let (count, isShowing, mayGoOn) = (Count(), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        pipeline = try VideoReceivePipeline(
             picture: { _, _ in
                 isShowing.signal()
                 mayGoOn.wait()
             },
-            undecodable: { requests.withLock { $0 += 1 } })
-        pipeline.decode(frames[0])
+            undecodable: { count.value.withLock { $0 += 1 } })
+        self.count = count
+        self.mayGoOn = mayGoOn
+        pipeline.decode(first)
         isShowing.wait()
-        for number in 1...5 {
-            pipeline.decode(large)
-            // 16 MB hold two of them.
-            #expect(requests.withLock { $0 } == (number - 1) / 2)
-        }
+    }
+
+    /// Goes on, with `last` as what it is given last.
+    func end(with last: AssembledFrame) {
         for _ in 0..<100 { mayGoOn.signal() }
-        pipeline.decode(frames[0])
+        pipeline.decode(last)
         pipeline.stop()
-        #expect(pipeline.statistics.framesDecoded == 2)
-        #expect(pipeline.statistics.framesDropped == 5)
     }
 }
