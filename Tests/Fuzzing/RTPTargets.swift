@@ -79,6 +79,8 @@ struct RTCPTarget: FuzzTarget {
         let written = packets.flatMap(\.bytes)
         let read = try RTCPPacket.parse(compound: written.span.bytes)
         expect(read.count == packets.count, "as many packets are read as were written")
+        // The zeros behind what was unreadable may make it readable.
+        guard packets.allSatisfy(\.isReadable) else { return }
         let again = read.flatMap(\.bytes)
         expect(again == written, "packets are the same once they were written and read")
     }
@@ -114,5 +116,11 @@ struct RTPDumpTarget: FuzzTarget {
         let head = Array("#!rtpplay1.0 0.0.0.0/0\n".utf8) + [UInt8](repeating: 0, count: 16)
         let record: [UInt8] = [0, UInt8(packet.count + 8), 0, UInt8(packet.count), 0, 0, 0, 9] + packet
         return ["two": head + record + record]
+    }
+}
+
+extension RTCPPacket {
+    fileprivate var isReadable: Bool {
+        if case .opaque(let packet) = self { packet.error == nil } else { true }
     }
 }

@@ -78,6 +78,7 @@ public struct VP8FrameAssembler: Sendable {
     private var keyFrameStarts: [KeyFrameStart] = []
     private var ready: [AssembledFrame] = []
     private var continuity: VP8Continuity?
+    /// When what a gap holds back came; nil where there is none, and while nothing is followed.
     private var blockedSince: Instant?
     /// When a way past a gap may be searched for again; nil for at once.
     private var nextSearch: Instant?
@@ -154,15 +155,18 @@ public struct VP8FrameAssembler: Sendable {
 
     /// Gives up what can't be completed in time; call at ``nextDeadline(now:)``.
     public mutating func poll(now: Instant) {
-        guard let since = blockedSince, case .following = state, now - since >= configuration.skipDelay else { return }
-        if search(now: now) { advance(now: now) }
-        if let since = blockedSince, now - since >= configuration.maximumWait { awaitKeyFrame(now: now) }
+        passGaps(now: now)
+        while let since = blockedSince, now - since >= configuration.maximumWait {
+            awaitKeyFrame(now: now)
+            passGaps(now: now)
+        }
     }
 
     /// What is missing will not come: goes on without it where that can be, and else awaits a key frame.
     mutating func giveUpGap(now: Instant) {
-        guard blockedSince != nil, case .following = state else { return }
+        guard blockedSince != nil else { return }
         if skipGap() { advance(now: now) } else { awaitKeyFrame(now: now) }
+        poll(now: now)
     }
 
     /// When ``poll(now:)`` or ``needsKeyFrame(now:)`` may next change something, after a poll at `now`; nil while
@@ -232,7 +236,7 @@ public struct VP8FrameAssembler: Sendable {
         default: break
         }
         advance(now: now)
-        if let since = blockedSince, now - since >= configuration.skipDelay, search(now: now) { advance(now: now) }
+        passGaps(now: now)
         return .accepted
     }
 
@@ -297,6 +301,11 @@ public struct VP8FrameAssembler: Sendable {
 
     /// A search that looks at no more packets costs little beside what brought the newest of them here.
     static let cheapSearch = 128
+
+    /// Goes on past every gap that has held back long enough what can be decoded without it: behind one may be another.
+    private mutating func passGaps(now: Instant) {
+        while let since = blockedSince, now - since >= configuration.skipDelay, search(now: now) { advance(now: now) }
+    }
 
     /// Looks for a way past the gap, where it may be found now and was not before.
     private mutating func search(now: Instant) -> Bool {

@@ -170,12 +170,8 @@ public struct VideoReceiver: Sendable {
     /// The feedback that is to be sent now: NACK, then a key frame request.
     public mutating func pollFeedback(now: Instant) -> [RTCPPacket] {
         assembler.poll(now: now)
-        forgetUseless()
-        if let deadline = tailDeadline, deadline.due <= now { nack.expect(deadline.number, now: now) }
         var packets: [RTCPPacket] = []
-        let givenUp = nack.packetsGivenUp
-        let lost = nack.poll(now: now)
-        if nack.packetsGivenUp > givenUp { assembler.giveUpGap(now: now) }
+        let lost = pollNACK(now: now)
         if !lost.isEmpty {
             counts.nackCount += 1
             packets.append(
@@ -282,6 +278,19 @@ public struct VideoReceiver: Sendable {
 
     private mutating func forgetUseless() {
         if let number = assembler.firstUsefulNumber { nack.forget(before: number) }
+    }
+
+    /// The packets to ask for. Where some are given up, the stream goes on elsewhere, and may lack others.
+    private mutating func pollNACK(now: Instant) -> [SequenceNumber] {
+        var lost: [SequenceNumber] = []
+        while true {
+            forgetUseless()
+            if let deadline = tailDeadline, deadline.due <= now { nack.expect(deadline.number, now: now) }
+            let givenUp = nack.packetsGivenUp
+            lost += nack.poll(now: now)
+            guard nack.packetsGivenUp > givenUp else { return lost }
+            assembler.giveUpGap(now: now)
+        }
     }
 
     private mutating func pollKeyFrameRequest(now: Instant) -> RTCPPacket? {

@@ -226,6 +226,20 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.nextDeadline(now: at(70)) == nil && !assembler.needsKeyFrame(now: at(5000)))
     }
 
+    @Test("All gaps that have lasted long enough are gone over at once")
+    func skipsOverdueGaps() {
+        var stream = VP8TestStream(seed: 1)
+        var assembler = VP8FrameAssembler()
+        let frames = (0..<4).map { index in
+            if index > 0 { _ = stream.frame(isKeyFrame: false, packetCount: 1, layer: VP8TemporalLayer(index: 1)) }
+            return stream.frame(isKeyFrame: index == 0, packetCount: 1, layer: .base)
+        }
+        for (index, frame) in frames.enumerated() { assembler.insert(frame[0], now: at(index)) }
+        assembler.poll(now: at(200))
+        #expect(assembler.pollFrames() == frames.map(bytes))
+        #expect(assembler.nextDeadline(now: at(200)) == nil)
+    }
+
     @Test("A whole key frame behind a gap goes on after the skip delay")
     func skipsToKeyFrame() {
         var stream = VP8TestStream(seed: 1)
