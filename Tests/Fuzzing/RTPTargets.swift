@@ -37,6 +37,8 @@ struct RTPTarget: FuzzTarget {
 
     /// What this library can write of a header is the same when it is read.
     private func writeAgain(_ header: RTPHeader, _ extensions: HeaderExtensions) throws {
+        // An identification that is not UTF-8 grows where it is read, and may not fit any more.
+        if let text = extensions.mediaIdentification, text.utf8.count > 255 { return }
         let outgoing = OutgoingRTPHeader(
             marker: header.marker, payloadType: header.payloadType, sequenceNumber: header.sequenceNumber,
             timestamp: header.timestamp, source: header.source, extensions: extensions)
