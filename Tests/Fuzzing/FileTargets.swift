@@ -5,13 +5,13 @@ import Foundation
 import Media
 import VideoCoding
 
-/// A file without a name that has the input.
+/// A file without a name that has the input, in memory: a disk would take most of the time.
 private final class InputFile {
     let path: String
     private let descriptor: Int32
 
     init() {
-        var template = Array("/tmp/rtcshare-fuzz-XXXXXX".utf8CString)
+        var template = Array("/dev/shm/rtcshare-fuzz-XXXXXX".utf8CString)
         descriptor = mkstemp(&template)
         guard descriptor >= 0 else { fatalError("a file can't be made: \(errno)") }
         unlink(template)
