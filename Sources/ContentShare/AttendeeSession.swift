@@ -23,10 +23,8 @@ public actor AttendeeSession {
     /// The sound that the peer sends.
     public nonisolated let sounds: RemoteSoundController
     private let observers = ObserverList<any AttendeeSessionObserver>()
-    private var camera: OutgoingVideo?
-    private var voice: OutgoingAudio?
-    private let cameraClaim: MediaClaim
-    private let voiceClaim: MediaClaim
+    private var camera: VideoSendPipeline?
+    private var voice: AudioSendPipeline?
     private var isConnected = false
     private var isEnding = false
     /// How it ended, once everybody was told.
@@ -57,8 +55,6 @@ public actor AttendeeSession {
         self.connection = connection
         self.contentShare = contentShare
         self.identity = identity
-        cameraClaim = MediaClaim(.camera, of: attendee, on: connection)
-        voiceClaim = MediaClaim(.microphone, of: attendee, on: connection)
         tiles = VideoTileController(connection: connection)
         sounds = RemoteSoundController()
         let events = connection.events
@@ -105,7 +101,6 @@ public actor AttendeeSession {
         if let share = otherShares[other] { return share }
         let share = try ContentShareController(attendee: other, connection: connection)
         otherShares[other] = share
-        if isConnected { await share.connected(connection) }
         return share
     }
 
@@ -123,34 +118,24 @@ public actor AttendeeSession {
     ) async throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
         try checkOpen()
-        // What was rejected for good makes room.
-        if let media = camera?.media(on: connection), await connection.hasEnded(media: media) {
-            camera?.remove(connection, media: media)
-        }
-        try checkOpen()
-        if camera?.media(on: connection) == nil {
-            let media = try await cameraClaim.media()
-            try checkOpen()
-            if camera?.media(on: connection) == nil {
-                let opened: OutgoingVideo
-                do {
-                    opened = try camera ?? OutgoingVideo(defaults: .camera, configuration: configuration)
-                } catch {
-                    throw .encoder("\(error)")
-                }
-                opened.add(connection, media: media)
-                camera = opened
-                if isConnected { await opened.refresh(connection) { isEnding } }
-                try checkOpen()
-            }
-        }
+        let camera = try madeCamera(configuration)
+        try await camera.open(.camera, of: attendee, on: connection) { isEnding ? nil : true }
         starts += 1
-        camera?.apply(configuration)
-        camera?.show(VideoTrack(id: "camera-\(starts)", source: source))
+        camera.apply(configuration, defaults: .camera)
+        camera.replaceTrack(
+            with: VideoTrack(id: "camera-\(starts)", source: source), sourceCanWait: configuration.sourceCanWait)
+    }
+
+    /// What sends the own picture, made where there is nothing yet.
+    private func madeCamera(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> VideoSendPipeline {
+        if let camera { return camera }
+        let made = try VideoSendPipeline(configuration, defaults: .camera)
+        camera = made
+        return made
     }
 
     /// Sends no own picture any more.
-    public func stopLocalVideo() { camera?.hide() }
+    public func stopLocalVideo() { camera?.replaceTrack(with: nil) }
 
     /// Sends `source` as the attendee's own voice; replaces the source where one is sent already.
     public func startLocalAudio(
@@ -158,28 +143,16 @@ public actor AttendeeSession {
     ) async throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
         try checkOpen()
-        if let media = voice?.media(on: connection), await connection.hasEnded(media: media) {
-            voice?.remove(connection, media: media)
-        }
-        try checkOpen()
-        if voice?.media(on: connection) == nil {
-            let media = try await voiceClaim.media()
-            try checkOpen()
-            if voice?.media(on: connection) == nil {
-                let opened = voice ?? OutgoingAudio(isVoice: true)
-                opened.add(connection, media: media)
-                voice = opened
-                if isConnected { await opened.refresh(connection) { isEnding } }
-                try checkOpen()
-            }
-        }
+        let voice = self.voice ?? AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: true))
+        self.voice = voice
+        try await voice.open(.microphone, of: attendee, on: connection) { isEnding ? nil : true }
         starts += 1
-        voice?.apply(configuration)
-        voice?.play(AudioTrack(id: "voice-\(starts)", source: source))
+        voice.apply(configuration, isVoice: true)
+        voice.replaceTrack(with: AudioTrack(id: "voice-\(starts)", source: source))
     }
 
     /// Sends no own voice any more.
-    public func stopLocalAudio() { voice?.hush() }
+    public func stopLocalAudio() { voice?.replaceTrack(with: nil) }
 
     /// The attendee's own voice, to mute it or to set its volume; nil where none is sent.
     public var localAudioTrack: AudioTrack? { voice?.track }
@@ -270,21 +243,11 @@ public actor AttendeeSession {
         switch event {
         case .connected:
             isConnected = true
-            for share in shares { await share.connected(connection) }
-            await refresh()
             observers.forEach { $0.sessionDidConnect() }
         case .remoteMediaChanged:
             let media = await connection.remoteMedia
             tiles.update(media)
             sounds.update(media)
-            for share in shares { await share.refresh(connection) }
-            await refresh()
-        case .keyFrameRequested(let media):
-            camera?.keyFrameRequested(media: media, of: connection)
-            for share in shares { await share.keyFrameRequested(media: media, of: connection) }
-        case .lossReported(let loss, let media):
-            voice?.lossReported(loss, media: media, of: connection)
-            for share in shares { await share.lossReported(loss, media: media, of: connection) }
         case .frame(let frame, let receiver): tiles.receive(frame, receiver: receiver)
         case .sound(let packet, let receiver): sounds.receive(packet, receiver: receiver)
         case .activityChanged(let activity, let receiver):
@@ -303,18 +266,10 @@ public actor AttendeeSession {
         case .localCandidate(let candidate, let mid, let ufrag):
             observers.forEach { $0.sessionDidFind(candidate, mid: mid, ufrag: ufrag) }
         case .localCandidatesEnded: observers.forEach { $0.sessionDidFindAllCandidates() }
-        case .targetBitrateChanged(let target, let media):
-            voice?.targetChanged(target, media: media, of: connection)
-            camera?.targetChanged(target, media: media, of: connection)
-            for share in shares { await share.targetChanged(target, media: media, of: connection) }
+        // Those who send hear of it themselves.
+        case .keyFrameRequested, .lossReported, .targetBitrateChanged: return
         case .gatheringComplete, .serverFailed: return
         }
-    }
-
-    private func refresh() async {
-        guard isConnected else { return }
-        await camera?.refresh(connection) { isEnding }
-        await voice?.refresh(connection) { isEnding }
     }
 
     private func checkOpen() throws(ContentShareError) {
@@ -328,8 +283,8 @@ public actor AttendeeSession {
             return
         }
         isEnding = true
-        camera?.pipeline.stop()
-        voice?.pipeline.stop()
+        camera?.stop()
+        voice?.stop()
         for controller in shares { await controller.connectionEnded(connection, share) }
         tiles.end()
         sounds.end()
@@ -392,8 +347,8 @@ public enum SharedMedia: Sendable, Hashable, CaseIterable {
     /// What it takes where nothing else is said, in kbit/s.
     public var defaultBitrate: Int {
         switch self {
-        case .content: OutgoingVideo.Defaults.content.bitsPerSecond / 1000
-        case .camera: OutgoingVideo.Defaults.camera.bitsPerSecond / 1000
+        case .content: VideoDefaults.content.bitsPerSecond / 1000
+        case .camera: VideoDefaults.camera.bitsPerSecond / 1000
         case .contentAudio: AudioSendPipeline.Settings(isVoice: false).bitsPerSecond / 1000
         case .microphone: AudioSendPipeline.Settings(isVoice: true).bitsPerSecond / 1000
         }

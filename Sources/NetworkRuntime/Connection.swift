@@ -47,8 +47,8 @@ public actor Connection {
         public init() {}
     }
 
-    /// What happens on the connection, in order. One reader; what it is slow to read is kept as far as it is of use: of what
-    /// is a state the newest, of frames and sound some seconds.
+    /// What happens on the connection, in order, but for what is of its senders alone. One reader; what it is slow to read is
+    /// kept as far as it is of use: of what is a state the newest, of frames and sound some seconds.
     public nonisolated let events: AsyncStream<PeerConnection.Event>
 
     /// The event loop: whoever calls this actor is taken there.
@@ -79,8 +79,10 @@ public actor Connection {
     /// Its timer.
     private var entry: ConnectionLoop.Entry?
     private(set) var isClosed = false
-    /// Indices of media that somebody has taken up.
-    private var claims: Set<Int> = []
+    /// Whether media could flow once.
+    var hasConnected = false
+    /// Those who send over it, by the indices of their media.
+    var senders: [Int: SenderReference] = [:]
     /// The names of the peer's candidates that are being resolved, in batches.
     var resolutions: [Int: Task<Void, Never>] = [:]
     var resolutionCount = 0
@@ -197,20 +199,6 @@ public actor Connection {
         return answer
     }
 
-    /// Whether the media of this index will never be sent: its section was rejected, or the connection is over. The same
-    /// kind can be claimed anew, and takes effect with the next offer.
-    public func hasEnded(media: Int) -> Bool { peer.hasEnded(media: media) }
-
-    /// What the newest descriptions say of the media of this index.
-    public func agreement(media: Int) -> MediaAgreement { peer.agreement(media: media) }
-
-    /// What the peer asks of what is sent to it as the media of this index.
-    public func mediaLimits(media: Int) -> SendingLimits { peer.mediaLimits(media: media) }
-
-    /// What the peer asks of the sound that is sent to it as the media of this index; nil before its description, and of
-    /// pictures.
-    public func opusParameters(media: Int) -> OpusParameters? { peer.opusParameters(media: media) }
-
     /// What the peer sends, as its description names it; the index is the receiver's in events.
     public var remoteMedia: [RemoteMedia] { peer.remoteMedia }
 
@@ -221,33 +209,6 @@ public actor Connection {
     package var isNegotiated: Bool { peer.isNegotiated }
 
     // MARK: Media
-
-    /// Takes up media of a kind for one user alone, whose index it gives: what the descriptions have and nobody took yet,
-    /// or new media, which take effect with the next offer and its answer. At most `limit` of the same nature (pictures
-    /// or sound, content or not) are given out.
-    public func claimMedia(_ kind: LocalIdentity.MediaKind, atMost limit: Int) throws(MediaClaimError) -> Int {
-        guard !isClosed else { throw .closed }
-        let media = peer.localMedia
-        // What the peer rejected is nobody's any more: it can be offered anew.
-        claims = claims.filter { !peer.hasEnded(media: $0) }
-        guard !claims.contains(where: { media[$0].kind == kind }) else { throw .taken }
-        let alike = claims.filter {
-            media[$0].kind.isVideo == kind.isVideo && media[$0].kind.isContent == kind.isContent
-        }
-        guard alike.count < limit else { throw .limit(limit) }
-        let index: Int
-        if let known = media.indices.first(where: { media[$0].kind == kind && !peer.hasEnded(media: $0) }) {
-            index = known
-        } else {
-            do {
-                index = try peer.addMedia(kind)
-            } catch {
-                throw .limit(PeerConnection.maximumMedia)
-            }
-        }
-        claims.insert(index)
-        return index
-    }
 
     /// Sends an encoded frame to the peer as the media of this index, from any thread. Frames before the connection
     /// stands are counted as dropped.
@@ -260,30 +221,13 @@ public actor Connection {
         onEventLoop { $0.send(frame, media: media, now: MonotonicClock.now) }
     }
 
-    /// Stops sending the media of this index, which the peer is told, or takes it up again; from any thread. The next
-    /// offer says so too.
-    public nonisolated func setSending(_ isSending: Bool, media: Int) {
-        onEventLoop { $0.setSending(isSending, media: media, now: MonotonicClock.now) }
-    }
-
-    /// Holds the media of this index back, which the peer is told, or sends it again; from any thread. Its place in the
-    /// descriptions is left as it is.
-    public nonisolated func setHeldBack(_ isHeldBack: Bool, media: Int) {
-        onEventLoop { $0.setHeldBack(isHeldBack, media: media, now: MonotonicClock.now) }
-    }
-
-    /// Says what the encoder of a media could use, for the path's rate to be divided by; from any thread.
-    public nonisolated func setDemand(_ demand: BitrateDemand, media: Int) {
-        onEventLoop { $0.setDemand(demand, media: media, now: MonotonicClock.now) }
-    }
-
     /// Sets the most that all media together may take, in place of what the configuration says; from any thread. Higher
     /// rates are probed for.
     public nonisolated func setMaximumBitrate(_ rate: DataRate) {
         onEventLoop { $0.setMaximumBitrate(rate, now: MonotonicClock.now) }
     }
 
-    private nonisolated func onEventLoop(_ body: @escaping @Sendable (inout PeerConnection) -> Void) {
+    nonisolated func onEventLoop(_ body: @escaping @Sendable (inout PeerConnection) -> Void) {
         eventLoop.execute {
             self.assumeIsolated {
                 body(&$0.peer)
@@ -367,6 +311,7 @@ public actor Connection {
         monitor = nil
         resumeQueueWaiters()
         resumeGatherWaiters()
+        endSenders()
         await sockets.close()
         pendingEvents.finish()
     }
@@ -390,6 +335,7 @@ public actor Connection {
         if !queueWaiters.isEmpty, !peer.hasQueuedPackets { resumeQueueWaiters() }
         var unread: Set<Int> = []
         while let event = peer.pollEvent() {
+            guard tellSenders(event) else { continue }
             switch event {
             case .frame, .sound: break
             case .gatheringComplete:

@@ -200,11 +200,8 @@ struct EventQueue {
     /// Whether nobody who reads `new` has use for `old`.
     private static func isOutdated(_ old: PeerConnection.Event, by new: PeerConnection.Event) -> Bool {
         switch (old, new) {
-        case (.lossReported(_, let media), .lossReported(_, let other)),
-            (.targetBitrateChanged(_, let media), .targetBitrateChanged(_, let other)),
-            (.keyFrameRequested(let media), .keyFrameRequested(let other)),
-            (.activityChanged(_, let media), .activityChanged(_, let other)):
-            media == other
+        case (.activityChanged(_, let receiver), .activityChanged(_, let other)):
+            receiver == other
         case (.disconnected, .reconnected), (.reconnected, .disconnected), (.disconnected, .disconnected),
             (.reconnected, .reconnected), (.restartNeeded, .restartNeeded),
             (.gatheringComplete, .gatheringComplete), (.localCandidatesEnded, .localCandidatesEnded):

@@ -69,8 +69,7 @@ import WireFormat
         _ pair: ConnectedPair, isVoice: Bool, source: CustomAudioSource
     ) async throws -> AudioSendPipeline {
         let pipeline = AudioSendPipeline(settings: .init(isVoice: isVoice))
-        pipeline.attach(pair.sender, media: 0)
-        pipeline.keep(to: try #require(await pair.sender.opusParameters(media: 0)), of: pair.sender)
+        pipeline.attach(pair.sender, media: 0, opus: await pair.agreement(media: 0).opus)
         pipeline.replaceTrack(with: AudioTrack(id: "sound", source: source))
         return pipeline
     }
@@ -151,11 +150,10 @@ import WireFormat
         let other = try await Loopback.open(as: .offerer)
         let source = CustomAudioSource()
         let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
-        var parameters = try #require(await pair.sender.opusParameters(media: 0))
+        var parameters = try #require(await pair.agreement(media: 0).opus)
         parameters.isConstantBitrate = true
         parameters.maximumAverageBitrate = .kilobitsPerSecond(32)
-        pipeline.attach(other, media: 0)
-        pipeline.keep(to: parameters, of: other)
+        pipeline.attach(other, media: 0, opus: parameters)
         for frame in Self.noise(from: 0, milliseconds: 200) { source.capture(frame) }
         for packet in await pair.sounds(9) { #expect(packet.payload.count == 80) }
         pipeline.detach(other)
@@ -207,13 +205,12 @@ import WireFormat
         let other = try await Loopback.open(as: .offerer)
         let source = CustomAudioSource()
         let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
-        var parameters = try #require(await pair.sender.opusParameters(media: 0))
+        var parameters = try #require(await pair.agreement(media: 0).opus)
         parameters.packetTime = .milliseconds(2.5)
         parameters.maximumPacketTime = .milliseconds(2.5)
         parameters.maximumPlaybackRate = 8000
         parameters.maximumAverageBitrate = .bitsPerSecond(6000)
-        pipeline.attach(other, media: 0)
-        pipeline.keep(to: parameters, of: other)
+        pipeline.attach(other, media: 0, opus: parameters)
         for frame in Self.noise(from: 0, milliseconds: 1000) { source.capture(frame) }
         let packets = await pair.sounds(90)
         for packet in packets { #expect(try OpusPacket(parsing: packet.payload.span.bytes).sampleCount == 480) }
@@ -311,7 +308,7 @@ import WireFormat
         let pair = try await ConnectedPair([Self.music]) {
             $0.replacing(/c=IN[^\r\n]*\r\n/) { "\($0.output)b=TIAS:24000\r\n" }
         }
-        let limits = await pair.sender.mediaLimits(media: 0)
+        let limits = await pair.agreement(media: 0).limits
         #expect(limits.maximumBitrate == .kilobitsPerSecond(24))
         let source = CustomAudioSource()
         let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
@@ -411,15 +408,19 @@ import WireFormat
     }
 
     @Test("A pipeline that was stopped takes no track any more")
-    func stoppedPipeline() throws {
+    func stoppedPipeline() async throws {
+        let connection = try await Loopback.open(as: .offerer)
         let pipeline = AudioSendPipeline(settings: .init(isVoice: true))
         let (one, other) = (CustomAudioSource(), CustomAudioSource())
         pipeline.replaceTrack(with: AudioTrack(id: "one", source: one))
+        #expect(!one.broadcaster.hasSinks, "for nobody nothing is captured")
+        pipeline.attach(connection, media: 0)
         pipeline.replaceTrack(with: AudioTrack(id: "other", source: other))
         #expect(!one.broadcaster.hasSinks && other.broadcaster.hasSinks)
         pipeline.stop()
         pipeline.stop()
         pipeline.replaceTrack(with: AudioTrack(id: "late", source: one))
         #expect(!one.broadcaster.hasSinks && !other.broadcaster.hasSinks)
+        await connection.close()
     }
 }

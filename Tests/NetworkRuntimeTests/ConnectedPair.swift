@@ -1,14 +1,18 @@
-import NetworkRuntime
 import PeerConnection
 import RTP
 import SDP
 import Testing
 import WireFormat
 
+@testable import NetworkRuntime
+
 /// A sender and a viewer that are connected over the loopback interface.
 struct ConnectedPair {
     let sender: Connection
     let viewer: Connection
+    /// What is said of the sender's media.
+    let feedback: FeedbackLog
+    private var senders: [RTPSender] = []
 
     /// With `rewriting`, the viewer's answer is another one than it gave.
     init(
@@ -20,6 +24,8 @@ struct ConnectedPair {
             as: .offerer, identity: LocalIdentity(media: media), configuration: configuration)
         viewer = try await Connection(
             as: .answerer, identity: LocalIdentity(media: []), configuration: configuration)
+        feedback = FeedbackLog()
+        for kind in media { senders.append(try await sender.sender(of: kind, for: feedback, atMost: media.count)) }
         let offer = try await sender.makeOffer()
         let answer = try await viewer.answer(offer: offer).description
         try await sender.accept(answer: SessionDescription.parse(rewriting(answer)), to: offer)
@@ -51,14 +57,31 @@ struct ConnectedPair {
 
     /// The first bitrate told of the sender's first media for which `condition` holds.
     func target(_ condition: (DataRate) -> Bool) async -> DataRate? {
-        for await event in sender.events {
-            if case .targetBitrateChanged(let target, 0) = event, condition(target.bitrate) { return target.bitrate }
+        for await (feedback, media) in feedback.stream {
+            if case .target(let target) = feedback, media == 0, condition(target.bitrate) { return target.bitrate }
         }
         return nil
     }
 
+    /// What the descriptions say of the sender's media of this index.
+    func agreement(media: Int) async -> SenderAgreement { await sender.agreement(of: senders[media]) }
+
     func close() async {
         await sender.close()
         await viewer.close()
+    }
+}
+
+/// What connections say of senders, as it comes.
+final class FeedbackLog: SenderOwner {
+    let stream: AsyncStream<(SenderFeedback, media: Int)>
+    private let continuation: AsyncStream<(SenderFeedback, media: Int)>.Continuation
+
+    init() {
+        (stream, continuation) = AsyncStream.makeStream()
+    }
+
+    func receive(_ feedback: SenderFeedback, of sender: RTPSender) {
+        continuation.yield((feedback, sender.media))
     }
 }

@@ -33,6 +33,11 @@ import WireFormat
         let sources = (0..<4).map { _ in CustomVideoSource() }
         let tracks = sources.enumerated().map { VideoTrack(id: "track-\($0)", source: $1) }
         var events = pipeline.events.makeAsyncIterator()
+        guard case .audienceChanged? = await events.next() else {
+            Issue.record("nothing was told of a viewer")
+            return
+        }
+        #expect(pipeline.hasViewer && !pipeline.isRefused)
         for (number, track) in tracks.enumerated() {
             let (width, height) = (64 + 32 * number, 64)
             pipeline.replaceTrack(with: track)
@@ -99,13 +104,11 @@ import WireFormat
         let pipeline = try Self.pipeline()
         var limits = SendingLimits()
         limits.maximumMacroblocks = 300
-        pipeline.keep(to: limits, of: pair.sender)
+        pipeline.attach(pair.sender, media: 0, limits: limits)
         limits.maximumMacroblocks = 260
         limits.maximumBitrate = .kilobitsPerSecond(50)
         limits.acceptsOrientation = false
-        pipeline.keep(to: limits, of: other)
-        pipeline.attach(pair.sender, media: 0)
-        pipeline.attach(other, media: 0)
+        pipeline.attach(other, media: 0, limits: limits)
         let source = CustomVideoSource()
         pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
         let picture = Self.grey(640, 480)
@@ -145,8 +148,7 @@ import WireFormat
         limits.maximumFramesPerSecond = 0.1
         // Said in its first description, or in a later one.
         if isChanged { pipeline.attach(small.sender, media: 0) }
-        pipeline.keep(to: limits, of: small.sender)
-        if !isChanged { pipeline.attach(small.sender, media: 0) }
+        pipeline.attach(small.sender, media: 0, limits: limits)
         let source = CustomVideoSource()
         pipeline.replaceTrack(with: VideoTrack(id: "track", source: source))
         source.capture(Self.grey(640, 480))
@@ -165,9 +167,9 @@ import WireFormat
         let pipeline = try Self.pipeline()
         var limits = SendingLimits()
         limits.maximumMacroblocks = 48
-        pipeline.keep(to: limits, of: small.sender)
-        for pair in [usual, small] { pipeline.attach(pair.sender, media: 0) }
-        #expect(pipeline.encodeCount == 2)
+        pipeline.attach(usual.sender, media: 0)
+        pipeline.attach(small.sender, media: 0, limits: limits)
+        #expect(pipeline.encodingCount == 2)
         let (one, other) = (CustomVideoSource(), CustomVideoSource())
         pipeline.replaceTrack(with: VideoTrack(id: "one", source: one))
         one.capture(Self.grey(640, 480))
@@ -186,16 +188,16 @@ import WireFormat
         // It comes up after a while, with a key frame that is newer than what it was sent last.
         let sender = small.sender
         let answering = Task {
-            for await event in sender.events {
-                if case .keyFrameRequested = event { pipeline.requestKeyFrame(for: sender) }
+            for await (feedback, _) in small.feedback.stream {
+                if case .keyFrameRequested = feedback { pipeline.requestKeyFrame(for: sender) }
             }
         }
-        while pipeline.encodeCount > 1 { _ = await small.frames { _ in true } }
+        while pipeline.encodingCount > 1 { _ = await small.frames { _ in true } }
         other.capture(Self.grey(128, 64))
         #expect(await small.frames { $0.size?.width == 128 }.last != nil)
         answering.cancel()
         pipeline.detach(small.sender)
-        #expect(pipeline.encodeCount == 1)
+        #expect(pipeline.encodingCount == 1)
         pipeline.stop()
         await usual.close()
         await small.close()
@@ -254,7 +256,7 @@ import WireFormat
     /// What the encoder goes by.
     private static func rate(_ pipeline: VideoSendPipeline, of connection: Connection? = nil) -> Double? {
         let report = [StatisticsObject(id: StatisticsObject.outboundID(media: 0), type: .outboundRTP, timestamp: 0)]
-        return pipeline.complete(report, media: 0, of: connection)[0].number("targetBitrate")
+        return pipeline.complete(report, of: connection)[0].number("targetBitrate")
     }
 
     @Test("The least that a connection's path has is kept to, until it is detached")
@@ -436,6 +438,20 @@ import WireFormat
         #expect(pipeline.hasPicture)
         pipeline.replaceTrack(with: VideoTrack(id: "next", source: CustomVideoSource()))
         #expect(!pipeline.hasPicture)
+        pipeline.stop()
+        await pair.close()
+    }
+
+    @Test("A track that was muted before anybody came shows its last picture to who comes")
+    func mutedBefore() async throws {
+        let pair = try await ConnectedPair([Self.content])
+        let pipeline = try Self.pipeline()
+        let source = CustomVideoSource()
+        let track = VideoTrack(id: "track", source: source)
+        track.isMuted = true
+        pipeline.replaceTrack(with: track)
+        pipeline.attach(pair.sender, media: 0)
+        #expect(await pair.target { $0 > .zero } != nil)
         pipeline.stop()
         await pair.close()
     }

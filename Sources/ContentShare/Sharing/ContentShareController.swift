@@ -20,8 +20,8 @@ public actor ContentShareController {
     private let outlivesViewers: Bool
     private let observers = ObserverList<any ContentShareObserver>()
     private var phase = SharePhase()
-    private var video: OutgoingVideo?
-    private var audio: OutgoingAudio?
+    private var video: VideoSendPipeline?
+    private var audio: AudioSendPipeline?
     private var starts = 0
     private var audienceRevision = 0
     private var timeout: Task<Void, Never>?
@@ -30,18 +30,8 @@ public actor ContentShareController {
     /// One to whom the share goes.
     private struct Viewer {
         let connection: Connection
-        let videoClaim: MediaClaim
-        let audioClaim: MediaClaim
         /// Whether it gets what is shared now.
         var isIncluded: Bool
-        var isConnected = false
-
-        init(_ connection: Connection, of attendee: AttendeeID, isIncluded: Bool) {
-            self.connection = connection
-            self.isIncluded = isIncluded
-            videoClaim = MediaClaim(.content, of: attendee, on: connection)
-            audioClaim = MediaClaim(.contentAudio, of: attendee, on: connection)
-        }
     }
 
     /// The share of one connection, which ends with it; without a connection, that of a room.
@@ -51,7 +41,7 @@ public actor ContentShareController {
         _ = try attendee.content
         outlivesViewers = connection == nil
         if let connection {
-            viewers[ObjectIdentifier(connection)] = Viewer(connection, of: attendee, isIncluded: true)
+            viewers[ObjectIdentifier(connection)] = Viewer(connection: connection, isIncluded: true)
         }
     }
 
@@ -78,10 +68,12 @@ public actor ContentShareController {
         if phase.hasEnded { throw .ended }
         // Made first: whoever comes meanwhile finds them, and has them go there too.
         let video = try madeVideo(configuration)
-        let outgoing = audio == nil ? nil : madeAudio()
-        try await forEachViewer { viewer throws(ContentShareError) in try await open(video, for: viewer) }
-        if let outgoing {
-            try await forEachViewer { viewer throws(ContentShareError) in try await open(outgoing, for: viewer) }
+        let sound = audio == nil ? nil : madeAudio()
+        try await forEachViewer { viewer throws(ContentShareError) in try await open(video, .content, for: viewer) }
+        if let sound {
+            try await forEachViewer { viewer throws(ContentShareError) in
+                try await open(sound, .contentAudio, for: viewer)
+            }
         }
         // From here on nothing is waited for: what another call does comes before all of this or after.
         if video.isRefused { throw .refusedByPeer }
@@ -90,13 +82,14 @@ public actor ContentShareController {
         let event = try phase.start(now: now)
         tell(event)
         starts += 1
-        video.apply(configuration)
-        video.show(VideoTrack(id: "content-\(starts)", source: source))
+        video.apply(configuration, defaults: .content)
+        video.replaceTrack(
+            with: VideoTrack(id: "content-\(starts)", source: source), sourceCanWait: configuration.sourceCanWait)
         if let audio {
-            outgoing?.apply(audioConfiguration)
-            outgoing?.play(AudioTrack(id: "content-audio-\(starts)", source: audio))
+            sound?.apply(audioConfiguration, isVoice: false)
+            sound?.replaceTrack(with: AudioTrack(id: "content-audio-\(starts)", source: audio))
         } else {
-            self.audio?.hush()
+            self.audio?.replaceTrack(with: nil)
         }
         awaitFirstPicture()
     }
@@ -116,14 +109,14 @@ public actor ContentShareController {
     public func update(_ configuration: LocalVideoConfiguration) throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
         guard phase.isActive, let video else { throw .notSharing }
-        video.apply(configuration)
+        video.apply(configuration, defaults: .content)
     }
 
     /// Changes how the sound of what is shared is sent, while it is.
     public func update(_ configuration: LocalAudioConfiguration) throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
         guard phase.isActive, let audio, audio.track != nil else { throw .notSharing }
-        audio.apply(configuration)
+        audio.apply(configuration, isVoice: false)
     }
 
     /// The picture that is shared: to mute it, or to adapt its format; nil where nothing is.
@@ -158,11 +151,11 @@ public actor ContentShareController {
     func add(_ connection: Connection, isIncluded: Bool) async throws(ContentShareError) {
         if phase.hasEnded { throw .ended }
         let id = ObjectIdentifier(connection)
-        let viewer = Viewer(connection, of: attendee, isIncluded: isIncluded)
+        let viewer = Viewer(connection: connection, isIncluded: isIncluded)
         viewers[id] = viewer
         do {
-            if let video { try await open(video, for: viewer) }
-            if let audio { try await open(audio, for: viewer) }
+            if let video { try await open(video, .content, for: viewer) }
+            if let audio { try await open(audio, .contentAudio, for: viewer) }
         } catch {
             drop(connection)
             throw error
@@ -181,7 +174,6 @@ public actor ContentShareController {
                 audio?.setIncluded(isIncluded, on: viewer.connection)
             }
         }
-        followViewers()
     }
 
     /// Ends the share for good.
@@ -189,59 +181,15 @@ public actor ContentShareController {
         let event = phase.connectionEnded(status)
         timeout?.cancel()
         follower?.cancel()
-        video?.pipeline.stop()
-        audio?.pipeline.stop()
+        video?.stop()
+        audio?.stop()
         tell(event)
     }
 
     private func drop(_ connection: Connection) {
         viewers[ObjectIdentifier(connection)] = nil
-        if let media = video?.media(on: connection) { video?.remove(connection, media: media) }
-        if let media = audio?.media(on: connection) { audio?.remove(connection, media: media) }
-        followViewers()
-    }
-
-    // MARK: What a connection tells
-
-    func connected(_ connection: Connection) async {
-        viewers[ObjectIdentifier(connection)]?.isConnected = true
-        await refresh(connection)
-    }
-
-    /// Takes what a peer's newest description asks.
-    func refresh(_ connection: Connection) async {
-        guard viewers[ObjectIdentifier(connection)]?.isConnected == true else { return }
-        await video?.refresh(connection) { phase.hasEnded }
-        await audio?.refresh(connection) { phase.hasEnded }
-        followViewers()
-    }
-
-    /// Goes by whether there is anybody to see what is shared.
-    private func followViewers() {
-        guard video?.hasViewer == true else {
-            if video?.isRefused == true, let event = phase.refused() {
-                silence()
-                tell(event)
-            } else {
-                phase.disconnected()
-            }
-            return
-        }
-        phase.connected(now: .nanoseconds(MonotonicClock.now.nanoseconds))
-        if timeout == nil { awaitFirstPicture() }
-    }
-
-    func keyFrameRequested(media: Int, of connection: Connection) {
-        video?.keyFrameRequested(media: media, of: connection)
-    }
-
-    func lossReported(_ loss: Double, media: Int, of connection: Connection) {
-        audio?.lossReported(loss, media: media, of: connection)
-    }
-
-    func targetChanged(_ target: BitrateTarget, media: Int, of connection: Connection) {
-        video?.targetChanged(target, media: media, of: connection)
-        audio?.targetChanged(target, media: media, of: connection)
+        video?.remove(connection)
+        audio?.remove(connection)
     }
 
     func connectionEnded(_ connection: Connection, _ status: ContentShareStatus) {
@@ -268,42 +216,30 @@ public actor ContentShareController {
         if phase.hasEnded { throw .ended }
     }
 
-    /// Has the picture or the sound go to a viewer, as far as its descriptions have a place for it.
-    private func open(_ outgoing: some OutgoingMedia, for viewer: Viewer) async throws(ContentShareError) {
-        let connection = viewer.connection
-        if let media = outgoing.media(on: connection) {
-            // What was rejected for good makes room.
-            guard await connection.hasEnded(media: media) else { return }
-            outgoing.remove(connection, media: media)
+    /// Has the picture or the sound go to a viewer.
+    private func open(
+        _ pipeline: some SendingPipeline, _ kind: SharedMedia, for viewer: Viewer
+    ) async throws(ContentShareError) {
+        try await pipeline.open(kind, of: attendee, on: viewer.connection) {
+            phase.hasEnded ? nil : viewers[ObjectIdentifier(viewer.connection)]?.isIncluded
         }
-        let claim = outgoing === video ? viewer.videoClaim : viewer.audioClaim
-        let media = try await claim.media()
-        guard !phase.hasEnded, let present = viewers[ObjectIdentifier(connection)] else { throw .ended }
-        guard outgoing.media(on: connection) == nil else { return }
-        outgoing.add(connection, media: media, isIncluded: present.isIncluded)
-        if present.isConnected { await outgoing.refresh(connection) { phase.hasEnded } }
     }
 
-    /// The encoder of the picture, made where there is none yet.
-    private func madeVideo(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> OutgoingVideo {
+    /// What sends the picture, made where there is nothing yet.
+    private func madeVideo(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> VideoSendPipeline {
         if let video { return video }
-        let made: OutgoingVideo
-        do {
-            made = try OutgoingVideo(defaults: .content, configuration: configuration)
-        } catch {
-            throw .encoder("\(error)")
-        }
+        let made = try VideoSendPipeline(configuration, defaults: .content)
         video = made
-        let events = made.pipeline.events
+        let events = made.events
         follower = Task { [weak self] in
             for await event in events { await self?.handle(event) }
         }
         return made
     }
 
-    private func madeAudio() -> OutgoingAudio {
+    private func madeAudio() -> AudioSendPipeline {
         if let audio { return audio }
-        let made = OutgoingAudio(isVoice: false)
+        let made = AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: false))
         audio = made
         return made
     }
@@ -312,7 +248,7 @@ public actor ContentShareController {
         switch event {
         case .began(let track):
             // Of a track that was replaced meanwhile it is no news.
-            guard track === video?.pipeline.track else { return }
+            guard track === video?.track else { return }
             tell(phase.firstPictureSent())
             awaitFirstPicture()
         case .muteChanged:
@@ -323,7 +259,23 @@ public actor ContentShareController {
         case .ended(let error): observers.forEach { $0.contentShareSourceDidEnd(error: error) }
         // The next picture is tried, and the last one stays: `framesDropped` counts.
         case .failed: return
+        case .audienceChanged: followViewers()
         }
+    }
+
+    /// Goes by whether there is anybody to see what is shared.
+    private func followViewers() {
+        guard video?.hasViewer == true else {
+            if video?.isRefused == true, let event = phase.refused() {
+                silence()
+                tell(event)
+            } else {
+                phase.disconnected()
+            }
+            return
+        }
+        phase.connected(now: .nanoseconds(MonotonicClock.now.nanoseconds))
+        if timeout == nil { awaitFirstPicture() }
     }
 
     private func awaitFirstPicture() {
@@ -338,7 +290,7 @@ public actor ContentShareController {
     }
 
     private func deadlinePassed() {
-        let hasPicture = video?.pipeline.hasPicture ?? false
+        let hasPicture = video?.hasPicture ?? false
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
         guard let event = phase.handleTimeout(now: now, hasPicture: hasPicture) else { return awaitFirstPicture() }
         silence()
@@ -347,8 +299,8 @@ public actor ContentShareController {
 
     private func silence() {
         awaitFirstPicture()
-        video?.hide()
-        audio?.hush()
+        video?.replaceTrack(with: nil)
+        audio?.replaceTrack(with: nil)
     }
 
     private func tell(_ event: SharePhase.Event?) {

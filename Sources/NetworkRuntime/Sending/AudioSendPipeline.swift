@@ -3,7 +3,7 @@ internal import Dispatch
 internal import Glibc
 internal import Locks
 public import Media
-public import PeerConnection
+internal import PeerConnection
 internal import RTP
 internal import WireFormat
 
@@ -27,24 +27,49 @@ public final class AudioSendPipeline: Sendable {
 
     private struct State {
         var settings: Settings
+        var track: AudioTrack?
         var inlet: Inlet?
-        var destinations: [Destination] = []
+        var senders: [Known] = []
         var isMuted = false
         var isStopped = false
+
+        /// What is played: nothing while nobody takes it.
+        var playing: AudioTrack? { senders.contains(where: \.isActive) ? track : nil }
+
+        mutating func change(_ sender: RTPSender, _ body: (inout Known) -> Void) {
+            guard let index = senders.firstIndex(where: { $0.sender === sender }) else { return }
+            body(&senders[index])
+        }
     }
 
-    private struct Destination {
-        let connection: Connection
-        let media: Int
-        var parameters = OpusParameters(nil)
-        /// What its description says of this section.
-        var limits = SendingLimits()
+    /// A sender, and what is known of it.
+    ///
+    ///              agreed and included           the path has bits for it
+    ///     idle ───────────────────────▶ silent ─────────────────────────▶ sending
+    ///      ▲                              │ ▲            none              │
+    ///      └── excluded, refused ─────────┘ └──────────────────────────────┘
+    private struct Known {
+        let sender: RTPSender
+        var agreement = SenderAgreement()
+        var isIncluded: Bool
         var loss = ExpectedLoss()
-        /// What its path has for this.
+        /// What its path has for this; nil until that is known.
         var target: BitrateTarget?
+
+        mutating func setIncluded(_ isIncluded: Bool) {
+            self.isIncluded = isIncluded
+            // What was told before somebody went out is no news any more.
+            target = nil
+        }
+
+        var isActive: Bool { isIncluded && agreement.media == .agreed }
+        var isSending: Bool { isActive && target.map { $0.bitrate > .zero } ?? true }
+        var parameters: OpusParameters { agreement.opus ?? OpusParameters(nil) }
     }
 
     private let state: Locked<State>
+    /// The track that is listened to. Held while that changes; never within ``state``.
+    private let listening = Locked<AudioTrack?>(nil)
     private let worker = QueueBound(
         AudioSendWorker(), to: DispatchQueue(label: "rtcshare.audio-encoder", qos: .userInitiated))
 
@@ -58,66 +83,44 @@ public final class AudioSendPipeline: Sendable {
     }
 
     /// The track whose sound is sent.
-    public var track: AudioTrack? { state.withLock { $0.inlet?.track } }
+    public var track: AudioTrack? { state.withLock { $0.track } }
 
-    /// Sends this track's sound in place of what was before, in the same stream.
+    /// Sends this track's sound in place of what was before, in the same stream. Without a track, those who listen are told
+    /// that the sound is gone.
     public func replaceTrack(with track: AudioTrack?) {
-        let inlet = track.map { Inlet(track: $0, pipeline: self) }
-        let (previous, isStopped) = state.withLock { state in
-            let previous = state.inlet
-            if !state.isStopped {
-                state.inlet = inlet
-                state.isMuted = false
-            }
-            return (previous, state.isStopped)
-        }
-        guard !isStopped else { return }
-        if let previous { previous.track.remove(previous) }
-        tellDemand()
-        if let inlet { inlet.track.add(inlet) }
+        state.withLock { if !$0.isStopped { $0.track = track } }
+        listen()
+        tellSending()
     }
 
-    /// Sends what is encoded from now on to this connection too, as its media of this index.
-    public func attach(_ connection: Connection, media: Int) {
-        state.withLock { $0.destinations.append(Destination(connection: connection, media: media)) }
-        tellDemand()
-    }
-
-    /// Sends nothing more to this connection.
-    public func detach(_ connection: Connection) {
+    /// Has descriptions that are still to be made have a place for what begins, and for what is over none: what they agreed
+    /// on is taken up again, or ended.
+    private func tellSending() {
         state.withLock { state in
-            for destination in state.destinations where destination.connection === connection {
-                connection.setDemand(.zero, media: destination.media)
+            guard !state.isStopped else { return }
+            let isSending = state.track != nil
+            for known in state.senders where isSending || known.agreement.media == .agreed {
+                known.sender.setSending(isSending)
             }
-            state.destinations.removeAll { $0.connection === connection }
         }
     }
 
-    /// Keeps to what a connection's peer asks (RFC 7587 §6.1).
-    ///
-    /// With several, who asks for two channels or FEC has them: every receiver decodes two, and passes over FEC that it has
-    /// no use for. In all else it is the strictest, and so much one peer takes from the others: packets down to 10 ms, a
-    /// band down to wide and the bits for it, a rate that varies (a constant one tells nothing of what is said, RFC 6562),
-    /// pauses that go unsent, and the bits for FEC where it reports losses.
-    public func keep(to parameters: OpusParameters, of connection: Connection) {
-        change(connection) { $0.parameters = parameters }
-    }
-
-    /// Keeps to the bitrate that a connection's peer allows for the section (`b=`, RFC 8866 §5.8); with several, to the least.
-    public func keep(to limits: SendingLimits, of connection: Connection) {
-        change(connection) { $0.limits = limits }
+    /// Listens to the present track. Not on an event loop: a source may take a while to let go.
+    private func listen() {
+        listening.withLock { listening in
+            let track = state.withLock { $0.playing }
+            guard track !== listening else { return }
+            listening = track
+            let inlet = track.map { Inlet(track: $0, pipeline: self) }
+            let previous = state.withLock { state in
+                state.isMuted = false
+                defer { state.inlet = inlet }
+                return state.inlet
+            }
+            if let previous { previous.track.remove(previous) }
+            if let inlet { inlet.track.add(inlet) }
+        }
         tellDemand()
-    }
-
-    /// Keeps to what a connection's path has for this, from the next packet on; with several, to the least. Where that is
-    /// nothing, nothing is sent to it.
-    public func keep(to target: BitrateTarget, of connection: Connection) {
-        change(connection) { $0.target = target }
-    }
-
-    /// Takes note of the share of packets, 0 to 1, that a peer's newest report misses: Opus spends bits on repairing them.
-    public func note(loss: Double, of connection: Connection) {
-        change(connection) { $0.loss.note(loss) }
     }
 
     /// Changes what is wanted of the running encoder.
@@ -141,83 +144,102 @@ public final class AudioSendPipeline: Sendable {
 
     /// Tells each connection what this would use of its path: nothing while there is nothing to play.
     private func tellDemand() {
-        let (settings, destinations, isIdle) = state.withLock {
-            ($0.settings, $0.destinations, $0.inlet == nil || $0.isMuted)
-        }
-        for destination in destinations {
-            var demand = BitrateDemand.zero
-            if !isIdle {
-                let rates = [destination.parameters.maximumAverageBitrate, destination.limits.maximumBitrate]
-                let wanted = DataRate.bitsPerSecond(max(settings.bitsPerSecond, 0))
-                let maximum = rates.compactMap { $0 }.reduce(wanted, min)
-                let minimum = DataRate.bitsPerSecond(Self.leastBitrate(settings))
-                demand = BitrateDemand(
-                    minimum: min(minimum, maximum), maximum: maximum,
-                    priority: settings.isVoice ? .high : .medium)
+        state.withLock { state in
+            let settings = state.settings
+            for known in state.senders {
+                var demand = BitrateDemand.zero
+                if known.isActive, state.playing != nil, !state.isMuted {
+                    let rates = [known.parameters.maximumAverageBitrate, known.agreement.limits.maximumBitrate]
+                    let wanted = DataRate.bitsPerSecond(max(settings.bitsPerSecond, 0))
+                    let maximum = rates.compactMap { $0 }.reduce(wanted, min)
+                    let minimum = DataRate.bitsPerSecond(Self.leastBitrate(settings))
+                    demand = BitrateDemand(
+                        minimum: min(minimum, maximum), maximum: maximum,
+                        priority: settings.isVoice ? .high : .medium)
+                }
+                known.sender.setDemand(demand)
             }
-            destination.connection.setDemand(demand, media: destination.media)
         }
     }
 
     /// Ends encoding.
     public func stop() {
-        replaceTrack(with: nil)
-        state.withLock { $0.isStopped = true }
+        state.withLock { state in
+            state.track = nil
+            state.isStopped = true
+        }
+        listen()
     }
 
-    private func change(_ connection: Connection, _ body: (inout Destination) -> Void) {
+    /// Whether the peer at a connection declines it.
+    public func isRefused(on connection: Connection) -> Bool {
         state.withLock { state in
-            for index in state.destinations.indices where state.destinations[index].connection === connection {
-                body(&state.destinations[index])
-            }
+            state.senders.contains { $0.sender.connection === connection && $0.agreement.media == .refused }
+        }
+    }
+
+    /// Changes what is known of the senders, and has what follows be done.
+    private func change(_ body: (inout State) -> Void) {
+        let isAnotherPlaying = state.withLock { state in
+            let before = state.playing
+            body(&state)
+            return state.playing !== before
+        }
+        if isAnotherPlaying {
+            DispatchQueue.global(qos: .userInitiated).async { [weak self] in self?.listen() }
+        } else {
+            tellDemand()
         }
     }
 
     /// Takes a block on the source's thread, and leaves the work to the queue.
     fileprivate func receive(_ frame: AudioFrame, from inlet: Inlet) {
         worker.queue.async { [self] in
-            let (isCurrent, settings, destinations) = state.withLock {
-                // To a path that has nothing for it, nothing is sent.
-                (
-                    $0.inlet === inlet, $0.settings,
-                    $0.destinations.filter { $0.target.map { $0.bitrate > .zero } ?? true }
-                )
+            let (isCurrent, settings, senders) = state.withLock {
+                ($0.inlet === inlet, $0.settings, $0.senders.filter(\.isSending))
             }
             guard isCurrent else { return }
             let worker = worker.value
-            worker.configuration = Self.configuration(settings, destinations)
-            worker.blockSize = Self.blockSize(destinations)
+            worker.configuration = Self.configuration(settings, senders)
+            worker.blockSize = Self.blockSize(senders)
             for encoded in worker.encode(frame, reset: worker.inlet !== inlet) {
-                for destination in destinations { destination.connection.send(encoded, media: destination.media) }
+                for known in senders { known.sender.connection.send(encoded, media: known.sender.media) }
             }
             worker.inlet = inlet
         }
     }
 
     /// Samples a channel in a packet: 20 ms where the peers' `ptime` and `maxptime` have nothing against it.
-    private static func blockSize(_ destinations: [Destination]) -> Int {
-        let preferred = destinations.compactMap(\.parameters.packetTime).min() ?? .milliseconds(20)
-        let longest = destinations.compactMap(\.parameters.maximumPacketTime).min() ?? preferred
+    private static func blockSize(_ senders: [Known]) -> Int {
+        let preferred = senders.compactMap(\.parameters.packetTime).min() ?? .milliseconds(20)
+        let longest = senders.compactMap(\.parameters.maximumPacketTime).min() ?? preferred
         let sizes = OpusEncoder.blockSizes
         let limit = Int(min(preferred, longest) / .milliseconds(1) * Double(AudioSendWorker.sampleRate) / 1000)
         let size = sizes.last { $0 <= limit } ?? sizes[0]
-        return destinations.count > 1 ? max(size, leastSharedBlockSize) : size
+        return senders.count > 1 ? max(size, leastSharedBlockSize) : size
     }
 
-    private static func configuration(_ settings: Settings, _ destinations: [Destination]) -> OpusEncoder.Configuration
-    {
+    /// What the encoder is to make: what is wanted, as the peers ask for it (RFC 7587 §6.1) and their paths allow.
+    ///
+    /// With several, who asks for two channels or FEC has them: every receiver decodes two, and passes over FEC that it has
+    /// no use for. In all else it is the strictest, and so much one peer takes from the others: packets down to 10 ms, a
+    /// band down to wide and the bits for it, a rate that varies (a constant one tells nothing of what is said, RFC 6562),
+    /// pauses that go unsent, and the bits for FEC where it reports losses. Bits are the least that any of them allows
+    /// (`b=`, RFC 8866 §5.8) or has.
+    private static func configuration(_ settings: Settings, _ senders: [Known]) -> OpusEncoder.Configuration {
         var configuration = OpusEncoder.Configuration(
             channels: settings.isVoice ? 1 : 2, application: settings.isVoice ? .voice : .music,
             bitsPerSecond: settings.bitsPerSecond)
         configuration.usesDTX = settings.isVoice
-        if !destinations.isEmpty {
-            if !destinations.contains(where: \.parameters.isStereo) { configuration.channels = 1 }
-            configuration.usesInbandFEC = destinations.contains(where: \.parameters.usesInbandFEC)
+        if !senders.isEmpty {
+            if !senders.contains(where: \.parameters.isStereo) { configuration.channels = 1 }
+            configuration.usesInbandFEC = senders.contains(where: \.parameters.usesInbandFEC)
         }
-        let isShared = destinations.count > 1
-        for destination in destinations {
-            let parameters = destination.parameters
-            for limit in [parameters.maximumAverageBitrate, destination.limits.maximumBitrate].compactMap({ $0 }) {
+        let isShared = senders.count > 1
+        for known in senders {
+            let parameters = known.parameters
+            let limits = [parameters.maximumAverageBitrate, known.agreement.limits.maximumBitrate]
+            for limit in limits.compactMap({ $0 }) {
                 let rate = max(Int(clamping: limit.bitsPerSecond), isShared ? leastBitrate(settings) : 0)
                 configuration.bitsPerSecond = min(configuration.bitsPerSecond, rate)
             }
@@ -227,16 +249,62 @@ public final class AudioSendPipeline: Sendable {
             }
             if parameters.isConstantBitrate { configuration.isConstantBitrate = true }
             if !parameters.usesDTX { configuration.usesDTX = false }
-            if let target = destination.target {
+            if let target = known.target {
                 let rate = max(Int(clamping: target.bitrate.bitsPerSecond), leastBitrate(settings))
                 configuration.bitsPerSecond = min(configuration.bitsPerSecond, rate)
             }
-            let loss = destination.loss.share(
-                isVoice: settings.isVoice, atLeast: destination.target?.fractionLost ?? 0)
+            let loss = known.loss.share(isVoice: settings.isVoice, atLeast: known.target?.fractionLost ?? 0)
             configuration.expectedLoss = max(configuration.expectedLoss, loss)
         }
         configuration.bitsPerSecond = max(configuration.bitsPerSecond, OpusEncoder.bitrates.lowerBound)
         return configuration
+    }
+}
+
+extension AudioSendPipeline: SendingPipeline {
+    package func add(_ sender: RTPSender, isIncluded: Bool) {
+        change { state in
+            guard !state.isStopped else { return }
+            state.senders.removeAll { $0.sender.connection === sender.connection }
+            state.senders.append(Known(sender: sender, isIncluded: isIncluded))
+            if !isIncluded { sender.setHeldBack(true) }
+            // Descriptions that are still to be made have a place for it.
+            if state.track != nil { sender.setSending(true) }
+        }
+    }
+
+    package func remove(_ connection: Connection) {
+        change { state in
+            state.senders.removeAll { known in
+                guard known.sender.connection === connection else { return false }
+                known.sender.setDemand(.zero)
+                return true
+            }
+        }
+    }
+
+    package func setIncluded(_ isIncluded: Bool, on connection: Connection) {
+        change { state in
+            guard let known = state.senders.first(where: { $0.sender.connection === connection }),
+                known.isIncluded != isIncluded
+            else { return }
+            state.change(known.sender) { $0.setIncluded(isIncluded) }
+            known.sender.setHeldBack(!isIncluded)
+        }
+    }
+
+    package func sender(on connection: Connection) -> RTPSender? {
+        state.withLock { state in state.senders.first { $0.sender.connection === connection }?.sender }
+    }
+
+    package func receive(_ feedback: SenderFeedback, of sender: RTPSender) {
+        switch feedback {
+        case .negotiated(let agreement): change { $0.change(sender) { $0.agreement = agreement } }
+        case .target(let target): state.withLock { $0.change(sender) { $0.target = target } }
+        case .lossReported(let share): state.withLock { $0.change(sender) { $0.loss.note(share) } }
+        case .keyFrameRequested: return
+        case .ended: change { state in state.senders.removeAll { $0.sender === sender } }
+        }
     }
 }
 

@@ -1,7 +1,9 @@
+internal import Dispatch
 internal import Locks
 public import Media
 internal import NIOCore
 public import PeerConnection
+internal import RTP
 public import VideoCoding
 internal import WireFormat
 
@@ -9,11 +11,9 @@ internal import WireFormat
 ///
 ///     track ─▶ slot of the newest frame ─▶ encoder's thread ─▶ packets ─▶ each connection's event loop
 ///
-/// The encoder never makes the source or the network wait. The track can be replaced while it runs; what peers ask for
-/// comes back here, and nowhere else. Where the paths of several peers differ so much that the poor ones would hold back
-/// the others, these get an encode of their own (`QualityRungs`), as do those whose descriptions take far less than others'
-/// do; where one path takes nothing for a while, only its peer is left out; and who keeps asking for key frames waits longer
-/// for each (`KeyFrameAllowance`).
+/// The encoder never makes the source or the network wait. The track can be replaced while it runs; while nobody takes it,
+/// nothing is captured. What peers and paths say of their senders comes straight here. Who is sent which encoding, and what
+/// each is made at, `EncodingGroup` says; here it is carried out.
 public final class VideoSendPipeline: Sendable {
     /// What happens to what is sent.
     public enum Event: Sendable {
@@ -26,142 +26,75 @@ public final class VideoSendPipeline: Sendable {
         case ended((any Error)?)
         /// A frame could not be encoded. The next one is tried.
         case failed(VideoCodingError)
+        /// There is somebody who takes it, or nobody any more, or all decline it: ``hasViewer`` and ``isRefused`` say.
+        case audienceChanged
     }
 
-    /// What is known of a connection.
-    private struct Viewer {
-        /// Nil before it is attached.
-        var destination: SendingRung.Destination?
-        /// What its peer asks for.
-        var limits: SendingLimits?
-        /// What its path has for this.
-        var target: BitrateTarget?
-        /// When its requests are answered.
-        var keyFrames = KeyFrameAllowance()
-        /// When it is taken up again that was left out, or moved: it asked for neither, and sees nothing until then.
-        var rejoining = KeyFrameAllowance(longestInterval: .seconds(2))
-        /// Nothing is sent to it, since its queue is full and others' are not.
-        var isWithheld = false
-
-        var isQueueFull: Bool { target?.isQueueFull ?? false }
+    /// Who takes what is sent.
+    private struct Audience: Equatable {
+        var hasViewer = false
+        var isRefused = false
     }
 
     private struct State {
-        var wanted: VideoEncoderThread.Settings
+        var group: EncodingGroup<RTPSender>
+        var encodings: [Int: Encoding] = [:]
         var track: VideoTrack?
         var sourceCanWait = false
-        var viewers: [ObjectIdentifier: Viewer] = [:]
-        var rungs = QualityRungs<ObjectIdentifier>()
-        /// By their rungs: that of the first is always there, others while somebody is in them.
-        var encodes: [Int: SendingRung] = [:]
-        /// How many encodes there were.
-        var streams = 0
+        var audience = Audience()
         /// Whether a frame of the present track was sent.
         var hasBegun = false
         var isMuted = false
         /// The last picture is sent once more although the track is muted.
-        var isGlimpsed = false
+        var isRepeated = false
         var isStopped = false
-        var lastMoves = Duration.zero
         /// Whether the encoders are brought to what the paths have now in a moment.
         var followsSoon = false
 
-        /// What is wanted of a rung, as far as the paths and peers of those who are in it allow.
-        func allowedSettings(of rung: Int, now: Duration) -> VideoEncoderThread.Settings {
-            var settings = wanted
-            let members = members(of: rung).map(\.viewer)
-            // The first is encoded where there is nobody to go by, and the others never: nobody would look on.
-            if members.isEmpty, rung > 0 || viewers.contains(where: { $0.value.destination != nil }) {
-                settings.bitsPerSecond = 0
-                return settings
-            }
-            if let rate = rungs.rate(of: rung, now: now) { settings.bitsPerSecond = min(settings.bitsPerSecond, rate) }
-            let pacing = members.compactMap { $0.isWithheld ? nil : $0.target?.pacingRate }.min()
-            settings.burstBitsPerSecond = pacing.map { Int(clamping: $0.bitsPerSecond) } ?? 0
-            for limits in members.compactMap(\.limits) { limits.apply(to: &settings, isShared: members.count > 1) }
-            return settings
+        func sender(on connection: Connection) -> RTPSender? {
+            group.senders.keys.first { $0.connection === connection }
         }
 
-        /// What a viewer is sent: the first, where the system had no thread for that of its rung.
-        func encode(of viewer: ObjectIdentifier) -> SendingRung? { encodes[rungs.rung(of: viewer)] ?? encodes[0] }
+        /// What is shown: nothing while nobody takes it.
+        var shown: VideoTrack? { audience.hasViewer ? track : nil }
+    }
 
-        /// Those who are in a rung.
-        func members(of rung: Int) -> [(id: ObjectIdentifier, viewer: Viewer)] {
-            viewers.compactMap { id, viewer in
-                viewer.destination != nil && rungs.rung(of: id) == rung ? (id, viewer) : nil
-            }
-        }
-
-        /// When a key frame that a viewer needs is made: at once where that costs nobody else.
-        mutating func keyFrameTime(
-            for viewer: ObjectIdentifier, by allowance: WritableKeyPath<Viewer, KeyFrameAllowance> = \.keyFrames,
-            now: Duration
-        ) -> Duration {
-            let rung = rungs.rung(of: viewer)
-            let isShared = viewers.contains { id, other in
-                id != viewer && other.destination != nil && rungs.rung(of: id) == rung
-            }
-            return isShared ? viewers[viewer]?[keyPath: allowance].request(now: now) ?? now : now
-        }
-
-        /// Takes out the encodes that nobody is sent.
-        mutating func takeUnused() -> [SendingRung] {
-            encodes.keys.filter { $0 > 0 && members(of: $0).isEmpty }.compactMap { encodes.removeValue(forKey: $0) }
-        }
-
-        /// Whether the queues of all who are in a rung are full.
-        func isQueueFull(of rung: Int) -> Bool {
-            let members = members(of: rung)
-            return !members.isEmpty && members.allSatisfy(\.viewer.isQueueFull)
-        }
-
-        /// Leaves out those of a rung whose queues are full while others' are not, and takes them up again, with a key
-        /// frame, once theirs are not either.
-        mutating func withhold(in rung: Int, now: Duration) {
-            let members = members(of: rung)
-            let anyIsReady = members.contains { !$0.viewer.isQueueFull }
-            for (id, viewer) in members {
-                guard let destination = viewer.destination, let encode = encode(of: id) else { continue }
-                if viewer.isQueueFull, anyIsReady, !viewer.isWithheld {
-                    encode.remove(destination.connection)
-                } else if !viewer.isQueueFull, viewer.isWithheld {
-                    encode.join(destination, at: keyFrameTime(for: id, by: \.rejoining, now: now))
-                } else {
-                    continue
-                }
-                viewers[id]?.isWithheld.toggle()
-                rungs.setWithheld(!viewer.isWithheld, id)
-            }
-        }
+    /// Which track the encodings show.
+    private struct Showing {
+        var track: VideoTrack?
+        /// Those that show it.
+        var encodings: Set<Int> = []
     }
 
     private let state: Locked<State>
+    /// Held while encodings are brought to the present track; never within ``state``.
+    private let showing = Locked(Showing())
     private let continuation: AsyncStream<Event>.Continuation
     /// What happens, in order. One reader. Ends with ``stop()``.
     public let events: AsyncStream<Event>
 
-    /// How often it is looked who is to be sent another encode.
-    private static let moveInterval = Duration.milliseconds(200)
-
-    /// A pipeline without a track.
-    public init(settings: VideoEncoderThread.Settings) throws(VideoCodingError) {
+    /// A pipeline without a track. Where a path has less than all that is sent there would use, `priority` says who goes
+    /// first.
+    public init(
+        settings: VideoEncoderThread.Settings, priority: BitratePriority = .medium
+    ) throws(VideoCodingError) {
         // Who reads late, or never, has missed what is long past.
         (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(32))
-        state = Locked(State(wanted: settings))
-        let first = try makeEncode(0, stream: 0, settings: settings)
-        state.withLock { $0.encodes = [0: first] }
+        state = Locked(State(group: EncodingGroup(wanted: settings, priority: priority)))
+        let first = try makeEncoding(0, settings: settings)
+        state.withLock { $0.encodings = [0: first] }
     }
 
     deinit {
         stop()
     }
 
-    private func makeEncode(
-        _ index: Int, stream: Int, settings: VideoEncoderThread.Settings
-    ) throws(VideoCodingError) -> SendingRung {
+    private func makeEncoding(
+        _ index: Int, settings: VideoEncoderThread.Settings
+    ) throws(VideoCodingError) -> Encoding {
         let continuation = continuation
-        return try SendingRung(index: index, stream: stream, settings: settings) { [weak self] began, joined in
-            self?.didSend(from: stream, began: began, joined: joined)
+        return try Encoding(index: index, settings: settings) { [weak self] frame, began in
+            self?.send(frame, began: began)
         } onEvent: { event in
             switch event {
             case .failed(let error): continuation.yield(.failed(error))
@@ -171,109 +104,110 @@ public final class VideoSendPipeline: Sendable {
         }
     }
 
+    // MARK: The track
+
     /// The track whose pictures are sent.
     public var track: VideoTrack? { state.withLock { $0.track } }
 
     /// Whether that track has given a picture, also where no path had room for it yet.
-    public var hasPicture: Bool { state.withLock { $0.encodes.values.contains(where: \.hasPicture) } }
+    public var hasPicture: Bool { state.withLock { $0.encodings.values.contains(where: \.hasPicture) } }
 
     /// Sends this track's pictures in place of those before, in the same stream, without a new description (W3C webrtc
-    /// `replaceTrack`). Without a track, viewers keep the last picture. With `sourceCanWait`, the source is held up while
-    /// the encoder is busy, and none of its frames is replaced by a newer one.
+    /// `replaceTrack`), from a key frame on. Without a track, viewers are told that the picture is gone. With
+    /// `sourceCanWait`, the source is held up while the encoder is busy, and none of its frames is replaced by a newer one.
     public func replaceTrack(with track: VideoTrack?, sourceCanWait: Bool = false) {
-        let encodes = state.withLock { state -> [SendingRung] in
-            guard !state.isStopped else { return [] }
+        change { state in
+            guard !state.isStopped else { return }
             state.track = track
-            state.hasBegun = false
             state.sourceCanWait = sourceCanWait
-            state.isMuted = false
-            state.isGlimpsed = false
-            return Array(state.encodes.values)
         }
-        guard !encodes.isEmpty else { return }
-        for encode in encodes { show(track, on: encode, sourceCanWait: sourceCanWait) }
+        show()
+        tellSending()
+    }
+
+    /// Has descriptions that are still to be made have a place for what begins, and for what is over none: what they agreed
+    /// on is taken up again, or ended.
+    private func tellSending() {
+        state.withLock { state in
+            guard !state.isStopped else { return }
+            let isSending = state.track != nil
+            for (sender, known) in state.group.senders where isSending || known.agreement.media == .agreed {
+                sender.setSending(isSending)
+            }
+        }
+    }
+
+    /// Brings the encodings to the present track. Not on an event loop: a source may take a while to let go.
+    private func show() {
+        let isNew = showing.withLock { showing in
+            let (track, encodings, sourceCanWait) = state.withLock { state in
+                let isNew = state.shown !== showing.track
+                if isNew {
+                    state.hasBegun = false
+                    state.isMuted = false
+                    state.isRepeated = false
+                }
+                return (state.shown, Array(state.encodings.values), state.sourceCanWait)
+            }
+            let isNew = track !== showing.track
+            for encoding in encodings where isNew || !showing.encodings.contains(encoding.index) {
+                let isFirst = encoding.index == 0
+                // Who waits for the first encoding holds the source up; the others take what they can.
+                encoding.show(track, sourceCanWait: sourceCanWait && isFirst) { [weak self] isMuted in
+                    if isFirst { self?.muteDidChange(isMuted) }
+                }
+                if track != nil { encoding.encoder.requestKeyFrame() }
+            }
+            showing = Showing(track: track, encodings: Set(encodings.map(\.index)))
+            return isNew
+        }
+        tellDemand()
+        // One that was muted before shows where it stands.
+        if isNew { repeatPicture() }
+    }
+
+    private func muteDidChange(_ isMuted: Bool) {
+        state.withLock { state in
+            state.isMuted = isMuted
+            state.isRepeated = false
+        }
+        continuation.yield(.muteChanged)
         tellDemand()
     }
 
-    private func show(_ track: VideoTrack?, on encode: SendingRung, sourceCanWait: Bool) {
-        // Who waits for the first encode holds the source up; the others take what they can.
-        encode.show(track, sourceCanWait: sourceCanWait && encode.index == 0) { [weak self] isMuted in
-            if encode.index == 0 { self?.muteDidChange(isMuted) }
-        }
-    }
+    // MARK: The senders
 
-    /// Sends what is encoded from now on to this connection too, as its media of this index; while a track is sent already,
-    /// from the next key frame on, which is asked for. Where the path has less than all that is sent there would use,
-    /// `priority` says who goes first.
-    public func attach(_ connection: Connection, media: Int, priority: BitratePriority = .medium) {
-        let destination = SendingRung.Destination(connection: connection, media: media, priority: priority)
-        let id = ObjectIdentifier(connection)
-        let now = Self.now
-        let begun = state.withLock { state -> SendingRung? in
-            state.viewers[id, default: Viewer()].destination = destination
-            let share = state.viewers[id]?.limits?.share(of: state.wanted) ?? 1
-            state.rungs.add(id, share: share, now: now)
-            if let target = state.viewers[id]?.target {
-                state.rungs.setRate(Int(clamping: target.bitrate.bitsPerSecond), of: id)
-            }
-            let rung = state.rungs.rung(of: id)
-            guard let encode = self.encode(rung, in: &state) ?? state.encodes[0] else { return nil }
-            if state.track == nil {
-                encode.add(destination)
-            } else {
-                encode.join(destination, at: state.keyFrameTime(for: id, now: now))
-            }
-            // Those who held back all hold back but themselves, now that somebody is there who does not wait.
-            state.withhold(in: rung, now: now)
-            return encode.track !== state.track ? encode : nil
-        }
-        if let begun { show(on: [begun]) }
-        applySettings()
-        tellDemand(connection)
-        glimpse()
-    }
+    /// Whether there is somebody who takes it.
+    public var hasViewer: Bool { state.withLock { $0.audience.hasViewer } }
 
-    /// Sends nothing more to this connection.
-    public func detach(_ connection: Connection) {
+    /// Whether there are senders, and the peers' descriptions decline all of them.
+    public var isRefused: Bool { state.withLock { $0.group.isRefused } }
+
+    /// Whether the peer at a connection declines it.
+    public func isRefused(on connection: Connection) -> Bool {
         state.withLock { state in
-            let viewer = state.viewers.removeValue(forKey: ObjectIdentifier(connection))
-            if let destination = viewer?.destination { connection.setDemand(.zero, media: destination.media) }
-            state.rungs.remove(ObjectIdentifier(connection))
-            for encode in state.encodes.values { encode.remove(connection) }
+            state.sender(on: connection).map { state.group.senders[$0]?.agreement.media == .refused } ?? false
         }
-        // Who is left may be who there is to go by now.
-        move(now: Self.now)
-    }
-
-    /// Keeps to what a connection's peer asks, from now on; with several that are sent the same, to the strictest of each,
-    /// down to 320x180 at 5 frames a second. One that asks far more than others do is sent an encode of its own.
-    public func keep(to limits: SendingLimits, of connection: Connection) {
-        state.withLock { state in
-            state.viewers[ObjectIdentifier(connection), default: Viewer()].limits = limits
-            state.rungs.setShare(limits.share(of: state.wanted), of: ObjectIdentifier(connection))
-        }
-        move(now: Self.now)
-        tellDemand(connection)
-    }
-
-    /// Keeps to what a connection's path has for this, from the next picture on; with several that are sent the same, to the
-    /// least. While a connection's queue is full nothing is sent there, and where that is so of all nothing is encoded.
-    public func keep(to target: BitrateTarget, of connection: Connection) {
-        let viewer = ObjectIdentifier(connection)
-        let isLargeRoom = state.withLock { state in
-            let wasFull = state.viewers[viewer, default: Viewer()].isQueueFull
-            state.viewers[viewer, default: Viewer()].target = target
-            state.rungs.setRate(Int(clamping: target.bitrate.bitsPerSecond), of: viewer)
-            if target.isQueueFull || wasFull { state.withhold(in: state.rungs.rung(of: viewer), now: Self.now) }
-            return state.viewers.count > Self.largestSmallRoom
-        }
-        if isLargeRoom { followSoon(on: connection) } else { applySettings() }
     }
 
     /// Of so many viewers each is heard at once. Of more, whose paths change all the time, so many as change within
     /// ``followingInterval`` are heard together: each time all are looked at.
     private static let largestSmallRoom = 16
     private static let followingInterval = Duration.milliseconds(20)
+
+    private func targetChanged(_ target: BitrateTarget, of sender: RTPSender) {
+        let now = Self.now
+        let isHeardSoon = state.withLock { state in
+            guard state.group.senders.count > Self.largestSmallRoom else { return false }
+            state.group.targetChanged(target, of: sender, now: now)
+            return true
+        }
+        if isHeardSoon {
+            followSoon(on: sender.connection)
+        } else {
+            change { $0.group.targetChanged(target, of: sender, now: now) }
+        }
+    }
 
     private func followSoon(on connection: Connection) {
         let isFirst = state.withLock { state in
@@ -282,115 +216,119 @@ public final class VideoSendPipeline: Sendable {
         }
         guard isFirst else { return }
         connection.eventLoop.scheduleTask(in: TimeAmount(Self.followingInterval)) { [weak self] in
-            self?.state.withLock { $0.followsSoon = false }
-            self?.applySettings()
+            self?.change { $0.followsSoon = false }
         }
     }
 
-    /// A frame left an encoder: those who joined with it get nothing more from elsewhere. Called on the encoder's thread.
-    private func didSend(from stream: Int, began: VideoTrack?, joined: [SendingRung.Destination]) {
+    /// Sends a frame to those who are sent its encoding. Called on the encoder's thread.
+    private func send(_ frame: PacketizedFrame, began: VideoTrack?) {
         let now = Self.now
-        let (isFirst, isDue) = state.withLock { state in
-            for destination in joined {
-                // Who was moved again meanwhile gets nothing more from here.
-                let isHere = state.encode(of: ObjectIdentifier(destination.connection))?.stream == stream
-                for encode in state.encodes.values where (encode.stream == stream) != isHere {
-                    encode.remove(destination.connection)
-                }
-            }
+        let (recipients, isFirst, isMoveDue) = state.withLock { state in
             let isFirst = began != nil && began === state.track && !state.hasBegun
             if isFirst { state.hasBegun = true }
-            let isDue = now >= state.lastMoves + Self.moveInterval && (state.viewers.count > 1 || state.rungs.isDivided)
-            if isDue { state.lastMoves = now }
-            return (isFirst, isDue)
+            let recipients = state.group.recipients(of: frame.stream, isKeyFrame: frame.isKeyFrame)
+            return (recipients, isFirst, state.group.isMoveDue(now: now))
         }
         if isFirst, let began { continuation.yield(.began(began)) }
-        if isDue { move(now: now) }
+        Connection.send(frame, to: recipients.map { ($0.connection, $0.media) })
+        if isMoveDue { change { $0.group.move(now: now) } }
     }
 
-    /// Has viewers sent another rung, where that is called for: each with the rung's next key frame.
-    private func move(now: Duration) {
-        let begun = state.withLock { state -> [SendingRung] in
-            guard !state.isStopped else { return [] }
-            var begun: [SendingRung] = []
-            for move in state.rungs.moves(now: now) {
-                guard let encode = self.encode(move.rung, in: &state) else { return begun }
-                if encode.track !== state.track { begun.append(encode) }
-                guard let viewer = state.viewers[move.viewer], let destination = viewer.destination else { continue }
-                if !viewer.isWithheld {
-                    encode.join(destination, at: state.keyFrameTime(for: move.viewer, by: \.rejoining, now: now))
-                }
+    /// Tells a sender's connection, or each, what this would use of its path: nothing while there is nothing to show. In one
+    /// piece with finding that out.
+    private func tellDemand(of sender: RTPSender? = nil) {
+        state.withLock { state in
+            state.group.isShowing = state.shown != nil && (!state.isMuted || state.isRepeated)
+            for sender in sender.map({ [$0] }) ?? Array(state.group.senders.keys) {
+                sender.setDemand(state.group.demand(of: sender))
             }
-            return begun
         }
-        show(on: begun)
-        applySettings()
     }
 
-    /// The encode of a rung, made where nobody was in it before; nil where the system has no thread for it.
-    private func encode(_ rung: Int, in state: inout State) -> SendingRung? {
-        if let encode = state.encodes[rung] { return encode }
-        state.streams += 1
-        state.encodes[rung] = try? makeEncode(rung, stream: state.streams, settings: state.wanted)
-        return state.encodes[rung]
-    }
+    // MARK: Encoding
 
-    /// Has encodes show what the others do.
-    private func show(on encodes: [SendingRung]) {
-        guard !encodes.isEmpty else { return }
-        let (track, sourceCanWait) = state.withLock { ($0.track, $0.sourceCanWait) }
-        for encode in encodes { show(track, on: encode, sourceCanWait: sourceCanWait) }
-    }
-
-    /// How many encodes there are.
-    var encodeCount: Int { state.withLock { $0.encodes.count } }
+    /// How many encodings there are.
+    var encodingCount: Int { state.withLock { $0.encodings.count } }
 
     /// What is wanted of the encoder, before the peers' limits.
-    public var settings: VideoEncoderThread.Settings { state.withLock { $0.wanted } }
+    public var settings: VideoEncoderThread.Settings { state.withLock { $0.group.wanted } }
 
     /// Changes what is wanted of the running encoder.
     public func update(_ change: (inout VideoEncoderThread.Settings) -> Void) {
-        state.withLock { state in
-            change(&state.wanted)
-            for (id, viewer) in state.viewers {
-                if let limits = viewer.limits { state.rungs.setShare(limits.share(of: state.wanted), of: id) }
-            }
-        }
-        applySettings()
+        self.change { change(&$0.group.wanted) }
         tellDemand()
     }
 
-    private func muteDidChange(_ isMuted: Bool) {
-        state.withLock { state in
-            state.isMuted = isMuted
-            state.isGlimpsed = false
+    /// Changes what is known, carries out what follows, and brings the encoders to what is wanted and allowed now. In one
+    /// piece: of two who do so at the same time, the later has the last word.
+    private func change(_ body: (inout State) -> Void) {
+        let (ended, showsAnew, hears) = state.withLock { state -> ([Encoding], Bool, Bool) in
+            body(&state)
+            let (hasBegun, ended) = carryOut(&state)
+            let now = Self.now
+            for (index, encoding) in state.encodings {
+                encoding.encoder.apply(state.group.settings(of: index, now: now))
+                encoding.encoder.queueDidFill(state.group.isQueueFull(of: index))
+            }
+            let audience = Audience(hasViewer: state.group.hasActive, isRefused: state.group.isRefused)
+            let (before, isStopped) = (state.audience, state.isStopped)
+            state.audience = audience
+            return (ended, hasBegun || audience.hasViewer != before.hasViewer, audience != before && !isStopped)
         }
-        continuation.yield(.muteChanged)
-        tellDemand()
+        for encoding in ended { encoding.retire() }
+        if showsAnew { DispatchQueue.global(qos: .userInitiated).async { [weak self] in self?.show() } }
+        if hears { continuation.yield(.audienceChanged) }
+    }
+
+    /// Does what follows from what is known of the senders; returns whether an encoding began, and those that have to end.
+    @discardableResult
+    private func carryOut(_ state: inout State) -> (hasBegun: Bool, ended: [Encoding]) {
+        var (hasBegun, ended) = (false, [Encoding]())
+        // An encoding that can't be had leads to further actions.
+        while let action = state.group.takeAction() {
+            switch action {
+            case .begin(let index):
+                do {
+                    state.encodings[index] = try makeEncoding(index, settings: state.group.wanted)
+                    hasBegun = true
+                } catch {
+                    state.group.couldNotBegin(index)
+                }
+            case .end(let index): ended += state.encodings.removeValue(forKey: index).map { [$0] } ?? []
+            case .makeKeyFrame(let index, let time): state.encodings[index]?.encoder.requestKeyFrame(notBefore: time)
+            }
+        }
+        return (hasBegun, ended)
+    }
+
+    /// Has the next frame be a key frame, whoever gets it. While the track is muted its last picture answers.
+    public func requestKeyFrame() {
+        for encoding in state.withLock({ Array($0.encodings.values) }) { encoding.encoder.requestKeyFrame() }
+        repeatPicture()
     }
 
     /// How long the last picture of a muted track is sent to who needs it: until it is sharp.
-    private static let glimpseTime = Duration.seconds(2)
+    private static let repetitionTime = Duration.seconds(2)
 
     /// Has the last picture of a track that is muted sent once more: who has come, or has lost it, sees where it stands.
-    private func glimpse() {
-        let viewer = state.withLock { state -> Connection? in
-            guard state.isMuted, !state.isGlimpsed,
-                let viewer = state.viewers.values.compactMap(\.destination?.connection).first
-            else { return nil }
-            state.isGlimpsed = true
-            return viewer
+    private func repeatPicture() {
+        let sender = state.withLock { state -> RTPSender? in
+            guard state.isMuted, !state.isRepeated, let sender = state.group.senders.keys.first else { return nil }
+            state.isRepeated = true
+            return sender
         }
-        guard let viewer else { return }
+        guard let sender else { return }
         setEncodersMuted(false)
         tellDemand()
-        viewer.eventLoop.scheduleTask(in: TimeAmount(Self.glimpseTime)) { [weak self] in self?.endGlimpse() }
+        sender.connection.eventLoop.scheduleTask(in: TimeAmount(Self.repetitionTime)) { [weak self] in
+            self?.endRepetition()
+        }
     }
 
-    private func endGlimpse() {
+    private func endRepetition() {
         let ends = state.withLock { state in
-            defer { state.isGlimpsed = false }
-            return state.isGlimpsed && state.isMuted
+            defer { state.isRepeated = false }
+            return state.isRepeated && state.isMuted
         }
         guard ends else { return }
         setEncodersMuted(true)
@@ -398,79 +336,94 @@ public final class VideoSendPipeline: Sendable {
     }
 
     private func setEncodersMuted(_ isMuted: Bool) {
-        for encode in state.withLock({ Array($0.encodes.values) }) { encode.encoder.muteDidChange(isMuted) }
+        for encoding in state.withLock({ Array($0.encodings.values) }) { encoding.encoder.muteDidChange(isMuted) }
     }
 
     private static var now: Duration { .nanoseconds(MonotonicClock.now.nanoseconds) }
 
-    /// Tells a connection, or each, what this would use of its path: nothing while there is nothing to show. In one piece,
-    /// as ``applySettings()``.
-    private func tellDemand(_ connection: Connection? = nil) {
-        state.withLock { state in
-            let concerned = connection.map { state.viewers[ObjectIdentifier($0)].map { [$0] } ?? [] }
-            for viewer in concerned ?? Array(state.viewers.values) {
-                guard let destination = viewer.destination else { continue }
-                var demand = BitrateDemand.zero
-                if state.track != nil, !state.isMuted || state.isGlimpsed {
-                    let rate = DataRate.bitsPerSecond(max(state.wanted.bitsPerSecond, 0))
-                    let maximum = min(rate, viewer.limits?.maximumBitrate ?? rate)
-                    demand = BitrateDemand(
-                        minimum: min(SendingLimits.leastBitrate, maximum), maximum: maximum,
-                        priority: destination.priority)
-                }
-                destination.connection.setDemand(demand, media: destination.media)
-            }
-        }
-    }
-
-    /// Brings the encoders to what is wanted and allowed now, and ends those of rungs that nobody is in. In one piece with
-    /// finding that out: of two who do so at the same time, the later has the last word.
-    private func applySettings() {
-        let unused = state.withLock { state in
-            let unused = state.takeUnused()
-            for encode in state.encodes.values {
-                encode.encoder.apply(state.allowedSettings(of: encode.index, now: Self.now))
-                encode.encoder.queueDidFill(state.isQueueFull(of: encode.index))
-            }
-            return unused
-        }
-        for encode in unused { encode.retire() }
-    }
-
-    /// Has the next frame that goes to this connection be a key frame, or to any where none is named; however many ask
-    /// before it, one answers. Where others are sent the same, a connection that keeps asking waits. While the track is
-    /// muted its last picture answers.
-    public func requestKeyFrame(for connection: Connection? = nil) {
-        let (encodes, time) = state.withLock { state in
-            guard let connection else { return (Array(state.encodes.values), Duration.zero) }
-            let id = ObjectIdentifier(connection)
-            return (state.encode(of: id).map { [$0] } ?? [], state.keyFrameTime(for: id, now: Self.now))
-        }
-        for encode in encodes { encode.encoder.requestKeyFrame(notBefore: time) }
-        glimpse()
-    }
-
     /// Ends encoding, and returns when its threads have ended.
     public func stop() {
-        replaceTrack(with: nil)
-        let encodes = state.withLock { state in
+        // What waits to be sent may leave: nobody is told that the picture is gone.
+        let encodings = state.withLock { state in
+            state.track = nil
             state.isStopped = true
-            return Array(state.encodes.values)
+            return Array(state.encodings.values)
         }
-        for encode in encodes { encode.encoder.stop() }
+        show()
+        for encoding in encodings { encoding.encoder.stop() }
         continuation.finish()
     }
 
-    /// Completes a connection's report with what was encoded for its media of this index; where no connection is named,
-    /// with what was for those of the best paths.
-    public func complete(
-        _ report: [StatisticsObject], media: Int, of connection: Connection? = nil
-    ) -> [StatisticsObject] {
-        let encode = state.withLock { state in
-            connection.map { state.encode(of: ObjectIdentifier($0)) } ?? state.encodes[0]
+    /// Completes a connection's report with what was encoded for it; where no connection is named, that of media 0 with what
+    /// was for those of the best paths.
+    public func complete(_ report: [StatisticsObject], of connection: Connection? = nil) -> [StatisticsObject] {
+        let (encoding, media) = state.withLock { state -> (Encoding?, Int) in
+            guard let connection else { return (state.encodings[0], 0) }
+            guard let sender = state.sender(on: connection) else { return (nil, 0) }
+            return (state.group.encoding(of: sender).flatMap { state.encodings[$0] }, sender.media)
         }
-        guard let encode else { return report }
-        return PipelineStatistics(encode.encoder.statistics, targetBitrate: encode.encoder.settings.bitsPerSecond)
+        guard let encoding else { return report }
+        return PipelineStatistics(encoding.encoder.statistics, targetBitrate: encoding.encoder.settings.bitsPerSecond)
             .complete(report, media: media)
+    }
+}
+
+extension VideoSendPipeline: SendingPipeline {
+    package func add(_ sender: RTPSender, isIncluded: Bool) {
+        change { state in
+            guard !state.isStopped else { return }
+            if let old = state.sender(on: sender.connection) { state.group.remove(old, now: Self.now) }
+            state.group.add(sender, isIncluded: isIncluded)
+            if !isIncluded { sender.setHeldBack(true) }
+            // Descriptions that are still to be made have a place for it.
+            if state.track != nil { sender.setSending(true) }
+        }
+    }
+
+    package func remove(_ connection: Connection) {
+        change { state in
+            guard let sender = state.sender(on: connection) else { return }
+            sender.setDemand(.zero)
+            state.group.remove(sender, now: Self.now)
+        }
+    }
+
+    package func setIncluded(_ isIncluded: Bool, on connection: Connection) {
+        var changed: RTPSender?
+        change { state in
+            guard let sender = state.sender(on: connection), state.group.senders[sender]?.isIncluded != isIncluded
+            else { return }
+            // Held back, it has its place in the descriptions all the same.
+            if isIncluded { sender.setHeldBack(false) }
+            state.group.setIncluded(isIncluded, sender, now: Self.now)
+            if !isIncluded { sender.setHeldBack(true) }
+            changed = sender
+        }
+        if let changed { tellDemand(of: changed) }
+        if isIncluded { repeatPicture() }
+    }
+
+    package func sender(on connection: Connection) -> RTPSender? { state.withLock { $0.sender(on: connection) } }
+
+    package func receive(_ feedback: SenderFeedback, of sender: RTPSender) {
+        let now = Self.now
+        switch feedback {
+        case .negotiated(let agreement):
+            let wasActive = state.withLock { $0.group.senders[sender]?.isActive ?? false }
+            change { $0.group.negotiated(agreement, of: sender, now: now) }
+            tellDemand(of: sender)
+            if !wasActive { repeatPicture() }
+        case .target(let target): targetChanged(target, of: sender)
+        case .keyFrameRequested:
+            // Of what else is known nothing changes.
+            state.withLock { state in
+                state.group.keyFrameRequested(by: sender, now: now)
+                carryOut(&state)
+            }
+            repeatPicture()
+        // Its bits are the path's to find.
+        case .lossReported: return
+        case .ended: change { $0.group.remove(sender, now: now) }
+        }
     }
 }

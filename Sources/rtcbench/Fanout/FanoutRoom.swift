@@ -10,6 +10,7 @@ internal import WireFormat
 /// Whoever shares to a room: a connection a viewer, all on one port.
 final class FanoutRoom {
     private(set) var connections: [Connection] = []
+    private var senders: [RTPSender] = []
     /// All connections, as pictures are sent to them.
     private var everybody: [(connection: Connection, media: Int)] = []
     private(set) var ports: [UInt16] = []
@@ -20,13 +21,26 @@ final class FanoutRoom {
     private let counts = EventCounts()
 
     /// What the connections told.
-    final class EventCounts: Sendable {
+    final class EventCounts: SenderOwner {
         let failures = Atomic(0)
         let keyFrameRequests = Atomic(0)
         let targets = Locked<[ObjectIdentifier: BitrateTarget]>([:])
         /// Those whose queues are full.
         let full = Locked<Set<ObjectIdentifier>>([])
         let framesWithheld = Atomic(0)
+
+        func receive(_ feedback: SenderFeedback, of sender: RTPSender) {
+            switch feedback {
+            case .keyFrameRequested: keyFrameRequests.add(1, ordering: .relaxed)
+            case .target(let target):
+                let identifier = ObjectIdentifier(sender.connection)
+                targets.withLock { $0[identifier] = target }
+                full.withLock { full in
+                    if target.isQueueFull { full.insert(identifier) } else { full.remove(identifier) }
+                }
+            case .negotiated, .lossReported, .ended: return
+            }
+        }
     }
 
     init(crowd: CrowdProcess, kilobitsPerSecond: Int) async throws {
@@ -55,11 +69,12 @@ final class FanoutRoom {
             var configuration = Connection.Configuration()
             configuration.sharedPort = port
             configuration.peer.maximumBitrate = .kilobitsPerSecond(maximumKilobitsPerSecond)
+            let kind = LocalIdentity.MediaKind.video(streamID: "bench#content", isContent: true)
             let connection = try await Connection(
                 as: .offerer,
                 identity: LocalIdentity(
-                    media: [.video(streamID: "bench#content", isContent: true)],
-                    unixTime: Int64(Date().timeIntervalSince1970), random: &random), configuration: configuration)
+                    media: [kind], unixTime: Int64(Date().timeIntervalSince1970), random: &random),
+                configuration: configuration)
             let offer = try await connection.makeOffer()
             try crowd.send(.offer(index: connections.count, description: offer.description))
             guard case .answer(_, let description, let port) = try crowd.reply() else {
@@ -68,10 +83,11 @@ final class FanoutRoom {
             waiting.append(listen(to: connection))
             try await connection.accept(answer: SessionDescription.parse(description), to: offer)
             let rate = DataRate.kilobitsPerSecond(kilobitsPerSecond)
-            connection.setDemand(
-                BitrateDemand(minimum: .kilobitsPerSecond(30), maximum: rate, priority: .medium), media: 0)
+            let sender = try await connection.sender(of: kind, for: counts, atMost: 1)
+            sender.setDemand(BitrateDemand(minimum: .kilobitsPerSecond(30), maximum: rate, priority: .medium))
             connections.append(connection)
-            everybody.append((connection, 0))
+            senders.append(sender)
+            everybody.append((connection, sender.media))
             ports.append(port)
         }
         for task in waiting {
@@ -83,7 +99,6 @@ final class FanoutRoom {
     private func listen(to connection: Connection) -> Task<Bool, Never> {
         let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
         let counts = counts
-        let identifier = ObjectIdentifier(connection)
         Task {
             for await event in connection.events {
                 switch event {
@@ -91,12 +106,6 @@ final class FanoutRoom {
                 case .failed, .closedByPeer:
                     counts.failures.add(1, ordering: .relaxed)
                     continuation.yield(false)
-                case .keyFrameRequested: counts.keyFrameRequests.add(1, ordering: .relaxed)
-                case .targetBitrateChanged(let target, _):
-                    counts.targets.withLock { $0[identifier] = target }
-                    counts.full.withLock { full in
-                        if target.isQueueFull { full.insert(identifier) } else { full.remove(identifier) }
-                    }
                 default: continue
                 }
             }

@@ -1,5 +1,5 @@
-/// Why media can't be taken up.
-public enum MediaClaimError: Error, Sendable, Hashable, CustomStringConvertible {
+/// Why nothing can be sent as a media of a connection.
+public enum SenderError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Somebody has them already.
     case taken
     /// As many as this are in use.

@@ -5,21 +5,12 @@ internal import RTP
 internal import Synchronization
 internal import VideoCoding
 
-/// One encode of a track, and the connections that it goes to.
-final class SendingRung: Sendable {
-    /// Where encoded frames go.
-    struct Destination {
-        let connection: Connection
-        let media: Int
-        let priority: BitratePriority
-    }
-
-    /// Which of the pipeline's rungs it is for.
+/// One encoding of a track: an encoder with its settings, as W3C's `RTCRtpEncodingParameters` says them.
+final class Encoding: Sendable {
+    /// Tells it and its frames from all others of the pipeline; 0 is the first.
     let index: Int
-    /// Tells its frames from those of all other encodes of the pipeline.
-    let stream: Int
     let encoder: VideoEncoderThread
-    private let output: RungOutput
+    private let packetizer: Packetizer
     private let inlet = Locked(Inlet())
 
     private struct Inlet {
@@ -27,25 +18,26 @@ final class SendingRung: Sendable {
         var isRetired = false
     }
 
-    /// Begins an encoder's thread, whose frames are of a `stream` of their own. The closures are called on it: `didSend`
-    /// with each frame, and with whom it began to go to.
+    /// Begins an encoder's thread. The closures are called on it: `send` with each frame, and with the track whose first it
+    /// is.
     init(
-        index: Int, stream: Int, settings: VideoEncoderThread.Settings,
-        didSend: @escaping @Sendable (_ track: VideoTrack?, _ joined: [Destination]) -> Void,
+        index: Int, settings: VideoEncoderThread.Settings,
+        send: @escaping @Sendable (_ frame: PacketizedFrame, _ began: VideoTrack?) -> Void,
         onEvent: @escaping @Sendable (VideoEncoderThread.Event) -> Void
     ) throws(VideoCodingError) {
         var random = SystemRandomNumberGenerator()
-        let output = RungOutput(stream: stream, counters: VP8PictureCounters(using: &random), didSend: didSend)
+        let packetizer = Packetizer(stream: index, counters: VP8PictureCounters(using: &random))
         self.index = index
-        self.stream = stream
-        self.output = output
-        encoder = try VideoEncoderThread(settings: settings, onFrame: { output.send($0) }, onEvent: onEvent)
+        self.packetizer = packetizer
+        encoder = try VideoEncoderThread(
+            settings: settings,
+            onFrame: { frame in
+                let packets = packetizer.packets(of: frame)
+                send(packets, packetizer.takeAwaited())
+            }, onEvent: onEvent)
     }
 
-    /// The track whose pictures are encoded.
-    var track: VideoTrack? { inlet.withLock { $0.current?.track } }
-
-    /// Whether that track has given a picture.
+    /// Whether its track has given a picture.
     var hasPicture: Bool { inlet.withLock { $0.current?.hasPicture ?? false } }
 
     /// Encodes another track's pictures, or none. Of the one before nothing comes after this.
@@ -61,8 +53,8 @@ final class SendingRung: Sendable {
         previous?.end()
         // What the track before showed is nobody's business any more, whoever asks for a key frame.
         encoder.forgetPicture()
-        output.awaitFirstFrame(of: track)
-        // Another may have taken its place, or the rung's end come, meanwhile.
+        packetizer.awaitFirstFrame(of: track)
+        // Its end may have come meanwhile.
         if let new, inlet.withLock({ $0.current === new }) { new.begin() }
     }
 
@@ -73,32 +65,7 @@ final class SendingRung: Sendable {
             return inlet.current.take()
         }
         last?.end()
-        output.lists.withLock { $0 = RungOutput.Lists() }
         encoder.end()
-    }
-
-    // MARK: Who it goes to
-
-    /// Sends to this connection from the next frame on, which its peer can make something of once it has a key frame.
-    func add(_ destination: Destination) {
-        output.lists.withLock { $0.present.append(destination) }
-    }
-
-    /// Sends to this connection from the next key frame on, which is asked for, and not made for this before `time`.
-    func join(_ destination: Destination, at time: Duration) {
-        output.lists.withLock { lists in
-            lists.joining.removeAll { $0.connection === destination.connection }
-            lists.joining.append(destination)
-        }
-        encoder.requestKeyFrame(notBefore: time)
-    }
-
-    /// Sends nothing more to this connection.
-    func remove(_ connection: Connection) {
-        output.lists.withLock { lists in
-            lists.present.removeAll { $0.connection === connection }
-            lists.joining.removeAll { $0.connection === connection }
-        }
     }
 }
 
@@ -166,56 +133,36 @@ private final class TrackInlet: VideoSink {
     }
 }
 
-/// Cuts encoded frames into packets and hands them out. Called on the encoder's thread alone, but for what is locked.
-private final class RungOutput: Sendable {
-    struct Lists {
-        var present: [SendingRung.Destination] = []
-        /// Those who begin with the next key frame.
-        var joining: [SendingRung.Destination] = []
-    }
-
-    let lists = Locked(Lists())
+/// Cuts encoded frames into packets. Called on the encoder's thread alone, but for what is locked.
+private final class Packetizer: Sendable {
     private let stream: Int
     private let counters: Locked<VP8PictureCounters>
     /// The track of which nothing has left yet.
     private let awaited = Locked<VideoTrack?>(nil)
-    private let didSend: @Sendable (VideoTrack?, [SendingRung.Destination]) -> Void
 
     /// Payload bytes of a packet at most: 1200 bytes that every path carries, less the RTP header with all extensions
     /// (36), the prefix of a retransmission (2) and the longest tag of SRTP (16).
-    static let maximumPayload = 1200 - 36 - 2 - 16
+    private static let maximumPayload = 1200 - 36 - 2 - 16
 
-    init(
-        stream: Int, counters: VP8PictureCounters,
-        didSend: @escaping @Sendable (VideoTrack?, [SendingRung.Destination]) -> Void
-    ) {
+    init(stream: Int, counters: VP8PictureCounters) {
         self.stream = stream
         self.counters = Locked(counters)
-        self.didSend = didSend
     }
 
     func awaitFirstFrame(of track: VideoTrack?) {
         awaited.withLock { $0 = track }
     }
 
-    func send(_ frame: EncodedVideoFrame) {
+    /// The track whose first frame this is, if it is one.
+    func takeAwaited() -> VideoTrack? { awaited.withLock { $0.take() } }
+
+    func packets(of frame: EncodedVideoFrame) -> PacketizedFrame {
         let layer = VP8TemporalLayer(
             index: UInt8(clamping: frame.temporalLayer.id), dependsOnBaseOnly: frame.temporalLayer.isSync)
         let descriptor = counters.withLock { $0.next(isReference: frame.isReference, layer: layer) }
-        let packets = PacketizedFrame(
+        return PacketizedFrame(
             vp8: frame.data, descriptor: descriptor, isKeyFrame: frame.isKeyFrame, captureTime: frame.timestamp,
             width: frame.size.width, height: frame.size.height, quarterTurns: frame.rotation.rawValue / 90,
             stream: stream, maximumPayloadByteCount: Self.maximumPayload)
-        let (destinations, joined) = lists.withLock { lists in
-            let joined = frame.isKeyFrame ? lists.joining : []
-            if !joined.isEmpty {
-                lists.present += joined
-                lists.joining = []
-            }
-            return (lists.present, joined)
-        }
-        // Told first, so that nothing comes from another rung after this.
-        didSend(awaited.withLock { $0.take() }, joined)
-        Connection.send(packets, to: destinations.map { ($0.connection, $0.media) })
     }
 }

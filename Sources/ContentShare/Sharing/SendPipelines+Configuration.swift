@@ -1,0 +1,88 @@
+internal import Media
+internal import NetworkRuntime
+internal import PeerConnection
+internal import VideoCoding
+internal import WireFormat
+
+/// What is sent of a picture where a configuration says nothing.
+struct VideoDefaults {
+    let bitsPerSecond: Int
+    let framesPerSecond: Double
+    let size: PixelSize
+    let priority: BitratePriority
+
+    /// A whole screen, at a rate at which its text is sharp.
+    static let content = VideoDefaults(
+        bitsPerSecond: 2_500_000, framesPerSecond: 30, size: PixelSize(width: 3840, height: 2160),
+        priority: .medium)
+    /// A face.
+    static let camera = VideoDefaults(
+        bitsPerSecond: 800_000, framesPerSecond: 30, size: PixelSize(width: 1280, height: 720), priority: .low)
+}
+
+extension VideoSendPipeline {
+    /// A pipeline for what is configured so.
+    convenience init(
+        _ configuration: LocalVideoConfiguration, defaults: VideoDefaults
+    ) throws(ContentShareError) {
+        do {
+            try self.init(
+                settings: VideoEncoderThread.Settings(bitsPerSecond: defaults.bitsPerSecond),
+                priority: defaults.priority)
+        } catch {
+            throw .encoder("\(error)")
+        }
+        apply(configuration, defaults: defaults)
+    }
+
+    /// Brings the running encoder to what a configuration says.
+    func apply(_ configuration: LocalVideoConfiguration, defaults: VideoDefaults) {
+        update { settings in
+            let rate = configuration.maxBitrate ?? 0
+            settings.bitsPerSecond = rate == 0 ? defaults.bitsPerSecond : rate * 1000
+            settings.framesPerSecond = configuration.maxFramerate ?? defaults.framesPerSecond
+            settings.maximumSize = configuration.maxSize ?? defaults.size
+            settings.hint = configuration.contentHint
+        }
+    }
+}
+
+extension AudioSendPipeline {
+    /// Brings the running encoder to what a configuration says; `isVoice` holds where it does not say what the sound is.
+    func apply(_ configuration: LocalAudioConfiguration, isVoice: Bool) {
+        let rate = configuration.maxBitrate ?? 0
+        let settings = Settings(
+            isVoice: configuration.isVoice ?? isVoice, bitsPerSecond: rate == 0 ? nil : rate * 1000)
+        update { $0 = settings }
+    }
+}
+
+extension SendingPipeline {
+    /// Has it send one kind of an attendee's media over a connection, as far as its descriptions have a place for that.
+    /// `isIncluded` says, once the place is taken, whether the peer is to be sent what there is now; nil: not any more.
+    func open(
+        _ kind: SharedMedia, of attendee: AttendeeID, on connection: Connection,
+        isolation: isolated (any Actor)? = #isolation, isIncluded: () -> Bool?
+    ) async throws(ContentShareError) {
+        let isContent = kind == .content || kind == .contentAudio
+        let sender: RTPSender
+        do {
+            guard let media = try SharedMedia.kinds([kind], of: attendee).first else { throw ContentShareError.ended }
+            let limit = isContent ? ContentShareController.maximumShares : 1
+            sender = try await connection.sender(of: media, for: self, atMost: limit)
+        } catch let error as SenderError {
+            switch error {
+            case .taken: throw .alreadyShared(by: isContent ? (try? attendee.content) ?? attendee : attendee)
+            case .limit(let limit): throw .tooManyShares(limit: limit)
+            case .closed: throw .ended
+            }
+        } catch {
+            throw .configuration("\(error)")
+        }
+        guard let isIncluded = isIncluded() else { throw .ended }
+        // Another call may have been first.
+        guard self.sender(on: connection) !== sender else { return }
+        add(sender, isIncluded: isIncluded)
+        await connection.report(to: sender)
+    }
+}

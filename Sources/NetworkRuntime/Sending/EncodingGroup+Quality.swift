@@ -1,0 +1,142 @@
+internal import PeerConnection
+
+/// Who is sent the same encoding: the rules.
+///
+///     quality 0    those whose paths carry half or more of what the best one's does
+///     quality 1    of the others, those with half or more of what the best of them has
+///     quality 2    the rest
+///     quality 3    those who by their own description take less than half of what others' do, whatever their paths carry
+///     quality 4    of these, those who take less than half of what the best of them does
+///
+/// What an encoding is made at is what the least of its senders can take; so nobody takes more than half from another, but
+/// from those who themselves have less than a quarter of the best. A quality that nobody has is not encoded. A sender goes
+/// down soon and comes up late, since each move costs a key frame; what a description says holds at once.
+extension EncodingGroup {
+    /// Qualities that paths make.
+    static var pathQualityCount: Int { 3 }
+    /// The qualities of those who are limited by their descriptions.
+    static var limitedQualities: ClosedRange<Int> { pathQualityCount...pathQualityCount + 1 }
+    /// Of what the best of a quality has, what one has to have for it; and to come up to it.
+    static var leastShare: Double { 0.5 }
+    static var climbingShare: Double { 0.6 }
+    /// How long a path has to be too poor, and good enough.
+    static var descentPatience: Duration { .seconds(1) }
+    static var climbPatience: Duration { .seconds(5) }
+    /// How long nobody is judged by what was found out of a new path.
+    static var trial: Duration { .seconds(2) }
+
+    /// The most that a description takes of one who is sent something: of all, and of those who take little.
+    private struct Shares {
+        let best: Double
+        let bestLimited: Double
+    }
+
+    /// Whether somebody has not the first quality.
+    var isDivided: Bool { senders.values.contains { $0.isActive && $0.place.quality > 0 } }
+
+    /// Where one begins who is about to be sent something: at the first quality, unless its description takes little.
+    func place(for sender: Sender, now: Duration) -> QualityPlace {
+        var place = QualityPlace(since: now)
+        guard let state = senders[sender] else { return place }
+        let share = share(of: state)
+        let shares = shares(with: share)
+        if isLimited(share, in: 0, best: shares.best) { place.quality = limitedQuality(for: share, now: 0, shares: shares) }
+        return place
+    }
+
+    /// What an encoding may take for those who are sent it, in bits a second: nil where nothing is known of their paths.
+    func rate(among members: [SenderState], now: Duration) -> Int? {
+        let all = members.filter { $0.rate != nil }
+        let judged = all.filter { !$0.isWithheld && now >= $0.place.since + Self.trial }
+        // Who is alone, or new like all others, is who there is to go by.
+        return (judged.isEmpty ? all : judged).compactMap(\.rate).min()
+    }
+
+    /// Who is to have another quality from now on.
+    mutating func moves(now: Duration) -> [(sender: Sender, quality: Int)] {
+        let shares = shares()
+        let bases = bases(now: now, shares: shares)
+        var moves: [(sender: Sender, quality: Int)] = []
+        for (sender, state) in senders where state.isActive {
+            let place = state.place
+            let next = quality(for: state, now: now, bases: bases, shares: shares)
+            guard next != place.quality else {
+                setNext(nil, of: sender)
+                continue
+            }
+            let since = place.next.flatMap { $0.quality == next ? $0.since : nil } ?? now
+            setNext((next, since), of: sender)
+            guard now >= since + Self.patience(from: place.quality, to: next) else { continue }
+            setNext(nil, of: sender)
+            moves.append((sender, next))
+        }
+        return moves
+    }
+
+    private static func patience(from quality: Int, to other: Int) -> Duration {
+        guard other > quality else { return climbPatience }
+        return limitedQualities.contains(other) ? .zero : descentPatience
+    }
+
+    /// How much of what is wanted a description takes, up to 1.
+    private func share(of state: SenderState) -> Double { state.agreement.limits.share(of: wanted) }
+
+    /// Those of all who are sent something, and of one who is about to be.
+    private func shares(with new: Double? = nil) -> Shares {
+        var shares = senders.values.filter { $0.isActive && !$0.isWithheld }.map { ($0.place.quality, share(of: $0)) }
+        if let new { shares.append((0, new)) }
+        let best = shares.map(\.1).max() ?? 0
+        let limited = shares.filter { isLimited($0.1, in: $0.0, best: best) }
+        return Shares(best: best, bestLimited: limited.map(\.1).max() ?? 0)
+    }
+
+    /// Whether a description takes so little that one who has that quality now is not sent what others are.
+    private func isLimited(_ share: Double, in quality: Int, best: Double) -> Bool {
+        share < best * (Self.limitedQualities.contains(quality) ? Self.climbingShare : Self.leastShare)
+    }
+
+    /// The quality for a description that takes little, from the one that it has.
+    private func limitedQuality(for share: Double, now quality: Int, shares: Shares) -> Int {
+        let least = quality == Self.limitedQualities.upperBound ? Self.climbingShare : Self.leastShare
+        return share < shares.bestLimited * least ? Self.limitedQualities.upperBound : Self.limitedQualities.lowerBound
+    }
+
+    /// The best rate of each quality, as the rates now are.
+    private func bases(now: Duration, shares: Shares) -> [Int] {
+        var rates = senders.values.filter {
+            $0.isActive && !$0.isWithheld && now >= $0.place.since + Self.trial
+                && !isLimited(share(of: $0), in: $0.place.quality, best: shares.best)
+        }.compactMap(\.rate)
+        rates.sort(by: >)
+        var bases: [Int] = []
+        for rate in rates where bases.count < Self.pathQualityCount {
+            guard let base = bases.last else {
+                bases.append(rate)
+                continue
+            }
+            if Double(rate) < Double(base) * Self.leastShare { bases.append(rate) }
+        }
+        return bases
+    }
+
+    /// The quality that a sender should have.
+    private func quality(for state: SenderState, now: Duration, bases: [Int], shares: Shares) -> Int {
+        let (share, place) = (share(of: state), state.place)
+        if isLimited(share, in: place.quality, best: shares.best) {
+            return limitedQuality(for: share, now: place.quality, shares: shares)
+        }
+        let current = Self.limitedQualities.contains(place.quality) ? 0 : place.quality
+        guard let rate = state.rate, now >= place.since + Self.trial, !bases.isEmpty else { return current }
+        return Self.quality(for: rate, now: current, bases: bases)
+    }
+
+    /// The quality for a rate, from the one that it has.
+    private static func quality(for rate: Int, now current: Int, bases: [Int]) -> Int {
+        for (quality, base) in bases.enumerated() {
+            let share = quality < current ? climbingShare : leastShare
+            if Double(rate) >= Double(base) * share { return quality }
+        }
+        // Too good for where it is, and not good enough for above: it stays.
+        return max(bases.count - 1, current)
+    }
+}

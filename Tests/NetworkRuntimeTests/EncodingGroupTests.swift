@@ -1,0 +1,231 @@
+import PeerConnection
+import Testing
+import VideoCoding
+import WireFormat
+
+@testable import NetworkRuntime
+
+/// What a sender is sent, whatever happens in whatever order.
+@Suite struct EncodingGroupTests {
+    /// What can happen to one sender, or to the encoding that it is sent.
+    enum Event: Character, CaseIterable {
+        case agreed = "A"
+        case declined = "D"
+        case included = "I"
+        case excluded = "E"
+        /// Its path carries a tenth of what another's does, and two seconds pass.
+        case pathFell = "L"
+        case queueFilled = "F"
+        case queueEmptied = "R"
+        case keyFrameRequested = "K"
+        /// A key frame of each encoding is sent.
+        case keyFrameSent = "S"
+        case ended = "X"
+    }
+
+    private static let (one, other) = (1, 2)
+
+    private static func agreement(_ media: MediaAgreement) -> SenderAgreement {
+        var agreement = SenderAgreement()
+        agreement.media = media
+        return agreement
+    }
+
+    private struct Scene {
+        var group = EncodingGroup<Int>(wanted: .init(bitsPerSecond: 2_000_000))
+        var now = Duration.seconds(100)
+        var encodings: Set<Int> = [0]
+        var keyFrames = 0
+
+        /// Another sender is there, and is sent what there is.
+        init() {
+            group.add(EncodingGroupTests.other, isIncluded: true)
+            group.negotiated(
+                EncodingGroupTests.agreement(.agreed), of: EncodingGroupTests.other, now: .zero)
+            group.targetChanged(
+                BitrateTarget(bitrate: .kilobitsPerSecond(1000)), of: EncodingGroupTests.other, now: .zero)
+            group.add(EncodingGroupTests.one, isIncluded: true)
+            carryOut()
+            _ = group.recipients(of: 0, isKeyFrame: true)
+            keyFrames = 0
+        }
+
+        mutating func carryOut() {
+            while let action = group.takeAction() {
+                switch action {
+                case .begin(let encoding): #expect(encodings.insert(encoding).inserted)
+                case .end(let encoding): #expect(encodings.remove(encoding) != nil)
+                case .makeKeyFrame(let encoding, _):
+                    #expect(encodings.contains(encoding))
+                    keyFrames += 1
+                }
+            }
+        }
+
+        mutating func take(_ event: Event) {
+            let one = EncodingGroupTests.one
+            func target(_ kilobits: Int, isFull: Bool = false) -> BitrateTarget {
+                BitrateTarget(bitrate: .kilobitsPerSecond(kilobits), isQueueFull: isFull)
+            }
+            switch event {
+            case .agreed: group.negotiated(EncodingGroupTests.agreement(.agreed), of: one, now: now)
+            case .declined: group.negotiated(EncodingGroupTests.agreement(.refused), of: one, now: now)
+            case .included: group.setIncluded(true, one, now: now)
+            case .excluded: group.setIncluded(false, one, now: now)
+            case .pathFell:
+                group.targetChanged(target(100), of: one, now: now)
+                for _ in 0..<20 {
+                    now += .milliseconds(200)
+                    group.move(now: now)
+                }
+            case .queueFilled: group.targetChanged(target(1000, isFull: true), of: one, now: now)
+            case .queueEmptied: group.targetChanged(target(1000), of: one, now: now)
+            case .keyFrameRequested: group.keyFrameRequested(by: one, now: now)
+            case .keyFrameSent: for encoding in encodings { _ = group.recipients(of: encoding, isKeyFrame: true) }
+            case .ended: group.remove(one, now: now)
+            }
+            carryOut()
+        }
+
+        /// i: idle; a, b: awaits a key frame and sees nothing, or what it was sent before; s: is sent the encoding of all,
+        /// t: one of its own; w: withheld; -: is no more.
+        var state: Character {
+            guard let state = group.senders[EncodingGroupTests.one] else { return "-" }
+            switch state.phase {
+            case .idle: return "i"
+            case .awaitingKeyFrame(_, let meanwhile): return meanwhile == nil ? "a" : "b"
+            case .sending(let encoding): return encoding == 0 ? "s" : "t"
+            case .withheld: return "w"
+            }
+        }
+    }
+
+    private static func table(after first: [Event]) -> [String] {
+        var rows = ["  " + String(Event.allCases.map(\.rawValue))]
+        for one in Event.allCases {
+            var row = ""
+            for other in Event.allCases {
+                var scene = Scene()
+                for event in first + [one, other] { scene.take(event) }
+                row.append(scene.state)
+            }
+            rows.append("\(one.rawValue) \(row)")
+        }
+        return rows
+    }
+
+    @Test("Any two events lead where they should, from before an answer")
+    func fromTheBeginning() {
+        #expect(
+            Self.table(after: []) == [
+                "  ADIELFRKSX",
+                "A aiaiawaas-",
+                "D aiiiiiiii-",
+                "I aiiiiiiii-",
+                "E iiiiiiiii-",
+                "L aiiiiiiii-",
+                "F aiiiiiiii-",
+                "R aiiiiiiii-",
+                "K aiiiiiiii-",
+                "S aiiiiiiii-",
+                "X ----------",
+            ])
+    }
+
+    @Test("Any two events lead where they should, while it is sent what all are")
+    func whileSending() {
+        #expect(
+            Self.table(after: [.agreed, .keyFrameSent]) == [
+                "  ADIELFRKSX",
+                "A sisibwsss-",
+                "D aiiiiiiii-",
+                "I sisibwsss-",
+                "E iiaiiiiii-",
+                "L bibibbbbt-",
+                "F wiwiawaww-",
+                "R sisibwsss-",
+                "K sisibwsss-",
+                "S sisibwsss-",
+                "X ----------",
+            ])
+    }
+
+    @Test("Frames go to those who can make something of them, and to each of one encoding at a time")
+    func recipients() {
+        var scene = Scene()
+        scene.take(.agreed)
+        #expect(scene.group.recipients(of: 0, isKeyFrame: false) == [Self.other])
+        #expect(scene.keyFrames == 1)
+        #expect(scene.group.recipients(of: 0, isKeyFrame: true).sorted() == [Self.one, Self.other])
+        // Until the first key frame of its own it is sent what all are.
+        scene.take(.pathFell)
+        let own = scene.encodings.subtracting([0]).first ?? 0
+        #expect(own > 0 && scene.state == "b")
+        #expect(scene.group.recipients(of: own, isKeyFrame: false) == [])
+        #expect(scene.group.recipients(of: 0, isKeyFrame: false).sorted() == [Self.one, Self.other])
+        #expect(scene.group.recipients(of: own, isKeyFrame: true) == [Self.one])
+        #expect(scene.group.recipients(of: 0, isKeyFrame: true) == [Self.other])
+        scene.take(.excluded)
+        #expect(scene.encodings == [0])
+    }
+
+    @Test("Who was set apart and is left alone is sent its own encoding until it comes up, and that ends with it")
+    func leftAlone() {
+        var scene = Scene()
+        var small = Self.agreement(.agreed)
+        small.limits.maximumFramesPerSecond = 1
+        scene.group.negotiated(small, of: Self.one, now: scene.now)
+        scene.carryOut()
+        let own = scene.group.encoding(of: Self.one) ?? 0
+        #expect(own > 0 && scene.encodings == [0, own])
+        _ = scene.group.recipients(of: own, isKeyFrame: true)
+        scene.group.remove(Self.other, now: scene.now)
+        scene.carryOut()
+        #expect(scene.group.recipients(of: own, isKeyFrame: true) == [Self.one])
+        #expect(scene.group.settings(of: 0, now: scene.now).bitsPerSecond == 0)
+        #expect(scene.group.settings(of: own, now: scene.now).bitsPerSecond > 0)
+        scene.now += .seconds(6)
+        scene.group.move(now: scene.now)
+        scene.carryOut()
+        #expect(scene.encodings == [0] && scene.state == "a")
+        #expect(scene.group.recipients(of: 0, isKeyFrame: true) == [Self.one])
+    }
+
+    @Test("Where no encoder can be had for an encoding, those who were to have it are sent the first")
+    func noEncoder() {
+        var scene = Scene()
+        scene.take(.agreed)
+        scene.take(.keyFrameSent)
+        scene.group.targetChanged(
+            BitrateTarget(bitrate: .kilobitsPerSecond(100)), of: Self.one, now: scene.now)
+        scene.now += .seconds(3)
+        scene.group.move(now: scene.now)
+        scene.now += .seconds(2)
+        scene.group.move(now: scene.now)
+        guard case .begin(let encoding)? = scene.group.takeAction() else {
+            Issue.record("no encoding of its own is wanted")
+            return
+        }
+        scene.group.couldNotBegin(encoding)
+        #expect(scene.state == "s" && scene.group.encoding(of: Self.one) == 0)
+        #expect(scene.group.settings(of: 0, now: scene.now).bitsPerSecond == 100_000)
+        scene.group.remove(Self.one, now: scene.now)
+        while let action = scene.group.takeAction() { #expect(action != .end(0)) }
+    }
+
+    @Test("Who has gone out and comes in again keeps waiting for key frames as before")
+    func allowance() {
+        var scene = Scene()
+        var times: [Duration] = []
+        for _ in 0..<6 {
+            scene.take(.excluded)
+            scene.group.setIncluded(true, Self.one, now: scene.now)
+            if times.isEmpty { scene.group.negotiated(Self.agreement(.agreed), of: Self.one, now: scene.now) }
+            while let action = scene.group.takeAction() {
+                if case .makeKeyFrame(_, let time) = action { times.append(time - scene.now) }
+            }
+            scene.now = max(scene.now, scene.now + (times.last ?? .zero))
+        }
+        #expect(times == [0, 300, 600, 1200, 2400, 4800].map { .milliseconds($0) })
+    }
+}

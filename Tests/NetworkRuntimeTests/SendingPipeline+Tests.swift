@@ -1,0 +1,36 @@
+import PeerConnection
+
+@testable import NetworkRuntime
+
+/// What connections say of their senders, said by a test: of senders that the connections don't know.
+extension SendingPipeline {
+    /// Sends over a connection, whose peer takes the media and asks for this.
+    func attach(
+        _ connection: Connection, media: Int, limits: SendingLimits = SendingLimits(), opus: OpusParameters? = nil
+    ) {
+        let sender =
+            sender(on: connection)
+            ?? RTPSender(
+                connection: connection, media: media, kind: .video(streamID: "alice", isContent: false), owner: self)
+        if self.sender(on: connection) == nil { add(sender, isIncluded: true) }
+        var agreement = SenderAgreement()
+        agreement.media = .agreed
+        agreement.limits = limits
+        agreement.opus = opus
+        sender.tell(.negotiated(agreement))
+    }
+
+    func detach(_ connection: Connection) { remove(connection) }
+
+    func keep(to limits: SendingLimits, of connection: Connection) { attach(connection, media: 0, limits: limits) }
+
+    func keep(to parameters: OpusParameters, of connection: Connection) {
+        attach(connection, media: 0, opus: parameters)
+    }
+
+    func keep(to target: BitrateTarget, of connection: Connection) { sender(on: connection)?.tell(.target(target)) }
+
+    func requestKeyFrame(for connection: Connection) { sender(on: connection)?.tell(.keyFrameRequested) }
+
+    func note(loss: Double, of connection: Connection) { sender(on: connection)?.tell(.lossReported(loss)) }
+}
