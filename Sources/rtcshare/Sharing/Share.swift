@@ -155,7 +155,7 @@ struct Share {
                 try write(reports, to: statistics)
                 await control.note(rates.rates(for: reports))
             case .statusDue:
-                guard await control.isAnyConnected else { continue }
+                guard await control.viewers.isAnyConnected else { continue }
                 Terminal.shared.status(line.line(for: await reports(control)))
             }
         }
@@ -163,7 +163,7 @@ struct Share {
 
     /// Says what became of a viewer who is gone. Who was the last of several, or alone, is the end of the share.
     private func hasOthers(than viewer: Int, goneBy error: (any Error)?, _ control: ShareControl) async throws -> Bool {
-        let isAlone = await control.hasOneViewer
+        let isAlone = await control.viewers.wasOnlyOne
         guard await control.viewerDidEnd(viewer) == 0 else {
             Terminal.shared.say(Self.farewell(to: viewer, goneBy: error))
             return true
@@ -180,13 +180,13 @@ struct Share {
     }
 
     private func tell(_ event: ViewerEvent, of viewer: Int, _ control: ShareControl) async {
-        let isAlone = await control.hasOneViewer
+        let isAlone = await control.viewers.wasOnlyOne
         let name = isAlone ? "The viewer" : "Viewer \(viewer)"
         switch event {
         case .connected:
             await control.viewer(viewer, is: .connected)
             Terminal.shared.say(isAlone ? "Connected." : "\(name) is connected.")
-            let session = await control.sessions.first { $0.viewer == viewer }?.session
+            let session = await control.viewers.sessions.first { $0.viewer == viewer }?.session
             for media in await session?.refusedMedia().subtracting([.content]) ?? [] {
                 Terminal.shared.say("\(name) takes no \(media.name): its answer declines it.")
             }
@@ -203,7 +203,7 @@ struct Share {
     /// A report of each viewer's connection, in the order in which they came.
     private func reports(_ control: ShareControl) async -> [(viewer: Int, report: [StatisticsObject])] {
         var reports: [(viewer: Int, report: [StatisticsObject])] = []
-        for (viewer, session) in await control.sessions { reports.append((viewer, await session.statistics())) }
+        for (viewer, session) in await control.viewers.sessions { reports.append((viewer, await session.statistics())) }
         return reports
     }
 

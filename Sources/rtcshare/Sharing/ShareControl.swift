@@ -43,11 +43,7 @@ actor ShareControl {
     private var isMicrophoneMuted = false
     private var isCapturing = false
     private var isEnding = false
-    private var states: [Int: ControlledShare.Viewer.State] = [:]
-    private var offers: [Int: SessionDescription] = [:]
-    private var listeners: [Int: ViewerListener] = [:]
-    /// The sessions with those who were here, up to the last.
-    private(set) var sessions: [(viewer: Int, session: AttendeeSession)] = []
+    private(set) var viewers = ShareViewers()
     private var rates = ShareRates()
     /// The change under way: one comes after the other.
     private var change: Task<ControlAnswer, Never>?
@@ -101,40 +97,20 @@ actor ShareControl {
     }
 
     /// Takes note of how it goes with a viewer.
-    func viewer(_ id: Int, is state: ControlledShare.Viewer.State) async {
-        states[id] = state
-    }
+    func viewer(_ id: Int, is state: ShareViewers.State) { viewers[id] = state }
 
     /// Takes note that a viewer is gone; returns how many of those who answered are still there.
-    func viewerDidEnd(_ id: Int) -> Int {
-        states[id] = nil
-        offers[id] = nil
-        listeners[id] = nil
-        let others = states.values.count { $0 != .invited }
-        // Of the last there is a report to be written.
-        if others > 0 { sessions.removeAll { $0.viewer == id } }
-        return others
-    }
+    func viewerDidEnd(_ id: Int) -> Int { viewers.end(id) }
 
     /// Whether something else than what viewers see is to be shared after the pause.
     var hasOtherSource: Bool { keptSource != nil }
 
-    /// Whether there is anybody who can see what is shared.
-    var isAnyConnected: Bool { states.values.contains(.connected) }
-
-    /// Whether there never was more than one viewer: a person needs no number then.
-    var hasOneViewer: Bool { viewersSoFar == 1 }
-    private var viewersSoFar = 0
-
     /// Takes note of what goes out.
     func note(_ rates: ShareRates) { self.rates = rates }
 
-    private func listen(to viewer: RoomViewer, state: ControlledShare.Viewer.State) {
+    private func listen(to viewer: RoomViewer, state: ShareViewers.State) {
         let listener = ViewerListener(viewer: viewer.id, events)
-        listeners[viewer.id] = listener
-        states[viewer.id] = state
-        viewersSoFar += 1
-        sessions.append((viewer.id, viewer.session))
+        viewers.add(viewer, listener: listener, state: state)
         viewer.session.add(observer: listener)
     }
 
@@ -371,9 +347,10 @@ actor ShareControl {
     // MARK: More viewers
 
     private func invite(_ membership: RoomMembership) async throws -> ControlAnswer {
-        guard offers.count < Self.mostInvited else {
+        let waiting = viewers.offers.count
+        guard waiting < Self.mostInvited else {
             throw CommandFailure(
-                .unavailable, "\(offers.count) offers wait for their answers already; admit one of them first")
+                .unavailable, "\(waiting) offers wait for their answers already; admit one of them first")
         }
         var configuration = inviting.configuration
         configuration.peer.maximumBitrate = maximumBitrate
@@ -385,8 +362,7 @@ actor ShareControl {
                 on: connection, servers: configuration.iceServers.count, policy: inviting.policy)
             try await startOwnMedia(viewer.session)
             let offer = try await connection.makeOffer()
-            listen(to: viewer, state: .invited)
-            offers[viewer.id] = offer
+            listen(to: viewer, state: .invited(offer))
             Terminal.shared.say("Viewer \(viewer.id) is invited.")
             return .offer(viewer: viewer.id, description: offer.description)
         } catch {
@@ -396,6 +372,7 @@ actor ShareControl {
     }
 
     private func admit(_ viewer: Int?, _ text: String) async throws {
+        let offers = viewers.offers
         let waiting = offers.keys.sorted()
         guard let id = viewer ?? waiting.first else {
             throw CommandFailure(.unavailable, "nobody was invited who has not answered; run rtcshare invite first")
@@ -413,23 +390,21 @@ actor ShareControl {
         let answer = try SessionDescription.parse(text)
         _ = try Negotiation.negotiate(offer: offer, answer: answer)
         try await member.session.connection.accept(answer: answer, to: offer)
-        offers[id] = nil
         // It may have been quicker.
-        if states[id] == .invited { states[id] = .connecting }
+        if case .invited = viewers[id] { viewers[id] = .connecting }
     }
 
     // MARK: How it stands
 
     private func report() async -> ControlledShare {
-        let viewers = await room.viewers
+        let present = await room.viewers
         let destination = await room.destination
         let subgroups = await room.subgroups
-        let isConnected = states.values.contains { $0 == .connected || $0 == .away }
         var isSlateShown = false
         if case .slate? = pause { isSlateShown = true }
         return ControlledShare(
             name: name, pid: ProcessInfo.processInfo.processIdentifier, attendee: room.owner.rawValue,
-            state: pause != nil ? .paused : isConnected ? .sharing : .connecting,
+            state: pause != nil ? .paused : viewers.hasAnyConnected ? .sharing : .connecting,
             source: sources.contentSpecification, interruption: teller.interruption?.description,
             width: rates.size?.width, height: rates.size?.height,
             framesPerSecond: rates.framesPerSecond, bitrate: rates.bitsPerSecond / 1000,
@@ -438,8 +413,8 @@ actor ShareControl {
             hint: configuration.contentHint.flatMap { SharingOptions.Hint($0) }, isSlateShown: isSlateShown,
             isAudioMuted: isAudioMuted, isMicrophoneMuted: isMicrophoneMuted, destination: destination.description,
             subgroups: subgroups.map(\.name).sorted(),
-            viewers: viewers.compactMap { viewer in
-                states[viewer.id].map {
+            viewers: present.compactMap { viewer in
+                viewers[viewer.id]?.told.map {
                     ControlledShare.Viewer(id: viewer.id, state: $0, groups: viewer.membership.names)
                 }
             }, uptime: (begun.duration(to: .now) / .seconds(1)).rounded(.down))

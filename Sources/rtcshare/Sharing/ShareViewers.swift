@@ -1,0 +1,87 @@
+internal import ContentShare
+internal import SDP
+
+/// Those to whom a running share goes, or is to go.
+///
+///     invited ──its answer──▶ connecting ──▶ connected ⇄ away
+///        └───────────────────────┴───────────────┴────────┴──▶ ended
+struct ShareViewers {
+    enum State {
+        /// It was made an offer, whose answer is waited for.
+        case invited(SessionDescription)
+        case connecting
+        case connected
+        /// It does not answer, and may come back.
+        case away
+        /// It is gone. The last to go stays here: there is a report to be written of it.
+        case ended
+    }
+
+    private struct Viewer {
+        let session: AttendeeSession
+        let listener: ViewerListener
+        var state: State
+    }
+
+    private var viewers: [Int: Viewer] = [:]
+    private var countSoFar = 0
+
+    /// Takes note of a viewer by its number in the room; `listener` is kept for as long as it is there.
+    mutating func add(_ viewer: RoomViewer, listener: ViewerListener, state: State) {
+        viewers[viewer.id] = Viewer(session: viewer.session, listener: listener, state: state)
+        countSoFar += 1
+    }
+
+    /// Whether there never was more than one: a person needs no number then.
+    var wasOnlyOne: Bool { countSoFar == 1 }
+
+    /// How it goes with a viewer.
+    subscript(id: Int) -> State? {
+        get { viewers[id]?.state }
+        set { if let newValue { viewers[id]?.state = newValue } }
+    }
+
+    /// Takes note that a viewer is gone; returns how many of those who answered are still there.
+    mutating func end(_ id: Int) -> Int {
+        viewers[id]?.state = .ended
+        let others = viewers.values.count { $0.state.hasAnswered }
+        if others > 0 { viewers[id] = nil }
+        return others
+    }
+
+    /// The sessions with those who are here, and where nobody is, with who was here last; in the order in which they came.
+    var sessions: [(viewer: Int, session: AttendeeSession)] {
+        viewers.sorted { $0.key < $1.key }.map { ($0.key, $0.value.session) }
+    }
+
+    /// The offers whose answers are waited for, by their viewers.
+    var offers: [Int: SessionDescription] {
+        viewers.compactMapValues { if case .invited(let offer) = $0.state { offer } else { nil } }
+    }
+
+    /// Whether there is anybody who can see what is shared now.
+    var isAnyConnected: Bool { viewers.values.contains { $0.state.told == .connected } }
+
+    /// Whether there is anybody who can see it, or could and may again.
+    var hasAnyConnected: Bool { isAnyConnected || viewers.values.contains { $0.state.told == .away } }
+}
+
+extension ShareViewers.State {
+    fileprivate var hasAnswered: Bool {
+        switch self {
+        case .invited, .ended: false
+        case .connecting, .connected, .away: true
+        }
+    }
+
+    /// As it is told to who asks; nil once it is over.
+    var told: ControlledShare.Viewer.State? {
+        switch self {
+        case .invited: .invited
+        case .connecting: .connecting
+        case .connected: .connected
+        case .away: .away
+        case .ended: nil
+        }
+    }
+}
