@@ -10,7 +10,7 @@ internal import VideoCoding
 ///     camera ───▶ alice ─────────┼─▶ connection ◀──────▶ ─┤
 ///     voice ────▶ alice ─────────┘                        └─▶ sounds ─▶ sinks
 ///
-/// It is the one reader of the connection's events.
+/// It is the one reader of what the connection tells.
 public actor AttendeeSession {
     /// Who this is.
     public nonisolated let attendee: AttendeeID
@@ -25,6 +25,8 @@ public actor AttendeeSession {
     private let observers = ObserverList<any AttendeeSessionObserver>()
     private var camera: VideoSendPipeline?
     private var voice: AudioSendPipeline?
+    /// Hands on what the peer sends, until it is gone.
+    private let reception: Task<Void, Never>
     private var isConnected = false
     private var isEnding = false
     /// How it ended, once everybody was told.
@@ -57,6 +59,7 @@ public actor AttendeeSession {
         self.identity = identity
         tiles = VideoTileController(connection: connection)
         sounds = RemoteSoundController()
+        reception = MediaReceiver.start(on: connection, tiles: tiles, sounds: sounds)
         let events = connection.events
         Task { [weak self] in
             for await event in events { await self?.handle(event) }
@@ -244,18 +247,12 @@ public actor AttendeeSession {
         case .connected:
             isConnected = true
             observers.forEach { $0.sessionDidConnect() }
-        case .remoteMediaChanged:
-            let media = await connection.remoteMedia
-            tiles.update(media)
-            sounds.update(media)
-        case .frame(let frame, let receiver): tiles.receive(frame, receiver: receiver)
-        case .sound(let packet, let receiver): sounds.receive(packet, receiver: receiver)
-        case .activityChanged(let activity, let receiver):
-            tiles.activityChanged(activity, receiver: receiver)
-            sounds.activityChanged(activity, receiver: receiver)
         case .disconnected: observers.forEach { $0.sessionDidDisconnect() }
         case .reconnected: observers.forEach { $0.sessionDidReconnect() }
-        case .closedByPeer: await end(with: .success(()), share: .closedByPeer)
+        case .closedByPeer:
+            // What it sent before is still shown.
+            await reception.value
+            await end(with: .success(()), share: .closedByPeer)
         case .failed(let failure):
             let error = await ConnectionError(failure, on: connection)
             await end(with: .failure(error), share: .connectionFailed("\(error)"))
@@ -266,8 +263,9 @@ public actor AttendeeSession {
         case .localCandidate(let candidate, let mid, let ufrag):
             observers.forEach { $0.sessionDidFind(candidate, mid: mid, ufrag: ufrag) }
         case .localCandidatesEnded: observers.forEach { $0.sessionDidFindAllCandidates() }
-        // Those who send hear of it themselves.
+        // Those who send and receive hear of it themselves.
         case .keyFrameRequested, .lossReported, .targetBitrateChanged: return
+        case .remoteMediaChanged, .frame, .sound, .activityChanged: return
         case .gatheringComplete, .serverFailed: return
         }
     }

@@ -47,15 +47,20 @@ public actor Connection {
         public init() {}
     }
 
-    /// What happens on the connection, in order, but for what is of its senders alone. One reader; what it is slow to read is
-    /// kept as far as it is of use: of what is a state the newest, of frames and sound some seconds.
+    /// How the connection goes, in order: all but what is of its senders alone, and what comes as ``media``. One reader; of
+    /// what is a state and was not read in time, the newest is kept.
     public nonisolated let events: AsyncStream<PeerConnection.Event>
+
+    /// What the peer sends, in order: frames and sound, whether they come, which media there are, and that it is over. One
+    /// reader; of what it is slow to read some seconds are kept.
+    public nonisolated let media: AsyncStream<PeerConnection.Event>
 
     /// The event loop: whoever calls this actor is taken there.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     nonisolated let eventLoop: any EventLoop
     private nonisolated let pendingEvents = ConnectionEvents()
+    private nonisolated let pendingMedia = ConnectionEvents()
     let logger: Logger
     let configuration: Configuration
     var peer: PeerConnection
@@ -101,6 +106,7 @@ public actor Connection {
     ) async throws {
         eventLoop = configuration.sharedPort?.eventLoop ?? MultiThreadedEventLoopGroup.singleton.next()
         events = pendingEvents.stream
+        media = pendingMedia.stream
         logger = Logger(label: "rtcshare.connection")
         self.configuration = configuration
         var peerConfiguration = configuration.peer
@@ -163,6 +169,7 @@ public actor Connection {
         for resolution in resolutions.values { resolution.cancel() }
         monitor?.stop()
         pendingEvents.finish()
+        pendingMedia.finish()
     }
 
     // MARK: Descriptions
@@ -260,7 +267,7 @@ public actor Connection {
         let receivers = peer.remoteMedia.indices
         guard let receiver = receivers.first(where: { object.id == StatisticsObject.inboundID(receiver: $0) })
         else { return }
-        let dropped = pendingEvents.dropped(receiver: receiver)
+        let dropped = pendingMedia.dropped(receiver: receiver)
         for (name, count) in [("framesDropped", dropped.frames), ("packetsDiscarded", dropped.soundPackets)]
         where count > 0 {
             object.set(name, (object.integer(name) ?? 0) + Int64(count))
@@ -314,6 +321,7 @@ public actor Connection {
         endSenders()
         await sockets.close()
         pendingEvents.finish()
+        pendingMedia.finish()
     }
 
     // MARK: Time
@@ -337,13 +345,19 @@ public actor Connection {
         while let event = peer.pollEvent() {
             guard tellSenders(event) else { continue }
             switch event {
-            case .frame, .sound: break
+            case .frame, .sound:
+                unread.formUnion(pendingMedia.append(event))
+                continue
+            case .remoteMediaChanged, .activityChanged: _ = pendingMedia.append(event)
             case .gatheringComplete:
                 resumeGatherWaiters()
-                logger.debug("\(event)")
-            default: logger.debug("\(event)")
+                _ = pendingEvents.append(event)
+            case .closedByPeer, .failed:
+                _ = pendingMedia.append(event)
+                _ = pendingEvents.append(event)
+            default: _ = pendingEvents.append(event)
             }
-            unread.formUnion(pendingEvents.append(event))
+            logger.debug("\(event)")
         }
         schedule(peer.nextDeadline(now: now))
         loop.endGathering()

@@ -2,7 +2,7 @@ internal import ICE
 internal import Locks
 internal import PeerConnection
 
-/// The events of a connection on their way from its event loop to their reader, of whom there is one.
+/// Events of a connection on their way from its event loop to their reader, of whom there is one.
 final class ConnectionEvents: Sendable {
     private typealias Reader = CheckedContinuation<PeerConnection.Event?, Never>
 

@@ -37,7 +37,7 @@ struct ConnectedPair {
     /// The next `count` packets of sound.
     func sounds(_ count: Int) async -> [ReceivedAudioPacket] {
         var sounds: [ReceivedAudioPacket] = []
-        for await event in viewer.events {
+        for await event in viewer.media {
             if case .sound(let packet, _) = event { sounds.append(packet) }
             if sounds.count == count { break }
         }
@@ -47,7 +47,7 @@ struct ConnectedPair {
     /// The frames up to the first for which `condition` holds.
     func frames(until condition: (AssembledFrame) -> Bool) async -> [AssembledFrame] {
         var frames: [AssembledFrame] = []
-        for await event in viewer.events {
+        for await event in viewer.media {
             guard case .frame(let frame, _) = event else { continue }
             frames.append(frame)
             if condition(frame) { break }

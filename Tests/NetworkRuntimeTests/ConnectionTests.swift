@@ -33,7 +33,7 @@ import WireFormat
         }
         for number in UInt16(0)..<20 { sender.send(Loopback.frame(isKeyFrame: number == 0, number: number), media: 0) }
         var frames: [AssembledFrame] = []
-        for await event in viewer.events {
+        for await event in viewer.media {
             guard case .frame(let frame, let receiver) = event else { continue }
             #expect(receiver == 0)
             frames.append(frame)
@@ -76,7 +76,7 @@ import WireFormat
         try await sender.closeSocket(at: address)
         while await sender.localAddresses != [address] { await Task.yield() }
         sender.send(Loopback.frame(isKeyFrame: true, number: 1), media: 0)
-        for await event in viewer.events {
+        for await event in viewer.media {
             guard case .frame(let frame, _) = event else { continue }
             #expect(frame.isKeyFrame)
             break

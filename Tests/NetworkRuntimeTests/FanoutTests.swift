@@ -34,7 +34,7 @@ import WireFormat
     /// The numbers of the next `count` frames that a viewer has whole.
     private static func frames(_ count: Int, of viewer: Connection) async -> [UInt16] {
         var numbers: [UInt16] = []
-        for await event in viewer.events {
+        for await event in viewer.media {
             guard case .frame(let frame, _) = event, let number = frame.pictureID?.value else { continue }
             numbers.append(number)
             if numbers.count == count { break }

@@ -43,9 +43,9 @@ import WireFormat
                     do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
                 }
             }
-            await viewer.hears { event in
-                guard case .frame(let frame, _) = event else { return false }
-                return (frame.pictureID?.value).map { $0 >= number } ?? false
+            for await event in viewer.media {
+                guard case .frame(let frame, _) = event, let shown = frame.pictureID?.value else { continue }
+                if shown >= number { break }
             }
             sending.cancel()
             await sending.value

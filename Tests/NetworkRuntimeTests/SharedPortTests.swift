@@ -47,7 +47,7 @@ import WireFormat
         mutating func passFrame(_ comment: Comment) async {
             number += 1
             sender.send(Loopback.frame(isKeyFrame: true, number: number), media: 0)
-            for await event in viewer.events {
+            for await event in viewer.media {
                 guard case .frame(let frame, _) = event else { continue }
                 #expect(frame.pictureID?.value == number && frame.data.count == 5010, comment)
                 return

@@ -54,14 +54,17 @@ final class ScreenViewer: Sendable {
         Task {
             for await event in connection.events {
                 switch event {
-                case .frame(let frame, let receiver):
-                    record.setReceiver(receiver)
-                    pipeline.decode(frame)
                 case .connected: record.connect()
                 case .failed(let reason): record.end("\(reason)")
                 case .closedByPeer: record.end("the sender said goodbye")
                 default: continue
                 }
+            }
+        }
+        Task {
+            for await case .frame(let frame, let receiver) in connection.media {
+                record.setReceiver(receiver)
+                pipeline.decode(frame)
             }
         }
     }
