@@ -30,8 +30,8 @@ let package = Package(
         .library(
             name: "RTCShare",
             targets: [
-                "AudioCoding", "Capture", "ContentShare", "Media", "NetworkRuntime", "PeerConnection", "SDP",
-                "VideoCoding",
+                "AudioCoding", "Capture", "CaptureBroadcast", "ContentShare", "Media", "NetworkRuntime",
+                "PeerConnection", "SDP", "VideoCoding",
             ]),
         .executable(name: "rtcshare", targets: ["rtcshare"]),
         .executable(name: "rtcbench", targets: ["rtcbench"]),
@@ -90,7 +90,10 @@ let package = Package(
         module("AudioCoding", ["COpus", "CSampleRate", "CSndFile", "Locks", "Media"]),
         module(
             "Capture",
-            ["AudioCoding", "CPulse", "CSharedMemory", "CXCB", "CYUV", "Cryptography", "Locks", "Media", "WireFormat"]),
+            ["AudioCoding", "CPulse", "CXCB", "CYUV", "Locks", "Media"]),
+        module(
+            "CaptureBroadcast",
+            ["CSharedMemory", "CYUV", "Capture", "Cryptography", "Locks", "Media", "WireFormat"]),
 
         // Floor 3: the whole peer, without input or output.
         module(
@@ -115,8 +118,8 @@ let package = Package(
         .executableTarget(
             name: "rtcshare",
             dependencies: [
-                "AudioCoding", "CProcess", "Capture", "ContentShare", "ICE", "Locks", "Media", "NetworkRuntime",
-                "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding", "WireFormat",
+                "AudioCoding", "CProcess", "Capture", "CaptureBroadcast", "ContentShare", "ICE", "Locks", "Media",
+                "NetworkRuntime", "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding", "WireFormat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -138,15 +141,16 @@ let package = Package(
         example("CustomVideo", ["ContentShare", "Media"]),
         example("StreamAndTracks", ["Capture", "ContentShare", "Media", "VideoCoding"]),
         example("ScreenCapturer", ["Capture", "ContentShare", "Media"]),
-        example("SubgroupShare", ["Capture", "ContentShare", "Media"]),
+        example("SubgroupShare", ["Capture", "CaptureBroadcast", "ContentShare", "Media"]),
         example("DeviceLevelShare", ["Capture", "ContentShare", "Media", "NetworkRuntime"]),
-        example("ScreenBroadcast", ["Capture", "ContentShare", "Media"]),
+        example("ScreenBroadcast", ["Capture", "CaptureBroadcast", "ContentShare", "Media"]),
 
         // Tests: a folder a module, and what they share.
         .target(
             name: "TestSupport",
             dependencies: [
-                "ICE", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport", "WireFormat",
+                "ICE", "Locks", "Media", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport",
+                "WireFormat",
             ],
             path: "Tests/Support", exclude: ["NetworkRelay"], swiftSettings: settings),
         .executableTarget(
@@ -155,7 +159,10 @@ let package = Package(
                 "NetworkSimulation", "WireFormat", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Tests/Support/NetworkRelay", swiftSettings: settings),
         tests("AudioCodingTests", ["AudioCoding", "Locks", "Media"]),
-        tests("CaptureTests", ["AudioCoding", "CSharedMemory", "CXCB", "Capture", "Locks", "Media", "WireFormat"]),
+        tests("CaptureTests", ["AudioCoding", "CXCB", "Capture", "Locks", "Media", "TestSupport"]),
+        tests(
+            "CaptureBroadcastTests",
+            ["CSharedMemory", "Capture", "CaptureBroadcast", "Locks", "Media", "TestSupport", "WireFormat"]),
         tests("CongestionControlTests", ["CongestionControl", "RTP", "TestSupport", "WireFormat"]),
         tests(
             "ContentShareTests",
@@ -190,8 +197,8 @@ let package = Package(
         .testTarget(
             name: "InteropTests",
             dependencies: [
-                "Capture", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP", "WireFormat",
-                "rtcshare",
+                "Capture", "CaptureBroadcast", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection",
+                "SDP", "WireFormat", "rtcshare",
             ], path: "Tests/InteropTests", exclude: ["Peers"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
@@ -210,8 +217,8 @@ if Context.environment["RTCSHARE_FUZZ"] != nil {
         .executableTarget(
             name: "Fuzzing",
             dependencies: [
-                "AudioCoding", "CSharedMemory", "Capture", "ContentShare", "ICE", "Locks", "Media", "NetworkRuntime",
-                "NetworkSimulation", "PeerConnection", "RTP", "SDP", "STUN", "SecureTransport", "TestSupport",
-                "VideoCoding", "WireFormat", "rtcshare",
+                "AudioCoding", "CSharedMemory", "Capture", "CaptureBroadcast", "ContentShare", "ICE", "Locks", "Media",
+                "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "STUN", "SecureTransport",
+                "TestSupport", "VideoCoding", "WireFormat", "rtcshare",
             ], path: "Tests/Fuzzing", exclude: ["Corpus"], swiftSettings: settings))
 }

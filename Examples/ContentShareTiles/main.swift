@@ -42,9 +42,9 @@ do {
     bob.sounds.add(observer: viewing)
     try await alice.connect(to: bob)
 
-    let screen = try SourceSpecification("test:1280x720@30").open()
+    let screen = try TestPatternSource()
     let sound = try ToneSource()
-    let face = try SourceSpecification("test:320x240@15").open()
+    let face = try TestPatternSource(size: PixelSize(width: 320, height: 240), framesPerSecond: 15)
     screen.add(observer: sharing)
     try await alice.contentShare.start(
         source: screen, audio: sound, configuration: LocalVideoConfiguration(maxBitrate: 2000))

@@ -12,7 +12,7 @@ import NetworkRuntime
 func broadcast(_ file: PrivateFile) async throws {
     let stored = try JSONDecoder().decode(StoredSession.self, from: file.read())
     let session = try await AttendeeSession.takingUp(stored)
-    let screen = try SourceSpecification("test:1280x720@30").open()
+    let screen = try TestPatternSource()
     try await session.contentShare.start(source: screen)
     try screen.start()
     print("extension: shares as \(try session.attendee.content)")

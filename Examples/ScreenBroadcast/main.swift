@@ -1,4 +1,5 @@
 import Capture
+import CaptureBroadcast
 import ContentShare
 import Foundation
 import Media
@@ -13,7 +14,7 @@ let token = "two processes of one example"
 func broadcast(to path: String) async throws {
     let sender = try BroadcastSender(
         endpoint: .path(path), tokens: BroadcastTokens(mine: token.utf8, peers: token.utf8), transport: .sharedMemory)
-    let screen = try SourceSpecification("test:1280x720@60").open()
+    let screen = try TestPatternSource(framesPerSecond: 60)
     let status = ExtensionStatus()
     sender.add(observer: status)
     screen.add(sender.video)

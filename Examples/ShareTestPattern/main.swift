@@ -12,7 +12,7 @@ do {
     FileHandle.standardOutput.write(Data(offer.description.utf8))
 
     let answer = FileHandle.standardInput.readDataToEndOfFile()
-    let screen = try SourceSpecification("test:1280x720@30").open()
+    let screen = try TestPatternSource()
     try await session.contentShare.start(source: screen)
     try await session.connection.accept(answer: SessionDescription.parse(utf8: [UInt8](answer)), to: offer)
     try screen.start()

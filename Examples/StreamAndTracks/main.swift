@@ -54,7 +54,7 @@ do {
 
     // What is larger is made smaller, whole, and at most 24 frames a second are sent.
     videoSource.adaptOutputFormat(width: 1280, height: 720, fps: 24)
-    let screen = try SourceSpecification("test:1920x1200@30").open()
+    let screen = try TestPatternSource(size: PixelSize(width: 1920, height: 1200))
     let recorder = ScreenRecorder(screen: screen) { frame in videoSource.capture(frame) }
     try screen.start()
     try microphone.start()

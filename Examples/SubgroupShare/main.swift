@@ -1,4 +1,5 @@
 import Capture
+import CaptureBroadcast
 import ContentShare
 import Foundation
 import Media
@@ -60,7 +61,7 @@ do {
     try broadcast.start()
 
     // The extension: broadcastStarted(withSetupInfo:)
-    let screen = try SourceSpecification("test:1280x720@30").open()
+    let screen = try TestPatternSource()
     let sender = try BroadcastSender(
         endpoint: broadcast.endpoint, tokens: BroadcastTokens(mine: extensionToken.utf8, peers: appToken.utf8))
     screen.add(sender.video)

@@ -3,10 +3,12 @@ public import Media
 
 /// Why a source could not be opened, or why it ended: what failed, the reason, and what would work.
 public enum CaptureError: Error, Sendable, Hashable {
-    /// The SPEC is not one: what is wrong with it, and a form that is right.
-    case invalidSpecification(text: String, problem: String, remedy: String)
-    /// The SPEC names a kind of source that this version does not have.
-    case unsupportedSource(text: String)
+    /// No source gives so many frames a second; see `CaptureFormat.frameRates`.
+    case invalidFrameRate(Double)
+    /// The test pattern has no such size: why.
+    case invalidPatternSize(PixelSize, problem: String)
+    /// No tone has this frequency; see ``ToneSource/frequencies``.
+    case inaudibleFrequency(Double)
     /// There is no X display at this name (nil: none was named), or it refused.
     case displayUnavailable(display: String?, reason: String)
     /// The display was there and went away, or answered nothing.
@@ -20,7 +22,7 @@ public enum CaptureError: Error, Sendable, Hashable {
     /// Several windows are meant by this: `windows`.
     case ambiguousWindow(WindowSpecification, windows: [DisplayWindow])
     /// There is such a window, and it can't be shared: why, and what can be done.
-    case unsharableWindow(WindowSpecification, reason: String, remedy: String)
+    case unsharableWindow(WindowSpecification, reason: String, remedy: CaptureRemedy)
     /// The window that was shared is closed.
     case windowClosed(id: UInt32, title: String)
     /// The screen's pixels lie in a way that is not read: `reason` says how.
@@ -29,6 +31,8 @@ public enum CaptureError: Error, Sendable, Hashable {
     case requestRefused(request: String, code: Int)
     /// A file could not be opened or read; `errorNumber` is the system's.
     case fileUnavailable(path: String, errorNumber: Int32)
+    /// The file can be read once only, so that it can't be given again and again.
+    case unrepeatableFile(path: String)
     /// The file is no y4m that can be shared; `offset` is the byte where that shows.
     case invalidY4M(path: String, offset: Int, problem: String, remedy: String)
     /// A sound file can't be opened or read.
@@ -41,8 +45,6 @@ public enum CaptureError: Error, Sendable, Hashable {
     case unknownSoundDevice(name: String?, kind: SoundDeviceKind, devices: [String])
     /// The device was there and went away.
     case soundDeviceLost(device: String, reason: String)
-    /// A broadcast of another process can't be received.
-    case unusableBroadcast(BroadcastError)
     /// The operating system refused something that every source needs.
     case systemRefused(call: String, errorNumber: Int32)
 }
@@ -58,18 +60,15 @@ public enum SoundDeviceKind: Sendable, Hashable {
 extension CaptureError {
     /// What a sound file is an error for.
     init(_ error: AudioFileError) { self = .unusableSoundFile(error) }
-
-    /// What a broadcast is an error for.
-    init(_ error: BroadcastError) { self = .unusableBroadcast(error) }
 }
 
 extension CaptureError: CaptureFailure {
     /// What observers of the source are told that it is.
     public var kind: CaptureSourceError.Kind {
         switch self {
-        case .unusableBroadcast(let error): error.kind
-        case .invalidSpecification, .unsupportedSource, .unknownOutput, .regionOutsideScreen, .unsupportedPixels,
-            .invalidY4M, .unknownSoundDevice, .unknownWindow, .ambiguousWindow, .unsharableWindow:
+        case .invalidFrameRate, .invalidPatternSize, .inaudibleFrequency, .unknownOutput, .regionOutsideScreen,
+            .unsupportedPixels, .unrepeatableFile, .invalidY4M, .unknownSoundDevice, .unknownWindow, .ambiguousWindow,
+            .unsharableWindow:
             .configurationFailure
         case .unusableSoundFile(.notWAVE), .unusableSoundFile(.unreadable), .unusableSoundFile(.unsuitableFormat):
             .configurationFailure
@@ -82,25 +81,31 @@ extension CaptureError: CaptureFailure {
 
 extension CaptureError: CustomStringConvertible {
     /// One or two sentences for a person.
-    public var description: String {
+    public var description: String { words(naming: \.description) }
+
+    /// The same in the words of a program that has names of its own for what else can be shared.
+    public func words(naming name: (CaptureRemedy) -> String) -> String {
         switch self {
-        case .invalidSpecification(let text, let problem, let remedy):
-            return "source '\(text)': \(problem); \(remedy)"
-        case .unsupportedSource(let text):
-            return
-                "source '\(text)' is not supported by this version; the picture of a camera can be given by any other "
-                + "SPEC, for instance file:PATH.y4m or test; \(SourceSpecification.forms)"
+        case .invalidFrameRate(let rate):
+            return "\(rate) frames a second cannot be captured; choose \(CaptureFormat.frameRates.lowerBound) to "
+                + "\(Int(CaptureFormat.frameRates.upperBound))"
+        case .invalidPatternSize(_, let problem):
+            return "the test pattern: \(problem)"
+        case .inaudibleFrequency(let frequency):
+            return "a tone of \(frequency) Hz cannot be heard; choose \(Int(ToneSource.frequencies.lowerBound)) to "
+                + "\(Int(ToneSource.frequencies.upperBound)) Hz"
         case .displayUnavailable(nil, let reason):
-            return "no display: \(reason); \(Self.displayRemedy)"
+            return "no display: \(reason); \(Self.displayRemedy), or \(name(.shareTestPattern))"
         case .displayUnavailable(let display?, let reason):
-            return "display '\(display)' cannot be opened: \(reason); \(Self.displayRemedy)"
+            return "display '\(display)' cannot be opened: \(reason); \(Self.displayRemedy), or "
+                + name(.shareTestPattern)
         case .displayLost(let display, let reason):
             return "display '\(display)' was lost: \(reason); start again when it is back"
-        case .unknownOutput(let name, let outputs) where outputs.isEmpty:
-            return "the display has no output '\(name)', nor any other that is on; use 'display' for the whole screen"
-        case .unknownOutput(let name, let outputs):
+        case .unknownOutput(let output, let outputs) where outputs.isEmpty:
+            return "the display has no output '\(output)', nor any other that is on; \(name(.shareDisplay))"
+        case .unknownOutput(let output, let outputs):
             let known = outputs.map(\.description).joined(separator: ", ")
-            return "the display has no output '\(name)'; it has \(known)"
+            return "the display has no output '\(output)'; it has \(known)"
         case .regionOutsideScreen(let region, let screen):
             return "region \(region.size)+\(region.x)+\(region.y) reaches beyond the screen, which is \(screen); "
                 + "choose one inside"
@@ -109,12 +114,12 @@ extension CaptureError: CustomStringConvertible {
                 + (windows.isEmpty ? "there is none on the display" : "there are \(Self.list(windows))")
         case .ambiguousWindow(let specification, let windows):
             return "several windows \(specification.pluralWording): \(Self.list(windows)); "
-                + "use window:ID for one of them"
+                + name(.nameWindow)
         case .unsharableWindow(let specification, let reason, let remedy):
-            return "window:\(specification.argument) can't be shared: \(reason); \(remedy)"
+            return "the window \(specification) can't be shared: \(reason); \(name(remedy))"
         case .windowClosed(let id, let title):
-            let name = title.isEmpty ? "" : " '\(title)'"
-            return "the window\(name) (\(WindowSpecification.id(id).argument)) was closed; share another one"
+            let named = title.isEmpty ? "" : " '\(title)'"
+            return "the window\(named) (\(WindowSpecification.id(id))) was closed; share another one"
         case .unsupportedPixels(let display, let reason):
             return "display '\(display)' has pixels that cannot be read: \(reason); "
                 + "use a screen of depth 24, for instance 'Xvfb :99 -screen 0 1280x720x24'"
@@ -122,19 +127,20 @@ extension CaptureError: CustomStringConvertible {
             return "the X server refused \(request) with error \(code)"
         case .fileUnavailable(let path, let number):
             return "\(path): \(systemMessage(number))"
+        case .unrepeatableFile(let path):
+            return "\(path): this file can be read once only, so it cannot be looped; "
+                + name(.shareOnce(path: path))
         case .invalidY4M(let path, let offset, let problem, let remedy):
             return "\(path): byte \(offset): \(problem); \(remedy)"
         case .unusableSoundFile(let error):
             return error.description
-        case .unusableBroadcast(let error):
-            return error.description
         case .soundServerUnavailable(let server, let reason):
-            let name = server.map { " at '\($0)'" } ?? ""
-            return "no sound server answers\(name): \(reason); start PulseAudio or PipeWire, or set PULSE_SERVER"
+            let place = server.map { " at '\($0)'" } ?? ""
+            return "no sound server answers\(place): \(reason); start PulseAudio or PipeWire, or set PULSE_SERVER"
         case .soundServerLost(let reason):
             return "the sound server was lost: \(reason); start again when it is back"
-        case .unknownSoundDevice(let name, let kind, let devices):
-            return Self.unknownDevice(name, kind, devices)
+        case .unknownSoundDevice(let device, let kind, let devices):
+            return Self.unknownDevice(device, kind, devices, remedy: name(.shareFileOrTone))
         case .soundDeviceLost(let device, let reason):
             return "the sound device '\(device)' was lost: \(reason); start again with one that is there"
         case .systemRefused(let call, let number):
@@ -142,11 +148,13 @@ extension CaptureError: CustomStringConvertible {
         }
     }
 
-    private static func unknownDevice(_ name: String?, _ kind: SoundDeviceKind, _ devices: [String]) -> String {
+    private static func unknownDevice(
+        _ name: String?, _ kind: SoundDeviceKind, _ devices: [String], remedy: String
+    ) -> String {
         let what = kind == .source ? "source" : "sink"
         guard let name else {
             return "the sound server has no \(what); connect a \(kind == .source ? "microphone" : "sound card"), "
-                + "or use file:PATH.wav or tone"
+                + "or \(remedy)"
         }
         guard !devices.isEmpty else { return "the sound server has no \(what) '\(name)', nor any other" }
         return "the sound server has no \(what) '\(name)'; it has \(devices.joined(separator: ", "))"
@@ -157,20 +165,20 @@ extension CaptureError: CustomStringConvertible {
     }
 
     private static let displayRemedy =
-        "set DISPLAY to a running X server, start one ('Xvfb :99 -screen 0 1280x720x24'), or use --source test"
+        "set DISPLAY to a running X server, start one ('Xvfb :99 -screen 0 1280x720x24')"
 }
 
 extension WindowSpecification {
     fileprivate var wording: String {
         switch self {
-        case .id: "has the id \(argument)"
+        case .id: "has the id \(description)"
         case .title(let text): "has '\(text)' in its title"
         }
     }
 
     fileprivate var pluralWording: String {
         switch self {
-        case .id: "have the id \(argument)"
+        case .id: "have the id \(description)"
         case .title(let text): "have '\(text)' in their titles"
         }
     }

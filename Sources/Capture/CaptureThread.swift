@@ -2,7 +2,7 @@ import Foundation
 import Locks
 
 /// The thread of a source: started and stopped from anywhere, one at a time.
-final class CaptureThread: Sendable {
+package final class CaptureThread: Sendable {
     /// One run from start to end.
     private final class Run: Sendable {
         let signal: StopSignal
@@ -36,12 +36,14 @@ final class CaptureThread: Sendable {
 
     private let current = Locked<Run?>(nil)
 
+    package init() {}
+
     deinit {
         current.withLock { $0?.signal.raise() }
     }
 
     /// Runs `body` on a new thread; where one is running and has not called ``StopSignal/finish()``, does nothing.
-    func start(_ body: @escaping @Sendable (StopSignal) -> Void) throws(CaptureError) {
+    package func start(_ body: @escaping @Sendable (StopSignal) -> Void) throws(CaptureError) {
         try current.withLock { current throws(CaptureError) in
             if let current, !current.signal.isFinished { return }
             let run = Run(signal: try StopSignal())
@@ -66,7 +68,7 @@ final class CaptureThread: Sendable {
     }
 
     /// Asks the thread to end, and waits for that, unless it is the thread itself that asks.
-    func stop() {
+    package func stop() {
         guard let run = current.withLock({ $0 }) else { return }
         run.signal.raise()
         guard run.thread.withLock({ $0 }) != pthread_self() else { return }

@@ -1,3 +1,4 @@
+import Media
 import Synchronization
 
 /// Calls a closure a number of times a second, on a thread of its own: the clock of whoever draws frames.
@@ -25,7 +26,7 @@ public final class DisplayLink: Sendable {
     }
 
     /// A link that calls `action`, once it is started, `framesPerSecond` times a second: one of
-    /// ``SourceSpecification/frameRates``.
+    /// `CaptureFormat.frameRates`.
     public convenience init(framesPerSecond: Double, action: @escaping @Sendable (Tick) -> Void) throws(CaptureError) {
         try self.init(framesPerSecond: framesPerSecond, willBegin: {}, didEnd: {}, action: action)
     }
@@ -35,11 +36,7 @@ public final class DisplayLink: Sendable {
         framesPerSecond: Double, willBegin: @escaping @Sendable () -> Void, didEnd: @escaping @Sendable () -> Void,
         action: @escaping @Sendable (Tick) -> Void
     ) throws(CaptureError) {
-        guard SourceSpecification.frameRates.contains(framesPerSecond) else {
-            throw .invalidSpecification(
-                text: "@\(framesPerSecond)", problem: "\(framesPerSecond) frames a second cannot be drawn",
-                remedy: "choose 0.1 to 240 frames a second")
-        }
+        try CaptureFormat.check(framesPerSecond: framesPerSecond)
         self.framesPerSecond = framesPerSecond
         self.action = action
         self.willBegin = willBegin

@@ -1,6 +1,6 @@
 import Foundation
 import Locks
-import Media
+package import Media
 
 /// Memory for frames, used again when the last holder of a frame lets go: a 1080p screen is 8 MiB, which the
 /// system would otherwise have to clear and map anew thirty times a second.
@@ -65,12 +65,12 @@ final class FramePool: Sendable {
 }
 
 /// Where the planes of a picture lie in one piece of memory, rows aligned to 64 bytes.
-struct PlaneLayout: Sendable {
-    let ranges: [Range<Int>]
-    let strides: [Int]
-    let byteCount: Int
+package struct PlaneLayout: Sendable {
+    package let ranges: [Range<Int>]
+    package let strides: [Int]
+    package let byteCount: Int
 
-    init(size: PixelSize, format: PixelFormat) {
+    package init(size: PixelSize, format: PixelFormat) {
         var ranges: [Range<Int>] = []
         var strides: [Int] = []
         var total = 0

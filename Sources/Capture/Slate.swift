@@ -11,13 +11,13 @@ extension CustomCapturer {
     }
 }
 
-enum Slate {
+package enum Slate {
     /// The size where nothing else is known.
-    static let defaultSize = PixelSize(width: 1280, height: 720)
+    package static let defaultSize = PixelSize(width: 1280, height: 720)
 
     /// A few words in the middle, at most two thirds of the width and a tenth of the height, between two bars: the sign
     /// of a pause. Sides are even.
-    static func picture(_ text: String, size: PixelSize) -> PixelBuffer {
+    package static func picture(_ text: String, size: PixelSize) -> PixelBuffer {
         let whole = PixelRectangle(x: 0, y: 0, size: size)
         return PixelBuffer(size: size, format: .i420) { planes, strides in
             Planes(planes: planes, strides: strides).draw(whole) { canvas in

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// Tells a source's thread to end, wherever it waits: for its next tick, for a file, for the display.
-final class StopSignal: Sendable {
+package final class StopSignal: Sendable {
     /// What a wait ended with.
     enum Wakening { case ready, stopped, timedOut }
 
@@ -25,15 +25,15 @@ final class StopSignal: Sendable {
     }
 
     /// Can be read once the signal is raised: for whoever waits in other ways.
-    var descriptor: Int32 { readingEnd }
+    package var descriptor: Int32 { readingEnd }
 
-    var isRaised: Bool { raised.load(ordering: .acquiring) }
+    package var isRaised: Bool { raised.load(ordering: .acquiring) }
 
     /// Whether the run is over, all but its telling so.
     var isFinished: Bool { finished.load(ordering: .acquiring) }
 
     /// Says that the run is over, before anybody is told: whoever hears of the end may start the next run from there.
-    func finish() { finished.store(true, ordering: .releasing) }
+    package func finish() { finished.store(true, ordering: .releasing) }
 
     func raise() {
         // One byte is enough, and more could fill the pipe.
@@ -43,7 +43,7 @@ final class StopSignal: Sendable {
     }
 
     /// Waits until `deadline`; false where the signal was raised first.
-    func wait(until deadline: Duration) -> Bool {
+    package func wait(until deadline: Duration) -> Bool {
         wait(readable: -1, until: deadline) == .timedOut
     }
 
@@ -74,7 +74,7 @@ final class StopSignal: Sendable {
 
 extension Duration {
     /// The whole milliseconds in this duration, as `poll` takes them.
-    var wholeMilliseconds: Int32 {
+    package var wholeMilliseconds: Int32 {
         // A day is longer than anything waits at once, and keeps the product small.
         Int32(min(components.seconds, 86400) * 1000 + components.attoseconds / 1_000_000_000_000_000)
     }

@@ -1,14 +1,14 @@
 import Foundation
 
 /// The time on `CLOCK_MONOTONIC`, which is what frames are stamped with.
-func monotonicNow() -> Duration {
+package func monotonicNow() -> Duration {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }
 
 /// What the system says of an error number.
-func systemMessage(_ number: Int32) -> String {
+package func systemMessage(_ number: Int32) -> String {
     var text = [CChar](repeating: 0, count: 256)
     // The GNU strerror_r is the one that Glibc's overlay does not choose: this is the XSI one, which fills `text`.
     guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }

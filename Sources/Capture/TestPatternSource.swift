@@ -17,15 +17,9 @@ public final class TestPatternSource: CaptureSource, BroadcastingVideoSource {
     public init(
         size: PixelSize = PixelSize(width: 1280, height: 720), framesPerSecond: Double = 30
     ) throws(CaptureError) {
-        let format = CaptureFormat(size: size, framesPerSecond: framesPerSecond)
-        let problem =
-            SourceSpecification.frameRates.contains(framesPerSecond)
-            ? TestPattern.problem(with: size) : "\(framesPerSecond) frames a second cannot be drawn"
-        if let problem {
-            throw .invalidSpecification(
-                text: "test:\(size)@\(framesPerSecond)", problem: problem, remedy: "use test:1280x720@30")
-        }
-        captureFormat = format
+        try CaptureFormat.check(framesPerSecond: framesPerSecond)
+        if let problem = TestPattern.problem(with: size) { throw .invalidPatternSize(size, problem: problem) }
+        captureFormat = CaptureFormat(size: size, framesPerSecond: framesPerSecond)
         pattern = TestPattern(size: size, framesPerSecond: framesPerSecond)
     }
 

@@ -104,7 +104,7 @@ struct Y4MHeader: Sendable, Hashable {
         if parts.count == 2, let above = number(parts[0]), let below = number(parts[1]) {
             if above == 0 || below == 0 { return defaultRate }
             let rate = Double(above) / Double(below)
-            if SourceSpecification.frameRates.contains(rate) { return rate }
+            if CaptureFormat.frameRates.contains(rate) { return rate }
         }
         throw Fault(
             offset: offset, problem: "the frame rate '\(text)' is not a ratio between 0.1 and 240 a second",

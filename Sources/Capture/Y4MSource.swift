@@ -49,9 +49,7 @@ public final class Y4MSource: CaptureSource, BroadcastingVideoSource {
             // Better said now than when the first round has ended.
             var probe = reader
             guard probe.rewind() else {
-                throw .invalidSpecification(
-                    text: "file:\(path):loop", problem: "this file can be read once only, so it cannot be looped",
-                    remedy: "use file:\(path)")
+                throw .unrepeatableFile(path: path)
             }
         }
         captureFormat = CaptureFormat(size: reader.size, framesPerSecond: reader.header.framesPerSecond)

@@ -1,5 +1,6 @@
 import Foundation
 import Media
+import TestSupport
 import Testing
 
 @testable import Capture
@@ -163,8 +164,7 @@ struct DisplaySourceTests {
         }
         try display.run("xsetroot", "-solid", "#ff0000", "-cursor_name", "left_ptr")
         try display.run("xdotool", "mousemove", "420", "200")
-        let source = try #require(
-            try SourceSpecification("display:right").open(environment: ["DISPLAY": display.name]) as? DisplaySource)
+        let source = try DisplaySource(area: .output("right"), display: display.name)
         #expect(source.captureFormat.size == PixelSize(width: 320, height: 480))
         let sink = Collector(keeping: 2)
         source.add(sink)

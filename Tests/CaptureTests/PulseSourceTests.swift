@@ -1,5 +1,6 @@
 import Foundation
 import Media
+import TestSupport
 import Testing
 
 @testable import Capture
@@ -97,7 +98,6 @@ struct PulseSourceTests {
         #expect(devices.map(\.name) == ["desk", "first", "second"])
         #expect(devices.map(\.kind) == [.source, .sink, .sink])
         #expect(devices.map(\.isDefault) == [true, false, true])
-        #expect(devices.map(\.specification.description) == ["microphone:desk", "system:first", "system:second"])
         #expect(devices.allSatisfy { !$0.description.isEmpty })
         #expect(throws: CaptureError.self) { try PulseSource.devices(server: "unix:/nowhere") }
     }
@@ -176,13 +176,12 @@ struct PulseSourceTests {
     @Test("An unknown device is an error that names those that there are")
     func unknownDevice() throws {
         let server = try SoundServer()
-        let environment = ["PULSE_SERVER": server.address]
         #expect(
             throws: CaptureError.unknownSoundDevice(name: "mike", kind: .source, devices: ["probe.monitor"])
-        ) { try AudioSpecification("microphone:mike").open(environment: environment) }
+        ) { try PulseSource(.microphone(device: "mike"), server: server.address) }
         #expect(
             throws: CaptureError.unknownSoundDevice(name: "speaker", kind: .sink, devices: ["probe"])
-        ) { try AudioSpecification("system:speaker").open(environment: environment) }
+        ) { try PulseSource(.system(sink: "speaker"), server: server.address) }
         let error = CaptureError.unknownSoundDevice(name: "speaker", kind: .sink, devices: ["probe"])
         #expect("\(error)" == "the sound server has no sink 'speaker'; it has probe")
     }
@@ -201,11 +200,13 @@ struct PulseSourceTests {
 }
 
 @Suite struct MissingSoundServerTests {
-    @Test("No sound server is an error that says what to do", arguments: ["microphone", "system", "system:x"])
-    func noServer(text: String) throws {
+    @Test(
+        "No sound server is an error that says what to do",
+        arguments: [PulseSource.Input.microphone(device: nil), .system(sink: nil), .system(sink: "x")])
+    func noServer(input: PulseSource.Input) throws {
         let address = "unix:/nowhere/pulse"
         do throws(CaptureError) {
-            _ = try AudioSpecification(text).open(environment: ["PULSE_SERVER": address])
+            _ = try PulseSource(input, server: address)
             Issue.record("a server was found")
         } catch {
             guard case .soundServerUnavailable(address, _) = error else {

@@ -1,6 +1,7 @@
 import AudioCoding
 import Foundation
 import Media
+import TestSupport
 import Testing
 
 @testable import Capture
@@ -22,7 +23,7 @@ import Testing
     func plain(rate: Int, channels: Int, count: Int) throws {
         let (path, samples) = try file(sampleRate: rate, channels: channels, frames: count)
         defer { unlink(path) }
-        let source = try #require(try AudioSpecification("file:\(path)").open(environment: [:]))
+        let source = try WAVSource(path: path)
         #expect(source.audioFormat == AudioFormat(sampleRate: rate, channels: channels))
         let (sink, observer) = (SoundCollector(), CaptureObserver())
         source.add(sink)
@@ -85,7 +86,7 @@ import Testing
         defer { unlink(text) }
         for (path, kind) in [("/nowhere/x.wav", CaptureSourceError.Kind.systemFailure), (text, .configurationFailure)] {
             do throws(CaptureError) {
-                _ = try AudioSpecification("file:\(path)").open(environment: [:])
+                _ = try WAVSource(path: path)
                 Issue.record("\(path) was opened")
             } catch {
                 #expect(error.kind == kind)

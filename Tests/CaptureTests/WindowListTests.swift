@@ -114,7 +114,7 @@ struct WindowSpecificationTests {
         let several = CaptureError.ambiguousWindow(.title("notes"), windows: [windows[0], windows[1]])
         #expect(throws: several) { try WindowSpecification.title("notes").choose(from: windows) }
         #expect(several.description.contains("0x1 'Notes one' (640x480, App), 0x2 'Notes two' (640x480, App)"))
-        #expect(several.description.contains("use window:ID"))
+        #expect(several.description.contains("name one of them by its id"))
         let none = CaptureError.unknownWindow(.title("mail"), windows: windows)
         #expect(throws: none) { try WindowSpecification.title("mail").choose(from: windows) }
         #expect(none.description.contains("no window has 'mail' in its title; there are 0x1 'Notes one'"))

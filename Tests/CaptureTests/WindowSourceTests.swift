@@ -1,5 +1,6 @@
 import Foundation
 import Media
+import TestSupport
 import Testing
 
 @testable import Capture
@@ -288,7 +289,7 @@ struct WindowSourceTests {
         let other = try client.window(200, 150, title: "Other")
         func error(_ id: UInt32) -> CaptureError? {
             do throws(CaptureError) {
-                _ = try SourceSpecification("window:\(id)").open(environment: ["DISPLAY": display.name])
+                _ = try WindowSource(.id(id), display: display.name)
                 return nil
             } catch {
                 return error
@@ -298,7 +299,7 @@ struct WindowSourceTests {
             id: other, title: "Other", application: nil, processID: nil, size: Self.size(200, 150))
         #expect(error(0x7654321) == .unknownWindow(.id(0x7654321), windows: [described]))
         #expect(error(0x7654321)?.description.contains("'Other' (200x150)") == true)
-        #expect(error(client.root)?.description.contains("use the source display") == true)
+        #expect(error(client.root)?.description.contains("share the whole screen") == true)
         #expect(error(try client.window(9, 9, isInputOnly: true))?.description.contains("InputOnly") == true)
         let menu = try client.window(90, 90, overrideRedirect: true, isMapped: false)
         #expect(error(menu)?.description.contains("not on the screen") == true)
@@ -306,7 +307,7 @@ struct WindowSourceTests {
         // An open menu is shared where somebody names it.
         try client.map(menu)
         #expect(error(menu) == nil)
-        #expect(throws: CaptureError.self) { try SourceSpecification("window:1").open(environment: [:]) }
+        #expect(throws: CaptureError.self) { try WindowSource(.id(1), display: nil) }
     }
 
     @Test("A server without Composite is refused, and the error says what else there is")

@@ -1,6 +1,7 @@
 import Foundation
 import Locks
 import Media
+import TestSupport
 import Testing
 
 @testable import Capture

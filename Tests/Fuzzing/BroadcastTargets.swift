@@ -1,4 +1,4 @@
-@testable import Capture
+@testable import CaptureBroadcast
 import CSharedMemory
 import Foundation
 import Media

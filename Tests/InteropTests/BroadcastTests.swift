@@ -1,4 +1,5 @@
 import Capture
+import CaptureBroadcast
 import ContentShare
 import Foundation
 import Locks
@@ -7,6 +8,8 @@ import NetworkRuntime
 import PeerConnection
 import SDP
 import Testing
+
+@testable import rtcshare
 
 extension Interop {
     /// A screen that one process captures and another shares.

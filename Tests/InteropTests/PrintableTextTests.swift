@@ -1,4 +1,5 @@
 import Capture
+import CaptureBroadcast
 import Foundation
 import NetworkRuntime
 import PeerConnection

@@ -33,11 +33,7 @@ public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
     public init(
         area: Area, display: String? = ProcessInfo.processInfo.environment["DISPLAY"], framesPerSecond: Double = 30
     ) throws(CaptureError) {
-        guard SourceSpecification.frameRates.contains(framesPerSecond) else {
-            throw .invalidSpecification(
-                text: "display", problem: "\(framesPerSecond) frames a second cannot be captured",
-                remedy: "choose 0.1 to 240 frames a second")
-        }
+        try CaptureFormat.check(framesPerSecond: framesPerSecond)
         let connection = try XConnection(display: display)
         // Without a signal there is always an answer.
         let size = try area.rectangle(on: connection, signal: nil)?.size ?? PixelSize(width: 2, height: 2)

@@ -30,7 +30,7 @@ public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
     /// `0x1400007 'xterm' (484x316, XTerm)`.
     public var description: String {
         let more = [application, isMinimised ? "minimised" : nil].compactMap { $0 }
-        return "\(specification.argument) '\(title)' (\(([size.description] + more).joined(separator: ", ")))"
+        return "\(specification) '\(title)' (\(([size.description] + more).joined(separator: ", ")))"
     }
 
     /// What names it among all windows.
@@ -38,14 +38,14 @@ public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Which window is meant.
-public enum WindowSpecification: Sendable, Hashable {
+public enum WindowSpecification: Sendable, Hashable, CustomStringConvertible {
     /// The one that the X server has under this number.
     case id(UInt32)
     /// The one whose title is this, or else has this in it; capitals don't matter.
     case title(String)
 
-    /// What a person writes behind `window:`.
-    public var argument: String {
+    /// `0x1400007`, or `title=xterm`.
+    public var description: String {
         switch self {
         case .id(let id): "0x" + String(id, radix: 16)
         case .title(let text): "title=" + text

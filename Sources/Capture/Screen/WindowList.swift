@@ -35,14 +35,14 @@ struct WindowList {
     func window(_ id: UInt32) throws(CaptureError) -> DisplayWindow {
         guard id != connection.root else {
             throw .unsharableWindow(
-                .id(id), reason: "it is the whole screen's", remedy: "use the source display")
+                .id(id), reason: "it is the whole screen's", remedy: .shareDisplay)
         }
         do throws(CaptureError) {
             guard let attributes = try connection.attributes(of: id, signal: nil),
                 let geometry = try connection.geometry(of: id, signal: nil)
             else { throw CaptureError.windowClosed(id: id, title: "") }
             if let reason = problem(attributes, geometry) {
-                throw CaptureError.unsharableWindow(.id(id), reason: reason, remedy: Self.remedy)
+                throw CaptureError.unsharableWindow(.id(id), reason: reason, remedy: .chooseListedWindow)
             }
             return try describe(id, attributes, geometry)
         } catch {
@@ -50,8 +50,6 @@ struct WindowList {
             throw .unknownWindow(.id(id), windows: try windows(leavingOut: .own, includingMinimised: true))
         }
     }
-
-    private static let remedy = "'rtcshare sources' lists those that can"
 
     /// What a window manager names, or else what is on the screen.
     private func candidates() throws(CaptureError) -> [xcb_window_t] {

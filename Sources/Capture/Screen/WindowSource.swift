@@ -29,16 +29,12 @@ public final class WindowSource: CaptureSource, BroadcastingVideoSource {
         _ specification: WindowSpecification, leavingOut filter: WindowFilter = .own,
         display: String? = ProcessInfo.processInfo.environment["DISPLAY"], framesPerSecond: Double = 30
     ) throws(CaptureError) {
-        guard SourceSpecification.frameRates.contains(framesPerSecond) else {
-            throw .invalidSpecification(
-                text: "window", problem: "\(framesPerSecond) frames a second cannot be captured",
-                remedy: "choose 0.1 to 240 frames a second")
-        }
+        try CaptureFormat.check(framesPerSecond: framesPerSecond)
         let connection = try XConnection(display: display)
         guard try connection.queryComposite() else {
             throw .unsharableWindow(
                 specification, reason: "the X server has no Composite extension, which gives windows their own pixels",
-                remedy: "use the source display or region")
+                remedy: .shareDisplayOrRegion)
         }
         let list = try WindowList(connection: connection)
         switch specification {

@@ -16,14 +16,6 @@ public struct SoundDevice: Sendable, Hashable {
         self.kind = kind
         self.isDefault = isDefault
     }
-
-    /// What shares its sound.
-    public var specification: AudioSpecification {
-        switch kind {
-        case .source: .microphone(device: name)
-        case .sink: .system(sink: name)
-        }
-    }
 }
 
 extension PulseSource {

@@ -12,13 +12,12 @@ public final class ToneSource: AudioCaptureSource, BroadcastingAudioSource {
     private let thread = CaptureThread()
 
     static let amplitude = 0.25
+    /// The frequencies that a tone can have, in Hz.
+    public static let frequencies: ClosedRange<Double> = 20...20000
 
-    /// A tone of `frequency` Hz, which must be one of ``AudioSpecification/frequencies``.
+    /// A tone of `frequency` Hz, which must be one of ``frequencies``.
     public init(frequency: Double = 440) throws(CaptureError) {
-        guard AudioSpecification.frequencies.contains(frequency) else {
-            throw .invalidSpecification(
-                text: "tone:\(frequency)", problem: "\(frequency) Hz cannot be heard", remedy: "choose 20 to 20000 Hz")
-        }
+        guard Self.frequencies.contains(frequency) else { throw .inaudibleFrequency(frequency) }
         self.frequency = frequency
     }
 

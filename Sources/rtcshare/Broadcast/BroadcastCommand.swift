@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Capture
+internal import CaptureBroadcast
 internal import Foundation
 internal import Media
 internal import Synchronization
@@ -76,7 +77,7 @@ struct BroadcastCommand: AsyncParsableCommand {
         }
         guard (session == nil) == (answer == nil) else { throw ValidationError("--session and --answer go together") }
         guard port != 0 else { throw ValidationError("--port: give 1 to 65535") }
-        guard SourceSpecification.frameRates.contains(maxFramerate) else {
+        guard CaptureFormat.frameRates.contains(maxFramerate) else {
             throw ValidationError("--max-framerate \(maxFramerate): give 0.1 to 240 frames a second")
         }
         try ShareDuration.validate(duration)

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Capture
+internal import CaptureBroadcast
 internal import Foundation
 
 /// What the two sides of a broadcast know each other by.
@@ -16,19 +16,30 @@ struct BroadcastTokenOptions: ParsableArguments {
             valueName: "file"), completion: .file())
     var peerTokenFile: String?
 
-    private static let myVariable = "RTCSHARE_BROADCAST_MY_TOKEN"
-    private static let peerVariable = "RTCSHARE_BROADCAST_PEER_TOKEN"
-
     /// The tokens; those of files go before those of the environment. Throws where there are none.
     func tokens() throws -> BroadcastTokens {
-        let environment = ProcessInfo.processInfo.environment
-        var given = environment
-        given[Self.myVariable] = try myTokenFile.map(Self.read) ?? environment[Self.myVariable]
-        given[Self.peerVariable] = try peerTokenFile.map(Self.read) ?? environment[Self.peerVariable]
+        var given = ProcessInfo.processInfo.environment
+        if let myTokenFile { given[BroadcastTokens.myVariable] = try Self.read(myTokenFile) }
+        if let peerTokenFile { given[BroadcastTokens.peerVariable] = try Self.read(peerTokenFile) }
         return try BroadcastTokens(environment: given)
     }
 
     private static func read(_ path: String) throws(CommandFailure) -> String {
         try SecretFile.readText(path, what: "token").trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
+
+extension BroadcastTokens {
+    fileprivate static let myVariable = "RTCSHARE_BROADCAST_MY_TOKEN"
+    fileprivate static let peerVariable = "RTCSHARE_BROADCAST_PEER_TOKEN"
+
+    /// The tokens that `RTCSHARE_BROADCAST_MY_TOKEN` and `RTCSHARE_BROADCAST_PEER_TOKEN` hold.
+    init(environment: [String: String]) throws(BroadcastError) {
+        guard let mine = environment[Self.myVariable], let peers = environment[Self.peerVariable] else {
+            throw .auth(
+                "a broadcast takes this side's token and the other's: give them by --my-token-file and "
+                    + "--peer-token-file, or in \(Self.myVariable) and \(Self.peerVariable)")
+        }
+        try self.init(mine: mine.utf8, peers: peers.utf8)
     }
 }

@@ -81,7 +81,7 @@ struct SourceListing: Encodable {
         do throws(CaptureError) {
             try addDisplay(environment["DISPLAY"], includingMinimised: includingMinimised)
         } catch {
-            problems.append(error.description)
+            problems.append(error.words(naming: \.words))
         }
         do throws(CaptureError) {
             sounds = try PulseSource.devices(server: server).map { device in
@@ -90,7 +90,7 @@ struct SourceListing: Encodable {
                     kind: device.kind == .source ? "source" : "sink", isDefault: device.isDefault)
             }
         } catch {
-            problems.append(error.description)
+            problems.append(error.words(naming: \.words))
         }
     }
 

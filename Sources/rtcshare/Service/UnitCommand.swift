@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Capture
 internal import Foundation
 
 /// `rtcshare unit`: a systemd user unit for a command that runs by itself.

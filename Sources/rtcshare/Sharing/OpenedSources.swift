@@ -1,5 +1,6 @@
 internal import AudioCoding
 internal import Capture
+internal import CaptureBroadcast
 internal import Dispatch
 internal import Media
 
@@ -65,7 +66,7 @@ struct OpenedSources: Sendable {
 
     private static func open(
         _ specification: SourceSpecification, maximumFrameRate: Double, broadcastTokens: BroadcastTokens?
-    ) throws(CaptureError) -> Content {
+    ) throws -> Content {
         let source = try specification.open(framesPerSecond: maximumFrameRate, broadcastTokens: broadcastTokens)
         // A file that is faster than what may be sent keeps its pace instead.
         let canWait =

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Capture
+internal import CaptureBroadcast
 internal import ContentShare
 internal import Foundation
 internal import Media
@@ -171,7 +172,7 @@ struct SharingOptions: ParsableArguments {
             throw ValidationError(
                 "--audio-bitrate \(audioBitrate): give \(range.lowerBound) to \(range.upperBound) kbit/s")
         }
-        guard SourceSpecification.frameRates.contains(maxFramerate) else {
+        guard CaptureFormat.frameRates.contains(maxFramerate) else {
             throw ValidationError("--max-framerate \(maxFramerate): give 0.1 to 240 frames a second")
         }
         try ShareDuration.validate(duration)

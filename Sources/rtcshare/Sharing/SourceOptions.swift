@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Capture
 
 /// The options that say what is shared.
 struct SourceOptions: ParsableArguments {
@@ -29,11 +28,4 @@ struct SourceOptions: ParsableArguments {
     var selection: SourceSelection {
         SourceSelection(source: source, audio: audio, microphone: microphone, camera: camera)
     }
-}
-
-extension AudioSpecification {
-    /// How sound is written, for the help texts.
-    static let syntax =
-        "none, tone[:HZ], beep, file:PATH.wav[:loop], microphone[:DEVICE], system[:SINK], "
-        + "broadcast (what comes with --source broadcast:…)"
 }

@@ -1,4 +1,3 @@
-internal import Capture
 internal import ContentShare
 internal import Foundation
 
@@ -50,7 +49,7 @@ struct SourceSelection: Codable, Sendable {
     }
 
     /// Finds what can't be a source, before anything is opened.
-    func check() throws(CaptureError) {
+    func check() throws(SpecificationError) {
         for text in [source, shownCamera].compactMap({ $0 }) { _ = try SourceSpecification(text) }
         for text in audio + [microphone].compactMap({ $0 }) { _ = try AudioSpecification(text) }
     }

@@ -1,4 +1,5 @@
 internal import Capture
+internal import CaptureBroadcast
 internal import Locks
 internal import Media
 

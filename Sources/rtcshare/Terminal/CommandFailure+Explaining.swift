@@ -1,5 +1,6 @@
 internal import AudioCoding
 internal import Capture
+internal import CaptureBroadcast
 internal import ContentShare
 internal import Glibc
 internal import NetworkRuntime
@@ -20,7 +21,8 @@ extension CommandFailure {
             self.init(.unavailable, report: lines.map(String.init))
         case let error as ConnectionError: self.init(error.status, error.description)
         case let error as ICEServerError: self.init(error.status, error.description)
-        case let error as CaptureError: self.init(error.status, error.description)
+        case let error as SpecificationError: self.init(.usage, error.description)
+        case let error as CaptureError: self.init(error.status, error.words(naming: \.words))
         case let error as HandoverError: self.init(.badInput, error.description)
         case let error as BroadcastError: self.init(error.status, error.description)
         case let error as AudioFileError: self.init(error.status, error.description)
@@ -96,25 +98,17 @@ extension BroadcastError {
 extension CaptureError {
     fileprivate var status: CommandFailure.Status {
         switch self {
-        case .invalidSpecification, .unsupportedSource, .unknownOutput, .regionOutsideScreen, .unknownSoundDevice,
-            .unknownWindow, .ambiguousWindow, .unsharableWindow:
+        case .invalidFrameRate, .invalidPatternSize, .inaudibleFrequency, .unknownOutput, .regionOutsideScreen,
+            .unknownSoundDevice, .unknownWindow, .ambiguousWindow, .unsharableWindow, .unrepeatableFile:
             .usage
         case .fileUnavailable(_, let number) where number == ENOENT: .inputMissing
         case .fileUnavailable(_, let number) where number == EACCES: .notPermitted
         case .fileUnavailable: .inputOutput
         case .invalidY4M, .unsupportedPixels: .badInput
         case .unusableSoundFile(let error): error.status
-        case .unusableBroadcast(let error): error.status
         case .displayUnavailable, .displayLost, .requestRefused, .systemRefused, .soundServerUnavailable,
             .soundServerLost, .soundDeviceLost, .windowClosed:
             .unavailable
         }
     }
-}
-
-extension SourceSpecification {
-    /// How a source is written, for the help texts.
-    static let syntax =
-        "test[:WxH@FPS], display[:OUTPUT], region:WxH+X+Y, window:ID, window:title=TEXT, file:PATH.y4m[:loop], "
-        + "file:- (y4m on stdin), broadcast:PORT (what rtcshare broadcast captures)"
 }

@@ -1,4 +1,5 @@
 import CSharedMemory
+import Capture
 import Foundation
 
 /// One end of a broadcast's connection: a socket that nobody waits in, and what waits to be written to it. Lives on one

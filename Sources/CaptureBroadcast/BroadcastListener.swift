@@ -1,4 +1,5 @@
 import CSharedMemory
+import Capture
 import Foundation
 
 /// The sockets at which an app waits for extensions.

@@ -1,7 +1,9 @@
+import Capture
+import CaptureBroadcast
 import Media
 import Testing
 
-@testable import Capture
+@testable import rtcshare
 
 @Suite struct SourceSpecificationTests {
     @Test(
@@ -59,7 +61,7 @@ import Testing
             "broadcast:65536", "broadcast:-1", "broadcast:name",
         ])
     func faults(text: String) {
-        do throws(CaptureError) {
+        do throws(SpecificationError) {
             _ = try SourceSpecification(text)
             Issue.record("'\(text)' was taken")
         } catch {
@@ -75,7 +77,7 @@ import Testing
 
     @Test("A camera, which is of a later version, says so")
     func later() {
-        let error = CaptureError.unsupportedSource(text: "camera:")
+        let error = SpecificationError.unsupportedSource(text: "camera:")
         #expect(throws: error) { try SourceSpecification("camera:") }
         #expect(error.description.contains("display[:OUTPUT]") && error.description.contains("picture of a camera"))
     }
@@ -99,10 +101,27 @@ import Testing
                 _ = try SourceSpecification("display").open(environment: environment)
                 Issue.record("a display was found")
             } catch {
-                let text = error.description
+                let text = CommandFailure(explaining: error).message
                 #expect(text.contains("Xvfb"))
                 #expect(text.contains(environment["DISPLAY"] ?? "DISPLAY is not set"))
             }
+        }
+    }
+
+    @Test("What can't be captured is told with the SPEC or the option of what can")
+    func remedies() {
+        let window = WindowSpecification.id(0x1F)
+        for (error, words) in [
+            (CaptureError.displayUnavailable(display: nil, reason: "DISPLAY is not set"), "or use --source test"),
+            (.unknownOutput(name: "left", outputs: []), "use 'display' for the whole screen"),
+            (.unsharableWindow(window, reason: "it is small", remedy: .chooseListedWindow), "'rtcshare sources' lists"),
+            (.unsharableWindow(window, reason: "none", remedy: .shareDisplayOrRegion), "use the source display"),
+            (.ambiguousWindow(window, windows: []), "use window:ID for one of them"),
+            (.unknownSoundDevice(name: nil, kind: .source, devices: []), "or use file:PATH.wav or tone"),
+            (.unrepeatableFile(path: "a.y4m"), "use file:a.y4m"),
+        ] {
+            #expect(CommandFailure(explaining: error).message.contains(words))
+            #expect(!error.description.contains(words))
         }
     }
 

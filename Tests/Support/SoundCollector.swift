@@ -1,9 +1,9 @@
-import Foundation
-import Locks
-import Media
+internal import Foundation
+internal import Locks
+package import Media
 
 /// A sink that keeps the sound that it was given, for a test to wait for.
-final class SoundCollector: AudioSink {
+package final class SoundCollector: AudioSink {
     private struct State {
         var frames: [AudioFrame] = []
         var arrivals: [Duration] = []
@@ -15,26 +15,26 @@ final class SoundCollector: AudioSink {
     private let now: @Sendable () -> Duration
 
     /// `now` says when each block arrives.
-    init(now: @escaping @Sendable () -> Duration = { .zero }) {
+    package init(now: @escaping @Sendable () -> Duration = { .zero }) {
         self.now = now
     }
 
-    var frames: [AudioFrame] { state.withLock { $0.frames } }
-    var arrivals: [Duration] { state.withLock { $0.arrivals } }
-    var ends: [(any Error)?] { state.withLock { $0.ends } }
+    package var frames: [AudioFrame] { state.withLock { $0.frames } }
+    package var arrivals: [Duration] { state.withLock { $0.arrivals } }
+    package var ends: [(any Error)?] { state.withLock { $0.ends } }
 
     /// How many samples of each channel there are.
-    var sampleCount: Int { frames.reduce(0) { $0 + $1.sampleCount } }
+    package var sampleCount: Int { frames.reduce(0) { $0 + $1.sampleCount } }
 
     /// The first channel of all blocks.
-    var samples: [Float] { Self.samples(of: frames) }
+    package var samples: [Float] { Self.samples(of: frames) }
 
-    static func samples(of frames: [AudioFrame]) -> [Float] {
+    package static func samples(of frames: [AudioFrame]) -> [Float] {
         frames.flatMap { frame in stride(from: 0, to: frame.samples.count, by: frame.channels).map { frame.samples[$0] }
         }
     }
 
-    func receive(_ frame: AudioFrame) {
+    package func receive(_ frame: AudioFrame) {
         let arrival = now()
         state.withLock {
             $0.frames.append(frame)
@@ -43,13 +43,13 @@ final class SoundCollector: AudioSink {
         changed.signal()
     }
 
-    func sourceDidEnd(error: (any Error)?) {
+    package func sourceDidEnd(error: (any Error)?) {
         state.withLock { $0.ends.append(error) }
         changed.signal()
     }
 
     /// Waits until `condition` holds, looking again with each block; false where it did not within ten seconds.
-    func wait(until condition: (SoundCollector) -> Bool) -> Bool {
+    package func wait(until condition: (SoundCollector) -> Bool) -> Bool {
         let deadline = DispatchTime.now() + 10
         while !condition(self) {
             guard changed.wait(timeout: deadline) == .success else { return condition(self) }
@@ -58,7 +58,7 @@ final class SoundCollector: AudioSink {
     }
 
     /// The loudest frequency in Hz, by how often the samples rise through zero; nil where there is none.
-    static func frequency(of samples: [Float], sampleRate: Int) -> Double? {
+    package static func frequency(of samples: [Float], sampleRate: Int) -> Double? {
         var crossings: [Double] = []
         for (index, pair) in zip(samples, samples.dropFirst()).enumerated() where pair.0 < 0 && pair.1 >= 0 {
             crossings.append(Double(index) + Double(-pair.0 / (pair.1 - pair.0)))
@@ -69,8 +69,8 @@ final class SoundCollector: AudioSink {
 }
 
 /// Hears how capture goes.
-final class CaptureObserver: CaptureSourceObserver {
-    enum Event: Hashable {
+package final class CaptureObserver: CaptureSourceObserver {
+    package enum Event: Hashable {
         case started
         case stopped
         case failed(CaptureSourceError.Kind)
@@ -82,15 +82,19 @@ final class CaptureObserver: CaptureSourceObserver {
     private let state = Locked<[Event]>([])
     private let changed = DispatchSemaphore(value: 0)
 
-    var events: [Event] { state.withLock { $0 } }
+    package init() {}
 
-    func captureDidStart() { note(.started) }
-    func captureDidStop() { note(.stopped) }
-    func captureDidFail(error: CaptureSourceError) { note(.failed(error.kind)) }
+    package var events: [Event] { state.withLock { $0 } }
 
-    func captureWasInterrupted(by interruption: CaptureInterruption) { note(.interrupted(interruption)) }
-    func captureInterruptionDidEnd(_ interruption: CaptureInterruption) { note(.interruptionEnded(interruption)) }
-    func captureSizeDidChange(to size: PixelSize) { note(.resized(size)) }
+    package func captureDidStart() { note(.started) }
+    package func captureDidStop() { note(.stopped) }
+    package func captureDidFail(error: CaptureSourceError) { note(.failed(error.kind)) }
+
+    package func captureWasInterrupted(by interruption: CaptureInterruption) { note(.interrupted(interruption)) }
+    package func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
+        note(.interruptionEnded(interruption))
+    }
+    package func captureSizeDidChange(to size: PixelSize) { note(.resized(size)) }
 
     private func note(_ event: Event) {
         state.withLock { $0.append(event) }
@@ -98,10 +102,10 @@ final class CaptureObserver: CaptureSourceObserver {
     }
 
     /// Waits until `count` things happened; false where they did not within ten seconds.
-    func wait(for count: Int) -> Bool { wait { $0.count >= count } }
+    package func wait(for count: Int) -> Bool { wait { $0.count >= count } }
 
     /// Waits until `condition` holds of what happened; false where it did not within ten seconds.
-    func wait(until condition: ([Event]) -> Bool) -> Bool {
+    package func wait(until condition: ([Event]) -> Bool) -> Bool {
         let deadline = DispatchTime.now() + 10
         while !condition(events) {
             guard changed.wait(timeout: deadline) == .success else { return condition(events) }

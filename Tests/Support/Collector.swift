@@ -1,12 +1,12 @@
-import Foundation
-import Locks
-import Media
+internal import Foundation
+internal import Locks
+package import Media
 
 /// A sink that keeps what it was given, for a test to wait for.
-final class Collector: VideoSink {
+package final class Collector: VideoSink {
     private struct State {
-        var frames: [VideoFrame] = []
-        var ends: [(any Error)?] = []
+        package var frames: [VideoFrame] = []
+        package var ends: [(any Error)?] = []
     }
 
     private let state = Locked(State())
@@ -14,16 +14,16 @@ final class Collector: VideoSink {
     private let limit: Int
 
     /// Keeps the newest `limit` frames.
-    init(keeping limit: Int = .max) {
+    package init(keeping limit: Int = .max) {
         self.limit = limit
     }
 
-    var frames: [VideoFrame] { state.withLock { $0.frames } }
-    var ends: [(any Error)?] { state.withLock { $0.ends } }
+    package var frames: [VideoFrame] { state.withLock { $0.frames } }
+    package var ends: [(any Error)?] { state.withLock { $0.ends } }
 
-    func forgetFrames() { state.withLock { $0.frames = [] } }
+    package func forgetFrames() { state.withLock { $0.frames = [] } }
 
-    func receive(_ frame: VideoFrame) {
+    package func receive(_ frame: VideoFrame) {
         state.withLock { state in
             state.frames.append(frame)
             if state.frames.count > limit { state.frames.removeFirst() }
@@ -31,13 +31,13 @@ final class Collector: VideoSink {
         changed.signal()
     }
 
-    func sourceDidEnd(error: (any Error)?) {
+    package func sourceDidEnd(error: (any Error)?) {
         state.withLock { $0.ends.append(error) }
         changed.signal()
     }
 
     /// Waits until `condition` holds, looking again with each frame; false where it did not within ten seconds.
-    func wait(until condition: (Collector) -> Bool) -> Bool {
+    package func wait(until condition: (Collector) -> Bool) -> Bool {
         let deadline = DispatchTime.now() + 10
         while !condition(self) {
             guard changed.wait(timeout: deadline) == .success else { return condition(self) }
@@ -48,7 +48,7 @@ final class Collector: VideoSink {
 
 extension VideoFrameBuffer {
     /// Each plane's samples, without what pads the rows.
-    var samples: [[UInt8]] {
+    package var samples: [[UInt8]] {
         withPlanes { planes in
             (0..<format.planeCount).map { plane in
                 let extent = format.planeExtent(plane, of: size)
@@ -61,7 +61,7 @@ extension VideoFrameBuffer {
     }
 
     /// The colour of a pixel of a BGRA picture as 0xRRGGBB.
-    func colour(_ x: Int, _ y: Int) -> UInt32 {
+    package func colour(_ x: Int, _ y: Int) -> UInt32 {
         withPlanes { planes in
             let start = y * planes.strides[0] + 4 * x
             let plane = planes.planes[0]

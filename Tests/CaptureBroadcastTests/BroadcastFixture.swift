@@ -1,9 +1,11 @@
 import CSharedMemory
+import Capture
 import Foundation
 import Locks
 import Media
+import TestSupport
 
-@testable import Capture
+@testable import CaptureBroadcast
 
 /// What the tests of a broadcast share: tokens, a folder for sockets, pictures.
 enum BroadcastFixture {

@@ -1,7 +1,8 @@
+import Capture
 import Media
 import Testing
 
-@testable import Capture
+@testable import rtcshare
 
 @Suite struct AudioSpecificationTests {
     @Test(
@@ -31,7 +32,7 @@ import Testing
             "tone:-440", "tone:a", "file", "file:", "file::loop", "file:-", "microphone:", "system:", "mic", "test",
         ])
     func faults(text: String) {
-        do throws(CaptureError) {
+        do throws(SpecificationError) {
             _ = try AudioSpecification(text)
             Issue.record("'\(text)' was taken")
         } catch {
@@ -44,6 +45,14 @@ import Testing
         }
     }
 
+    @Test("A sound device is shared by a SPEC of its kind with its name")
+    func devices() {
+        let devices = [("desk", SoundDeviceKind.source), ("first", .sink)].map {
+            SoundDevice(name: $0.0, description: "", kind: $0.1, isDefault: false)
+        }
+        #expect(devices.map(\.specification.description) == ["microphone:desk", "system:first"])
+    }
+
     @Test("None opens nothing, and generators are opened as what they are")
     func opened() throws {
         #expect(try AudioSpecification("none").open(environment: [:]) == nil)
@@ -53,6 +62,5 @@ import Testing
         let beep = try AudioSpecification("beep").open(environment: [:])
         #expect(beep is BeepSource)
         #expect(beep?.audioFormat.isVoice == false)
-        #expect(throws: CaptureError.self) { try ToneSource(frequency: 0) }
     }
 }

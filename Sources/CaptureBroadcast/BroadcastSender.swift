@@ -1,3 +1,4 @@
+public import Capture
 public import Foundation
 import Locks
 public import Media

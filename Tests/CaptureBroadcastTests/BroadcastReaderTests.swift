@@ -1,7 +1,8 @@
 import Media
+import TestSupport
 import Testing
 
-@testable import Capture
+@testable import CaptureBroadcast
 
 @Suite struct BroadcastReaderTests {
     private static let size = PixelSize(width: 34, height: 18)

@@ -224,8 +224,7 @@ extension BroadcastMessage {
             let version = try reader.readUInt16()
             guard version == Self.version else {
                 throw BroadcastError.network(
-                    "the other side speaks version \(version), this one \(Self.version); use the same rtcshare for both"
-                )
+                    "the other side speaks version \(version), this one \(Self.version); use one version for both")
             }
             return .hello(version: version, transport: try reader.readUInt8() == 0 ? .tcp : .sharedMemory)
         case 2: return .memory

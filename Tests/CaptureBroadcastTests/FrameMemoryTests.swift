@@ -2,9 +2,10 @@ import CSharedMemory
 import Foundation
 import Media
 import Synchronization
+import TestSupport
 import Testing
 
-@testable import Capture
+@testable import CaptureBroadcast
 
 @Suite struct FrameMemoryTests {
     private static let size = PixelSize(width: 96, height: 64)

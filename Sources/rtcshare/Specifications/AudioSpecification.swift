@@ -1,5 +1,7 @@
-public import Foundation
-public import Media
+internal import Capture
+internal import CaptureBroadcast
+internal import Foundation
+internal import Media
 
 /// What sound to share, as a person writes it after `--audio`.
 ///
@@ -12,7 +14,7 @@ public import Media
 /// | `microphone`, `microphone:DEVICE` | the default microphone, or a named source of the sound server |
 /// | `broadcast` | the sound that comes with the pictures of a source `broadcast:…` |
 /// | `system`, `system:SINK` | what the machine plays, on the default output or a named sink of the sound server |
-public enum AudioSpecification: Sendable, Hashable {
+enum AudioSpecification: Sendable, Hashable {
     /// No sound.
     case none
     /// A steady tone.
@@ -28,17 +30,14 @@ public enum AudioSpecification: Sendable, Hashable {
     /// What a sink of the sound server plays; nil is the default one.
     case system(sink: String?)
 
-    /// The frequencies that a tone can have, in Hz.
-    public static let frequencies: ClosedRange<Double> = 20...20000
-
     /// The forms of SPEC, for an error or a help text.
-    public static let forms =
+    static let forms =
         "use none, tone[:HZ], beep, file:PATH.wav[:loop], microphone[:DEVICE], system[:SINK] or broadcast"
 
     private static let loopSuffix = ":loop"
 
     /// Reads a SPEC.
-    public init(_ text: String) throws(CaptureError) {
+    init(_ text: String) throws(SpecificationError) {
         let kind = String(text.prefix { $0 != ":" })
         let argument = text.dropFirst(kind.count).isEmpty ? nil : String(text.dropFirst(kind.count + 1))
         switch kind {
@@ -68,14 +67,14 @@ public enum AudioSpecification: Sendable, Hashable {
     /// Opens the source, ready to be started: its format is known, what cannot be shared has thrown. Nil for ``none``.
     ///
     /// `environment` says in `PULSE_SERVER` which sound server to ask; where it does not, the session's is.
-    public func open(
+    func open(
         environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws(CaptureError) -> (any AudioCaptureSource)? {
+    ) throws -> (any AudioCaptureSource)? {
         let server = environment["PULSE_SERVER"].flatMap { $0.isEmpty ? nil : $0 }
         switch self {
         case .none: return nil
         case .broadcast:
-            throw .invalidSpecification(
+            throw SpecificationError.invalidSpecification(
                 text: description, problem: "this sound comes with a broadcast's pictures",
                 remedy: "share those, too: --source broadcast:PORT")
         case .tone(let frequency): return try ToneSource(frequency: frequency)
@@ -86,9 +85,9 @@ public enum AudioSpecification: Sendable, Hashable {
         }
     }
 
-    private static func tone(_ argument: String?, in text: String) throws(CaptureError) -> AudioSpecification {
+    private static func tone(_ argument: String?, in text: String) throws(SpecificationError) -> AudioSpecification {
         guard let argument else { return .tone(frequency: 440) }
-        guard let frequency = Double(argument), frequencies.contains(frequency) else {
+        guard let frequency = Double(argument), ToneSource.frequencies.contains(frequency) else {
             throw .invalidSpecification(
                 text: text, problem: "'\(argument)' is no frequency that can be heard",
                 remedy: "choose 20 to 20000 Hz, for instance tone:1000")
@@ -96,7 +95,7 @@ public enum AudioSpecification: Sendable, Hashable {
         return .tone(frequency: frequency)
     }
 
-    private static func file(_ argument: String, in text: String) throws(CaptureError) -> AudioSpecification {
+    private static func file(_ argument: String, in text: String) throws(SpecificationError) -> AudioSpecification {
         let loop = argument.hasSuffix(loopSuffix)
         let path = loop ? String(argument.dropLast(loopSuffix.count)) : argument
         guard !path.isEmpty else {
@@ -113,7 +112,7 @@ public enum AudioSpecification: Sendable, Hashable {
 
 extension AudioSpecification: CustomStringConvertible {
     /// The SPEC.
-    public var description: String {
+    var description: String {
         switch self {
         case .none: "none"
         case .tone(let frequency):
@@ -127,4 +126,21 @@ extension AudioSpecification: CustomStringConvertible {
         case .system(let sink?): "system:\(sink)"
         }
     }
+}
+
+extension SoundDevice {
+    /// What shares its sound.
+    var specification: AudioSpecification {
+        switch kind {
+        case .source: .microphone(device: name)
+        case .sink: .system(sink: name)
+        }
+    }
+}
+
+extension AudioSpecification {
+    /// How sound is written, for the help texts.
+    static let syntax =
+        "none, tone[:HZ], beep, file:PATH.wav[:loop], microphone[:DEVICE], system[:SINK], "
+        + "broadcast (what comes with --source broadcast:…)"
 }

@@ -1,5 +1,4 @@
 import Cryptography
-public import Foundation
 
 /// What the two sides of a broadcast know each other by. The extension sends its token, the app compares it with the one
 /// that it expects and answers with its own.
@@ -24,19 +23,6 @@ public struct BroadcastTokens: Sendable {
         self.mine = Array(mine)
         self.peers = Array(peers)
     }
-
-    /// The tokens that `RTCSHARE_BROADCAST_MY_TOKEN` and `RTCSHARE_BROADCAST_PEER_TOKEN` hold.
-    public init(environment: [String: String] = ProcessInfo.processInfo.environment) throws(BroadcastError) {
-        guard let mine = environment[Self.mineVariable], let peers = environment[Self.peersVariable] else {
-            throw .auth(
-                "a broadcast takes this side's token and the other's: give them by --my-token-file and "
-                    + "--peer-token-file, or in \(Self.mineVariable) and \(Self.peersVariable)")
-        }
-        try self.init(mine: mine.utf8, peers: peers.utf8)
-    }
-
-    private static let mineVariable = "RTCSHARE_BROADCAST_MY_TOKEN"
-    private static let peersVariable = "RTCSHARE_BROADCAST_PEER_TOKEN"
 
     /// This side's token as it is sent: its length in two bytes, and the token.
     var greeting: [UInt8] { [UInt8(mine.count >> 8), UInt8(mine.count & 0xFF)] + mine }

@@ -2,7 +2,7 @@ import Media
 import Testing
 import WireFormat
 
-@testable import Capture
+@testable import CaptureBroadcast
 
 @Suite struct BroadcastMessageTests {
     static let picture = PictureDescription(
@@ -87,7 +87,7 @@ import WireFormat
         }
         #expect(
             throws: BroadcastError.network(
-                "the other side speaks version 2, this one 1; use the same rtcshare for both")
+                "the other side speaks version 2, this one 1; use one version for both")
         ) {
             try Array("RTCSHARE\u{0}\u{2}\u{0}".utf8).withRawSpan { try BroadcastMessage(kind: 1, body: $0) }
         }

@@ -1,3 +1,4 @@
+import Capture
 public import Foundation
 public import Media
 import Synchronization

@@ -1,4 +1,5 @@
 import CSharedMemory
+import Capture
 import Foundation
 import Media
 

@@ -1,5 +1,7 @@
-public import Foundation
-public import Media
+internal import Capture
+internal import CaptureBroadcast
+internal import Foundation
+internal import Media
 
 /// What to share, as a person writes it after `--source`.
 ///
@@ -12,7 +14,7 @@ public import Media
 /// | `file:PATH`, `file:PATH:loop` | a y4m file at its own rate, once or again and again |
 /// | `file:-` | y4m on standard input, each frame sent as it arrives |
 /// | `broadcast:PORT`, `broadcast:PATH` | what another process captures, `rtcshare broadcast`, which comes to this port of the loopback interface, or to a socket at this path |
-public enum SourceSpecification: Sendable, Hashable {
+enum SourceSpecification: Sendable, Hashable {
     /// The test pattern; a rate of nil is the one that ``open(environment:framesPerSecond:)`` is given.
     case test(size: PixelSize, framesPerSecond: Double?)
     /// The screen, or one output of it.
@@ -28,16 +30,13 @@ public enum SourceSpecification: Sendable, Hashable {
     /// What another process captures and hands over here.
     case broadcast(BroadcastEndpoint)
 
-    /// The frame rates that a source can be asked for.
-    public static let frameRates: ClosedRange<Double> = 0.1...240
-
     static let forms =
         "use test[:WxH@FPS], display[:OUTPUT], region:WxH+X+Y, window:ID, window:title=TEXT, file:PATH.y4m[:loop], "
         + "file:- for standard input, or broadcast:PORT"
     private static let defaultTestSize = PixelSize(width: 1280, height: 720)
 
     /// Reads a SPEC.
-    public init(_ text: String) throws(CaptureError) {
+    init(_ text: String) throws(SpecificationError) {
         let kind = String(text.prefix { $0 != ":" })
         let argument = text.dropFirst(kind.count).isEmpty ? nil : String(text.dropFirst(kind.count + 1))
         switch kind {
@@ -68,7 +67,7 @@ public enum SourceSpecification: Sendable, Hashable {
 
     /// What to share where nothing was said: the display where `DISPLAY` is set, else the test pattern; with a
     /// sentence that tells a person which.
-    public static func preferred(
+    static func preferred(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> (specification: SourceSpecification, sentence: String) {
         if let display = environment["DISPLAY"], !display.isEmpty {
@@ -85,15 +84,10 @@ public enum SourceSpecification: Sendable, Hashable {
     /// For standard input this waits until the header has been read. `framesPerSecond` is the rate of a screen, and
     /// of a test pattern that names none; a file has its own. `broadcastTokens` are what a broadcast's two sides know each
     /// other by; without them, those in the environment (``BroadcastTokens/init(environment:)``).
-    public func open(
+    func open(
         environment: [String: String] = ProcessInfo.processInfo.environment, framesPerSecond: Double = 30,
         broadcastTokens: BroadcastTokens? = nil
-    ) throws(CaptureError) -> any CaptureSource {
-        guard Self.frameRates.contains(framesPerSecond) else {
-            throw .invalidSpecification(
-                text: description, problem: "\(framesPerSecond) frames a second cannot be captured",
-                remedy: Self.rateRemedy)
-        }
+    ) throws -> any CaptureSource {
         switch self {
         case .test(let size, let rate):
             return try TestPatternSource(size: size, framesPerSecond: rate ?? framesPerSecond)
@@ -113,32 +107,23 @@ public enum SourceSpecification: Sendable, Hashable {
         case .standardInput:
             return try Y4MSource.standardInput()
         case .broadcast(let endpoint):
-            do throws(BroadcastError) {
-                let tokens: BroadcastTokens
-                if let broadcastTokens {
-                    tokens = broadcastTokens
-                } else {
-                    tokens = try BroadcastTokens(environment: environment)
-                }
-                return try BroadcastSource(
-                    endpoint: endpoint, tokens: tokens, framesPerSecond: framesPerSecond, environment: environment)
-            } catch {
-                throw CaptureError(error)
-            }
+            return try BroadcastSource(
+                endpoint: endpoint, tokens: try broadcastTokens ?? BroadcastTokens(environment: environment),
+                framesPerSecond: framesPerSecond, environment: environment)
         }
     }
 }
 
 extension SourceSpecification: CustomStringConvertible {
     /// The SPEC.
-    public var description: String {
+    var description: String {
         switch self {
         case .test(let size, nil): "test:\(size)"
         case .test(let size, let rate?): "test:\(size)@\(rate == rate.rounded() ? "\(Int(rate))" : "\(rate)")"
         case .display(nil): "display"
         case .display(let output?): "display:\(output)"
         case .region(let region): "region:\(region.size)+\(region.x)+\(region.y)"
-        case .window(let window): "window:\(window.argument)"
+        case .window(let window): window.specification
         case .file(let path, let loop): "file:\(path)\(loop ? ":loop" : "")"
         case .standardInput: "file:-"
         case .broadcast(let endpoint): "broadcast:\(endpoint)"
@@ -154,7 +139,7 @@ extension SourceSpecification {
     private static let titlePrefix = "title="
     private static let loopSuffix = ":loop"
 
-    private static func test(_ argument: String?, in text: String) throws(CaptureError) -> SourceSpecification {
+    private static func test(_ argument: String?, in text: String) throws(SpecificationError) -> SourceSpecification {
         guard let argument else { return .test(size: defaultTestSize, framesPerSecond: nil) }
         let parts = argument.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let size = size(first) else {
@@ -164,14 +149,14 @@ extension SourceSpecification {
             throw .invalidSpecification(text: text, problem: problem, remedy: testRemedy)
         }
         guard parts.count == 2 else { return .test(size: size, framesPerSecond: nil) }
-        guard let rate = Double(parts[1]), frameRates.contains(rate) else {
+        guard let rate = Double(parts[1]), CaptureFormat.frameRates.contains(rate) else {
             throw .invalidSpecification(
                 text: text, problem: "'\(parts[1])' is no frame rate", remedy: rateRemedy)
         }
         return .test(size: size, framesPerSecond: rate)
     }
 
-    private static func rectangle(_ argument: String, in text: String) throws(CaptureError) -> PixelRectangle {
+    private static func rectangle(_ argument: String, in text: String) throws(SpecificationError) -> PixelRectangle {
         let parts = argument.split(separator: "+", omittingEmptySubsequences: false)
         guard parts.count == 3, let size = size(parts[0]), let x = number(parts[1]), let y = number(parts[2]) else {
             throw .invalidSpecification(text: text, problem: "the region is not WxH+X+Y", remedy: regionRemedy)
@@ -183,7 +168,7 @@ extension SourceSpecification {
         return PixelRectangle(x: x, y: y, size: size)
     }
 
-    private static func window(_ argument: String, in text: String) throws(CaptureError) -> WindowSpecification {
+    private static func window(_ argument: String, in text: String) throws(SpecificationError) -> WindowSpecification {
         if argument.hasPrefix(titlePrefix) {
             let title = String(argument.dropFirst(titlePrefix.count))
             guard !title.isEmpty else {
@@ -200,7 +185,7 @@ extension SourceSpecification {
         return .id(id)
     }
 
-    private static func file(_ argument: String, in text: String) throws(CaptureError) -> SourceSpecification {
+    private static func file(_ argument: String, in text: String) throws(SpecificationError) -> SourceSpecification {
         let loop = argument.hasSuffix(loopSuffix)
         let path = loop ? String(argument.dropLast(loopSuffix.count)) : argument
         guard !path.isEmpty else {
@@ -216,7 +201,7 @@ extension SourceSpecification {
         return .standardInput
     }
 
-    private static func endpoint(_ argument: String, in text: String) throws(CaptureError) -> BroadcastEndpoint {
+    private static func endpoint(_ argument: String, in text: String) throws(SpecificationError) -> BroadcastEndpoint {
         if let port = UInt16(argument), port > 0 { return .port(port) }
         guard argument.contains("/") else {
             throw .invalidSpecification(
@@ -239,4 +224,16 @@ extension SourceSpecification {
         }
         return Int(text)
     }
+}
+
+extension WindowSpecification {
+    /// The SPEC of this window.
+    var specification: String { "window:\(description)" }
+}
+
+extension SourceSpecification {
+    /// How a source is written, for the help texts.
+    static let syntax =
+        "test[:WxH@FPS], display[:OUTPUT], region:WxH+X+Y, window:ID, window:title=TEXT, file:PATH.y4m[:loop], "
+        + "file:- (y4m on stdin), broadcast:PORT (what rtcshare broadcast captures)"
 }

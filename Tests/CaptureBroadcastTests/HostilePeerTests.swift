@@ -1,9 +1,11 @@
 import CSharedMemory
+import Capture
 import Foundation
 import Media
+import TestSupport
 import Testing
 
-@testable import Capture
+@testable import CaptureBroadcast
 
 /// The other side of a broadcast knows its token, or does not, and means no good.
 @Suite(.serialized) struct HostilePeerTests {

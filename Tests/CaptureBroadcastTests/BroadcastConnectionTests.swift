@@ -1,9 +1,10 @@
 import Foundation
 import Locks
 import Media
+import TestSupport
 import Testing
 
-@testable import Capture
+@testable import CaptureBroadcast
 
 /// An app and an extension, joined by real sockets and real memory.
 @Suite(.serialized) struct BroadcastConnectionTests {
@@ -463,16 +464,13 @@ import Testing
         withExtendedLifetime((app, next)) {}
     }
 
-    @Test("Tokens have a length that can't be guessed, and come from the environment")
+    @Test("Tokens have a length that can't be guessed, and are shown to nobody")
     func tokens() throws {
         #expect(throws: BroadcastError.self) { try BroadcastTokens(mine: "short".utf8, peers: "long enough".utf8) }
         #expect(throws: BroadcastError.self) {
             try BroadcastTokens(mine: "long enough".utf8, peers: String(repeating: "x", count: 513).utf8)
         }
-        #expect(throws: BroadcastError.self) { try BroadcastTokens(environment: [:]) }
-        let tokens = try BroadcastTokens(environment: [
-            "RTCSHARE_BROADCAST_MY_TOKEN": "mine, mine", "RTCSHARE_BROADCAST_PEER_TOKEN": "yours, yours",
-        ])
+        let tokens = try BroadcastTokens(mine: "mine, mine".utf8, peers: "yours, yours".utf8)
         #expect(tokens.accepts(Array("yours, yours".utf8)) && !tokens.accepts(Array("mine, mine".utf8)))
         var dumped = ""
         dump(tokens, to: &dumped)

@@ -1,0 +1,16 @@
+internal import Capture
+
+extension CaptureRemedy {
+    /// The remedy in SPECs and options.
+    var words: String {
+        switch self {
+        case .shareDisplay: "use 'display' for the whole screen"
+        case .shareDisplayOrRegion: "use the source display or region"
+        case .chooseListedWindow: "'rtcshare sources' lists those that can"
+        case .nameWindow: "use window:ID for one of them"
+        case .shareTestPattern: "use --source test"
+        case .shareFileOrTone: "use file:PATH.wav or tone"
+        case .shareOnce(let path): "use file:\(path)"
+        }
+    }
+}
