@@ -19,15 +19,19 @@ public enum ConnectionError: Error, Sendable, Equatable {
 
 extension ConnectionError: CustomStringConvertible {
     /// What failed, why, and what to try.
-    public var description: String {
+    public var description: String { words(naming: \.description) }
+
+    /// The same in the words of a program that has names of its own for what is to be set.
+    public func words(naming name: (NetworkAdvice.Setting) -> String) -> String {
         switch self {
         case .portTaken(let address):
-            "UDP port \(address) is taken by another program; end that program, or make a new offer with another --port"
+            "UDP port \(address) is taken by another program; end that program, or make a new offer with another "
+                + name(.port)
         case .addressUnusable(let address, let reason):
             "can't use the address \(address): \(reason)"
         case .noAddress:
-            "no network interface has a usable address; bring one up, or give one with --bind"
-        case .unreachable(let facts): ConnectivityReport.text(for: facts)
+            "no network interface has a usable address; bring one up, or give one with \(name(.address))"
+        case .unreachable(let facts): ConnectivityReport.text(for: facts, naming: name)
         case .insecure(let reason):
             "no secure connection to the peer came about: \(reason)"
         case .lost:

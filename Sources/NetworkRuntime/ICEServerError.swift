@@ -32,12 +32,14 @@ public enum ICEServerError: Error, Sendable, Hashable {
 
 extension ICEServerError: CustomStringConvertible {
     /// What failed, why, and what to try.
-    public var description: String {
+    public var description: String { words(naming: \.description) }
+
+    /// The same in the words of a program that has names of its own for what is to be set.
+    public func words(naming name: (NetworkAdvice.Setting) -> String) -> String {
         switch self {
         case .invalidURL(let url, let reason): "can't use the server \(url): \(reason)"
         case .missingCredentials(let url):
-            "\(url) needs a user name and a password: put them into a file of mode 0600 for --ice-credentials, or into "
-                + "RTCSHARE_ICE_USERNAME and RTCSHARE_ICE_PASSWORD"
+            "\(url) needs a user name and a password: \(name(.credentials))"
         case .unusableCredentials(let url):
             "the user name or password for \(url) is empty, too long, or holds control characters: check both"
         case .unresolvable(let host):

@@ -1,22 +1,22 @@
 internal import PeerConnection
 internal import WireFormat
 
-/// What to try next, from what is known of a connection that found no path. Facts go in, words come out.
+/// What to try next, from what is known of a connection that found no path. Facts go in, advice comes out.
 enum ConnectivityAdvice {
-    /// One to three lines: what the facts say, and what to do about it.
-    static func lines(for facts: ConnectivityFacts) -> [String] {
+    /// One to three sentences: what the facts say, and what to do about it.
+    static func lines(for facts: ConnectivityFacts) -> [NetworkAdvice] {
         let advice = facts.pairs.isEmpty ? withoutPairs(facts) : withPairs(facts)
         return Array(advice.prefix(3))
     }
 
     /// There was nothing to send a check to.
-    private static func withoutPairs(_ facts: ConnectivityFacts) -> [String] {
+    private static func withoutPairs(_ facts: ConnectivityFacts) -> [NetworkAdvice] {
         let ours = families(facts.localCandidates)
         let theirs = families(facts.remoteCandidates)
         if !theirs.isEmpty, !ours.isEmpty, ours.isDisjoint(with: theirs) {
             return [
                 "The peer has \(name(theirs)) alone and this side \(name(ours)): have both use a network with the same "
-                    + "version of IP, or a relay that has both: --ice-server turn:USER:PASSWORD@HOST."
+                    + "version of IP, or a relay that has both: \(.relay)."
             ]
         }
         let advice = names(facts)
@@ -28,28 +28,28 @@ enum ConnectivityAdvice {
             ]
         }
         return [
-            "The peer's addresses are of another network than the ones of this side: share with --bind ADDRESS of a "
-                + "network that both are in, or with --ice-server."
+            "The peer's addresses are of another network than the ones of this side: share with \(.address) of a "
+                + "network that both are in, or with \(.iceServers)."
         ]
     }
 
-    private static func withPairs(_ facts: ConnectivityFacts) -> [String] {
+    private static func withPairs(_ facts: ConnectivityFacts) -> [NetworkAdvice] {
         if let advice = oneSided(facts) { return [advice] }
         if facts.pairs.allSatisfy({ $0.fate == .unroutable }) {
             return [
                 "This machine has no route to any of the peer's addresses: bring the network up that leads there, or give "
-                    + "a relay that both can reach: --ice-server turn:USER:PASSWORD@HOST."
+                    + "a relay that both can reach: \(.relay)."
             ]
         }
         let datagrams = facts.servers.filter(\.isDatagram)
         if !datagrams.isEmpty, datagrams.allSatisfy(\.isSilent), !facts.servers.contains(where: \.hasAnswered) {
             return [
                 "No server answered over UDP either: a firewall here seems to block it. Try a relay over TCP, "
-                    + "--ice-server 'turn:USER:PASSWORD@HOST?transport=tcp' or turns:, and ask rtcshare doctor."
+                    + "\(.relayOverTCP) or turns:, and ask \(.examination([]))."
             ]
         }
         var advice = names(facts)
-        let isPeerThere =
+        let isPeerThere: NetworkAdvice =
             "See whether the peer is still running and waits for this side: an old answer fits no new offer."
         // Between addresses that should reach each other, an absent peer is the likelier reason.
         if isDirect(facts) { advice.append(isPeerThere) }
@@ -72,7 +72,7 @@ enum ConnectivityAdvice {
     }
 
     /// Something came back, or came here: then the paths are not the question.
-    private static func oneSided(_ facts: ConnectivityFacts) -> String? {
+    private static func oneSided(_ facts: ConnectivityFacts) -> NetworkAdvice? {
         let pairs = facts.pairs
         let wasRefused = pairs.contains { if case .refused(401, _) = $0.fate { true } else { false } }
         if wasRefused {
@@ -88,38 +88,38 @@ enum ConnectivityAdvice {
             return
                 "The peer's packets arrive here, but nothing of what goes back is answered: a firewall on the way lets "
                 + "UDP through in one direction alone. Open it for UDP, or use a relay: "
-                + "--ice-server turn:USER:PASSWORD@HOST."
+                + "\(.relay)."
         }
         return nil
     }
 
     /// What became of host names in place of addresses.
-    private static func names(_ facts: ConnectivityFacts) -> [String] {
-        var advice: [String] = []
+    private static func names(_ facts: ConnectivityFacts) -> [NetworkAdvice] {
+        var advice: [NetworkAdvice] = []
         if facts.unresolvedNames > 0 { advice.append(unresolved) }
         if facts.namesLeftOut > 0 { advice.append(facts.isRelayOnly ? leftOutOfRelay : leftOut) }
         return advice
     }
 
-    private static let leftOut =
+    private static let leftOut: NetworkAdvice =
         "The peer names hosts in place of addresses, and this side looks none up, as that would tell whoever serves the "
-        + "names: have the peer tell addresses, or allow it with --resolve-host-names."
+        + "names: have the peer tell addresses, or allow it with \(.resolvesHostNames)."
 
-    private static let leftOutOfRelay =
+    private static let leftOutOfRelay: NetworkAdvice =
         "The peer hides its addresses behind names, which nobody is asked for while relays alone may be used: have the "
         + "peer use a TURN server too."
 
-    private static let unresolved =
+    private static let unresolved: NetworkAdvice =
         "Names under .local among the peer's addresses found nobody who knows them: they take multicast DNS (UDP port "
         + "5353) between both machines. In another network, have the peer use a STUN or TURN server too."
 
     /// What a server would help with, by what both sides have; nil where both have relays.
-    private static func missingRelay(_ facts: ConnectivityFacts) -> String? {
+    private static func missingRelay(_ facts: ConnectivityFacts) -> NetworkAdvice? {
         let all = facts.localCandidates + facts.remoteCandidates
         guard !all.contains(where: { $0.type == .relayed }) else {
             return
                 "Not even a relayed address was answered: a firewall may block UDP altogether. Try the relay over TCP: "
-                + "--ice-server 'turn:USER:PASSWORD@HOST?transport=tcp'."
+                + "\(.relayOverTCP)."
         }
         let ours = Standing(facts.localCandidates)
         let theirs = Standing(facts.remoteCandidates)
@@ -127,23 +127,23 @@ enum ConnectivityAdvice {
         case (.behindNAT, .behindNAT):
             return
                 "Both sides are behind a NAT, neither lets the other in, and neither has a relay: give a TURN server, "
-                + "--ice-server turn:USER:PASSWORD@HOST."
+                + "\(.relay)."
         case (.privateOnly, .behindNAT), (.privateOnly, .reachable):
             return "This side told the peer private addresses alone, and the peer is outside: make the offer with "
-                + "--ice-server stun:HOST; where no server answers that, or it is not enough, with a relay, over TCP "
-                + "where UDP is blocked: --ice-server 'turn:USER:PASSWORD@HOST?transport=tcp'."
+                + "\(.reflexive); where no server answers that, or it is not enough, with a relay, over TCP "
+                + "where UDP is blocked: \(.relayOverTCP)."
         case (.behindNAT, .privateOnly), (.reachable, .privateOnly):
             return
                 "The peer named private addresses alone, which mean nothing outside its network: have it use a STUN or "
-                + "TURN server too, or give this side a relay: --ice-server turn:USER:PASSWORD@HOST."
+                + "TURN server too, or give this side a relay: \(.relay)."
         case (.privateOnly, .privateOnly):
             return
                 "Both sides named private addresses alone: in one network a firewall on one of the machines may drop "
-                + "UDP; between two networks it takes --ice-server turn:USER:PASSWORD@HOST."
+                + "UDP; between two networks it takes \(.relay)."
         case (.reachable, _), (_, .reachable):
             return
                 "A public address was not answered: a firewall must let UDP pass to it; where it can't, use a relay: "
-                + "--ice-server 'turn:USER:PASSWORD@HOST?transport=tcp'."
+                + "\(.relayOverTCP)."
         }
     }
 

@@ -6,15 +6,17 @@ enum ConnectivityReport {
     /// A peer can name hundreds of candidates; the best pairs say enough.
     static let maximumPairs = 16
 
-    /// The whole report.
-    static func text(for facts: ConnectivityFacts) -> String {
+    /// The whole report, in which `name` says what is to be set.
+    static func text(
+        for facts: ConnectivityFacts, naming name: (NetworkAdvice.Setting) -> String = \.description
+    ) -> String {
         var lines = facts.pairs.isEmpty ? candidateLines(facts) : pairLines(facts)
         if !facts.servers.isEmpty {
             lines.append("What the servers answered:")
             lines += facts.servers.prefix(maximumPairs).map { "  " + $0.text }
         }
         lines.append("What to do:")
-        lines += ConnectivityAdvice.lines(for: facts).map { "  - " + $0 }
+        lines += ConnectivityAdvice.lines(for: facts).map { "  - " + $0.words(naming: name) }
         // Peers and servers have their words in it: lines are ended here, and by nobody else.
         return lines.map(\.printable).joined(separator: "\n")
     }

@@ -1,8 +1,8 @@
 internal import WireFormat
 
-/// What to do about a network, from what was found out of it. Facts go in, words come out.
+/// What to do about a network, from what was found out of it. Facts go in, advice comes out.
 enum DiagnosisAdvice {
-    static func lines(for diagnosis: NetworkDiagnosis) -> [String] {
+    static func lines(for diagnosis: NetworkDiagnosis) -> [NetworkAdvice] {
         let used = diagnosis.interfaces.filter { $0.unusedBecause == nil }.compactMap { IPAddress($0.address) }
         guard used.contains(where: { !$0.isLoopback }) else {
             return ["No interface has an address that anybody else could reach: bring a network up."]
@@ -17,15 +17,15 @@ enum DiagnosisAdvice {
         return lines
     }
 
-    private static func unasked(_ used: [IPAddress]) -> String {
+    private static func unasked(_ used: [IPAddress]) -> NetworkAdvice {
         used.allSatisfy(\.isPrivate)
             ? "In this network alone, no server is needed. For viewers elsewhere ask a server how this machine looks from "
-                + "outside: rtcshare doctor --ice-server stun:HOST"
+                + "outside: \(.examination(["stun:HOST"]))"
             : "This machine has a public address: viewers reach it where no firewall blocks UDP. To be sure, ask a server: "
-                + "rtcshare doctor --ice-server stun:HOST"
+                + "\(.examination(["stun:HOST"]))"
     }
 
-    private static func asked(_ diagnosis: NetworkDiagnosis) -> [String] {
+    private static func asked(_ diagnosis: NetworkDiagnosis) -> [NetworkAdvice] {
         let datagrams = diagnosis.servers.filter { $0.transport == "udp" }
         let isBlocked = !datagrams.isEmpty && datagrams.allSatisfy(\.isSilent)
         let relay = diagnosis.servers.first { $0.isRelay && $0.isUsable }
@@ -33,10 +33,10 @@ enum DiagnosisAdvice {
             guard let relay else {
                 return [
                     "No server answered over UDP: a firewall seems to block it, or this network has no way out. Ask a relay "
-                        + "over TCP: --ice-server 'turn:USER:PASSWORD@HOST?transport=tcp', or turns:."
+                        + "over TCP: \(.relayOverTCP), or turns:."
                 ]
             }
-            return ["UDP is blocked here, and a relay over TCP gets through: share with --ice-server \(relay.url)."]
+            return ["UDP is blocked here, and a relay over TCP gets through: share with \(.iceServer(relay.url))."]
         }
         guard diagnosis.servers.contains(where: \.isUsable) else {
             return ["No server gave what it was asked for: see the reason beside each, and repair that first."]
@@ -48,12 +48,9 @@ enum DiagnosisAdvice {
         return lines
     }
 
-    private static func mapping(_ diagnosis: NetworkDiagnosis, hasRelay: Bool) -> String {
-        let fallback =
-            hasRelay
-            ? "the relay that was asked carries what can't go directly."
-            : "give a relay too, "
-                + "--ice-server turn:USER:PASSWORD@HOST."
+    private static func mapping(_ diagnosis: NetworkDiagnosis, hasRelay: Bool) -> NetworkAdvice {
+        let fallback: NetworkAdvice =
+            hasRelay ? "the relay that was asked carries what can't go directly." : "give a relay too, \(.relay)."
         switch diagnosis.mapping {
         case .none:
             return "There is no NAT: viewers reach this machine where no firewall blocks UDP."
@@ -66,7 +63,7 @@ enum DiagnosisAdvice {
                 + "directly; for others " + fallback
         case .unknown:
             return "There is a NAT, and one server can't tell of which kind: ask two, "
-                + "--ice-server stun:HOST1 --ice-server stun:HOST2. To be safe, "
+                + "\(.examination(["stun:HOST1", "stun:HOST2"])). To be safe, "
                 + (hasRelay ? "share with the relay that was asked." : fallback)
         }
     }

@@ -59,8 +59,8 @@ public struct NetworkDiagnosis: Sendable, Encodable {
     public var filtering = NATFiltering.unknown
     /// Whether names under `.local` can be asked for.
     public var multicastWorks = false
-    /// Plain words: what to do about it.
-    public var advice: [String] { DiagnosisAdvice.lines(for: self) }
+    /// What to do about it.
+    public var advice: [NetworkAdvice] { DiagnosisAdvice.lines(for: self) }
 
     /// Nothing known.
     public init() {}
@@ -73,10 +73,10 @@ public struct NetworkDiagnosis: Sendable, Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case interfaces, candidates, servers, mapping, filtering, multicastWorks, hasWayOut, advice
+        case interfaces, candidates, servers, mapping, filtering, multicastWorks, hasWayOut
     }
 
-    /// Everything, the advice included.
+    /// Everything but the advice, which is for whoever shows it to word.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(interfaces, forKey: .interfaces)
@@ -86,6 +86,5 @@ public struct NetworkDiagnosis: Sendable, Encodable {
         try container.encode(filtering, forKey: .filtering)
         try container.encode(multicastWorks, forKey: .multicastWorks)
         try container.encode(hasWayOut, forKey: .hasWayOut)
-        try container.encode(advice, forKey: .advice)
     }
 }

@@ -24,7 +24,7 @@ struct DoctorCommand: AsyncParsableCommand {
             let (asked, trustRoots) = try servers.resolved()
             let diagnosis = try await NetworkDiagnosis.examine(servers: asked, trustRoots: trustRoots)
             if json {
-                try StandardStreams.writeJSON(diagnosis)
+                try StandardStreams.writeJSON(DiagnosisReport(diagnosis: diagnosis))
             } else {
                 try StandardStreams.writeLines(Self.lines(diagnosis))
             }
@@ -48,7 +48,7 @@ struct DoctorCommand: AsyncParsableCommand {
             ]
         }
         lines += ["Multicast DNS", "  " + (diagnosis.multicastWorks ? "works" : "does not work")]
-        lines += ["Advice"] + diagnosis.advice.map { "  " + $0 }
+        lines += ["Advice"] + diagnosis.adviceLines.map { "  " + $0 }
         return lines
     }
 
@@ -72,4 +72,24 @@ struct DoctorCommand: AsyncParsableCommand {
     private static func name(_ filtering: NATFiltering) -> String {
         filtering == .unknown ? "can't tell: no server offers RFC 5780" : filtering.rawValue
     }
+}
+
+/// What a program reads: the diagnosis, with its advice in the words of the command line.
+struct DiagnosisReport: Encodable {
+    let diagnosis: NetworkDiagnosis
+
+    private enum CodingKeys: String, CodingKey {
+        case advice
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try diagnosis.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(diagnosis.adviceLines, forKey: .advice)
+    }
+}
+
+extension NetworkDiagnosis {
+    /// What to do, with options and commands.
+    fileprivate var adviceLines: [String] { advice.map { $0.words(naming: \.words) } }
 }

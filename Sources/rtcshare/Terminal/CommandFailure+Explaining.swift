@@ -16,11 +16,8 @@ extension CommandFailure {
         case let error as SDPError: self.init(.badInput, error.description)
         case let error as NegotiationError: self.init(.badInput, error.description)
         case let error as AttendeeIDError: self.init(.usage, error.description)
-        case .unreachable as ConnectionError:
-            let lines = "\(error)".split(separator: "\n", omittingEmptySubsequences: false)
-            self.init(.unavailable, report: lines.map(String.init))
-        case let error as ConnectionError: self.init(error.status, error.description)
-        case let error as ICEServerError: self.init(error.status, error.description)
+        case let error as ConnectionError: self.init(explaining: error)
+        case let error as ICEServerError: self.init(error.status, error.words(naming: \.words))
         case let error as SpecificationError: self.init(.usage, error.description)
         case let error as CaptureError: self.init(error.status, error.words(naming: \.words))
         case let error as HandoverError: self.init(.badInput, error.description)
@@ -33,6 +30,18 @@ extension CommandFailure {
         case let error as MediaFileError: self.init(.cannotCreate, error.description)
         default: self.init(.internalError, "\(error)")
         }
+    }
+}
+
+extension CommandFailure {
+    private init(explaining error: ConnectionError) {
+        let words = error.words(naming: \.words)
+        guard case .unreachable = error else {
+            self.init(error.status, words)
+            return
+        }
+        let lines = words.split(separator: "\n", omittingEmptySubsequences: false)
+        self.init(error.status, report: lines.map(String.init))
     }
 }
 

@@ -1,0 +1,80 @@
+import Foundation
+import NetworkRuntime
+import PeerConnection
+import Testing
+import WireFormat
+
+@testable import rtcshare
+
+/// What a person at the terminal is told to try about a network: by options and commands.
+@Suite struct NetworkAdviceTests {
+    private typealias Candidate = ConnectivityFacts.Candidate
+
+    private static func candidate(_ type: ConnectivityFacts.CandidateType, _ ip: String) throws -> Candidate {
+        Candidate(type, try #require(TransportAddress(ip, port: 5000)))
+    }
+
+    /// What a command ends with where nobody answers from these candidates to those.
+    private static func report(_ local: [Candidate], _ remote: [Candidate]) -> String {
+        var facts = ConnectivityFacts()
+        facts.localCandidates = local
+        facts.remoteCandidates = remote
+        facts.pairs = local.filter { $0.type == .host || $0.type == .relayed }.flatMap { ours in
+            remote.map { ConnectivityFacts.Pair(local: ours, remote: $0, fate: .unanswered, checksSent: 7) }
+        }
+        return CommandFailure(explaining: ConnectionError.unreachable(facts)).message
+    }
+
+    @Test("Who found no path is told of options")
+    func unreachable() throws {
+        let home = try Self.candidate(.host, "10.0.1.2")
+        let (near, far) = (try Self.candidate(.host, "10.0.2.2"), try Self.candidate(.host, "198.51.100.7"))
+        let (seen, theirs) = (
+            try Self.candidate(.serverReflexive, "203.0.113.1"), try Self.candidate(.serverReflexive, "203.0.113.2")
+        )
+        let relayed = try Self.candidate(.relayed, "203.0.113.10")
+        #expect(
+            Self.report([home, seen], [near, theirs])
+                .contains("give a TURN server, --ice-server turn:USER:PASSWORD@HOST.\n"))
+        #expect(Self.report([home], [far]).contains("make the offer with --ice-server stun:HOST; where no server"))
+        #expect(
+            Self.report([home, relayed], [near])
+                .contains("over TCP: --ice-server 'turn:USER:PASSWORD@HOST?transport=tcp'.\n"))
+        var hidden = ConnectivityFacts()
+        hidden.localCandidates = [home]
+        hidden.namesLeftOut = 3
+        let message = CommandFailure(explaining: ConnectionError.unreachable(hidden)).message
+        #expect(message.hasSuffix("or allow it with --resolve-host-names."))
+        var elsewhere = ConnectivityFacts()
+        (elsewhere.localCandidates, elsewhere.remoteCandidates) = ([home], [near])
+        #expect(
+            CommandFailure(explaining: ConnectionError.unreachable(elsewhere)).message
+                .contains("share with --bind ADDRESS of a network that both are in, or with --ice-server."))
+    }
+
+    @Test("Who can't begin is told of options")
+    func errors() throws {
+        let address = try #require(TransportAddress("10.0.1.2", port: 5000))
+        for (error, words) in [
+            (ConnectionError.portTaken(address), "make a new offer with another --port"),
+            (ConnectionError.noAddress, "or give one with --bind ADDRESS"),
+            (ICEServerError.missingCredentials(url: "turn:relay:3478"), "a file of mode 0600 for --ice-credentials"),
+        ] as [(any Error, String)] {
+            #expect(CommandFailure(explaining: error).message.contains(words))
+        }
+    }
+
+    @Test("The doctor's advice is of commands and options, in JSON too")
+    func doctor() throws {
+        var diagnosis = NetworkDiagnosis()
+        diagnosis.multicastWorks = true
+        diagnosis.mapping = .unknown
+        let encoded = try JSONText.encode(DiagnosisReport(diagnosis: diagnosis), isPretty: false)
+        let report = try #require(try JSONSerialization.jsonObject(with: encoded) as? [String: Any])
+        #expect(report["multicastWorks"] as? Bool == true && report["hasWayOut"] as? Bool == false)
+        #expect((report["advice"] as? [String])?.count == 1)
+        #expect(
+            NetworkAdvice.Setting.examination(["stun:HOST", "turn:HOST?transport=tcp"]).words
+                == "rtcshare doctor --ice-server stun:HOST --ice-server 'turn:HOST?transport=tcp'")
+    }
+}
