@@ -192,7 +192,7 @@ let package = Package(
         tests("RTPTests", ["RTP", "TestSupport", "WireFormat"]),
         tests("SDPTests", ["SDP", "TestSupport", "WireFormat"]),
         tests("STUNTests", ["Cryptography", "STUN", "TestSupport", "WireFormat"]),
-        tests("SecureTransportTests", ["COpenSSL", "SecureTransport", "WireFormat"]),
+        tests("SecureTransportTests", ["COpenSSL", "CSRTP", "SecureTransport", "WireFormat"]),
         tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "TestSupport", "VideoCoding"]),
         .testTarget(
             name: "InteropTests",

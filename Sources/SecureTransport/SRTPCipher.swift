@@ -2,19 +2,25 @@ internal import COpenSSL
 internal import CSRTP
 internal import Glibc
 
-/// OpenSSL's AES in libsrtp2's place for it: a `srtp_cipher_type_t` instead of each that libsrtp2 was built with.
+/// OpenSSL's AES for libsrtp2: a `srtp_cipher_type_t` beside each that libsrtp2 was built with.
 ///
 /// Debian builds libsrtp2 on Mozilla's NSS, which looks the key up in a table, under locks, for every packet, and keeps a
 /// session and an object of PKCS #11 for every key: some thirty kilobytes a connection, and most of what protecting a
 /// packet takes. A context of OpenSSL is a kilobyte that belongs to its stream alone. What SRTP makes of the cipher
 /// (indices, nonces, key derivation, replay protection) stays libsrtp2's.
+///
+/// libsrtp2 knows ciphers by numbers, one list for the process. These have numbers of their own in it, which the policies
+/// of this library's sessions name; who else uses libsrtp2 in the process has its ciphers as they were.
 struct SRTPCipher {
+    /// libsrtp2's number for such a cipher, by which it knows what to do with it.
     private let identifier: Int32
     private let keyByteCount: Int
     /// What libsrtp2 hands over behind the key: in counter mode the salt, which the cipher is to apply; of GCM's, which
     /// libsrtp2 applies itself, the cipher has no need.
     private let saltByteCount: Int
-    /// What libsrtp2 knows of it.
+    /// What libsrtp2 finds in its list.
+    private let listed = UnsafeMutablePointer<srtp_cipher_type_t>.allocate(capacity: 1)
+    /// What a context of it says that it is: the same under libsrtp2's own number.
     private let type = UnsafeMutablePointer<srtp_cipher_type_t>.allocate(capacity: 1)
     /// OpenSSL's, fetched once for all contexts.
     private let algorithm: OpaquePointer?
@@ -26,7 +32,15 @@ struct SRTPCipher {
         let isGCM = identifier == SRTP_AES_GCM_128 || identifier == SRTP_AES_GCM_256
         algorithm = EVP_CIPHER_fetch(nil, "AES-\(keyByteCount * 8)-\(isGCM ? "GCM" : "CTR")", nil)
         type.initialize(to: Self.functions(identifier, isGCM: isGCM, vector: vector))
+        listed.initialize(to: type.pointee)
+        listed.pointee.id = Self.number(for: type.pointee.id)
     }
+
+    /// The number in libsrtp2's list of what does as its cipher `identifier` does.
+    static func number(for identifier: srtp_cipher_type_id_t) -> srtp_cipher_type_id_t { firstNumber | identifier }
+
+    /// Far from libsrtp2's own, which are small.
+    private static let firstNumber: srtp_cipher_type_id_t = 0x5254_0000
 
     /// Those that the profiles and their key derivation use. `nonisolated(unsafe)`: made once, and never changed or freed.
     private nonisolated(unsafe) static let all = [
@@ -36,11 +50,12 @@ struct SRTPCipher {
         SRTPCipher(SRTP_AES_ICM_256, keyByteCount: 32, saltByteCount: 14, vector: .counter256),
     ]
 
-    /// Has libsrtp2, once it is initialized, use these. It tries each on its own vectors and on ours first.
-    static func replaceAll() -> srtp_err_status_t {
+    /// Adds these to libsrtp2's list, once it is initialized. It tries each on our vectors first.
+    static func addAll() -> srtp_err_status_t {
         for cipher in all {
             guard cipher.algorithm != nil else { return srtp_err_status_init_fail }
-            let status = srtp_replace_cipher_type(cipher.type, UInt32(cipher.identifier))
+            // Where there is nothing under a number, this adds to the list.
+            let status = srtp_replace_cipher_type(cipher.listed, cipher.listed.pointee.id)
             guard status == srtp_err_status_ok else { return status }
         }
         return srtp_err_status_ok

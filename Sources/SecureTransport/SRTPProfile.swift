@@ -37,7 +37,7 @@ public enum SRTPProfile: UInt16, CaseIterable, Sendable, Codable {
         }
     }
 
-    /// Sets the policy for RTP and RTCP; false where libsrtp2 was built without the cipher.
+    /// Sets the policy for RTP and RTCP, with ``SRTPCipher``; false where libsrtp2 was built without the profile.
     func apply(to policy: inout srtp_policy_t) -> Bool {
         let profile =
             switch self {
@@ -45,8 +45,12 @@ public enum SRTPProfile: UInt16, CaseIterable, Sendable, Codable {
             case .aes128CMHMACSHA1Tag80: srtp_profile_aes128_cm_sha1_80
             case .aeadAES256GCM: srtp_profile_aead_aes_256_gcm
             }
-        return srtp_crypto_policy_set_from_profile_for_rtp(&policy.rtp, profile) == srtp_err_status_ok
-            && srtp_crypto_policy_set_from_profile_for_rtcp(&policy.rtcp, profile) == srtp_err_status_ok
+        guard srtp_crypto_policy_set_from_profile_for_rtp(&policy.rtp, profile) == srtp_err_status_ok,
+            srtp_crypto_policy_set_from_profile_for_rtcp(&policy.rtcp, profile) == srtp_err_status_ok
+        else { return false }
+        policy.rtp.cipher_type = SRTPCipher.number(for: policy.rtp.cipher_type)
+        policy.rtcp.cipher_type = SRTPCipher.number(for: policy.rtcp.cipher_type)
+        return true
     }
 }
 

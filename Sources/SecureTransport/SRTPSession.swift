@@ -185,10 +185,27 @@ private struct SRTPHandle: ~Copyable {
     /// No datagram is longer.
     private static let maximumByteCount = 65_535
 
-    /// libsrtp2 builds its tables once in a process.
+    /// libsrtp2 builds its tables once in a process, and has our ciphers beside its own from then on.
     private static let initialized: srtp_err_status_t = {
         let status = srtp_init()
-        return status == srtp_err_status_ok ? SRTPCipher.replaceAll() : status
+        guard status == srtp_err_status_ok else { return status }
+        return kept == nil ? srtp_err_status_init_fail : SRTPCipher.addAll()
+    }()
+
+    /// A session of libsrtp2's own cipher, by which it derives the keys of all others. NSS ends with the last context of
+    /// it, and takes a millisecond to begin anew, which each session would have it do.
+    private nonisolated(unsafe) static let kept: srtp_t? = {
+        var policy = srtp_policy_t()
+        srtp_crypto_policy_set_rtp_default(&policy.rtp)
+        srtp_crypto_policy_set_rtp_default(&policy.rtcp)
+        policy.ssrc.type = ssrc_any_outbound
+        var key = [UInt8](repeating: 0, count: Int(SRTP_AES_ICM_128_KEY_LEN_WSALT))
+        var session: srtp_t?
+        let status = key.withUnsafeMutableBufferPointer { key in
+            policy.key = key.baseAddress
+            return srtp_create(&session, &policy)
+        }
+        return status == srtp_err_status_ok ? session : nil
     }()
 
     init(
