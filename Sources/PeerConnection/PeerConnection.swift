@@ -45,6 +45,10 @@ public struct PeerConnection: ~Copyable {
         /// Whether candidates can be exchanged with the peer one by one (RFC 8838). Descriptions then say so, may be made
         /// before ``Event/gatheringComplete``, and what is found later is told by ``Event/localCandidate``.
         public var trickles = false
+        /// Whether OpenSSL's state of DTLS is let go once the peer's media have come, but for the keys of its alerts: some 40
+        /// kilobytes a connection less, where one program has hundreds. What is said and heard of DTLS from then on, the
+        /// goodbye, is then this library's own rather than OpenSSL's.
+        public var releasesHandshake = false
 
         /// 2500 kbit/s, half a minute to connect.
         public init() {}
@@ -177,7 +181,8 @@ public struct PeerConnection: ~Copyable {
         let limit = Self.maximumMedia
         if identity.media.count > limit { throw PeerConnectionError.tooManyMedia(limit: limit) }
         let transport = try SecureMediaTransport(
-            certificate: identity.certificate, profiles: configuration.srtpProfiles)
+            certificate: identity.certificate, profiles: configuration.srtpProfiles,
+            releasesHandshake: configuration.releasesHandshake)
         var agentConfiguration = ICE.Configuration(
             role: part == .offerer ? .controlling : .controlled,
             credentials: try Credentials(

@@ -21,8 +21,10 @@ struct SecureMediaTransport {
         case closedByPeer
     }
 
-    init(certificate: Certificate, profiles: [SRTPProfile]) throws {
+    /// - Parameter releasesHandshake: See ``PeerConnection/Configuration/releasesHandshake``.
+    init(certificate: Certificate, profiles: [SRTPProfile], releasesHandshake: Bool) throws {
         context = try DTLSContext(DTLSConfiguration(certificate: certificate, profiles: profiles))
+        mayRest = releasesHandshake
     }
 
     /// Takes up the part that the descriptions gave this side. The connection keeps a few datagrams that come before
@@ -65,12 +67,13 @@ struct SecureMediaTransport {
     }
 
     private var isReported = false
-    private var isResting = false
+    /// Whether DTLS is still to be put to rest.
+    private var mayRest: Bool
 
     /// Takes note that the peer has protected something by the keys: it has all of the handshake.
     mutating func peerIsThrough() {
-        guard !isResting else { return }
-        isResting = dtls?.rest() ?? true
+        guard mayRest else { return }
+        mayRest = dtls?.rest() == false
     }
 
     /// What changed since it was last asked for.

@@ -127,6 +127,9 @@ public final class DTLSConnection {
         return true
     }
 
+    /// Whether it is at rest.
+    package var isResting: Bool { ssl == nil }
+
     /// Lets go of ``keys``: for who has handed them to SRTP. With the last copy of them their memory is wiped.
     public func discardKeys() {
         keys = nil

@@ -67,6 +67,7 @@ final class FanoutRoom {
         for _ in 0..<count {
             var random = SystemRandomNumberGenerator()
             var configuration = Connection.Configuration()
+            configuration.peer.releasesHandshake = true
             configuration.sharedPort = port
             configuration.peer.maximumBitrate = .kilobitsPerSecond(maximumKilobitsPerSecond)
             let kind = LocalIdentity.MediaKind.video(streamID: "bench#content", isContent: true)

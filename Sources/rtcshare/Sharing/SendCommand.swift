@@ -182,6 +182,8 @@ struct SharingOptions: ParsableArguments {
     func connectionConfiguration(for media: Set<SharedMedia>) -> Connection.Configuration {
         var configuration = Connection.Configuration()
         configuration.peer.maximumBitrate = maximumBitrate(for: media, content: maxBitrate)
+        // A room may have many viewers.
+        configuration.peer.releasesHandshake = true
         return configuration
     }
 
