@@ -114,7 +114,7 @@ let package = Package(
         module(
             "ContentShare", ["Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP", "VideoCoding", "WireFormat"]),
 
-        // Floor 6: the programs.
+        // Floor 5: the programs.
         .executableTarget(
             name: "rtcshare",
             dependencies: [

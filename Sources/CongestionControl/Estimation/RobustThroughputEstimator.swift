@@ -3,9 +3,8 @@ public import WireFormat
 /// At which rate packets arrive, over the last 20 packets or the last second, whichever is more; a single pause of the
 /// path does not count.
 ///
-/// Source: libwebrtc, `goog_cc/robust_throughput_estimator`, the default there in place of
-/// `AcknowledgedBitrateEstimator`. Deviations: no bytes of packets without transport-wide numbers are added, for here
-/// all have one.
+/// Source: libwebrtc, `goog_cc/robust_throughput_estimator`, the default there. Deviations: no bytes of packets without
+/// transport-wide numbers are added, for here all have one.
 public struct RobustThroughputEstimator: Sendable {
     /// A room has thousands of these windows, each with a second's packets: numbers of 64 bits, in nanoseconds.
     struct Packet: Sendable {
