@@ -1,7 +1,7 @@
 public import ICE
-internal import Logging
+public import Logging
 internal import NIOCore
-internal import NIOPosix
+public import NIOPosix
 public import PeerConnection
 public import RTP
 public import SDP
@@ -40,6 +40,12 @@ public actor Connection {
         public var sharedPort: SharedPort?
         /// Whether addresses that the machine gets later are used too, where ``addresses`` names none.
         public var followsInterfaces = true
+        /// The event loops of which the connection lives on one; nil for those that SwiftNIO has for the whole process. They
+        /// are the program's, which ends them when its connections are closed. With a ``sharedPort`` the connection lives
+        /// where that does.
+        public var eventLoopGroup: MultiThreadedEventLoopGroup?
+        /// Where the connection says what happens to it.
+        public var logger = Logger(label: "rtcshare.connection")
         /// What the peer connection goes by.
         public var peer = PeerConnection.Configuration()
 
@@ -104,10 +110,10 @@ public actor Connection {
         as part: PeerConnection.Part, identity: LocalIdentity, configuration: Configuration = Configuration(),
         endpoints: [TransportAddress]? = nil
     ) async throws {
-        eventLoop = configuration.sharedPort?.eventLoop ?? MultiThreadedEventLoopGroup.singleton.next()
+        eventLoop = configuration.sharedPort?.eventLoop ?? (configuration.eventLoopGroup ?? .singleton).next()
         events = pendingEvents.stream
         media = pendingMedia.stream
-        logger = Logger(label: "rtcshare.connection")
+        logger = configuration.logger
         self.configuration = configuration
         var peerConfiguration = configuration.peer
         peerConfiguration.unixTimeAtZero = MonotonicClock.unixTimeAtZero
@@ -345,25 +351,27 @@ public actor Connection {
         while let event = peer.pollEvent() {
             guard tellSenders(event) else { continue }
             switch event {
-            case .frame, .sound:
-                unread.formUnion(pendingMedia.append(event))
-                continue
-            case .remoteMediaChanged, .activityChanged: _ = pendingMedia.append(event)
-            case .gatheringComplete:
-                resumeGatherWaiters()
-                _ = pendingEvents.append(event)
-            case .closedByPeer, .failed:
-                _ = pendingMedia.append(event)
-                _ = pendingEvents.append(event)
-            default: _ = pendingEvents.append(event)
+            case .frame, .sound: break
+            default: logger.debug("\(event)")
             }
-            logger.debug("\(event)")
+            unread.formUnion(tell(event))
         }
         schedule(peer.nextDeadline(now: now))
         loop.endGathering()
         guard !unread.isEmpty else { return }
         for receiver in unread { peer.requestKeyFrame(ofReceiver: receiver, now: now) }
         drain()
+    }
+
+    /// Tells an event to those who read such; returns the receivers of which a key frame is to be asked for.
+    private func tell(_ event: PeerConnection.Event) -> Set<Int> {
+        switch event {
+        case .frame, .sound, .remoteMediaChanged, .activityChanged: return pendingMedia.append(event)
+        case .closedByPeer, .failed: _ = pendingMedia.append(event)
+        case .gatheringComplete: resumeGatherWaiters()
+        default: break
+        }
+        return pendingEvents.append(event)
     }
 
     private func schedule(_ deadline: Instant?) {

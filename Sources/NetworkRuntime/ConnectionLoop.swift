@@ -5,8 +5,8 @@ internal import WireFormat
 /// What the connections of one event loop have in common: the timer that wakes them, and the way of what they send.
 ///
 /// Deadlines that fall into the same millisecond are served together where there are many, in one wakeup, and what a
-/// wakeup, a read or a frame has connections send leaves in one batch. It lives as long as the process, and on its event
-/// loop: ``of(_:)`` gives it to nobody elsewhere, and it can't be sent.
+/// wakeup, a read or a frame has connections send leaves in one batch. It lives as long as somebody has it, connections,
+/// sockets and a timer that is set, and on its event loop: ``of(_:)`` gives it to nobody elsewhere, and it can't be sent.
 final class ConnectionLoop {
     /// A connection's place among those that wait for their time.
     final class Entry {
@@ -41,15 +41,24 @@ final class ConnectionLoop {
     /// would be lost, and rates would fall for it.
     private static let readingPause = Duration.microseconds(50)
 
-    fileprivate static let loops = Locked<[ObjectIdentifier: NIOLoopBound<ConnectionLoop>]>([:])
+    /// Knows the one of an event loop, which may end, as its group may, once nobody has it.
+    fileprivate struct Known: @unchecked Sendable {
+        // Sendable: on other threads nothing is done with the loop but to see whether it is there.
+        weak var loop: ConnectionLoop?
+        weak var eventLoop: (any EventLoop)?
+    }
+
+    fileprivate static let known = Locked<[ObjectIdentifier: Known]>([:])
 
     /// The one of this event loop, on which the caller must be.
     static func of(_ eventLoop: any EventLoop) -> ConnectionLoop {
-        let bound = loops.withLock { loops in
-            if let known = loops[ObjectIdentifier(eventLoop)] { return known }
-            let new = NIOLoopBound(ConnectionLoop(on: eventLoop), eventLoop: eventLoop)
-            loops[ObjectIdentifier(eventLoop)] = new
-            return new
+        eventLoop.preconditionInEventLoop()
+        let bound = known.withLock { known in
+            if let loop = known[ObjectIdentifier(eventLoop)]?.loop { return NIOLoopBound(loop, eventLoop: eventLoop) }
+            let new = ConnectionLoop(on: eventLoop)
+            known = known.filter { $0.value.loop != nil }
+            known[ObjectIdentifier(eventLoop)] = Known(loop: new, eventLoop: eventLoop)
+            return NIOLoopBound(new, eventLoop: eventLoop)
         }
         return bound.value
     }
@@ -159,8 +168,8 @@ package enum ConnectionTimers {
     /// How many wait, on all event loops.
     package static func waitingCount() async -> Int {
         var count = 0
-        for loop in ConnectionLoop.loops.withLock({ Array($0.values) }) {
-            count += (try? await loop.eventLoop.submit { loop.value.deadlines.count }.get()) ?? 0
+        for known in ConnectionLoop.known.withLock({ Array($0.values) }) {
+            count += (try? await known.eventLoop?.submit { known.loop?.deadlines.count ?? 0 }.get()) ?? 0
         }
         return count
     }

@@ -1,5 +1,5 @@
 internal import NIOCore
-internal import NIOPosix
+public import NIOPosix
 public import WireFormat
 
 /// One UDP port for any number of connections: ``Connection/Configuration/sharedPort`` has a connection use it.
@@ -30,9 +30,12 @@ public actor SharedPort {
     private nonisolated let port: NIOLoopBoundBox<Port>
 
     /// Opens `port` on each address; without addresses on every usable one of this machine, without a port on one that
-    /// the system picks, the same on each.
-    public init(addresses: [IPAddress] = [], port: UInt16 = 0) async throws {
-        try await self.init(addresses: addresses, port: port, on: MultiThreadedEventLoopGroup.singleton.next())
+    /// the system picks, the same on each. It lives on an event loop of `eventLoopGroup`, which the program ends, where it
+    /// is the program's, when the port is closed.
+    public init(
+        addresses: [IPAddress] = [], port: UInt16 = 0, eventLoopGroup: MultiThreadedEventLoopGroup = .singleton
+    ) async throws {
+        try await self.init(addresses: addresses, port: port, on: eventLoopGroup.next())
     }
 
     /// The same on an event loop that was chosen.

@@ -1,5 +1,5 @@
 internal import NIOCore
-internal import NIOPosix
+public import NIOPosix
 internal import Synchronization
 public import WireFormat
 
@@ -14,12 +14,15 @@ public final class SharedPorts: Sendable {
     public let ports: [SharedPort]
     private let turn = Atomic(0)
 
-    /// Opens a port the system picks on each of `count` event loops, of which there are as many as processors; at the
-    /// addresses that ``SharedPort/init(addresses:port:)`` would open one at.
+    /// Opens a port the system picks on each of `count` event loops of `eventLoopGroup`, of which SwiftNIO's for the whole
+    /// process has as many as there are processors; at the addresses that
+    /// ``SharedPort/init(addresses:port:eventLoopGroup:)`` would open one at.
     ///
     /// - Parameter count: how many; nil for one an event loop, which more than that is held to.
-    public init(addresses: [IPAddress] = [], count: Int? = nil) async throws {
-        let loops = Array(MultiThreadedEventLoopGroup.singleton.makeIterator())
+    public init(
+        addresses: [IPAddress] = [], count: Int? = nil, eventLoopGroup: MultiThreadedEventLoopGroup = .singleton
+    ) async throws {
+        let loops = Array(eventLoopGroup.makeIterator())
         var ports: [SharedPort] = []
         do {
             for loop in loops.prefix(max(1, count ?? loops.count)) {

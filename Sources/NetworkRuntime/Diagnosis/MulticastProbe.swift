@@ -11,14 +11,16 @@ actor MulticastProbe {
     nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     private nonisolated let eventLoop: any EventLoop
+    private let logger: Logger
     private let name: MulticastDNSName
     private var channel: (any Channel)?
     private var waiter: CheckedContinuation<Bool, Never>?
 
-    init?(eventLoop: any EventLoop) {
+    init?(eventLoop: any EventLoop, logger: Logger) {
         let digits = String(UInt64.random(in: 1 << 32...UInt64.max), radix: 16)
         guard let name = MulticastDNSName("rtcshare-doctor-\(digits).local") else { return nil }
         self.eventLoop = eventLoop
+        self.logger = logger
         self.name = name
     }
 
@@ -29,7 +31,7 @@ actor MulticastProbe {
         } catch {
             return false
         }
-        let client = MulticastDNSClient(eventLoop: eventLoop, logger: Logger(label: "rtcshare.doctor"))
+        let client = MulticastDNSClient(eventLoop: eventLoop, logger: logger)
         let search = Task { [name] in
             await client.resolve([name.description]) { _, _ in }
             // Nobody answers: it asked three times, and gave up.

@@ -18,7 +18,7 @@ public struct NetworkAdvice: Sendable, Hashable {
         case credentials
         /// ``Connection/Configuration/resolvesHostNames``.
         case resolvesHostNames
-        /// ``NetworkDiagnosis/examine(servers:trustRoots:)``, with such servers.
+        /// ``NetworkDiagnosis/examine(servers:trustRoots:eventLoopGroup:logger:)``, with such servers.
         case examination([String])
 
         /// A relay that is asked over UDP.

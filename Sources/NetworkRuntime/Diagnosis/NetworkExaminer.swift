@@ -1,6 +1,7 @@
 internal import ICE
+public import Logging
 internal import NIOCore
-internal import NIOPosix
+public import NIOPosix
 internal import STUN
 internal import WireFormat
 
@@ -8,13 +9,17 @@ extension NetworkDiagnosis {
     /// Looks at this machine's interfaces, asks the servers, and finds out what stands between. Takes some seconds where
     /// somebody does not answer.
     ///
-    /// - Parameter trustRoots: Whose certificates servers behind `turns:` URLs may have.
+    /// - Parameters:
+    ///   - servers: Whom to ask.
+    ///   - trustRoots: Whose certificates servers behind `turns:` URLs may have.
+    ///   - eventLoopGroup: Whose event loop to ask on.
+    ///   - logger: Where it is said what can't be asked.
     public static func examine(
-        servers: [ICEServer], trustRoots: TrustRoots = .system
+        servers: [ICEServer], trustRoots: TrustRoots = .system,
+        eventLoopGroup: MultiThreadedEventLoopGroup = .singleton, logger: Logger = Logger(label: "rtcshare.diagnosis")
     ) async throws -> NetworkDiagnosis {
-        try await NetworkExaminer(
-            eventLoop: MultiThreadedEventLoopGroup.singleton.next(), trustRoots: trustRoots
-        ).examine(servers)
+        try await NetworkExaminer(eventLoop: eventLoopGroup.next(), trustRoots: trustRoots, logger: logger)
+            .examine(servers)
     }
 }
 
@@ -22,6 +27,7 @@ extension NetworkDiagnosis {
 private struct NetworkExaminer: Sendable {
     let eventLoop: any EventLoop
     let trustRoots: TrustRoots
+    let logger: Logger
 
     private struct Base: Sendable {
         let address: TransportAddress
@@ -45,7 +51,7 @@ private struct NetworkExaminer: Sendable {
     func examine(_ servers: [ICEServer]) async throws -> NetworkDiagnosis {
         var diagnosis = NetworkDiagnosis()
         diagnosis.interfaces = try NetworkDiagnosis.Interface.all()
-        async let multicast = MulticastProbe(eventLoop: eventLoop)?.run() ?? false
+        async let multicast = MulticastProbe(eventLoop: eventLoop, logger: logger)?.run() ?? false
         var bases: [Base] = []
         for address in try NetworkInterfaces.usableAddresses() {
             let socket = BindingSocket(eventLoop: eventLoop)
