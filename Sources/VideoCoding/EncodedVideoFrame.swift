@@ -22,6 +22,8 @@ public struct EncodedVideoFrame: Sendable {
     public let contentHint: ContentHint
     /// The quantizer index of what is coarsest in the picture that it makes, 0 to 127; where nobody said, its own.
     var coarsestQuantizer: Int
+    /// Whether it is not libvpx's: it says what changed and leaves all else as it was.
+    var isPartialUpdate = false
     /// Whether what moved is said by vectors, so that it is what came into sight that the frame's size is of.
     var isScroll = false
     /// Whether parts of the picture are blurred or coarse still, and encoding it again makes them sharper.

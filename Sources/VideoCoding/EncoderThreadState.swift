@@ -237,6 +237,7 @@ extension EncoderThreadState {
     mutating func countLeading(_ frame: EncodedVideoFrame, now: Duration) {
         budget.spend(byteCount: frame.data.count, now: now)
         statistics.framesEncoded += 1
+        statistics.partialUpdatesEncoded += frame.isPartialUpdate ? 1 : 0
         statistics.bytesEncoded += frame.data.count
         statistics.qpSum += frame.quantizer
     }
@@ -271,6 +272,7 @@ extension EncoderThreadState {
             if statistics.framesEncoded > 0, frame.data.count * 2 >= mean * 5 { statistics.hugeFrames += 1 }
             statistics.framesEncoded += 1
             statistics.keyFramesEncoded += frame.isKeyFrame ? 1 : 0
+            statistics.partialUpdatesEncoded += frame.isPartialUpdate ? 1 : 0
             statistics.framesRepeated += isRepetition ? 1 : 0
             statistics.bytesEncoded += frame.data.count
             statistics.qpSum += frame.quantizer

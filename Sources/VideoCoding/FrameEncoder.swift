@@ -134,6 +134,7 @@ struct FrameEncoder {
         configuration.framesPerSecond = order.framesPerSecond
         configuration.hint = order.hint
         configuration.temporalLayers = settings.temporalLayers
+        configuration.usesPartialUpdates = settings.usesPartialUpdates
         configuration.speed =
             order.searchInterval.map {
                 search.speed(change: share, of: size, interval: $0, fastest: order.speed, timestamp: timestamp)

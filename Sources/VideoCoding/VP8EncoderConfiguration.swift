@@ -24,6 +24,8 @@ extension VP8Encoder {
         public var minimumQuantizer: Int
         /// The coarsest quantizer, 0 to 63.
         public var maximumQuantizer: Int
+        /// Whether what changed little, or moved up or down, is coded by frames of our own. Otherwise libvpx codes everything.
+        public var usesPartialUpdates = true
 
         /// What suits a screen.
         public init(

@@ -12,9 +12,11 @@ public struct VideoEncoderStatistics: Sendable, Hashable {
     public internal(set) var framesEncoded = 0
     /// Of these, the key frames.
     public internal(set) var keyFramesEncoded = 0
-    /// Of these, those that show the same picture as the one before.
+    /// Of `framesEncoded`, those that are not libvpx's: they say what changed little, or moved.
+    public internal(set) var partialUpdatesEncoded = 0
+    /// Of `framesEncoded`, those that show the same picture as the one before.
     public internal(set) var framesRepeated = 0
-    /// Of these, those of 2.5 times the mean size or more (`hugeFramesSent`).
+    /// Of `framesEncoded`, those of 2.5 times the mean size or more (`hugeFramesSent`).
     public internal(set) var hugeFrames = 0
     /// The frames' bytes.
     public internal(set) var bytesEncoded = 0

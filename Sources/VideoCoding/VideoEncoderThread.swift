@@ -34,6 +34,9 @@ public final class VideoEncoderThread: VideoSink {
         public var speed: Int
         /// The shortest time between two key frames that are asked for.
         public var keyFrameInterval: Duration
+        /// Whether what changed little, or moved up or down, is coded by frames of our own, which takes a small part of
+        /// libvpx's time and bits. Otherwise libvpx codes everything.
+        public var usesPartialUpdates = true
 
         /// What suits a screen.
         public init(

@@ -26,6 +26,8 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The most that is sent, in kbit/s.", valueName: "kbps"))
     var maxBitrate = 2500
 
+    @OptionGroup var encoding: EncodingOptions
+
     @Option(help: ArgumentHelp("Where the received picture goes.", valueName: "file.png"), completion: .file())
     var snapshot = "rtcshare-demo.png"
 
@@ -38,7 +40,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailure {
-            let demo = try await Demo(size: size.size, bitrate: maxBitrate)
+            let demo = try await Demo(size: size.size, bitrate: maxBitrate, encoding: encoding)
             let result = try await demo.run(duration: duration, snapshot: snapshot)
             try StandardStreams.writeLines(result.lines(snapshot: snapshot))
             guard result.frames > 0 else {
@@ -55,7 +57,7 @@ private struct Demo {
     private let source: any CaptureSource
     private let sound = BeepSource()
     private let size: PixelSize
-    private let bitrate: Int
+    private let configuration: LocalVideoConfiguration
     private let started = ContinuousClock.now
     private static let framesPerSecond = 30.0
 
@@ -94,9 +96,11 @@ private struct Demo {
         }
     }
 
-    init(size: PixelSize, bitrate: Int) async throws {
+    init(size: PixelSize, bitrate: Int, encoding: EncodingOptions) async throws {
         self.size = size
-        self.bitrate = bitrate
+        var video = LocalVideoConfiguration(maxBitrate: bitrate, maxSize: size)
+        encoding.apply(to: &video)
+        self.configuration = video
         var configuration = Connection.Configuration()
         configuration.addresses = [.v4(0x7F00_0001)]
         configuration.peer.maximumBitrate = .kilobitsPerSecond(bitrate + SharedMedia.contentAudio.defaultBitrate)
@@ -111,7 +115,7 @@ private struct Demo {
         let judge = SimilarityJudge(size: size, framesPerSecond: Self.framesPerSecond)
         let viewing = try Viewing(session: viewer, snapshot: snapshot, observer: judge)
         try await sender.contentShare.start(
-            source: source, audio: sound, configuration: LocalVideoConfiguration(maxBitrate: bitrate, maxSize: size))
+            source: source, audio: sound, configuration: configuration)
         try source.start()
         try sound.start()
         try await viewing.run(duration: duration, interruption: nil) {

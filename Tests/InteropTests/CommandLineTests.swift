@@ -95,6 +95,34 @@ extension Interop {
             #expect([UInt8](signature) == [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
         }
 
+        @Test(
+            "Partial updates are sent of a picture that stays, and with --no-partial-updates none is",
+            arguments: [true, false])
+        func partialUpdates(areSent: Bool) async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(environment: Self.environment(folder), in: folder)
+            let picture = Data((0..<4608).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+            let film = folder.file("still.y4m")
+            try (Data("YUV4MPEG2 W64 H48 F10:1 C420\nFRAME\n".utf8) + picture).write(to: film)
+            try await share.offer(["--source", "file:\(film.path):loop"])
+            let viewer = try await share.view(["--duration", "20"])
+            defer { viewer.stop() }
+            let sent = try await share.send(
+                ["--duration", "3", "--stats", "stats"] + (areSent ? [] : ["--no-partial-updates"])
+            ).outcome(timeout: .seconds(40))
+            #expect(sent.status == 0, "\(sent.standardError)")
+            let lines = try String(contentsOf: folder.file("stats"), encoding: .utf8).split(separator: "\n")
+            let last = Data(try #require(lines.last).utf8)
+            let report = try #require(try JSONSerialization.jsonObject(with: last) as? [[String: Any]])
+            let video = report.first { object in
+                object["type"] as? String == "outbound-rtp" && object["kind"] as? String == "video"
+            }
+            let outbound = try #require(video)
+            let encoded = try #require(outbound["framesEncoded"] as? Int)
+            let updates = try #require(outbound["partialUpdatesEncoded"] as? Int)
+            #expect(encoded > 3 && (areSent ? updates > 0 : updates == 0), "\(updates) of \(encoded)")
+        }
+
         @Test("The session holds secrets, so nobody else may read it")
         func sessionHoldsSecrets() async throws {
             let folder = try TemporaryFolder()

@@ -37,6 +37,8 @@ extension Interop {
             arguments: [
                 ("rtcshare se", ["rtcshare", "se"], ["send", "set"]),
                 ("rtcshare send --max-f", ["rtcshare", "send", "--max-f"], ["--max-framerate"]),
+                ("rtcshare send --no-p", ["rtcshare", "send", "--no-p"], ["--no-partial-updates"]),
+                ("rtcshare demo --no-p", ["rtcshare", "demo", "--no-p"], ["--no-partial-updates"]),
                 ("rtcshare set --hint ", ["rtcshare", "set", "--hint", ""], ["text", "detail", "motion"]),
                 ("rtcshare completions z", ["rtcshare", "completions", "z"], ["zsh"]),
                 (

@@ -43,6 +43,7 @@ extension VideoSendPipeline {
             settings.framesPerSecond = configuration.maxFramerate ?? defaults.framesPerSecond
             settings.maximumSize = configuration.maxSize ?? defaults.size
             settings.hint = configuration.contentHint
+            settings.usesPartialUpdates = configuration.usesPartialUpdates
         }
     }
 }

@@ -24,10 +24,11 @@ extension VP8Encoder {
         let quantizer: Int
     }
 
-    /// Whether frames can be sent that are not libvpx's: not before its first, nor where a key frame is due, with several
-    /// temporal layers, or while a blurred key frame becomes sharp.
+    /// Whether frames can be sent that are not libvpx's: not where nobody wants them, before its first, nor where a key frame
+    /// is due, with several temporal layers, or while a blurred key frame becomes sharp.
     var canPatch: Bool {
-        configuration.temporalLayers == 1 && !keyFrameIsDue && sharpening == nil && lastUpdates != nil
+        configuration.usesPartialUpdates && configuration.temporalLayers == 1 && !keyFrameIsDue && sharpening == nil
+            && lastUpdates != nil
     }
 
     /// Encodes a picture of which little changed; nil where it is for libvpx.
@@ -125,6 +126,7 @@ extension VP8Encoder {
             temporalLayer: TemporalLayer(baseLayerIndex: baseLayerIndex), quantizer: quantizer,
             contentHint: configuration.hint)
         frame.coarsestQuantizer = quality.coarsest
+        frame.isPartialUpdate = true
         return frame
     }
 }

@@ -137,6 +137,8 @@ struct SharingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The picture's largest size; a larger one is made smaller, whole.", valueName: "WxH"))
     var size: FrameSize?
 
+    @OptionGroup var encoding: EncodingOptions
+
     @Option(help: ArgumentHelp("End after this many seconds.", valueName: "s"))
     var duration: Double?
 
@@ -209,8 +211,20 @@ struct SharingOptions: ParsableArguments {
 
     /// How the content is sent.
     var configuration: LocalVideoConfiguration {
-        LocalVideoConfiguration(
+        var configuration = LocalVideoConfiguration(
             maxBitrate: maxBitrate, maxFramerate: maxFramerate, maxSize: size?.size, contentHint: hint?.contentHint)
+        encoding.apply(to: &configuration)
+        return configuration
+    }
+}
+
+/// How pictures are encoded, wherever they are sent.
+struct EncodingOptions: ParsableArguments {
+    @Flag(help: "Have libvpx encode everything, also what was typed or scrolled, at several times the effort.")
+    var noPartialUpdates = false
+
+    func apply(to configuration: inout LocalVideoConfiguration) {
+        configuration.usesPartialUpdates = !noPartialUpdates
     }
 }
 
