@@ -97,23 +97,17 @@ final class EncoderContext {
         return nil
     }
 
-    /// Copies the picture that the next frame builds on.
-    func copyLastFrame(to picture: ReferencePicture) throws(VideoCodingError) {
-        let code = try picture.withImage { image in
-            cvpx_reference(context, Int32(VP8_COPY_REFERENCE.rawValue), VP8_LAST_FRAME, image)
-        }
-        try check("copying the last frame", code)
+    /// Copies a picture that the next frame may build on.
+    func copy(_ reference: ReferenceFrame, to picture: ReferencePicture) throws(VideoCodingError) {
+        try check("copying the \(reference) frame", try picture.copy(reference, of: context))
     }
 
     /// Has the next frame build on this picture.
     ///
-    /// libvpx writes it over the one that was the last: where golden or alternate reference are the same one, as after
-    /// a key frame, they change with it. A decoder has to be told to do so too: see ``ReferenceUpdates``.
-    func setLastFrame(to picture: ReferencePicture) throws(VideoCodingError) {
-        let code = try picture.withImage { image in
-            cvpx_reference(context, Int32(VP8_SET_REFERENCE.rawValue), VP8_LAST_FRAME, image)
-        }
-        try check("setting the last frame", code)
+    /// libvpx writes it over the one that was there: where other references are the same one, as after a key frame, they
+    /// change with it. A decoder has to be told to do so too: see ``ReferenceUpdates``.
+    func set(_ reference: ReferenceFrame, to picture: ReferencePicture) throws(VideoCodingError) {
+        try check("setting the \(reference) frame", try picture.set(reference, of: context))
     }
 
     private func check(_ operation: @autoclosure () -> String, _ code: vpx_codec_err_t) throws(VideoCodingError) {

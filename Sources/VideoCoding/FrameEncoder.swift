@@ -7,7 +7,7 @@ internal import Media
 ///
 /// It decides nothing about time: what and when is its owner's (``FrameCadence``, ``EncodingOrder``).
 struct FrameEncoder {
-    private var encoder: VP8Encoder?
+    private(set) var encoder: VP8Encoder?
     /// The frame last taken, kept so that it can be encoded again, at another size too.
     private(set) var source: VideoFrame?
     private var picture: StandingPicture?
@@ -112,6 +112,9 @@ struct FrameEncoder {
         changed.removeAll()
         picture?.signature.commit()
     }
+
+    /// Whether viewers have something else than the next frame builds on: see ``VP8Encoder/findsDrift()``.
+    func findsDrift() throws(VideoCodingError) -> Bool { try encoder?.findsDrift() ?? false }
 
     /// What was encoded last took this machine so long; nil is as long as is usual.
     mutating func took(_ effort: Duration?, _ outcome: VP8Encoder.Outcome) {

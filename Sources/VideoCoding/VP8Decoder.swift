@@ -33,17 +33,11 @@ public final class VP8Decoder {
     ///
     /// After an error pictures go on only with a key frame; until then frames are refused with `keyFrameNeeded`.
     public func decode(_ frame: Span<UInt8>) throws(VideoCodingError) -> PixelBuffer? {
-        guard frame.count > 0 else { throw .emptyFrame }
-        // RFC 6386 §9.1: the lowest bit of the first byte is 0 in a key frame, where the size follows at byte 6.
-        if frame[0] & 1 == 0 {
-            try checkSize(frame)
-        } else if !hasPicture {
-            throw .keyFrameNeeded
-        }
+        try follow(frame)
         do throws(VideoCodingError) {
-            let picture = try decodeChecked(frame)
-            hasPicture = true
-            return picture
+            var iterator: vpx_codec_iter_t?
+            guard let image = vpx_codec_get_frame(context, &iterator)?.pointee else { return nil }
+            return try copy(image)
         } catch {
             hasPicture = false
             throw error
@@ -53,6 +47,39 @@ public final class VP8Decoder {
     /// Decodes one frame that lies in an array: see the other `decode`.
     public func decode(_ frame: [UInt8]) throws(VideoCodingError) -> PixelBuffer? {
         try decode(frame.span)
+    }
+
+    /// Decodes one frame, of which nothing is given out.
+    func follow(_ frame: Span<UInt8>) throws(VideoCodingError) {
+        guard frame.count > 0 else { throw .emptyFrame }
+        // RFC 6386 §9.1: the lowest bit of the first byte is 0 in a key frame, where the size follows at byte 6.
+        if frame[0] & 1 == 0 {
+            try checkSize(frame)
+        } else if !hasPicture {
+            throw .keyFrameNeeded
+        }
+        do throws(VideoCodingError) {
+            try followChecked(frame)
+            hasPicture = true
+        } catch {
+            hasPicture = false
+            throw error
+        }
+    }
+
+    /// Decodes one frame that lies in an array, of which nothing is given out.
+    func follow(_ frame: [UInt8]) throws(VideoCodingError) {
+        try follow(frame.span)
+    }
+
+    /// Copies a picture that the next frame may build on.
+    func copy(_ reference: ReferenceFrame, to picture: ReferencePicture) throws(VideoCodingError) {
+        try check("copying the \(reference) frame", try picture.copy(reference, of: context))
+    }
+
+    /// Has the next frame build on this picture.
+    func set(_ reference: ReferenceFrame, to picture: ReferencePicture) throws(VideoCodingError) {
+        try check("setting the \(reference) frame", try picture.set(reference, of: context))
     }
 
     /// The quantizer index of the last frame's header, 0 to 127; nil before the first.
@@ -74,7 +101,7 @@ public final class VP8Decoder {
         }
     }
 
-    private func decodeChecked(_ frame: Span<UInt8>) throws(VideoCodingError) -> PixelBuffer? {
+    private func followChecked(_ frame: Span<UInt8>) throws(VideoCodingError) {
         let code = frame.withUnsafeBufferPointer { bytes in
             vpx_codec_decode(context, bytes.baseAddress, UInt32(clamping: bytes.count), nil, 0)
         }
@@ -84,9 +111,6 @@ public final class VP8Decoder {
             "reading the state",
             cvpx_control_get_int(context, Int32(VP8D_GET_FRAME_CORRUPTED.rawValue), &corrupted))
         guard corrupted == 0 else { throw .corruptedFrame(reason: "its data ends early or builds on damage") }
-        var iterator: vpx_codec_iter_t?
-        guard let image = vpx_codec_get_frame(context, &iterator)?.pointee else { return nil }
-        return try copy(image)
     }
 
     /// The decoder writes its pictures anew with each frame, so what goes out is a copy.

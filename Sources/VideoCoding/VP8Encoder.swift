@@ -33,11 +33,9 @@ public final class VP8Encoder {
     var control = QuantizerControl()
     /// When libvpx was last given something new.
     var lastChangeAt: Duration?
-    /// What libvpx's last frame became beside the last picture: in its memory it is one with that, and changes with it.
-    private(set) var lastUpdates: ReferenceUpdates?
-    /// What both sides go by; nil where a frame's header was not followed, until the next key frame.
-    private(set) var probabilities: CoefficientProbabilities?
-    private var reference: (picture: ReferencePicture, state: ReferenceState)?
+    /// What viewers have, as we take it.
+    private(set) var model: DecoderModel
+    var driftCheck: DriftCheck
     lazy var patchWriter = PatchWriter()
     var patchRate = PatchRate()
     /// Whether what came last was a scroll.
@@ -46,14 +44,15 @@ public final class VP8Encoder {
     private static let largestShare = 0.5
     lazy var converter = VideoConverter()
 
-    /// How the picture that frames of our own change stands to the one that libvpx builds on.
-    private enum ReferenceState {
-        case outdated, equal, newer
+    /// Makes the encoder.
+    public convenience init(configuration: Configuration) throws(VideoCodingError) {
+        try self.init(configuration: configuration, driftCheck: DriftCheck())
     }
 
-    /// Makes the encoder.
-    public init(configuration: Configuration) throws(VideoCodingError) {
+    init(configuration: Configuration, driftCheck: DriftCheck) throws(VideoCodingError) {
         context = try EncoderContext(configuration)
+        model = DecoderModel(size: configuration.size)
+        self.driftCheck = driftCheck
         pattern = TemporalPattern(layerCount: configuration.temporalLayers)
         quality = CodedQuality(of: MacroblockMap(size: configuration.size))
         self.configuration = configuration
@@ -78,16 +77,18 @@ public final class VP8Encoder {
         } else {
             context = try EncoderContext(new)
             activeMap = nil
-            reference = nil
+            model = DecoderModel(size: new.size)
+            driftCheck.forget()
             quality = CodedQuality(of: MacroblockMap(size: new.size))
             keyFrameIsDue = true
         }
         applied = new
         if new.temporalLayers != configuration.temporalLayers {
             pattern = TemporalPattern(layerCount: new.temporalLayers)
-            lastUpdates = nil
+            model.forgetUpdates()
         }
         configuration = new
+        if !canHavePartialUpdates { driftCheck.forget() }
     }
 
     /// Encodes a picture, which has to be I420 of the configured size.
@@ -128,8 +129,7 @@ public final class VP8Encoder {
             try context.control("temporal layer", VP8E_SET_TEMPORAL_LAYER_ID, Int32(step.layer))
         }
         let time = clock.next(timestamp: timestamp, framesPerSecond: configuration.framesPerSecond)
-        if let reference, reference.state == .newer { try context.setLastFrame(to: reference.picture) }
-        reference?.state = .outdated
+        try model.giveLastPicture(to: context)
         let flags = step.flags | (followsScroll ? Self.onlyLastPicture : 0)
         let packet: Packet?
         if wantsKeyFrame {
@@ -147,11 +147,7 @@ public final class VP8Encoder {
             byteCount: packet.data.count, bytesPerSecond: Double(configuration.bitsPerSecond) / 8, timestamp: timestamp)
         let quantizer = try context.lastQuantizer()
         quality.didCode(packet.isKeyFrame ? nil : activeMap, quantizer: quantizer)
-        // With layers a frame may leave the last picture as it was.
-        let header = configuration.temporalLayers == 1 ? FrameHeader(frame: packet.data) : nil
-        lastUpdates = header?.updates
-        if header?.isKeyFrame ?? false { probabilities = CoefficientProbabilities() }
-        if let header { probabilities?.follow(header) } else { probabilities = nil }
+        model.follow(configuration.temporalLayers == 1 ? packet.data : nil)
         pattern.advance()
         keyFrameIsDue = false
         if step.layer == 0 { baseLayerIndex &+= 1 }
@@ -164,6 +160,7 @@ public final class VP8Encoder {
             isReference: step.isReference, quantizer: quantizer, contentHint: configuration.hint)
         frame.coarsestQuantizer = quality.coarsest
         frame.isUnfinished = sharpening != nil
+        if canHavePartialUpdates { driftCheck.note(frame) }
         return .encoded(frame)
     }
 
@@ -172,19 +169,22 @@ public final class VP8Encoder {
         keyFrameIsDue = true
     }
 
-    /// Gives the picture that the next frame builds on to a frame that is not libvpx's. What `change` gives is what became of
-    /// it; nil where the picture stayed as it was.
+    /// Whether what was sent may have been ours in part.
+    private var canHavePartialUpdates: Bool { configuration.usesPartialUpdates && configuration.temporalLayers == 1 }
+
+    /// Whether viewers have something else than the next frame builds on: then that is a key frame. Takes a decoder's time,
+    /// now and then: see ``DriftCheck``.
+    func findsDrift() throws(VideoCodingError) -> Bool {
+        guard try driftCheck.findsDrift(from: model, of: context) else { return false }
+        needKeyFrame()
+        return true
+    }
+
+    /// See ``DecoderModel``.
     func changeReference<Result>(
         _ change: (ReferencePicture) throws(VideoCodingError) -> Result?
     ) throws(VideoCodingError) -> Result? {
-        let picture = reference?.picture ?? ReferencePicture(size: configuration.size)
-        if reference?.state ?? .outdated == .outdated {
-            try context.copyLastFrame(to: picture)
-            reference = (picture, .equal)
-        }
-        let result = try change(picture)
-        if result != nil { reference?.state = .newer }
-        return result
+        try model.changeLastPicture(of: context, change)
     }
 
     /// Has libvpx use this quantizer, 0 to 63, from the next frame on.

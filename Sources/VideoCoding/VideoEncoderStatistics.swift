@@ -14,6 +14,8 @@ public struct VideoEncoderStatistics: Sendable, Hashable {
     public internal(set) var keyFramesEncoded = 0
     /// Of `framesEncoded`, those that are not libvpx's: they say what changed little, or moved.
     public internal(set) var partialUpdatesEncoded = 0
+    /// How often viewers were found to have something else than the encoder built on, which a key frame mends.
+    public internal(set) var driftsDetected = 0
     /// Of `framesEncoded`, those that show the same picture as the one before.
     public internal(set) var framesRepeated = 0
     /// Of `framesEncoded`, those of 2.5 times the mean size or more (`hugeFramesSent`).

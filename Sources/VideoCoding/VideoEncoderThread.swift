@@ -8,7 +8,7 @@ public import Media
 /// ``VideoEncoderStatistics/framesDropped``. While the source rests, the last picture is sharpened until it is fine and
 /// then repeated once a second; a key frame that somebody needs is made of it at once.
 ///
-/// This file reads the monotonic clock, as it is where time enters: deadlines, pauses and `totalEncodeTime` are about
+/// This file and the worker's read the monotonic clock, as it is where time enters: deadlines, pauses and `totalEncodeTime` are about
 /// how long things take on this machine. All that follows from a time is decided in `FrameCadence`, which has none.
 public final class VideoEncoderThread: VideoSink {
     /// What is to be encoded, and how.
@@ -60,6 +60,8 @@ public final class VideoEncoderThread: VideoSink {
     public enum Event: Sendable {
         /// A frame could not be encoded. The thread goes on, and tries again with what comes next.
         case failed(VideoCodingError)
+        /// Viewers had something else than the encoder built on, by a frame that is not libvpx's. The next one is a key frame.
+        case drifted
         /// The source gives nothing more; with an error where that was not asked for.
         case sourceEnded((any Error)?)
     }
@@ -220,113 +222,6 @@ public final class VideoEncoderThread: VideoSink {
     }
 }
 
-/// The thread's own side: the encoder and the last picture, which nobody else touches.
-private struct EncoderThreadWorker {
-    let monitor: Monitor<EncoderThreadState>
-    let onFrame: @Sendable (EncodedVideoFrame) -> Void
-    let onEvent: @Sendable (VideoEncoderThread.Event) -> Void
-    private var encoder = FrameEncoder()
-    private var timestamps = TimestampLine()
-
-    private enum Work {
-        case encode(VideoFrame?, asKeyFrame: Bool, EncodingOrder)
-        case passOn([(any Error)?])
-        case end
-    }
-
-    init(
-        monitor: Monitor<EncoderThreadState>, onFrame: @escaping @Sendable (EncodedVideoFrame) -> Void,
-        onEvent: @escaping @Sendable (VideoEncoderThread.Event) -> Void
-    ) {
-        self.monitor = monitor
-        self.onFrame = onFrame
-        self.onEvent = onEvent
-    }
-
-    consuming func run() {
-        monitor.update { $0.thread = pthread_self() }
-        loop: while true {
-            switch nextWork() {
-            case .end: break loop
-            case .passOn(let endings): for error in endings { onEvent(.sourceEnded(error)) }
-            case .encode(let frame, let asKeyFrame, let order):
-                encode(frame, asKeyFrame: asKeyFrame, order: order)
-            }
-        }
-        monitor.update {
-            if $0.slot != nil { $0.statistics.framesDropped += 1 }
-            $0.slot = nil
-            $0.hasEnded = true
-        }
-    }
-
-    private func nextWork() -> Work {
-        monitor.wait { state in
-            if state.isStopping { return .done(.end) }
-            let now = monotonicNow()
-            switch state.cadence.action(now: now) {
-            case .encodeNew(let asKeyFrame):
-                // The slot is full whenever the cadence says that a frame waits.
-                let frame = state.slot
-                state.slot = nil
-                state.begin(new: true, now: now)
-                return .done(.encode(frame, asKeyFrame: asKeyFrame, state.order(isNew: true)))
-            case .encodeAgain(let asKeyFrame):
-                if !state.endings.isEmpty, state.slot == nil { return .done(.passOn(state.takeEndings())) }
-                state.begin(new: false, now: now)
-                return .done(.encode(nil, asKeyFrame: asKeyFrame, state.order(isNew: false)))
-            case .wait(let time):
-                if !state.endings.isEmpty, state.slot == nil || state.cadence.isPaused {
-                    return .done(.passOn(state.takeEndings()))
-                }
-                return .wait(until: time)
-            }
-        }
-    }
-
-    private mutating func encode(_ frame: VideoFrame?, asKeyFrame: Bool, order: EncodingOrder) {
-        let isNew = frame != nil
-        do throws(VideoCodingError) {
-            let begin = monotonicNow()
-            try encoder.take(frame, order: order)
-            guard let source = encoder.source else { throw .emptyPicture }
-            let converted = monotonicNow()
-            let timestamp =
-                isNew ? timestamps.next(timestamp: source.timestamp, now: begin) : timestamps.again(now: begin)
-            let (leading, outcome) = try encoder.encode(timestamp: timestamp, asKeyFrame: asKeyFrame, order: order)
-            let end = monotonicNow()
-            encoder.took(end - converted, outcome)
-            let isWanted = monitor.update { state in
-                state.statistics.totalConversionTime += converted - begin
-                state.statistics.totalEncodeTime += end - converted
-                guard state.isCurrent(order) else {
-                    // What comes next can't build on what nobody got.
-                    state.cadence.requestKeyFrame()
-                    if isNew { state.statistics.framesDropped += 1 }
-                    return false
-                }
-                state.saw(newShare: isNew ? encoder.newShare : nil, now: begin)
-                for frame in leading { state.countLeading(frame, now: begin) }
-                state.count(
-                    outcome, isRepetition: !isNew, fullSize: order.sizes(for: source).full, begin: begin, end: end)
-                state.isDelivering = true
-                return true
-            }
-            guard isWanted else { return }
-            for frame in leading { onFrame(frame) }
-            if case .encoded(let frame) = outcome { onFrame(frame) }
-            monitor.update { $0.isDelivering = false }
-        } catch {
-            let now = monotonicNow()
-            monitor.update { state in
-                if isNew { state.statistics.framesDropped += 1 }
-                if state.isCurrent(order) { state.cadence.failed(now: now) }
-            }
-            onEvent(.failed(error))
-        }
-    }
-}
-
 /// What a new thread runs.
 private final class ThreadBody: Sendable {
     private let run: @Sendable () -> Void
@@ -354,7 +249,8 @@ private final class ThreadBody: Sendable {
     }
 }
 
-private func monotonicNow() -> Duration {
+/// The monotonic clock's time.
+func monotonicNow() -> Duration {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)

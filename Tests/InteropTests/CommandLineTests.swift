@@ -120,6 +120,7 @@ extension Interop {
             let outbound = try #require(video)
             let encoded = try #require(outbound["framesEncoded"] as? Int)
             let updates = try #require(outbound["partialUpdatesEncoded"] as? Int)
+            #expect(outbound["driftsDetected"] as? Int == 0)
             #expect(encoded > 3 && (areSent ? updates > 0 : updates == 0), "\(updates) of \(encoded)")
         }
 

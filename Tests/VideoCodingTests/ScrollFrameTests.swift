@@ -251,15 +251,15 @@ struct ScrollFrameTests {
             text.draw(0x5A_1234_55AA, x: index * 8 % 320, y: index / 40 * 16 + 100)
             let time = Duration.seconds(index) / 30
             // What follows finds the same again in the golden frame.
-            let picture = encoder.lastUpdates?.golden == true ? text.scrolled(by: 37) : text
+            let picture = encoder.model.lastUpdates?.golden == true ? text.scrolled(by: 37) : text
             guard case .encoded(let frame) = try encoder.encode(picture.i420, timestamp: time) else { continue }
             let decoded = try #require(try decoder.decode(frame.data))
             try #require(try encoder.lastFrame() == decoded.pixels, "frame \(index)")
-            guard encoder.lastUpdates?.golden == true else { continue }
+            guard encoder.model.lastUpdates?.golden == true else { continue }
             let scrolled = try #require(try encoder.encodeScroll(scroll, timestamp: time + .milliseconds(1)))
             let shown = try #require(try decoder.decode(scrolled.data))
             try #require(try encoder.lastFrame() == shown.pixels, "frame \(index)")
-            #expect(FrameHeader(frame: scrolled.data)?.updates == encoder.lastUpdates)
+            #expect(FrameHeader(frame: scrolled.data)?.updates == encoder.model.lastUpdates)
             scrolls += 1
         }
         #expect(scrolls > 2)

@@ -38,8 +38,9 @@ struct PipelineStatistics {
                 object.set("qpSum", encoder.qpSum)
                 object.set("hugeFramesSent", encoder.hugeFrames)
                 object.set("framesPerSecond", encoder.framesPerSecond)
-                // Not of webrtc-stats: frames that are not libvpx's.
+                // Not of webrtc-stats: frames that are not libvpx's, and how often viewers had something else by them.
                 object.set("partialUpdatesEncoded", encoder.partialUpdatesEncoded)
+                object.set("driftsDetected", encoder.driftsDetected)
                 // Not of webrtc-stats for this object: frames that a newer one replaced, and that rate control left out.
                 object.set("framesDropped", encoder.framesDropped + encoder.framesDroppedByRateControl)
                 object.set("qualityLimitationReason", encoder.qualityLimitationReason.rawValue)

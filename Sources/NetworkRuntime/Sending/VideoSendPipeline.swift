@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Locks
+internal import Logging
 public import Media
 internal import NIOCore
 public import PeerConnection
@@ -98,6 +99,10 @@ public final class VideoSendPipeline: Sendable {
         } onEvent: { event in
             switch event {
             case .failed(let error): continuation.yield(.failed(error))
+            case .drifted:
+                Logger(label: "rtcshare.encoder").warning(
+                    "viewers had another picture than the encoder went on from, by a partial update: a key frame follows"
+                )
             // The others hear of it too.
             case .sourceEnded(let error): if index == 0 { continuation.yield(.ended(error)) }
             }

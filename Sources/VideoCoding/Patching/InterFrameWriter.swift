@@ -21,6 +21,8 @@ enum InterFrameWriter {
         let quantizer: Int
         /// What the frame becomes beside the last picture.
         let updates: ReferenceUpdates
+        /// Whether the probabilities that it changes hold for later frames too.
+        var keepsProbabilities = false
         /// Probabilities of coefficients that hold for this frame: place and value.
         var coefficientUpdates: [(index: Int, value: UInt8)] = []
         /// How likely, of 256, a macroblock has coefficients.
@@ -51,8 +53,8 @@ enum InterFrameWriter {
         }
     }
 
-    /// The header up to the probabilities of modes. No probability is kept, no segment and no filter changes; macroblocks
-    /// that have no coefficients say so.
+    /// The header up to the probabilities of modes. No segment and no filter changes; macroblocks that have no coefficients
+    /// say so.
     static func write(_ header: Header, to encoder: inout BooleanEncoder) {
         // No segments; the loop filter's type, level and sharpness, with nothing to filter; no changes to it by mode.
         encoder.writeLiteral(0, bits: 1 + 1 + 6 + 3 + 1)
@@ -68,8 +70,9 @@ enum InterFrameWriter {
         if !updates.golden { encoder.writeLiteral(0, bits: 2) }
         if !updates.alternate { encoder.writeLiteral(0, bits: 2) }
         encoder.writeLiteral(0, bits: 2)
-        // Probabilities hold for this frame alone; the frame is the last picture to the next.
-        encoder.writeLiteral(0b01, bits: 2)
+        encoder.writeLiteral(header.keepsProbabilities ? 1 : 0, bits: 1)
+        // The frame is the last picture to the next.
+        encoder.writeLiteral(1, bits: 1)
         var pending = header.coefficientUpdates[...]
         for (index, probability) in CoefficientUpdateProbabilities.values.enumerated() {
             let update = pending.first.flatMap { $0.index == index ? $0 : nil }
@@ -158,6 +161,21 @@ enum InterFrameWriter {
             }
         }
     }
+
+    /// A frame that shows the picture before, and has later frames' coefficients go by these probabilities.
+    static func frame(of size: PixelSize, keeping probabilities: CoefficientProbabilities) -> [UInt8] {
+        var header = Header(
+            quantizer: 0, updates: ReferenceUpdates(golden: false, alternate: false), skipProbability: surelyTrue)
+        header.keepsProbabilities = true
+        header.coefficientUpdates = probabilities.values.enumerated().map { (index: $0.offset, value: $0.element) }
+        var encoder = begin()
+        write(header, to: &encoder)
+        write(Modes(size: size, scroll: nil), header, to: &encoder)
+        return finish(encoder, coefficients: emptyPartition)
+    }
+
+    /// Coefficients of no macroblock. Some decoders refuse an empty partition.
+    static let emptyPartition: [UInt8] = [0, 0, 0, 0]
 
     /// The frame.
     static func finish(_ encoder: consuming BooleanEncoder, coefficients: [UInt8]) -> [UInt8] {

@@ -28,7 +28,7 @@ extension VP8Encoder {
     /// is due, with several temporal layers, or while a blurred key frame becomes sharp.
     var canPatch: Bool {
         configuration.usesPartialUpdates && configuration.temporalLayers == 1 && !keyFrameIsDue && sharpening == nil
-            && lastUpdates != nil
+            && model.lastUpdates != nil
     }
 
     /// Encodes a picture of which little changed; nil where it is for libvpx.
@@ -38,7 +38,7 @@ extension VP8Encoder {
     func encodePatch(
         of picture: any PixelPlanes, changed: MacroblockMap, timestamp: Duration, rotation: VideoRotation
     ) throws(VideoCodingError) -> EncodedVideoFrame? {
-        guard canPatch, probabilities != nil, changed.count <= Self.largestPatch else { return nil }
+        guard canPatch, model.probabilities != nil, changed.count <= Self.largestPatch else { return nil }
         let patch = try changeReference { (reference) throws(VideoCodingError) in
             try writePatch(of: picture, over: reference, changed: changed)
         }
@@ -55,7 +55,7 @@ extension VP8Encoder {
     func writePatch(
         of picture: any PixelPlanes, over reference: ReferencePicture, changed: MacroblockMap
     ) throws(VideoCodingError) -> Patch? {
-        guard let lastUpdates, let probabilities else { return nil }
+        guard let updates = model.lastUpdates, let probabilities = model.probabilities else { return nil }
         let bytesPerSecond = Double(configuration.bitsPerSecond) / 8
         let share = max(Int(bytesPerSecond / configuration.framesPerSecond), Self.smallestShare)
         let most = Int(bytesPerSecond * (Self.longestPatch / .seconds(1)))
@@ -70,7 +70,7 @@ extension VP8Encoder {
                 quantizer: quantizer, detail: 16, room: changed.isEmpty ? most : share,
                 limit: changed.isEmpty ? most * 2 : share * 3 / 2)
             let patch = try patchWriter.write(
-                order, of: picture, over: reference, probabilities: probabilities, updates: lastUpdates)
+                order, of: picture, over: reference, probabilities: probabilities, updates: updates)
             if let patch { return Patch(data: patch.data, coded: patch.coded, quantizer: quantizer.index) }
         }
         return nil
@@ -82,7 +82,7 @@ extension VP8Encoder {
         of picture: any PixelPlanes, over reference: ReferencePicture, after scroll: Scroll,
         changed: MacroblockMap, timestamp: Duration
     ) throws(VideoCodingError) -> Patch? {
-        guard let lastUpdates, let probabilities else { return nil }
+        guard let updates = model.lastUpdates, let probabilities = model.probabilities else { return nil }
         let bytesPerSecond = Double(configuration.bitsPerSecond) / 8
         let novelty = try patchWriter.novelty(of: changed, in: picture, over: reference).sum
         let allowance = patchRate.allowance(novelty: novelty, bytesPerSecond: bytesPerSecond, timestamp: timestamp)
@@ -101,7 +101,7 @@ extension VP8Encoder {
                 coarse: isFine ? quality.coarser(than: quantizer.index) : MacroblockMap(size: picture.size),
                 quantizer: quantizer, detail: detail, room: allowance * 3 / 4, limit: limit)
             let patch = try patchWriter.write(
-                order, of: picture, over: reference, probabilities: probabilities, updates: lastUpdates)
+                order, of: picture, over: reference, probabilities: probabilities, updates: updates)
             guard let patch else {
                 if detail == 16 { patchRate.took(byteCount: limit * 2, novelty: novelty, quantizer: quantizer) }
                 detail = detail == 16 ? 3 : 1
@@ -127,6 +127,7 @@ extension VP8Encoder {
             contentHint: configuration.hint)
         frame.coarsestQuantizer = quality.coarsest
         frame.isPartialUpdate = true
+        driftCheck.note(frame)
         return frame
     }
 }

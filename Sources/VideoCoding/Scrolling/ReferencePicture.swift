@@ -32,15 +32,41 @@ final class ReferencePicture {
         columns == (size.width + 15) / 16 && rows == (size.height + 15) / 16
     }
 
-    /// Lends it to libvpx, which copies from it or to it. Rows follow each other without borders, so that none is written.
-    func withImage<Result>(_ body: (vpx_image_t) throws(VideoCodingError) -> Result) throws(VideoCodingError) -> Result
-    {
+    /// Becomes what libvpx, its encoder or decoder, has there.
+    func copy(
+        _ reference: ReferenceFrame, of context: UnsafeMutablePointer<vpx_codec_ctx_t>
+    ) throws(VideoCodingError) -> vpx_codec_err_t {
+        cvpx_reference(context, Int32(VP8_COPY_REFERENCE.rawValue), reference.name, try image())
+    }
+
+    /// Has libvpx, its encoder or decoder, have this there.
+    func set(
+        _ reference: ReferenceFrame, of context: UnsafeMutablePointer<vpx_codec_ctx_t>
+    ) throws(VideoCodingError) -> vpx_codec_err_t {
+        cvpx_reference(context, Int32(VP8_SET_REFERENCE.rawValue), reference.name, try image())
+    }
+
+    /// The same in libvpx's words. Rows follow each other without borders, so that none is written.
+    private func image() throws(VideoCodingError) -> vpx_image_t {
         var image = vpx_image_t()
         let (width, height) = (UInt32(columns * 16), UInt32(rows * 16))
         guard vpx_img_wrap(&image, VPX_IMG_FMT_I420, width, height, 1, memory) != nil else {
             throw .codecFailed(operation: "wrapping a reference of \(width)x\(height)", reason: "refused")
         }
-        return try body(image)
+        return image
+    }
+
+    /// Samples of all planes.
+    private var count: Int { columns * rows * 384 }
+
+    /// Becomes as another is, which is of the same size.
+    func copy(_ other: ReferencePicture) {
+        memory.update(from: other.memory, count: min(count, other.count))
+    }
+
+    /// Whether both are the same, to a sample.
+    func isSame(as other: ReferencePicture) -> Bool {
+        count == other.count && memcmp(memory, other.memory, count) == 0
     }
 
     /// Each plane and its stride: luma, then the two of chroma.
@@ -169,6 +195,17 @@ final class ReferencePicture {
                 while column < columns, moved[row * columns + column] != 0 { column += 1 }
                 body(row, first, column)
             }
+        }
+    }
+}
+
+extension ReferenceFrame {
+    /// libvpx's name.
+    fileprivate var name: vpx_ref_frame_type_t {
+        switch self {
+        case .last: VP8_LAST_FRAME
+        case .golden: VP8_GOLD_FRAME
+        case .alternate: VP8_ALTR_FRAME
         }
     }
 }

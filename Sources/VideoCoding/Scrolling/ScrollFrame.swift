@@ -14,7 +14,6 @@ enum ScrollFrame {
             quantizer: quantizer, updates: updates, skipProbability: InterFrameWriter.surelyTrue)
         InterFrameWriter.write(header, to: &encoder)
         InterFrameWriter.write(InterFrameWriter.Modes(size: scroll.size, scroll: scroll), header, to: &encoder)
-        // Some decoders refuse an empty partition of coefficients.
-        return InterFrameWriter.finish(encoder, coefficients: [0, 0, 0, 0])
+        return InterFrameWriter.finish(encoder, coefficients: InterFrameWriter.emptyPartition)
     }
 }

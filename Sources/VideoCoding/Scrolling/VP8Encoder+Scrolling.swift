@@ -18,7 +18,7 @@ extension VP8Encoder {
         rotation: VideoRotation, wait: Duration
     ) throws(VideoCodingError) -> (leading: [EncodedVideoFrame], outcome: Outcome)? {
         let scrolls = finding.scrolls
-        guard canPatch, let lastUpdates, let last = scrolls.last,
+        guard canPatch, let updates = model.lastUpdates, let last = scrolls.last,
             scrolls.allSatisfy({ $0.size == picture.size && $0.isExpressible })
         else { return nil }
         var (leading, time) = ([EncodedVideoFrame](), timestamp)
@@ -49,7 +49,7 @@ extension VP8Encoder {
         }
         // The reference has moved: the viewer is told so first.
         let quantizer = try context.lastQuantizer()
-        let data = ScrollFrame.data(last, quantizer: quantizer, updates: lastUpdates)
+        let data = ScrollFrame.data(last, quantizer: quantizer, updates: updates)
         leading.append(makeFrame(data, quantizer: quantizer, timestamp: time, rotation: rotation))
         time += Self.leadingInterval
         followsScroll = true
@@ -64,9 +64,11 @@ extension VP8Encoder {
     func encodeScroll(
         _ scroll: Scroll, timestamp: Duration, rotation: VideoRotation = .upright
     ) throws(VideoCodingError) -> EncodedVideoFrame? {
-        guard canPatch, let lastUpdates, scroll.size == configuration.size, scroll.isExpressible else { return nil }
+        guard canPatch, let updates = model.lastUpdates, scroll.size == configuration.size, scroll.isExpressible else {
+            return nil
+        }
         let quantizer = try context.lastQuantizer()
-        let data = ScrollFrame.data(scroll, quantizer: quantizer, updates: lastUpdates)
+        let data = ScrollFrame.data(scroll, quantizer: quantizer, updates: updates)
         try changeReference { $0.apply(scroll) as Void? }
         quality.move(scroll)
         followsScroll = true

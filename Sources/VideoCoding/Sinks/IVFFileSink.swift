@@ -44,6 +44,8 @@ public final class IVFFileSink: VideoSink {
             recording.update { recording in
                 switch event {
                 case .failed(let error): recording.encodingFailure = recording.encodingFailure ?? error
+                // The key frame mends the recording too.
+                case .drifted: break
                 case .sourceEnded: recording.isFlushed = true
                 }
             }

@@ -1,0 +1,125 @@
+internal import Glibc
+internal import Media
+
+/// The thread's own side: the encoder and the last picture, which nobody else touches.
+struct EncoderThreadWorker {
+    let monitor: Monitor<EncoderThreadState>
+    let onFrame: @Sendable (EncodedVideoFrame) -> Void
+    let onEvent: @Sendable (VideoEncoderThread.Event) -> Void
+    private(set) var encoder = FrameEncoder()
+    private var timestamps = TimestampLine()
+
+    private enum Work {
+        case encode(VideoFrame?, asKeyFrame: Bool, EncodingOrder)
+        case passOn([(any Error)?])
+        case end
+    }
+
+    init(
+        monitor: Monitor<EncoderThreadState>, onFrame: @escaping @Sendable (EncodedVideoFrame) -> Void,
+        onEvent: @escaping @Sendable (VideoEncoderThread.Event) -> Void
+    ) {
+        self.monitor = monitor
+        self.onFrame = onFrame
+        self.onEvent = onEvent
+    }
+
+    consuming func run() {
+        monitor.update { $0.thread = pthread_self() }
+        loop: while true {
+            switch nextWork() {
+            case .end: break loop
+            case .passOn(let endings): for error in endings { onEvent(.sourceEnded(error)) }
+            case .encode(let frame, let asKeyFrame, let order):
+                encode(frame, asKeyFrame: asKeyFrame, order: order)
+            }
+        }
+        monitor.update {
+            if $0.slot != nil { $0.statistics.framesDropped += 1 }
+            $0.slot = nil
+            $0.hasEnded = true
+        }
+    }
+
+    private func nextWork() -> Work {
+        monitor.wait { state in
+            if state.isStopping { return .done(.end) }
+            let now = monotonicNow()
+            switch state.cadence.action(now: now) {
+            case .encodeNew(let asKeyFrame):
+                // The slot is full whenever the cadence says that a frame waits.
+                let frame = state.slot
+                state.slot = nil
+                state.begin(new: true, now: now)
+                return .done(.encode(frame, asKeyFrame: asKeyFrame, state.order(isNew: true)))
+            case .encodeAgain(let asKeyFrame):
+                if !state.endings.isEmpty, state.slot == nil { return .done(.passOn(state.takeEndings())) }
+                state.begin(new: false, now: now)
+                return .done(.encode(nil, asKeyFrame: asKeyFrame, state.order(isNew: false)))
+            case .wait(let time):
+                if !state.endings.isEmpty, state.slot == nil || state.cadence.isPaused {
+                    return .done(.passOn(state.takeEndings()))
+                }
+                return .wait(until: time)
+            }
+        }
+    }
+
+    /// Encodes a frame, or with nil the one before, and gives out what comes of it.
+    mutating func encode(_ frame: VideoFrame?, asKeyFrame: Bool, order: EncodingOrder) {
+        let isNew = frame != nil
+        do throws(VideoCodingError) {
+            let begin = monotonicNow()
+            try encoder.take(frame, order: order)
+            guard let source = encoder.source else { throw .emptyPicture }
+            let converted = monotonicNow()
+            let timestamp =
+                isNew ? timestamps.next(timestamp: source.timestamp, now: begin) : timestamps.again(now: begin)
+            let (leading, outcome) = try encoder.encode(timestamp: timestamp, asKeyFrame: asKeyFrame, order: order)
+            let end = monotonicNow()
+            encoder.took(end - converted, outcome)
+            let isWanted = monitor.update { state in
+                state.statistics.totalConversionTime += converted - begin
+                state.statistics.totalEncodeTime += end - converted
+                guard state.isCurrent(order) else {
+                    // What comes next can't build on what nobody got.
+                    state.cadence.requestKeyFrame()
+                    if isNew { state.statistics.framesDropped += 1 }
+                    return false
+                }
+                state.saw(newShare: isNew ? encoder.newShare : nil, now: begin)
+                for frame in leading { state.countLeading(frame, now: begin) }
+                state.count(
+                    outcome, isRepetition: !isNew, fullSize: order.sizes(for: source).full, begin: begin, end: end)
+                state.isDelivering = true
+                return true
+            }
+            guard isWanted else { return }
+            for frame in leading { onFrame(frame) }
+            if case .encoded(let frame) = outcome { onFrame(frame) }
+            monitor.update { $0.isDelivering = false }
+            lookForDrift()
+        } catch {
+            let now = monotonicNow()
+            monitor.update { state in
+                if isNew { state.statistics.framesDropped += 1 }
+                if state.isCurrent(order) { state.cadence.failed(now: now) }
+            }
+            onEvent(.failed(error))
+        }
+    }
+
+    /// Looks whether what viewers have is what the encoder takes it for; where not, they get a key frame.
+    private func lookForDrift() {
+        do throws(VideoCodingError) {
+            guard try encoder.findsDrift() else { return }
+            monitor.update { state in
+                state.statistics.driftsDetected += 1
+                state.cadence.requestKeyFrame()
+            }
+            onEvent(.drifted)
+        } catch {
+            onEvent(.failed(error))
+        }
+    }
+}
