@@ -1,0 +1,2 @@
+#pragma once
+#include <libavcodec/avcodec.h>
