@@ -96,7 +96,7 @@ enum BlockTransform {
         store((sum &- outer &+ half) &>> places, to: values + 3 * stride)
     }
 
-    /// The Walsh-Hadamard transform of the first coefficients of sixteen blocks, four times the orthonormal one.
+    /// The Walsh-Hadamard transform of the DC coefficients of sixteen blocks, four times the orthonormal one.
     @inline(__always)
     static func forwardWalsh(_ values: UnsafePointer<Float>, to coefficients: UnsafeMutablePointer<Float>) {
         withUnsafeTemporaryAllocation(of: Float.self, capacity: 16) { rows in
@@ -118,7 +118,7 @@ enum BlockTransform {
         }
     }
 
-    /// The first coefficients of sixteen blocks (RFC 6386 §14.3).
+    /// The DC coefficients of sixteen blocks, of a Y2 block (RFC 6386 §14.3).
     @inline(__always)
     static func inverseWalsh(_ coefficients: UnsafePointer<Int16>, to blocks: UnsafeMutablePointer<Int16>) {
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: 16) { columns in

@@ -2,25 +2,24 @@
 struct Quantizer {
     /// 0 (finest) to 127.
     let index: Int
-    /// Luma's coefficients but the first, which go into a block of their own.
-    let luma: Int32
-    /// That block's first coefficient, and its others.
-    let second: (first: Int32, others: Int32)
-    let chroma: (first: Int32, others: Int32)
+    /// Luma's AC coefficients; its DC coefficients go into the Y2 block.
+    let lumaAC: Int32
+    let y2: (dc: Int32, ac: Int32)
+    let chroma: (dc: Int32, ac: Int32)
 
     init(index: Int) {
         let index = min(max(index, 0), 127)
         self.index = index
-        let (first, others) = (Self.first[index], Self.others[index])
-        luma = others
-        second = (first * 2, max(others * 155 / 100, 8))
-        chroma = (min(first, 132), others)
+        let (dc, ac) = (Self.dc[index], Self.ac[index])
+        lumaAC = ac
+        y2 = (dc * 2, max(ac * 155 / 100, 8))
+        chroma = (min(dc, 132), ac)
     }
 
     /// The step between two coefficients of luma at this index.
-    static func step(of index: Int) -> Int32 { others[min(max(index, 0), 127)] }
+    static func step(of index: Int) -> Int32 { ac[min(max(index, 0), 127)] }
 
-    private static let first: [Int32] = [
+    private static let dc: [Int32] = [
         4, 5, 6, 7, 8, 9, 10, 10, 11, 12, 13, 14, 15, 16, 17, 17, 18, 19, 20, 20, 21, 21, 22, 22, 23, 23, 24, 25, 25,
         26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 46, 47, 48, 49, 50, 51,
         52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 76, 77, 78,
@@ -28,7 +27,7 @@ struct Quantizer {
         116, 118, 122, 124, 126, 128, 130, 132, 134, 136, 138, 140, 143, 145, 148, 151, 154, 157,
     ]
 
-    private static let others: [Int32] = [
+    private static let ac: [Int32] = [
         4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
         33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 60, 62,
         64, 66, 68, 70, 72, 74, 76, 78, 80, 82, 84, 86, 88, 90, 92, 94, 96, 98, 100, 102, 104, 106, 108, 110, 112, 114,

@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// Collects the decisions that say the coefficients of blocks (RFC 6386 §13), and writes them once all are known: with
-/// probabilities that suit them, where saying so takes fewer bits than it saves.
+/// Collects the tokens of blocks (RFC 6386 §13), and writes them once all are known: with probabilities that suit them,
+/// where saying so takes fewer bits than it saves.
 ///
-/// A decision is a number: twice the place of its probability, and one more where it is true.
-final class CoefficientWriter {
-    /// Kinds of block.
-    enum Kind: Int {
-        /// Luma without its first coefficient.
-        case luma = 0
-        /// The first coefficients of luma.
-        case second = 1
+/// A token is some decisions, each of which is a number: twice the place of its probability, and one more where it is true.
+final class TokenWriter {
+    /// Kinds of block (RFC 6386 §13.3).
+    enum BlockKind: Int {
+        /// Luma whose DC coefficients are in a Y2 block.
+        case lumaWithoutDC = 0
+        /// The DC coefficients of a macroblock's sixteen blocks of luma.
+        case y2 = 1
         case chroma = 2
 
         /// Where its coefficients begin.
-        var first: Int { self == .luma ? 1 : 0 }
+        var first: Int { self == .lumaWithoutDC ? 1 : 0 }
     }
 
     /// Probabilities that hold for each frame: of signs, and of the bits of large values, category by category.
@@ -28,7 +28,7 @@ final class CoefficientWriter {
     private static let categories: [(base: Int32, bits: Int32, place: Int32)] = [
         (5, 1, 1), (7, 2, 2), (11, 3, 4), (19, 4, 7), (35, 5, 11), (67, 11, 16),
     ]
-    /// The order in which coefficients go: their places, of four bits each, the first the lowest.
+    /// The zigzag order in which coefficients go: their places, of four bits each, the first the lowest.
     private static let order: UInt64 = 0xFEB7_ADC9_6325_8410
 
     /// Where in a block the coefficient stands that comes in this position.
@@ -106,16 +106,18 @@ final class CoefficientWriter {
     /// Bytes so far, about.
     var byteCount: Int { price >> 11 }
 
-    /// After which of a block's coefficients only zeros follow.
-    func end(of levels: UnsafePointer<Int16>) -> Int {
-        var end = 16
-        while end > 0, levels[zigzag[end - 1]] == 0 { end -= 1 }
-        return end
+    /// The position of a block's EOB token: only zeros follow.
+    func endOfBlock(in levels: UnsafePointer<Int16>) -> Int {
+        var position = 16
+        while position > 0, levels[zigzag[position - 1]] == 0 { position -= 1 }
+        return position
     }
 
-    /// Writes a block of 16 coefficients, row by row as they lie `stride` apart, those from `end` on zeros; `context` is how
-    /// many of the blocks above and left have some. Whether this has.
-    func write(_ levels: UnsafePointer<Int16>, stride: Int, end: Int, _ kind: Kind, context: Int) -> Bool {
+    /// Writes a block of 16 coefficients, row by row as they lie `stride` apart, up to its EOB; `context` is how many of the
+    /// blocks above and left have some. Whether this has.
+    func write(
+        _ levels: UnsafePointer<Int16>, stride: Int, endOfBlock: Int, _ kind: BlockKind, context: Int
+    ) -> Bool {
         if count + Self.mostOfBlock > capacity { grow() }
         let first = kind.first
         let base = kind.rawValue * CoefficientProbabilities.kindStride
@@ -132,20 +134,21 @@ final class CoefficientWriter {
             counts[decision] &+= 1
             sum &+= Int(prices[decision])
         }
-        var mayEnd = true
-        while position < end {
-            if mayEnd { decide(1, place) }
+        // No EOB comes after a zero.
+        var mayBeEnd = true
+        while position < endOfBlock {
+            if mayBeEnd { decide(1, place) }
             let value = Int32(levels[zigzag[position] &* stride])
             position &+= 1
             let following = base &+ bandPlaces[position]
             guard value != 0 else {
                 decide(0, place &+ 1)
-                mayEnd = false
+                mayBeEnd = false
                 place = following
                 continue
             }
             decide(1, place &+ 1)
-            mayEnd = true
+            mayBeEnd = true
             let magnitude = abs(value)
             if magnitude == 1 {
                 decide(0, place &+ 2)
@@ -182,10 +185,10 @@ final class CoefficientWriter {
             }
             decide(value < 0 ? 1 : 0, Self.adaptableCount)
         }
-        if end < 16 { decide(0, place) }
+        if endOfBlock < 16 { decide(0, place) }
         count = next - decisions
         price &+= sum
-        return end > first
+        return endOfBlock > first
     }
 
     private func grow() {

@@ -22,15 +22,16 @@ final class MacroblockCoder {
 
     /// What is told: the 16 values of each block lie ``laneCount`` apart.
     let levels: UnsafeMutablePointer<Int16>
-    /// For each lane, after which coefficient only zeros follow, in the order in which they go.
-    let ends: UnsafeMutablePointer<Int32>
-    /// Those of the block of luma's first coefficients.
-    let secondLevels: UnsafeMutablePointer<Int16>
+    /// For each lane, the position of its EOB.
+    let endsOfBlocks: UnsafeMutablePointer<Int32>
+    /// Those of the Y2 block.
+    let y2Levels: UnsafeMutablePointer<Int16>
     private let differences: UnsafeMutablePointer<Int16>
     private let now: UnsafeMutablePointer<UInt8>
     private let prediction: UnsafeMutablePointer<UInt8>
     private let coefficients: UnsafeMutablePointer<BlockTransform.Floats>
-    private let firsts: UnsafeMutablePointer<Float>
+    /// The DC coefficients of luma's blocks, then what the Walsh-Hadamard transform makes of them.
+    private let dcCoefficients: UnsafeMutablePointer<Float>
     /// Samples of the reference, luma and both planes of chroma.
     private var reference: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt8>)
     private var stride = 0
@@ -38,24 +39,24 @@ final class MacroblockCoder {
     init() {
         levels = .allocate(capacity: 16 * Self.laneCount)
         differences = .allocate(capacity: 16 * Self.laneCount)
-        ends = .allocate(capacity: Self.laneCount)
-        secondLevels = .allocate(capacity: 16)
+        endsOfBlocks = .allocate(capacity: Self.laneCount)
+        y2Levels = .allocate(capacity: 16)
         now = .allocate(capacity: Self.sampleCount)
         prediction = .allocate(capacity: Self.sampleCount)
         coefficients = .allocate(capacity: 16)
-        firsts = .allocate(capacity: 32)
+        dcCoefficients = .allocate(capacity: 32)
         reference = (now, now, now)
     }
 
     deinit {
         levels.deallocate()
         differences.deallocate()
-        ends.deallocate()
-        secondLevels.deallocate()
+        endsOfBlocks.deallocate()
+        y2Levels.deallocate()
         now.deallocate()
         prediction.deallocate()
         coefficients.deallocate()
-        firsts.deallocate()
+        dcCoefficients.deallocate()
     }
 
     /// The reference that macroblocks are taken from, and put into.
@@ -207,40 +208,40 @@ final class MacroblockCoder {
     /// Finds what is to be told of the difference, with so many of each block's coefficients; whether that is anything.
     func quantize(_ quantizer: Quantizer, detail: Int) -> Bool {
         takeDifferences()
-        let inverseFirst = 0.5 / Float(quantizer.chroma.first)
-        let inverseOthers = 0.5 / Float(quantizer.luma)
+        let inverseDC = 0.5 / Float(quantizer.chroma.dc)
+        let inverseAC = 0.5 / Float(quantizer.lumaAC)
         var any = SIMD8<Int32>()
         for group in 0..<3 {
             var last = SIMD8<Int32>()
             BlockTransform.forward(differences + group * 8, to: coefficients)
             if group < 2 {
-                UnsafeMutableRawPointer(firsts + group * 8).storeBytes(
+                UnsafeMutableRawPointer(dcCoefficients + group * 8).storeBytes(
                     of: coefficients[0] * 0.5, as: BlockTransform.Floats.self)
                 BlockTransform.store(SIMD8<Int32>(), to: levels + group * 8)
             } else {
-                let found = quantize(coefficients[0] * inverseFirst, to: levels + group * 8)
+                let found = quantize(coefficients[0] * inverseDC, to: levels + group * 8)
                 last = Self.mask(found) & SIMD8<Int32>(repeating: 1)
             }
             for position in max(detail, 1)..<16 {
                 BlockTransform.store(
-                    SIMD8<Int32>(), to: levels + CoefficientWriter.place(position) * Self.laneCount + group * 8)
+                    SIMD8<Int32>(), to: levels + TokenWriter.place(position) * Self.laneCount + group * 8)
             }
             for position in 1..<max(detail, 1) {
-                let place = CoefficientWriter.place(position)
+                let place = TokenWriter.place(position)
                 let found = quantize(
-                    coefficients[place] * inverseOthers, to: levels + place * Self.laneCount + group * 8)
+                    coefficients[place] * inverseAC, to: levels + place * Self.laneCount + group * 8)
                 let mask = Self.mask(found)
                 last = (last & ~mask) | (mask & SIMD8<Int32>(repeating: Int32(truncatingIfNeeded: position &+ 1)))
             }
-            UnsafeMutableRawPointer(ends + group * 8).storeBytes(of: last, as: SIMD8<Int32>.self)
+            UnsafeMutableRawPointer(endsOfBlocks + group * 8).storeBytes(of: last, as: SIMD8<Int32>.self)
             any |= last
         }
-        BlockTransform.forwardWalsh(firsts, to: firsts + 16)
+        BlockTransform.forwardWalsh(dcCoefficients, to: dcCoefficients + 16)
         for half in 0..<2 {
-            var scale = BlockTransform.Floats(repeating: 0.5 / Float(quantizer.second.others))
-            if half == 0 { scale[0] = 0.5 / Float(quantizer.second.first) }
-            let values = UnsafeRawPointer(firsts + 16 + half * 8).loadUnaligned(as: BlockTransform.Floats.self)
-            any |= quantize(values * scale, to: secondLevels + half * 8)
+            var scale = BlockTransform.Floats(repeating: 0.5 / Float(quantizer.y2.ac))
+            if half == 0 { scale[0] = 0.5 / Float(quantizer.y2.dc) }
+            let values = UnsafeRawPointer(dcCoefficients + 16 + half * 8).loadUnaligned(as: BlockTransform.Floats.self)
+            any |= quantize(values * scale, to: y2Levels + half * 8)
         }
         return any != SIMD8<Int32>()
     }
@@ -302,19 +303,19 @@ final class MacroblockCoder {
     func reconstruct(column: Int, row: Int, hasLevels: Bool, _ quantizer: Quantizer) {
         guard hasLevels else { return restoreReference(column: column, row: row, from: prediction) }
         for index in 0..<16 {
-            let step = index == 0 ? quantizer.second.first : quantizer.second.others
-            secondLevels[index] = Int16(truncatingIfNeeded: Int32(secondLevels[index]) * step)
+            let step = index == 0 ? quantizer.y2.dc : quantizer.y2.ac
+            y2Levels[index] = Int16(truncatingIfNeeded: Int32(y2Levels[index]) * step)
         }
-        let others = SIMD8<Int32>(repeating: quantizer.luma)
+        let ac = SIMD8<Int32>(repeating: quantizer.lumaAC)
         for group in 0..<3 {
             for place in 1..<16 {
                 let target = levels + place * Self.laneCount + group * 8
-                BlockTransform.store(BlockTransform.load(target) &* others, to: target)
+                BlockTransform.store(BlockTransform.load(target) &* ac, to: target)
             }
         }
-        let firsts = SIMD8<Int32>(repeating: quantizer.chroma.first)
-        BlockTransform.store(BlockTransform.load(levels + 16) &* firsts, to: levels + 16)
-        BlockTransform.inverseWalsh(secondLevels, to: levels)
+        let chromaDC = SIMD8<Int32>(repeating: quantizer.chroma.dc)
+        BlockTransform.store(BlockTransform.load(levels + 16) &* chromaDC, to: levels + 16)
+        BlockTransform.inverseWalsh(y2Levels, to: levels)
         for group in 0..<3 { BlockTransform.inverse(levels + group * 8) }
         putLuma(to: reference.0 + row * 16 * stride + column * 16)
         let offset = row * 8 * (stride / 2) + column * 8

@@ -49,7 +49,7 @@ struct PatchRate {
 
     /// What a patch will take, about.
     func byteCount(novelty: Int, quantizer: Quantizer) -> Int {
-        Int(factor * Double(novelty) / pow(Double(quantizer.luma), Self.power))
+        Int(factor * Double(novelty) / pow(Double(quantizer.lumaAC), Self.power))
     }
 
     /// The finest quantizer at which a patch takes about so many bytes.
@@ -58,7 +58,7 @@ struct PatchRate {
         var (low, high) = (indices.lowerBound, indices.upperBound)
         while low < high {
             let middle = (low + high) / 2
-            if Double(Quantizer(index: middle).luma) < step { low = middle + 1 } else { high = middle }
+            if Double(Quantizer(index: middle).lumaAC) < step { low = middle + 1 } else { high = middle }
         }
         return Quantizer(index: low)
     }
@@ -66,7 +66,7 @@ struct PatchRate {
     /// A patch took so much.
     mutating func took(byteCount: Int, novelty: Int, quantizer: Quantizer) {
         guard novelty > 1000, byteCount > 200 else { return }
-        let found = Double(byteCount) * pow(Double(quantizer.luma), Self.power) / Double(novelty)
+        let found = Double(byteCount) * pow(Double(quantizer.lumaAC), Self.power) / Double(novelty)
         factor += (found - factor) * Self.weight
     }
 

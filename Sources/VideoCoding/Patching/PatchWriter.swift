@@ -31,13 +31,13 @@ final class PatchWriter {
     private typealias BlockFlags = SIMD16<UInt8>
 
     private let macroblock = MacroblockCoder()
-    private let writer = CoefficientWriter()
+    private let writer = TokenWriter()
     /// Macroblocks of the reference as they were, in the order in which they were changed.
     private var undo: UnsafeMutablePointer<UInt8>
     private var undoCapacity = 256
     private var changedPlaces: [(column: Int, row: Int)] = []
     /// For each column of macroblocks, in which row was the last with coefficients, and which of its blocks had some: luma's
-    /// four columns, two of each chroma plane, and the first coefficients of luma (RFC 6386 §13.3).
+    /// four columns, two of each chroma plane, and Y2 (RFC 6386 §13.3).
     private var above: [(row: Int, blocks: BlockFlags)] = []
 
     init() {
@@ -73,7 +73,7 @@ final class PatchWriter {
     ) throws(VideoCodingError) -> (data: [UInt8], coded: MacroblockMap)? {
         macroblock.use(reference.samples)
         writer.begin(probabilities)
-        var modes = InterFrameWriter.Modes(size: picture.size, scroll: order.scroll)
+        var modes = PredictionModes(size: picture.size, scroll: order.scroll)
         let coded = try picture.withPlanePointers { (planes) throws(VideoCodingError) in
             writeCoefficients(order, of: MacroblockCoder.Planes(planes, size: picture.size), &modes)
         }
@@ -88,7 +88,7 @@ final class PatchWriter {
             interProbability: UInt8(min(max(modes.intraCount * 256 / max(modes.coded.cells.count, 1), 1), 255)))
         var encoder = InterFrameWriter.begin()
         InterFrameWriter.write(header, to: &encoder)
-        InterFrameWriter.write(modes, header, to: &encoder)
+        modes.write(after: header, to: &encoder)
         return (InterFrameWriter.finish(encoder, coefficients: writer.finish()), coded)
     }
 
@@ -117,7 +117,7 @@ final class PatchWriter {
     /// Writes what macroblocks are told with, and puts what comes of it into the reference. The macroblocks that are now as
     /// the picture has them; nil where it becomes too long.
     private func writeCoefficients(
-        _ order: Order, of picture: MacroblockCoder.Planes, _ modes: inout InterFrameWriter.Modes
+        _ order: Order, of picture: MacroblockCoder.Planes, _ modes: inout PredictionModes
     ) -> MacroblockMap? {
         var map = order.changed
         changedPlaces.removeAll(keepingCapacity: true)
@@ -159,24 +159,26 @@ final class PatchWriter {
     private func writeMacroblock(above: inout BlockFlags, left: inout BlockFlags) {
         @inline(__always)
         func write(
-            _ levels: UnsafePointer<Int16>, _ stride: Int, end: Int, _ kind: CoefficientWriter.Kind, column: Int,
+            _ levels: UnsafePointer<Int16>, _ stride: Int, endOfBlock: Int, _ kind: TokenWriter.BlockKind, column: Int,
             row: Int
         ) {
             let context = Int(above[column] &+ left[row])
-            let has = writer.write(levels, stride: stride, end: end, kind, context: context)
+            let has = writer.write(levels, stride: stride, endOfBlock: endOfBlock, kind, context: context)
             above[column] = has ? 1 : 0
             left[row] = has ? 1 : 0
         }
-        let second = macroblock.secondLevels
-        write(second, 1, end: writer.end(of: second), .second, column: 8, row: 8)
-        let (levels, stride, ends) = (macroblock.levels, MacroblockCoder.laneCount, macroblock.ends)
+        let y2 = macroblock.y2Levels
+        write(y2, 1, endOfBlock: writer.endOfBlock(in: y2), .y2, column: 8, row: 8)
+        let (levels, stride, ends) = (macroblock.levels, MacroblockCoder.laneCount, macroblock.endsOfBlocks)
         for block in 0..<16 {
-            write(levels + block, stride, end: Int(ends[block]), .luma, column: block & 3, row: block >> 2)
+            write(
+                levels + block, stride, endOfBlock: Int(ends[block]), .lumaWithoutDC, column: block & 3,
+                row: block >> 2)
         }
         for (first, place) in [(16, 4), (20, 6)] as [(Int, Int)] {
             for block in 0..<4 {
                 write(
-                    levels + first + block, stride, end: Int(ends[first + block]), .chroma,
+                    levels + first + block, stride, endOfBlock: Int(ends[first + block]), .chroma,
                     column: place + block & 1, row: place + block >> 1)
             }
         }

@@ -13,7 +13,7 @@ enum ScrollFrame {
         let header = InterFrameWriter.Header(
             quantizer: quantizer, updates: updates, skipProbability: InterFrameWriter.surelyTrue)
         InterFrameWriter.write(header, to: &encoder)
-        InterFrameWriter.write(InterFrameWriter.Modes(size: scroll.size, scroll: scroll), header, to: &encoder)
+        PredictionModes(size: scroll.size, scroll: scroll).write(after: header, to: &encoder)
         return InterFrameWriter.finish(encoder, coefficients: InterFrameWriter.emptyPartition)
     }
 }

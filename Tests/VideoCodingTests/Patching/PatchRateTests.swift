@@ -22,7 +22,7 @@ struct PatchRateTests {
             rate.took(byteCount: byteCount, novelty: novelty, quantizer: quantizer)
             rate.spend(byteCount: byteCount, bytesPerSecond: bytesPerSecond, timestamp: time)
             bytes[index / 30] += byteCount
-            steps.append(quantizer.luma)
+            steps.append(quantizer.lumaAC)
         }
         return (bytes, steps)
     }
@@ -37,7 +37,7 @@ struct PatchRateTests {
         for (second, bytes) in bytes.enumerated().dropFirst() {
             // As coarse as can be is as little as there is, as fine as can be as much as is of use.
             let used = steps[second * 30..<second * 30 + 30]
-            let (finest, coarsest) = (Quantizer(index: 8).luma, Quantizer(index: 127).luma)
+            let (finest, coarsest) = (Quantizer(index: 8).lumaAC, Quantizer(index: 127).lumaAC)
             #expect(Double(bytes) <= bytesPerSecond * 1.1 || used.contains(coarsest), "\(second): \(bytes)")
             #expect(Double(bytes) >= bytesPerSecond * 0.7 || used.contains(finest), "\(second): \(bytes)")
         }

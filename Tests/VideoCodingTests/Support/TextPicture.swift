@@ -80,3 +80,23 @@ struct TextPicture {
         }
     }
 }
+
+extension TextPicture {
+    /// The same with colours that move with the text, other ones for each number.
+    func coloured(_ number: Int) -> PixelBuffer {
+        let text = i420
+        return PixelBuffer(size: size, format: .i420) { planes, strides in
+            text.withPlanes { set in
+                for row in 0..<size.height {
+                    for column in 0..<size.width {
+                        let value = set.planes[0][row * set.strides[0] + column]
+                        planes[0][row * strides[0] + column] = value
+                        guard row.isMultiple(of: 2), column.isMultiple(of: 2) else { continue }
+                        planes[1][row / 2 * strides[1] + column / 2] = value < 100 ? UInt8(90 + number * 30) : 128
+                        planes[2][row / 2 * strides[2] + column / 2] = value < 100 ? UInt8(170 - number * 30) : 128
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Media
+import Testing
+
+@testable import VideoCoding
+
+@Suite("FrameHeader")
+struct FrameHeaderTests {
+    @Test("What a frame becomes beside the last picture is read from its header", arguments: [1, 2, 3])
+    func layers(count: Int) throws {
+        let size = PixelSize(width: 320, height: 240)
+        let encoder = try VP8Encoder(
+            configuration: .init(size: size, bitsPerSecond: 500_000, temporalLayers: count))
+        var text = TextPicture(size: size)
+        let pictures = (0..<90).map { index in
+            text.draw(0x5A_1234_55AA, x: index * 8 % 320, y: index / 40 * 16 + 100)
+            return text.i420
+        }
+        let frames = try encoder.encode(pictures).compactMap { $0 }
+        let updates = try frames.map { try #require(FrameHeader(frame: $0.data)).updates }
+        #expect(updates[0] == .all && frames[0].isKeyFrame)
+        switch count {
+        case 1:
+            // Now and then libvpx has a picture stay.
+            #expect(updates.dropFirst().contains { $0.golden } && updates.contains { !$0.golden })
+        case 2: #expect(updates.dropFirst().allSatisfy { $0 == ReferenceUpdates(golden: false, alternate: false) })
+        default:
+            for (frame, updates) in zip(frames, updates).dropFirst() {
+                #expect(updates.golden == (frame.temporalLayer.id == 1) && !updates.alternate)
+            }
+        }
+    }
+
+    @Test("A header that ends early is none")
+    func truncation() {
+        let frame = ScrollFrame.data(
+            Scroll(size: PixelSize(width: 16, height: 16), rows: 1, moved: [0]), quantizer: 20,
+            updates: ReferenceUpdates(golden: true, alternate: false))
+        #expect(FrameHeader(frame: frame)?.updates == ReferenceUpdates(golden: true, alternate: false))
+        for count in 0..<5 { #expect(FrameHeader(frame: Array(frame[..<count])) == nil) }
+    }
+}

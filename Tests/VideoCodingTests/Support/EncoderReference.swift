@@ -1,0 +1,22 @@
+import Media
+
+@testable import VideoCoding
+
+extension VP8Encoder {
+    /// What its next frame builds on, as far as it is shown, plane after plane.
+    func lastFrame() throws -> [[UInt8]] {
+        let size = configuration.size
+        var planes: [[UInt8]] = []
+        _ = try changeReference { reference -> Void? in
+            reference.withPlanes { plane, stride in
+                let extent = PixelFormat.i420.planeExtent(planes.count, of: size)
+                planes.append(
+                    (0..<extent.rows).flatMap { row in
+                        UnsafeBufferPointer(start: plane + row * stride, count: extent.rowBytes)
+                    })
+            }
+            return nil
+        }
+        return planes
+    }
+}
