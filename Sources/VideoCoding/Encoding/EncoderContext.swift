@@ -6,11 +6,18 @@ final class EncoderContext {
     private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
     /// Macroblocks in a row, and rows of them.
     private let (columns, rows): (Int, Int)
+    /// What it was last told.
+    private var applied: VP8Encoder.Configuration
+    /// What it was last told to code; nil is all.
+    private(set) var activeMap: MacroblockMap?
+    /// Where more of the picture is to be coded, all is: libvpx has little to gain from being told what not to look at.
+    private static let largestShare = 0.5
 
     init(_ configuration: VP8Encoder.Configuration) throws(VideoCodingError) {
         try configuration.validate()
         columns = (configuration.size.width + 15) / 16
         rows = (configuration.size.height + 15) / 16
+        applied = configuration
         var config = try configuration.makeLibraryConfiguration()
         context = .allocate(capacity: 1)
         context.initialize(to: vpx_codec_ctx_t())
@@ -34,14 +41,33 @@ final class EncoderContext {
         var config = try configuration.makeLibraryConfiguration()
         try check("changing the configuration", vpx_codec_enc_config_set(context, &config))
         for (name, control, value) in configuration.controls { try self.control(name, control, value) }
+        applied = configuration
+    }
+
+    /// Has it go by these settings from the next frame on, but for this quantizer, 0 to 63, and speed.
+    func use(
+        _ configuration: VP8Encoder.Configuration, quantizer: Int, speed: Int? = nil
+    ) throws(VideoCodingError) {
+        var wanted = configuration
+        wanted.speed = speed ?? configuration.speed
+        wanted.minimumQuantizer = quantizer
+        wanted.maximumQuantizer = quantizer
+        if wanted != applied { try apply(wanted) }
     }
 
     func control(_ name: String, _ control: vp8e_enc_control_id, _ value: Int32) throws(VideoCodingError) {
         try check("setting the \(name) to \(value)", cvpx_control_int(context, Int32(control.rawValue), value))
     }
 
-    /// Has these macroblocks alone coded; nil is all.
-    func setActiveMap(_ map: MacroblockMap?) throws(VideoCodingError) {
+    /// Has it code these macroblocks alone from the next frame on; nil is all.
+    func use(_ map: MacroblockMap?) throws(VideoCodingError) {
+        let map = map.flatMap { $0.share <= Self.largestShare ? $0 : nil }
+        guard map != activeMap else { return }
+        try setActiveMap(map)
+        activeMap = map
+    }
+
+    private func setActiveMap(_ map: MacroblockMap?) throws(VideoCodingError) {
         guard let map else {
             // libvpx wants to know the size all the same.
             var all = vpx_active_map_t(active_map: nil, rows: UInt32(rows), cols: UInt32(columns))

@@ -28,27 +28,24 @@ extension VP8Encoder {
             time += Self.leadingInterval
         }
         let changed = MacroblockMap(size: picture.size, cells: finding.remaining)
-        var patch: Patch?
+        let basis = PatchCoder.Basis(model, configuration)
+        var patch: PatchCoder.Patch?
         try changeReference { (reference) throws(VideoCodingError) -> Void? in
             reference.apply(last)
             quality.move(last)
             quality.smear(finding.smeared)
-            guard changed.count <= Self.largestScrolledPatch else { return () }
-            patch = try writePatch(
-                of: picture, over: reference, after: last, changed: changed, timestamp: timestamp)
+            guard changed.count <= PatchCoder.largestScrolledPatch, let basis else { return () }
+            patch = try patches.code(
+                picture, over: reference, after: last, changed: changed, quality: quality, basis, timestamp: timestamp)
             return ()
         }
         if let patch {
-            quality.didCode(patch.coded, quantizer: patch.quantizer)
-            patchRate.spend(
-                byteCount: patch.data.count, bytesPerSecond: Double(configuration.bitsPerSecond) / 8,
-                timestamp: timestamp)
-            var frame = makeFrame(patch.data, quantizer: patch.quantizer, timestamp: time, rotation: rotation)
+            var frame = makeFrame(patch, timestamp: time, rotation: rotation)
             frame.isScroll = true
             return (leading, .encoded(frame))
         }
         // The reference has moved: the viewer is told so first.
-        let quantizer = try context.lastQuantizer()
+        let quantizer = try library.context.lastQuantizer()
         let data = ScrollFrame.data(last, quantizer: quantizer, updates: updates)
         leading.append(makeFrame(data, quantizer: quantizer, timestamp: time, rotation: rotation))
         time += Self.leadingInterval
@@ -67,7 +64,7 @@ extension VP8Encoder {
         guard canPatch, let updates = model.lastUpdates, scroll.size == configuration.size, scroll.isExpressible else {
             return nil
         }
-        let quantizer = try context.lastQuantizer()
+        let quantizer = try library.context.lastQuantizer()
         let data = ScrollFrame.data(scroll, quantizer: quantizer, updates: updates)
         try changeReference { $0.apply(scroll) as Void? }
         quality.move(scroll)

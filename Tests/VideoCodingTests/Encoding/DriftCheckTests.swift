@@ -98,10 +98,10 @@ struct DriftCheckTests {
         var stream = try CheckedStream(Self.size, .everything, seed: 5)
         for _ in 0..<20 { #expect(try !stream.step().hasDrifted) }
         let grey = ReferencePicture(size: Self.size)
-        try stream.encoder.context.copy(.golden, to: grey)
+        try stream.encoder.library.context.copy(.golden, to: grey)
         grey.samples.planes[0][0] ^= 255
         #expect(try !stream.step(.library).hasDrifted)
-        try stream.encoder.context.set(.golden, to: grey)
+        try stream.encoder.library.context.set(.golden, to: grey)
         #expect(try stream.step(.library).hasDrifted)
         #expect(try stream.step(.ours).frames.map(\.isKeyFrame) == [true])
     }

@@ -128,7 +128,7 @@ private struct TwoDecoders {
     }
 }
 
-@Suite("Two decoders", .timeLimit(.minutes(2)))
+@Suite("Two decoders", .timeLimit(.minutes(5)))
 struct TwoDecodersTests {
     /// Kinds of frames: whether ours, what of the picture they say.
     private enum Kind: String, CaseIterable {

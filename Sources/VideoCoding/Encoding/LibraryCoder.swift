@@ -1,8 +1,20 @@
 internal import Media
 
-/// What libvpx is told to make of a picture: how coarse, which macroblocks, and whether it is blurred first.
-extension VP8Encoder {
+/// Has libvpx code pictures, and chooses what it is told of each: how coarse, which macroblocks, and whether it is blurred
+/// first.
+struct LibraryCoder {
     typealias Packet = (data: [UInt8], isKeyFrame: Bool)
+
+    /// What is made now.
+    private(set) var configuration: VP8Encoder.Configuration
+    private(set) var context: EncoderContext
+    /// How many bits are there for a picture, and what it takes.
+    private var control = QuantizerControl()
+    /// What was blurred and is not sharp yet.
+    private(set) var sharpening: PictureSharpening?
+    /// When libvpx was last given something new.
+    private var lastChangeAt: Duration?
+    private lazy var converter = VideoConverter()
 
     /// What a picture may take at most that is coarse, and one that is blurred, in time at the bitrate.
     private static let longestPicture = Duration.milliseconds(500)
@@ -16,13 +28,59 @@ extension VP8Encoder {
     /// How many times more bits than a limit have a key frame made once more.
     private static let largestExcess = 1.5
 
+    init(_ configuration: VP8Encoder.Configuration) throws(VideoCodingError) {
+        self.configuration = configuration
+        context = try EncoderContext(configuration)
+    }
+
+    /// Changes what is made. On an error everything stays as it was. Another size is another encoder of libvpx's.
+    mutating func reconfigure(_ new: VP8Encoder.Configuration) throws(VideoCodingError) {
+        if new.size == configuration.size {
+            do throws(VideoCodingError) {
+                try context.apply(new)
+            } catch {
+                // Half of it may have been taken.
+                try context.apply(configuration)
+                throw error
+            }
+        } else {
+            context = try EncoderContext(new)
+        }
+        configuration = new
+    }
+
+    /// Time passes to that of a picture, which was held for `wait`.
+    mutating func pass(to timestamp: Duration, wait: Duration) {
+        control.pass(
+            to: timestamp, wait: wait, bitsPerSecond: configuration.bitsPerSecond,
+            burst: configuration.burstBitsPerSecond)
+    }
+
+    /// Others took bits of the stream.
+    mutating func spend(_ bits: Int) {
+        control.spend(bits)
+    }
+
+    /// What was blurred stays so: a key frame comes.
+    mutating func forgetSharpening() {
+        sharpening = nil
+    }
+
+    /// What was coded goes out.
+    mutating func took(byteCount: Int) {
+        sharpening?.took(byteCount: byteCount)
+    }
+
+    // MARK: Key frames
+
     /// A key frame that keeps to its limit: as fine as that allows, and where the coarsest quantizer that is wanted would
     /// take far more, blurred. What is blurred is sharpened by the frames that follow.
-    func encodeKeyFrame(
-        of picture: any PixelPlanes, time: (ticks: Int, duration: Int), flags: Int
+    mutating func encodeKeyFrame(
+        of picture: any PixelPlanes, timestamp: Duration, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
+        lastChangeAt = timestamp
         sharpening = nil
-        try setActiveMap(nil)
+        try context.use(nil)
         var attempt = try attemptKeyFrame(of: picture)
         guard var packet = try encode(attempt, time: time, flags: flags) else { return nil }
         if Double(packet.data.count * 8) > attempt.limit * Self.largestExcess,
@@ -38,18 +96,18 @@ extension VP8Encoder {
         return packet
     }
 
-    private func encode(
+    private mutating func encode(
         _ attempt: Attempt, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
         try encode(attempt.picture, as: attempt.content, quantizer: attempt.quantizer, time: time, flags: flags)
     }
 
     /// Has libvpx encode a picture with this quantizer, and learns from it.
-    private func encode(
+    private mutating func encode(
         _ picture: any PixelPlanes, as content: QuantizerControl.Picture, quantizer: Int,
         time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
-        try use(quantizer: quantizer)
+        try context.use(configuration, quantizer: quantizer)
         guard let packet = try context.encode(picture, time: time, flags: flags) else { return nil }
         control.took(packet.data.count * 8, for: content, quantizer: try lastQuantizer())
         return packet
@@ -72,7 +130,7 @@ extension VP8Encoder {
         let isBlurred: Bool
     }
 
-    private func attemptKeyFrame(of picture: any PixelPlanes) throws(VideoCodingError) -> Attempt {
+    private mutating func attemptKeyFrame(of picture: any PixelPlanes) throws(VideoCodingError) -> Attempt {
         let content = QuantizerControl.Picture(kind: .keyFrame, activity: try PictureActivity.sum(of: picture))
         let range = configuration.minimumQuantizer...configuration.maximumQuantizer
         let limit = bits(configuration.keyFrameLimit)
@@ -93,7 +151,7 @@ extension VP8Encoder {
     }
 
     /// The picture, blurred until it takes little enough at the coarsest quantizer.
-    private func blurred(
+    private mutating func blurred(
         _ picture: any PixelPlanes, as kind: QuantizerControl.Picture.Kind
     ) throws(VideoCodingError) -> (picture: any PixelPlanes, content: QuantizerControl.Picture) {
         var result = picture
@@ -108,30 +166,33 @@ extension VP8Encoder {
         return (result, content)
     }
 
+    // MARK: Frames between them
+
     /// A frame that builds on those before it: a part of a picture that is being sharpened, or what changed, as fine as
-    /// there are bits for it, or, where nothing did, all of it a little finer.
-    func encodeInterFrame(
-        of picture: any PixelPlanes, changed: MacroblockMap?, weight: Double, timestamp: Duration,
-        time: (ticks: Int, duration: Int), flags: Int
+    /// there are bits for it, or, where nothing did, all of it a little finer. `weight` is its share beside the mean of all
+    /// frames.
+    mutating func encodeInterFrame(
+        of picture: any PixelPlanes, changed: MacroblockMap?, quality: CodedQuality, weight: Double,
+        timestamp: Duration, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
         let rests = changed?.isEmpty == true
         let isNewPage = !rests && lastChangeAt.map { timestamp - $0 >= Self.pageTime } ?? false
         if !rests { lastChangeAt = timestamp }
         if let part = try sharpening?.next(picture, changed: changed, bitsPerSecond: configuration.bitsPerSecond) {
-            try use(
-                quantizer: part.quantizer,
+            try context.use(
+                configuration, quantizer: part.quantizer,
                 speed: PictureSharpening.speed(bitsPerSecond: configuration.bitsPerSecond))
-            try setActiveMap(part.map)
+            try context.use(part.map)
             return try context.encode(picture, time: time, flags: flags)
         }
         sharpening = nil
         let isWhole = configuration.temporalLayers > 1
         let map = isWhole ? changed : changed.map { quality.withSomeCoarse($0) }
-        try setActiveMap(isWhole || rests ? nil : map)
+        try context.use(isWhole || rests ? nil : map)
         let range = configuration.minimumQuantizer...configuration.maximumQuantizer
         let last = try lastQuantizer()
         guard !rests else {
-            try use(quantizer: QuantizerControl.finer(than: last, in: range))
+            try context.use(configuration, quantizer: QuantizerControl.finer(than: last, in: range))
             return try context.encode(picture, time: time, flags: flags)
         }
         let content = QuantizerControl.Picture(
@@ -151,7 +212,7 @@ extension VP8Encoder {
     }
 
     /// A page that is new and would take long at the coarsest quantizer is seen at once, blurred, and then sharpened.
-    private func encodeBlurred(
+    private mutating func encodeBlurred(
         _ picture: any PixelPlanes, in map: MacroblockMap, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
         let blurred = try blurred(picture, as: .page).picture
