@@ -193,11 +193,7 @@ let package = Package(
         tests("SDPTests", ["SDP", "TestSupport", "WireFormat"]),
         tests("STUNTests", ["Cryptography", "STUN", "TestSupport", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "CSRTP", "SecureTransport", "WireFormat"]),
-        // FFmpeg's decoder, as a second judge. Nothing that is built without the tests has it.
-        .systemLibrary(name: "CAVCodec", path: "Tests/CAVCodec", providers: [.apt(["libavcodec-dev"])]),
-        tests(
-            "VideoCodingTests",
-            ["CAVCodec", "CPNG", "CVPX", "CYUV", "Locks", "Media", "TestSupport", "VideoCoding"]),
+        tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "TestSupport", "VideoCoding"]),
         .testTarget(
             name: "InteropTests",
             dependencies: [

@@ -40,7 +40,9 @@ extension EncodingGroup {
         guard let state = senders[sender] else { return place }
         let share = share(of: state)
         let shares = shares(with: share)
-        if isLimited(share, in: 0, best: shares.best) { place.quality = limitedQuality(for: share, now: 0, shares: shares) }
+        if isLimited(share, in: 0, best: shares.best) {
+            place.quality = limitedQuality(for: share, now: 0, shares: shares)
+        }
         return place
     }
 

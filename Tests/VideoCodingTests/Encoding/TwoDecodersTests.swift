@@ -128,7 +128,9 @@ private struct TwoDecoders {
     }
 }
 
-@Suite("Two decoders", .timeLimit(.minutes(5)))
+@Suite(
+    "Two decoders", .enabled(if: FFmpegLibrary.installed != nil, "libavcodec59 is not installed"),
+    .timeLimit(.minutes(5)))
 struct TwoDecodersTests {
     /// Kinds of frames: whether ours, what of the picture they say.
     private enum Kind: String, CaseIterable {

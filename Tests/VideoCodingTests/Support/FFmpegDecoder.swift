@@ -1,4 +1,3 @@
-import CAVCodec
 import Glibc
 import Media
 import Testing
@@ -6,39 +5,49 @@ import Testing
 @testable import VideoCoding
 
 /// FFmpeg's VP8 decoder, which has nothing in common with libvpx's: a second judge.
+///
+/// It is loaded where it is there, so that the tests are built without it.
 final class FFmpegDecoder {
-    private var context: UnsafeMutablePointer<AVCodecContext>?
-    private var packet = av_packet_alloc()
-    private var frame = av_frame_alloc()
+    private let library: FFmpegLibrary
+    private var context: UnsafeMutableRawPointer?
+    private var packet: UnsafeMutableRawPointer?
+    private var frame: UnsafeMutableRawPointer?
 
     init() throws {
-        context = avcodec_alloc_context3(avcodec_find_decoder(AV_CODEC_ID_VP8))
+        library = try #require(FFmpegLibrary.installed)
+        let codec = try #require(library.findDecoder("vp8"))
+        context = library.allocateContext(codec)
+        packet = library.allocatePacket()
+        frame = library.allocateFrame()
         // With more, a frame comes out when others have gone in.
-        try #require(context).pointee.thread_count = 1
-        try #require(avcodec_open2(context, nil, nil) == 0)
+        try #require(library.setInteger(context, "threads", 1, 0) == 0)
+        try #require(library.open(context, codec, nil) == 0)
     }
 
     deinit {
-        av_frame_free(&frame)
-        av_packet_free(&packet)
-        avcodec_free_context(&context)
+        library.freeFrame(&frame)
+        library.freePacket(&packet)
+        library.freeContext(&context)
     }
 
     /// Decodes a frame, and says whether its picture is this one, to a sample.
     func decode(_ data: [UInt8], showsWhatIs picture: ReferencePicture, of size: PixelSize) throws -> Bool {
         let packet = try #require(packet)
-        av_packet_unref(packet)
+        library.clearPacket(packet)
         // With the padding that the decoder reads beyond the end.
-        try #require(av_new_packet(packet, Int32(data.count)) == 0)
-        memcpy(packet.pointee.data, data, data.count)
-        try #require(avcodec_send_packet(context, packet) == 0)
+        try #require(library.fillPacket(packet, Int32(data.count)) == 0)
+        let memory = packet.load(fromByteOffset: FFmpegLibrary.packetData, as: UnsafeMutableRawPointer?.self)
+        try #require(memory).copyMemory(from: data, byteCount: data.count)
+        try #require(library.send(context, packet) == 0)
         let frame = try #require(frame)
-        try #require(avcodec_receive_frame(context, frame) == 0)
-        guard frame.pointee.format == AV_PIX_FMT_YUV420P.rawValue, Int(frame.pointee.width) == size.width,
-            Int(frame.pointee.height) == size.height
+        try #require(library.receive(context, frame) == 0)
+        let (width, height, format) = FFmpegLibrary.frameShape
+        guard frame.load(fromByteOffset: format, as: Int32.self) == FFmpegLibrary.i420,
+            frame.load(fromByteOffset: width, as: Int32.self) == Int32(size.width),
+            frame.load(fromByteOffset: height, as: Int32.self) == Int32(size.height)
         else { return false }
-        let planes = [frame.pointee.data.0, frame.pointee.data.1, frame.pointee.data.2]
-        let strides = [frame.pointee.linesize.0, frame.pointee.linesize.1, frame.pointee.linesize.2]
+        let planes = frame.assumingMemoryBound(to: UnsafePointer<UInt8>?.self)
+        let strides = (frame + FFmpegLibrary.frameStrides).assumingMemoryBound(to: Int32.self)
         var (index, isSame) = (0, true)
         picture.withPlanes { plane, stride in
             let extent = PixelFormat.i420.planeExtent(index, of: size)
@@ -50,5 +59,58 @@ final class FFmpegDecoder {
             index += 1
         }
         return isSame
+    }
+}
+
+/// What is needed of Debian 12's libavcodec, by its names and, of its structures, by their places.
+struct FFmpegLibrary: Sendable {
+    typealias Pointer = UnsafeMutableRawPointer
+    typealias Free = @convention(c) (UnsafeMutablePointer<Pointer?>) -> Void
+    typealias Exchange = @convention(c) (Pointer?, Pointer?) -> Int32
+
+    let findDecoder: @convention(c) (UnsafePointer<CChar>) -> Pointer?
+    let allocateContext: @convention(c) (Pointer?) -> Pointer?
+    let open: @convention(c) (Pointer?, Pointer?, Pointer?) -> Int32
+    let send: Exchange
+    let receive: Exchange
+    let freeContext: Free
+    let allocatePacket: @convention(c) () -> Pointer?
+    let fillPacket: @convention(c) (Pointer?, Int32) -> Int32
+    let clearPacket: @convention(c) (Pointer?) -> Void
+    let freePacket: Free
+    let allocateFrame: @convention(c) () -> Pointer?
+    let freeFrame: Free
+    let setInteger: @convention(c) (Pointer?, UnsafePointer<CChar>, Int64, Int32) -> Int32
+
+    /// Of `AVPacket` and `AVFrame`, of which the planes come first; `AV_PIX_FMT_YUV420P`.
+    static let packetData = 24
+    static let frameStrides = 64
+    static let frameShape = (width: 104, height: 108, format: 116)
+    static let i420: Int32 = 0
+
+    /// Nil where it is not there.
+    static let installed = FFmpegLibrary()
+
+    private init?() {
+        // The versions that the places above are of.
+        guard let utilities = dlopen("libavutil.so.57", RTLD_NOW), let codecs = dlopen("libavcodec.so.59", RTLD_NOW)
+        else { return nil }
+        func function<Function>(_ name: String, in library: Pointer) -> Function {
+            guard let symbol = dlsym(library, name) else { fatalError("FFmpeg has no \(name)") }
+            return unsafeBitCast(symbol, to: Function.self)
+        }
+        findDecoder = function("avcodec_find_decoder_by_name", in: codecs)
+        allocateContext = function("avcodec_alloc_context3", in: codecs)
+        open = function("avcodec_open2", in: codecs)
+        send = function("avcodec_send_packet", in: codecs)
+        receive = function("avcodec_receive_frame", in: codecs)
+        freeContext = function("avcodec_free_context", in: codecs)
+        allocatePacket = function("av_packet_alloc", in: codecs)
+        fillPacket = function("av_new_packet", in: codecs)
+        clearPacket = function("av_packet_unref", in: codecs)
+        freePacket = function("av_packet_free", in: codecs)
+        allocateFrame = function("av_frame_alloc", in: utilities)
+        freeFrame = function("av_frame_free", in: utilities)
+        setInteger = function("av_opt_set_int", in: utilities)
     }
 }
