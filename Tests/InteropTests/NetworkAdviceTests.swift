@@ -1,9 +1,9 @@
 import Foundation
-import NetworkRuntime
 import PeerConnection
 import Testing
 import WireFormat
 
+@testable import NetworkRuntime
 @testable import rtcshare
 
 /// What a person at the terminal is told to try about a network: by options and commands.
@@ -67,12 +67,13 @@ import WireFormat
     @Test("The doctor's advice is of commands and options, in JSON too")
     func doctor() throws {
         var diagnosis = NetworkDiagnosis()
+        diagnosis.interfaces = [NetworkDiagnosis.Interface(name: "eth0", address: "10.0.1.2")]
         diagnosis.multicastWorks = true
-        diagnosis.mapping = .unknown
         let encoded = try JSONText.encode(DiagnosisReport(diagnosis: diagnosis), isPretty: false)
         let report = try #require(try JSONSerialization.jsonObject(with: encoded) as? [String: Any])
-        #expect(report["multicastWorks"] as? Bool == true && report["hasWayOut"] as? Bool == false)
-        #expect((report["advice"] as? [String])?.count == 1)
+        #expect(report["multicastWorks"] as? Bool == true && report["hasWayOut"] as? Bool == true)
+        let advice = try #require(report["advice"] as? [String])
+        #expect(advice.count == 1 && advice[0].hasSuffix("outside: rtcshare doctor --ice-server stun:HOST"))
         #expect(
             NetworkAdvice.Setting.examination(["stun:HOST", "turn:HOST?transport=tcp"]).words
                 == "rtcshare doctor --ice-server stun:HOST --ice-server 'turn:HOST?transport=tcp'")
