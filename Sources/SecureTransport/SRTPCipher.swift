@@ -167,7 +167,7 @@ struct SRTPCipher {
         counter.0 ^= bytes.loadUnaligned(as: UInt64.self)
         counter.1 ^= bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
         return withUnsafeMutableBytes(of: &counter) { counter in
-            // While keys are derived, this is the master salt.
+            // The salt is in it.
             defer { OPENSSL_cleanse(counter.baseAddress, counter.count) }
             return status(
                 EVP_CipherInit_ex(

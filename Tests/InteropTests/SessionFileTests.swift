@@ -37,6 +37,23 @@ struct SessionFileTests {
         #expect(failure?.message.contains("name the file itself") == true, "\(failure?.message ?? "")")
     }
 
+    @Test("What is read is what was looked at, whatever is put in its place meanwhile")
+    func replacedFile() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("{}", to: "session.json").path
+        try #require(chmod(path, 0o600) == 0)
+        let used = SessionFile(path: path)
+        try used.open()
+        try used.consume()
+        let file = SessionFile(path: path)
+        try file.open()
+        try FileManager.default.removeItem(atPath: path)
+        _ = try folder.write("{}", to: "session.json")
+        try #require(chmod(path, 0o600) == 0)
+        let failure = #expect(throws: CommandFailure.self) { try file.read() }
+        #expect(failure?.status == .inputMissing && failure?.message.contains("was used at") == true)
+    }
+
     @Test(
         "A session of another user is not taken",
         .enabled(if: geteuid() == 0, "only root can give a file to another user"))

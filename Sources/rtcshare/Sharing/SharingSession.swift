@@ -108,6 +108,12 @@ final class SessionFile {
 
     /// Takes the session for this process alone, until the process ends.
     func take(now: Date = Date()) throws(CommandFailure) -> SharingSession {
+        try open()
+        return try read(now: now)
+    }
+
+    /// Opens the file and locks it: what lies at the path from then on is another matter.
+    func open() throws(CommandFailure) {
         do throws(PrivateFile.Objection) {
             descriptor = try PrivateFile(path: path).open(O_RDWR)
         } catch {
@@ -116,6 +122,10 @@ final class SessionFile {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw CommandFailure(.unavailable, "the session \(path) is in use by another rtcshare send")
         }
+    }
+
+    /// The session that is in the opened file.
+    func read(now: Date = Date()) throws(CommandFailure) -> SharingSession {
         let data: Data
         do {
             data = try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).readToEnd() ?? Data()
