@@ -129,14 +129,14 @@ public final class VP8Decoder {
         }
     }
 
-    private func check(_ operation: String, _ code: vpx_codec_err_t) throws(VideoCodingError) {
+    private func check(_ operation: @autoclosure () -> String, _ code: vpx_codec_err_t) throws(VideoCodingError) {
         guard code != VPX_CODEC_OK else { return }
         let detail = vpx_codec_error_detail(context).map { ": " + String(cString: $0) } ?? ""
         switch code {
         case VPX_CODEC_CORRUPT_FRAME, VPX_CODEC_UNSUP_BITSTREAM, VPX_CODEC_UNSUP_FEATURE:
             throw .corruptedFrame(reason: reason(code) + detail)
         default:
-            throw .codecFailed(operation: operation, reason: reason(code) + detail)
+            throw .codecFailed(operation: operation(), reason: reason(code) + detail)
         }
     }
 }

@@ -11,8 +11,8 @@ internal import Media
 /// our own takes: some milliseconds at 1920×1080. A debug build pays that. A release build looks at samples, one in
 /// ``interval`` at most:
 ///
-/// - A key frame and what follows it, whoever made it, until ``sampleLength`` macroblocks are decoded, and then all
-///   references. A share begins with one, which finds what is wrong in general.
+/// - A key frame and what follows it, whoever made it, until ``sampleLength`` macroblocks are decoded or ``sampleTime`` has
+///   passed, and then all references. A share begins with one, which finds what is wrong in general.
 /// - Where no key frame comes, one frame of our own. The decoder is given the encoder's references and probabilities first,
 ///   so that it judges this frame, and what libvpx makes of the picture that is set after it.
 ///
@@ -36,13 +36,19 @@ struct DriftCheck {
     /// Macroblocks of a sample: thirty pictures of 1920×1080, which take a tenth or two of a second to decode and compare, so
     /// that it is some thousandths of a processor's time.
     static let sampleLength = 250_000
+    /// A screen that rests sends a frame a second: a decoder's memory is not kept for it.
+    static let sampleTime = Duration.seconds(5)
     /// More are not noted before somebody looks: a picture becomes a few. Who never looks has no check.
     static let mostFrames = 32
+
+    private static let lastReference = [ReferenceFrame.last]
+    private static let allReferences = ReferenceFrame.allCases
 
     private struct Sample {
         let decoder: VP8Decoder
         let expected: ReferencePicture
         let decoded: ReferencePicture
+        let begin: Duration
         /// How many macroblocks are still to be decoded.
         var rest: Int
         /// The decoder does not know all that libvpx's frames go by.
@@ -114,11 +120,12 @@ struct DriftCheck {
             }
             sample.rest -= frame.size.macroblocks
         }
-        let isOver = extent == .samples && sample.rest <= 0
+        let isOver =
+            extent == .samples && (sample.rest <= 0 || newest.timestamp - sample.begin >= Self.sampleTime)
         // What libvpx then has is what is judged.
         if isOver { try model.giveLastPicture(to: context) }
         var isSame = true
-        for reference in isOver || extent == .everything ? ReferenceFrame.allCases : [.last] where isSame {
+        for reference in isOver || extent == .everything ? Self.allReferences : Self.lastReference where isSame {
             try model.copy(reference, of: context, to: sample.expected)
             try sample.decoder.copy(reference, to: sample.decoded)
             isSame = sample.expected.isSame(as: sample.decoded)
@@ -137,7 +144,8 @@ struct DriftCheck {
         lastSampleAt = keyFrame.timestamp
         return Sample(
             decoder: try VP8Decoder(), expected: ReferencePicture(size: keyFrame.size),
-            decoded: ReferencePicture(size: keyFrame.size), rest: Self.sampleLength, endsWithLibraryFrame: false)
+            decoded: ReferencePicture(size: keyFrame.size), begin: keyFrame.timestamp, rest: Self.sampleLength,
+            endsWithLibraryFrame: false)
     }
 
     /// A sample of the one frame that follows this.
@@ -148,11 +156,11 @@ struct DriftCheck {
         lastSampleAt = frame.timestamp
         let sample = Sample(
             decoder: try VP8Decoder(), expected: ReferencePicture(size: frame.size),
-            decoded: ReferencePicture(size: frame.size), rest: 1, endsWithLibraryFrame: true)
+            decoded: ReferencePicture(size: frame.size), begin: frame.timestamp, rest: 1, endsWithLibraryFrame: true)
         // Of the key frame nothing remains but the size.
         try sample.decoder.follow(keyFrame)
         try sample.decoder.follow(InterFrameWriter.frame(of: frame.size, keeping: probabilities))
-        for reference in ReferenceFrame.allCases {
+        for reference in Self.allReferences {
             try model.copy(reference, of: context, to: sample.expected)
             try sample.decoder.set(reference, to: sample.expected)
         }

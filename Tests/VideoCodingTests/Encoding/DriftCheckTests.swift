@@ -110,10 +110,10 @@ struct DriftCheckTests {
     func samples() throws {
         var stream = try CheckedStream(Self.size, .samples, seed: 6)
         func follows() -> Bool { stream.encoder.driftCheck.isFollowing }
-        #expect(try !stream.step().hasDrifted && follows())
+        #expect(try !stream.step(.any, after: .milliseconds(5)).hasDrifted && follows())
         var count = 1
         while follows(), count < 2000 {
-            #expect(try !stream.step().hasDrifted)
+            #expect(try !stream.step(.any, after: .milliseconds(5)).hasDrifted)
             count += 1
         }
         // Scrolls are beside the pictures.
@@ -145,6 +145,17 @@ struct DriftCheckTests {
         #expect(try !stream.step(.library).hasDrifted && follows())
         try stream.damage()
         #expect(try stream.step(.ours).hasDrifted)
+    }
+
+    @Test("In a release build a screen that rests is looked at for some seconds")
+    func sampleTime() throws {
+        var stream = try CheckedStream(Self.size, .samples, seed: 8)
+        for _ in 0..<DriftCheck.sampleTime.components.seconds {
+            #expect(try !stream.step(.ours, after: .seconds(1)).hasDrifted)
+            #expect(stream.encoder.driftCheck.isFollowing)
+        }
+        #expect(try !stream.step(.ours, after: .seconds(1)).hasDrifted)
+        #expect(!stream.encoder.driftCheck.isFollowing)
     }
 
     @Test("Where no frame is ours nothing is looked at")
