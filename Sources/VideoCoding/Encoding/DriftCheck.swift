@@ -33,9 +33,9 @@ struct DriftCheck {
 
     /// The shortest time between the beginnings of two samples.
     static let interval = Duration.seconds(60)
-    /// Macroblocks of a sample: thirty pictures of 1920×1080, which take a tenth or two of a second to decode and compare, so
-    /// that it is some thousandths of a processor's time.
-    static let sampleLength = 250_000
+    /// Macroblocks of a sample: twelve pictures of 1920×1080, which take a tenth of a second to decode and compare, so that it
+    /// is some thousandths of a processor's time.
+    static let sampleLength = 100_000
     /// A screen that rests sends a frame a second: a decoder's memory is not kept for it.
     static let sampleTime = Duration.seconds(5)
     /// More are not noted before somebody looks: a picture becomes a few. Who never looks has no check.
@@ -106,16 +106,14 @@ struct DriftCheck {
             }
         }
         guard var sample else { return false }
+        // It goes on only where all is as it should be.
+        self.sample = nil
         for frame in frames {
-            guard !sample.endsWithLibraryFrame || frame.isPartialUpdate else {
-                self.sample = nil
-                return false
-            }
+            guard !sample.endsWithLibraryFrame || frame.isPartialUpdate else { return false }
             do throws(VideoCodingError) {
                 try sample.decoder.follow(frame.data)
             } catch {
                 // What a decoder does not take is as bad as what it takes for something else.
-                self.sample = nil
                 return true
             }
             sample.rest -= frame.size.macroblocks
@@ -130,7 +128,7 @@ struct DriftCheck {
             try sample.decoder.copy(reference, to: sample.decoded)
             isSame = sample.expected.isSame(as: sample.decoded)
         }
-        self.sample = isOver || !isSame ? nil : sample
+        if isSame, !isOver { self.sample = sample }
         return !isSame
     }
 
