@@ -254,6 +254,7 @@ public actor AttendeeSession {
             await reception.value
             await end(with: .success(()), share: .closedByPeer)
         case .failed(let failure):
+            await reception.value
             let error = await ConnectionError(failure, on: connection)
             await end(with: .failure(error), share: .connectionFailed("\(error)"))
         case .restartNeeded:

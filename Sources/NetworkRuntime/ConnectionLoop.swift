@@ -43,7 +43,8 @@ final class ConnectionLoop {
 
     /// Knows the one of an event loop, which may end, as its group may, once nobody has it.
     fileprivate struct Known: @unchecked Sendable {
-        // Sendable: on other threads nothing is done with the loop but to see whether it is there.
+        // Sendable: on other threads nothing is done with the loop but to see whether it is there. Should that be the last
+        // to let go of it, what it frees is memory that nobody else has.
         weak var loop: ConnectionLoop?
         weak var eventLoop: (any EventLoop)?
     }

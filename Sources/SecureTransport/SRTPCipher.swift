@@ -166,10 +166,8 @@ struct SRTPCipher {
         var counter = state.pointee.offset
         counter.0 ^= bytes.loadUnaligned(as: UInt64.self)
         counter.1 ^= bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-        return withUnsafeMutableBytes(of: &counter) { counter in
-            // The salt is in it.
-            defer { OPENSSL_cleanse(counter.baseAddress, counter.count) }
-            return status(
+        return withUnsafeBytes(of: counter) { counter in
+            status(
                 EVP_CipherInit_ex(
                     state.pointee.context, nil, nil, nil, counter.bindMemory(to: UInt8.self).baseAddress, 1))
         }

@@ -194,6 +194,7 @@ private struct SRTPHandle: ~Copyable {
 
     /// A session of libsrtp2's own cipher, by which it derives the keys of all others. NSS ends with the last context of
     /// it, and takes a millisecond to begin anew, which each session would have it do.
+    // Nothing is ever done with it: there is nothing in which two threads could meet.
     private nonisolated(unsafe) static let kept: srtp_t? = {
         var policy = srtp_policy_t()
         srtp_crypto_policy_set_rtp_default(&policy.rtp)

@@ -44,10 +44,10 @@ public final class AudioSendPipeline: Sendable {
 
     /// A sender, and what is known of it.
     ///
-    ///              agreed and included           the path has bits for it
-    ///     idle ───────────────────────▶ silent ─────────────────────────▶ sending
-    ///      ▲                              │ ▲            none              │
-    ///      └── excluded, refused ─────────┘ └──────────────────────────────┘
+    ///              agreed and included           the path has no bits for it
+    ///     idle ───────────────────────▶ sending ◀─────────────────────────▶ silent
+    ///      ▲                              │                 some            │
+    ///      └── excluded, refused ─────────┴─────────────────────────────────┘
     private struct Known {
         let sender: RTPSender
         var agreement = SenderAgreement()
@@ -142,11 +142,11 @@ public final class AudioSendPipeline: Sendable {
     private static let leastSharedBlockSize = 480
     private static let leastSharedPlaybackRate = 16_000
 
-    /// Tells each connection what this would use of its path: nothing while there is nothing to play.
-    private func tellDemand() {
+    /// Tells a sender's connection, or each, what this would use of its path: nothing while there is nothing to play.
+    private func tellDemand(of sender: RTPSender? = nil) {
         state.withLock { state in
             let settings = state.settings
-            for known in state.senders {
+            for known in state.senders where sender == nil || known.sender === sender {
                 var demand = BitrateDemand.zero
                 if known.isActive, state.playing != nil, !state.isMuted {
                     let rates = [known.parameters.maximumAverageBitrate, known.agreement.limits.maximumBitrate]
@@ -178,17 +178,17 @@ public final class AudioSendPipeline: Sendable {
         }
     }
 
-    /// Changes what is known of the senders, and has what follows be done.
-    private func change(_ body: (inout State) -> Void) {
-        let isAnotherPlaying = state.withLock { state in
+    /// Changes what is known of a sender, which it returns, and has what follows be done.
+    private func change(_ body: (inout State) -> RTPSender?) {
+        let (sender, isAnotherPlaying) = state.withLock { state in
             let before = state.playing
-            body(&state)
-            return state.playing !== before
+            let sender = body(&state)
+            return (sender, state.playing !== before)
         }
         if isAnotherPlaying {
             DispatchQueue.global(qos: .userInitiated).async { [weak self] in self?.listen() }
-        } else {
-            tellDemand()
+        } else if let sender {
+            tellDemand(of: sender)
         }
     }
 
@@ -264,12 +264,13 @@ public final class AudioSendPipeline: Sendable {
 extension AudioSendPipeline: SendingPipeline {
     package func add(_ sender: RTPSender, isIncluded: Bool) {
         change { state in
-            guard !state.isStopped else { return }
+            guard !state.isStopped else { return nil }
             state.senders.removeAll { $0.sender.connection === sender.connection }
             state.senders.append(Known(sender: sender, isIncluded: isIncluded))
             if !isIncluded { sender.setHeldBack(true) }
             // Descriptions that are still to be made have a place for it.
             if state.track != nil { sender.setSending(true) }
+            return sender
         }
     }
 
@@ -280,6 +281,7 @@ extension AudioSendPipeline: SendingPipeline {
                 known.sender.setDemand(.zero)
                 return true
             }
+            return nil
         }
     }
 
@@ -287,9 +289,10 @@ extension AudioSendPipeline: SendingPipeline {
         change { state in
             guard let known = state.senders.first(where: { $0.sender.connection === connection }),
                 known.isIncluded != isIncluded
-            else { return }
+            else { return nil }
             state.change(known.sender) { $0.setIncluded(isIncluded) }
             known.sender.setHeldBack(!isIncluded)
+            return known.sender
         }
     }
 
@@ -299,11 +302,19 @@ extension AudioSendPipeline: SendingPipeline {
 
     package func receive(_ feedback: SenderFeedback, of sender: RTPSender) {
         switch feedback {
-        case .negotiated(let agreement): change { $0.change(sender) { $0.agreement = agreement } }
+        case .negotiated(let agreement):
+            change { state in
+                state.change(sender) { $0.agreement = agreement }
+                return sender
+            }
         case .target(let target): state.withLock { $0.change(sender) { $0.target = target } }
         case .lossReported(let share): state.withLock { $0.change(sender) { $0.loss.note(share) } }
         case .keyFrameRequested: return
-        case .ended: change { state in state.senders.removeAll { $0.sender === sender } }
+        case .ended:
+            change { state in
+                state.senders.removeAll { $0.sender === sender }
+                return nil
+            }
         }
     }
 }

@@ -52,7 +52,7 @@ extension RTPSender: Hashable {
 
 /// What a connection says of one of its senders.
 package enum SenderFeedback: Sendable {
-    /// What the newest descriptions say, from when media can flow: told once more than it changes.
+    /// What the newest descriptions say, from when media can flow; maybe no more than was told before.
     case negotiated(SenderAgreement)
     /// What the path has for it.
     case target(BitrateTarget)

@@ -96,11 +96,12 @@ public final class VideoSendPipeline: Sendable {
         let continuation = continuation
         return try Encoding(index: index, settings: settings) { [weak self] frame, began in
             self?.send(frame, began: began)
-        } onEvent: { event in
+        } onEvent: { [weak self] event in
             switch event {
             case .failed(let error): continuation.yield(.failed(error))
             case .drifted:
-                Logger(label: "rtcshare.encoder").warning(
+                let sender = self?.state.withLock { $0.group.senders.keys.first }
+                sender?.connection.logger.warning(
                     "viewers had another picture than the encoder went on from, by a partial update: a key frame follows"
                 )
             // The others hear of it too.
