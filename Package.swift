@@ -12,17 +12,50 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+/// A module has its folder's name, and the library's before it: no other package has one of that name.
+func moduleName(_ folder: String) -> String { "RTCShare\(folder)" }
+
+func needs(_ modules: [String], _ others: [Target.Dependency] = []) -> [Target.Dependency] {
+    modules.map { .target(name: moduleName($0)) } + others
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+func module(_ folder: String, _ modules: [String] = [], _ others: [Target.Dependency] = []) -> Target {
+    .target(
+        name: moduleName(folder), dependencies: needs(modules, others), path: "Sources/\(folder)",
+        swiftSettings: settings)
 }
 
-func example(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, path: "Examples/\(name)", swiftSettings: settings)
+func moduleInC(_ folder: String) -> Target {
+    .target(name: moduleName(folder), path: "Sources/\(folder)")
 }
+
+func systemLibrary(_ folder: String, pkgConfig: String? = nil, debian packages: String...) -> Target {
+    .systemLibrary(
+        name: moduleName(folder), path: "Sources/\(folder)", pkgConfig: pkgConfig, providers: [.apt(packages)])
+}
+
+func program(_ name: String, _ modules: [String], _ others: [Target.Dependency] = []) -> Target {
+    .executableTarget(name: name, dependencies: needs(modules, others), swiftSettings: settings)
+}
+
+func example(_ name: String, _ modules: [String]) -> Target {
+    .executableTarget(name: name, dependencies: needs(modules), path: "Examples/\(name)", swiftSettings: settings)
+}
+
+func tests(
+    _ name: String, _ modules: [String], _ others: [Target.Dependency] = ["TestSupport"], exclude: [String] = []
+) -> Target {
+    .testTarget(
+        name: name, dependencies: needs(modules, others), path: "Tests/\(name)", exclude: exclude,
+        swiftSettings: settings)
+}
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 
 let package = Package(
     name: "rtcshare",
@@ -32,7 +65,7 @@ let package = Package(
             targets: [
                 "AudioCoding", "Capture", "CaptureBroadcast", "ContentShare", "Media", "NetworkRuntime",
                 "PeerConnection", "SDP", "VideoCoding",
-            ]),
+            ].map(moduleName)),
         .executable(name: "rtcshare", targets: ["rtcshare"]),
         .executable(name: "rtcbench", targets: ["rtcbench"]),
     ],
@@ -44,32 +77,27 @@ let package = Package(
     ],
     targets: [
         // Floor 0: the system's libraries.
-        .systemLibrary(name: "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
-        .systemLibrary(name: "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
-        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
-        .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
-        .systemLibrary(name: "CSampleRate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
-        .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
-        .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
-        .systemLibrary(
-            name: "CXCB", pkgConfig: "xcb",
-            providers: [
-                .apt([
-                    "libxcb1-dev", "libxcb-composite0-dev", "libxcb-damage0-dev", "libxcb-randr0-dev",
-                    "libxcb-shm0-dev", "libxcb-xfixes0-dev",
-                ])
-            ]),
+        systemLibrary("CVPX", pkgConfig: "vpx", debian: "libvpx-dev"),
+        systemLibrary("CSRTP", pkgConfig: "libsrtp2", debian: "libsrtp2-dev"),
+        systemLibrary("COpenSSL", pkgConfig: "openssl", debian: "libssl-dev"),
+        systemLibrary("CYUV", debian: "libyuv-dev"),
+        systemLibrary("CPNG", pkgConfig: "libpng", debian: "libpng-dev"),
+        systemLibrary("COpus", pkgConfig: "opus", debian: "libopus-dev"),
+        systemLibrary("CSampleRate", pkgConfig: "samplerate", debian: "libsamplerate0-dev"),
+        systemLibrary("CSndFile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
+        systemLibrary("CPulse", debian: "libpulse-dev"),
+        systemLibrary(
+            "CXCB", pkgConfig: "xcb", debian: "libxcb1-dev", "libxcb-composite0-dev", "libxcb-damage0-dev",
+            "libxcb-randr0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev"),
 
         // Calls of Linux whose types the C library hides from Swift: many datagrams at a time.
-        .target(name: "CDatagrams"),
+        moduleInC("CDatagrams"),
         // Memory and descriptors that processes share.
-        .target(name: "CSharedMemory"),
+        moduleInC("CSharedMemory"),
         // What a process lets others see of it, and the memory that it takes.
-        .target(name: "CProcess"),
+        moduleInC("CProcess"),
         // Counts the allocations of whoever links it: for benchmarks alone.
-        .target(name: "CAllocations"),
+        moduleInC("CAllocations"),
 
         // Floor 1: formats and the media model.
         module("Locks"),
@@ -88,16 +116,13 @@ let package = Package(
         module("CongestionControl", ["RTP", "WireFormat"]),
         module("VideoCoding", ["CPNG", "CProcess", "CVPX", "CYUV", "Locks", "Media"]),
         module("AudioCoding", ["COpus", "CSampleRate", "CSndFile", "Locks", "Media"]),
-        module(
-            "Capture",
-            ["AudioCoding", "CPulse", "CXCB", "CYUV", "Locks", "Media"]),
+        module("Capture", ["AudioCoding", "CPulse", "CXCB", "CYUV", "Locks", "Media"]),
         module(
             "CaptureBroadcast",
             ["CSharedMemory", "CYUV", "Capture", "Cryptography", "Locks", "Media", "WireFormat"]),
 
         // Floor 3: the whole peer, without input or output.
-        module(
-            "PeerConnection", ["CongestionControl", "ICE", "RTP", "SDP", "SecureTransport", "WireFormat"]),
+        module("PeerConnection", ["CongestionControl", "ICE", "RTP", "SDP", "SecureTransport", "WireFormat"]),
 
         // Floor 4: the peer on a network, and what people call a share.
         module(
@@ -105,35 +130,24 @@ let package = Package(
             [
                 "AudioCoding", "CDatagrams", "ICE", "Locks", "Media", "PeerConnection", "RTP", "SDP", "STUN",
                 "VideoCoding", "WireFormat",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-            ]),
+            ], [logging, nioCore, nioPosix, nioSSL, nioTLS]),
         module(
             "ContentShare", ["Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP", "VideoCoding", "WireFormat"]),
 
         // Floor 5: the programs.
-        .executableTarget(
-            name: "rtcshare",
-            dependencies: [
+        program(
+            "rtcshare",
+            [
                 "AudioCoding", "CProcess", "Capture", "CaptureBroadcast", "ContentShare", "ICE", "Locks", "Media",
                 "NetworkRuntime", "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding", "WireFormat",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ], swiftSettings: settings),
-        .executableTarget(
-            name: "rtcbench",
-            dependencies: [
+            ], [argumentParser, logging, nioCore, nioPosix]),
+        program(
+            "rtcbench",
+            [
                 "CAllocations", "CDatagrams", "CProcess", "CXCB", "Capture", "ContentShare", "ICE", "Locks", "Media",
                 "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding",
                 "WireFormat",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-            ], swiftSettings: settings),
+            ], [argumentParser, logging]),
 
         // What the README shows, and a program for each of the systems whose ways these are.
         example("ShareTestPattern", ["Capture", "ContentShare", "Media", "NetworkRuntime", "SDP"]),
@@ -148,22 +162,19 @@ let package = Package(
         // Tests: a folder a module, and what they share.
         .target(
             name: "TestSupport",
-            dependencies: [
+            dependencies: needs([
                 "ICE", "Locks", "Media", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport",
                 "WireFormat",
-            ],
+            ]),
             path: "Tests/Support", exclude: ["NetworkRelay"], swiftSettings: settings),
         .executableTarget(
-            name: "NetworkRelay",
-            dependencies: [
-                "NetworkSimulation", "WireFormat", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ], path: "Tests/Support/NetworkRelay", swiftSettings: settings),
+            name: "NetworkRelay", dependencies: needs(["NetworkSimulation", "WireFormat"], [argumentParser]),
+            path: "Tests/Support/NetworkRelay", swiftSettings: settings),
         tests("AudioCodingTests", ["AudioCoding", "Locks", "Media"]),
-        tests("CaptureTests", ["AudioCoding", "CXCB", "Capture", "Locks", "Media", "TestSupport"]),
+        tests("CaptureTests", ["AudioCoding", "CXCB", "Capture", "Locks", "Media"]),
         tests(
-            "CaptureBroadcastTests",
-            ["CSharedMemory", "Capture", "CaptureBroadcast", "Locks", "Media", "TestSupport", "WireFormat"]),
-        tests("CongestionControlTests", ["CongestionControl", "RTP", "TestSupport", "WireFormat"]),
+            "CaptureBroadcastTests", ["CSharedMemory", "Capture", "CaptureBroadcast", "Locks", "Media", "WireFormat"]),
+        tests("CongestionControlTests", ["CongestionControl", "RTP", "WireFormat"]),
         tests(
             "ContentShareTests",
             [
@@ -171,35 +182,32 @@ let package = Package(
                 "SDP", "VideoCoding", "WireFormat",
             ]),
         tests("CryptographyTests", ["Cryptography", "WireFormat"]),
-        tests("ICETests", ["Cryptography", "ICE", "STUN", "TestSupport", "WireFormat"]),
+        tests("ICETests", ["Cryptography", "ICE", "STUN", "WireFormat"]),
         tests("MediaTests", ["Locks", "Media"]),
         tests("NetworkSimulationTests", ["NetworkSimulation", "WireFormat"]),
         tests(
             "PeerConnectionTests",
             [
                 "CProcess", "CongestionControl", "ICE", "NetworkSimulation", "PeerConnection", "RTP", "SDP",
-                "SecureTransport", "TestSupport", "WireFormat",
+                "SecureTransport", "WireFormat",
             ]),
         tests(
             "NetworkRuntimeTests",
             [
                 "AudioCoding", "Capture", "ICE", "Locks", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP",
-                "STUN", "TestSupport", "VideoCoding", "WireFormat",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
-        tests("RTPTests", ["RTP", "TestSupport", "WireFormat"]),
-        tests("SDPTests", ["SDP", "TestSupport", "WireFormat"]),
-        tests("STUNTests", ["Cryptography", "STUN", "TestSupport", "WireFormat"]),
+                "STUN", "VideoCoding", "WireFormat",
+            ], ["TestSupport", logging, nioCore, nioPosix]),
+        tests("RTPTests", ["RTP", "WireFormat"]),
+        tests("SDPTests", ["SDP", "WireFormat"]),
+        tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "CSRTP", "SecureTransport", "WireFormat"]),
-        tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "TestSupport", "VideoCoding"]),
-        .testTarget(
-            name: "InteropTests",
-            dependencies: [
+        tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "VideoCoding"]),
+        tests(
+            "InteropTests",
+            [
                 "Capture", "CaptureBroadcast", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection",
-                "SDP", "WireFormat", "rtcshare",
-            ], path: "Tests/InteropTests", exclude: ["Peers"], swiftSettings: settings),
+                "SDP", "WireFormat",
+            ], ["rtcshare"], exclude: ["Peers"]),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -216,9 +224,10 @@ if Context.environment["RTCSHARE_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "Fuzzing",
-            dependencies: [
-                "AudioCoding", "CSharedMemory", "Capture", "CaptureBroadcast", "ContentShare", "ICE", "Locks", "Media",
-                "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "STUN", "SecureTransport",
-                "TestSupport", "VideoCoding", "WireFormat", "rtcshare",
-            ], path: "Tests/Fuzzing", exclude: ["Corpus"], swiftSettings: settings))
+            dependencies: needs(
+                [
+                    "AudioCoding", "CSharedMemory", "Capture", "CaptureBroadcast", "ContentShare", "ICE", "Locks",
+                    "Media", "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "STUN",
+                    "SecureTransport", "VideoCoding", "WireFormat",
+                ], ["TestSupport", "rtcshare"]), path: "Tests/Fuzzing", exclude: ["Corpus"], swiftSettings: settings))
 }

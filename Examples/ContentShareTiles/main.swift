@@ -1,7 +1,7 @@
-import Capture
-import ContentShare
+import RTCShareCapture
+import RTCShareContentShare
 import Foundation
-import Media
+import RTCShareMedia
 
 // Content share with observers and tiles, as the Amazon Chime SDK's guide has it: alice shares a screen with its sound
 // beside her own picture, bob sees a tile of each. Both are in this process, and everything between them is real.

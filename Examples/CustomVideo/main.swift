@@ -1,6 +1,6 @@
-import ContentShare
+import RTCShareContentShare
 import Foundation
-import Media
+import RTCShareMedia
 import Synchronization
 
 // A source, a processor and a sink of one's own, as the Amazon Chime SDK's guide has them: a source draws bars, a

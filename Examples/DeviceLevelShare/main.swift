@@ -1,8 +1,8 @@
-import Capture
-import ContentShare
+import RTCShareCapture
+import RTCShareContentShare
 import Foundation
-import Media
-import NetworkRuntime
+import RTCShareMedia
+import RTCShareNetworkRuntime
 
 // Device-level screen sharing, as the Amazon Chime SDK's guide has it: the application stores what its session is made of,
 // the broadcast extension, a process of its own, builds the session anew from that and shares by itself, and the

@@ -1,8 +1,8 @@
-import Capture
-import CaptureBroadcast
-import ContentShare
+import RTCShareCapture
+import RTCShareCaptureBroadcast
+import RTCShareContentShare
 import Foundation
-import Media
+import RTCShareMedia
 
 // Sharing a screen by an app extension, as an article on ReplayKit with WebRTC has it: the extension writes frames into
 // memory that it shares with the containing app, 60 a second; the app reads 30 of them and sends them as a stream's track.

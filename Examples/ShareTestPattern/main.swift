@@ -1,9 +1,9 @@
-import Capture
-import ContentShare
+import RTCShareCapture
+import RTCShareContentShare
 import Foundation
-import Media
-import NetworkRuntime
-import SDP
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCShareSDP
 
 // Shares the test pattern: the offer goes to standard output, the answer is standard input, up to its end.
 do {

@@ -1,8 +1,8 @@
-import Capture
-import ContentShare
+import RTCShareCapture
+import RTCShareContentShare
 import Foundation
-import Media
-import VideoCoding
+import RTCShareMedia
+import RTCShareVideoCoding
 
 // A stream, its tracks and adaptOutputFormat, as the article on ReplayKit and WebRTC has them: an application's frames
 // are pushed into a video source, and a track of it is sent in a stream.

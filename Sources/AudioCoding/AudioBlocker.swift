@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// Cuts a stream of sound into blocks of one length, whatever the lengths it comes in.
 ///

@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// Brings sound of any rate, channels and block lengths to one format: what an encoder, or a mixer, takes.
 ///

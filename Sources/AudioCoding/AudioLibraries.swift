@@ -1,6 +1,6 @@
-internal import COpus
-internal import CSampleRate
-internal import CSndFile
+internal import RTCShareCOpus
+internal import RTCShareCSampleRate
+internal import RTCShareCSndFile
 
 /// The libraries that this module runs on.
 package enum AudioLibraries {

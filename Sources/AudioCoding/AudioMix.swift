@@ -1,4 +1,4 @@
-internal import Media
+internal import RTCShareMedia
 
 /// Adds up sounds that come in blocks of their own times: a rule book without threads.
 ///

@@ -1,6 +1,6 @@
 internal import Glibc
-internal import Locks
-public import Media
+internal import RTCShareLocks
+public import RTCShareMedia
 
 /// Mixes any number of sources into one: a microphone and what the machine plays, for instance. 48 kHz, stereo.
 ///

@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// From Opus packets as they come to an even stream of sound: jitter buffer and decoder. Used from one thread at a time.
 ///

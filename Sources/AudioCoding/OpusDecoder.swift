@@ -1,4 +1,4 @@
-internal import COpus
+internal import RTCShareCOpus
 
 /// libopus's decoder: packets in, interleaved samples at 48 kHz out (RFC 6716). Used from one thread at a time.
 ///

@@ -1,4 +1,4 @@
-internal import COpus
+internal import RTCShareCOpus
 
 extension OpusEncoder {
     /// What the sound is, and so what libopus is tuned for.

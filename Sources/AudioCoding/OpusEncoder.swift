@@ -1,4 +1,4 @@
-internal import COpus
+internal import RTCShareCOpus
 
 /// libopus's encoder: samples in, packets out (RFC 6716). Used from one thread at a time.
 ///

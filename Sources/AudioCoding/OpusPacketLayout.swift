@@ -1,4 +1,4 @@
-internal import COpus
+internal import RTCShareCOpus
 
 /// What can be told of an Opus packet without decoding it (RFC 6716 §3 and §4.2.3).
 enum OpusPacketLayout {

@@ -1,4 +1,4 @@
-internal import CSampleRate
+internal import RTCShareCSampleRate
 
 /// libsamplerate's converter: interleaved samples at one rate in, at another out. Used from one thread at a time.
 ///

@@ -1,4 +1,4 @@
-internal import CSndFile
+internal import RTCShareCSndFile
 internal import Glibc
 
 /// The owner of one libsndfile handle and of the descriptor that it reads or writes.

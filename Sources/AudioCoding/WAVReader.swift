@@ -1,4 +1,4 @@
-internal import CSndFile
+internal import RTCShareCSndFile
 
 /// Reads a WAVE file of any rate and number of channels: 8, 16, 24 or 32 bit and float, plain or extensible, and RF64.
 ///

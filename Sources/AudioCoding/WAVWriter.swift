@@ -1,4 +1,4 @@
-internal import CSndFile
+internal import RTCShareCSndFile
 
 /// Writes a WAVE file of 16-bit samples. Used from one thread at a time.
 ///

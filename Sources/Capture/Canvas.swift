@@ -1,5 +1,5 @@
-import CYUV
-import Media
+import RTCShareCYUV
+import RTCShareMedia
 
 /// Somewhere to draw in red, green and blue; what falls outside is left out.
 struct Canvas: ~Copyable {

@@ -1,5 +1,5 @@
-public import AudioCoding
-public import Media
+public import RTCShareAudioCoding
+public import RTCShareMedia
 
 /// Why a source could not be opened, or why it ended: what failed, the reason, and what would work.
 public enum CaptureError: Error, Sendable, Hashable {

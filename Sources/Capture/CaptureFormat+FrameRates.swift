@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 extension CaptureFormat {
     /// The frame rates that a source of this module can be asked for.

@@ -1,4 +1,4 @@
-import CPulse
+import RTCShareCPulse
 
 /// The libraries that this module runs on.
 package enum CaptureLibraries {

@@ -1,5 +1,5 @@
 import Foundation
-import Locks
+import RTCShareLocks
 
 /// The thread of a source: started and stopped from anywhere, one at a time.
 package final class CaptureThread: Sendable {

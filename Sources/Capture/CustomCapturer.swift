@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// A source whose pictures a closure draws, at a steady rate: for what the program renders itself.
 public final class CustomCapturer: CaptureSource, BroadcastingVideoSource {

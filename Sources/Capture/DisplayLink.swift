@@ -1,4 +1,4 @@
-import Media
+import RTCShareMedia
 import Synchronization
 
 /// Calls a closure a number of times a second, on a thread of its own: the clock of whoever draws frames.

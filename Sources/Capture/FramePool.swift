@@ -1,6 +1,6 @@
 import Foundation
-import Locks
-package import Media
+import RTCShareLocks
+package import RTCShareMedia
 
 /// Memory for frames, used again when the last holder of a frame lets go: a 1080p screen is 8 MiB, which the
 /// system would otherwise have to clear and map anew thirty times a second.

@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 extension CustomCapturer {
     /// A still picture with a word on it: what viewers are shown in place of what is shared. Sides are made even, and are

@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 extension TestPattern {
     static let counterCellCount = 32

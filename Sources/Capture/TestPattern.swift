@@ -1,5 +1,5 @@
-import CYUV
-public import Media
+import RTCShareCYUV
+public import RTCShareMedia
 
 /// A moving picture that a machine can check: frame N is a pure function of N, the size and the rate.
 ///

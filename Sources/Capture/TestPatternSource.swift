@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// Gives the test pattern at a steady rate: what is shared where there is no screen, and what a viewer can check.
 ///

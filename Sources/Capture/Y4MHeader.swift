@@ -1,4 +1,4 @@
-import Media
+import RTCShareMedia
 
 /// What a y4m stream says of itself in its first line (`YUV4MPEG2 W… H… F… I… A… C… X…`).
 struct Y4MHeader: Sendable, Hashable {

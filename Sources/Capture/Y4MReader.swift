@@ -1,6 +1,6 @@
-import CYUV
+import RTCShareCYUV
 import Foundation
-import Media
+import RTCShareMedia
 
 /// Somewhere bytes come from, in order.
 protocol ByteInput: Sendable {

@@ -1,5 +1,5 @@
-import Locks
-public import Media
+import RTCShareLocks
+public import RTCShareMedia
 
 /// Gives the frames of a y4m file at the file's rate, or those of standard input as they arrive, and ends with the last.
 public final class Y4MSource: CaptureSource, BroadcastingVideoSource {

@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// Why a broadcast does not come about, or ends.
 public enum BroadcastError: Error, Sendable, Hashable, CustomStringConvertible {

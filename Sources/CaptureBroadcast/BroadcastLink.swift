@@ -1,4 +1,4 @@
-import Media
+import RTCShareMedia
 
 /// An extension's connection to the app: what has been said on it, and the picture that is under way.
 final class BroadcastLink {

@@ -1,5 +1,5 @@
-import CSharedMemory
-import Capture
+import RTCShareCSharedMemory
+import RTCShareCapture
 import Foundation
 
 /// The sockets at which an app waits for extensions.

@@ -1,5 +1,5 @@
-import Media
-import WireFormat
+import RTCShareMedia
+import RTCShareWireFormat
 
 /// What the two sides of a broadcast say once each knows the other's token.
 ///

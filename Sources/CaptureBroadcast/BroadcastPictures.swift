@@ -1,4 +1,4 @@
-import Media
+import RTCShareMedia
 
 /// A picture in memory of its own, planes one after the other.
 final class BroadcastPicture: VideoFrameBuffer, @unchecked Sendable {

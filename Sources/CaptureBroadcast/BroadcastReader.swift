@@ -1,6 +1,6 @@
 import Foundation
-import Media
-import WireFormat
+import RTCShareMedia
+import RTCShareWireFormat
 
 /// Takes a broadcast's bytes apart as they come, however they are cut. Lives on one thread.
 ///

@@ -1,6 +1,6 @@
-import Capture
+import RTCShareCapture
 import Foundation
-import Media
+import RTCShareMedia
 
 /// What the thread of a ``BroadcastSource`` does: lets extensions in, one at a time, and gives on what comes.
 ///

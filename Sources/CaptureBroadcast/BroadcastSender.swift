@@ -1,7 +1,7 @@
-public import Capture
+public import RTCShareCapture
 public import Foundation
-import Locks
-public import Media
+import RTCShareLocks
+public import RTCShareMedia
 
 /// Hands what it is given to an app that shares it: the extension's side of a broadcast.
 ///

@@ -1,7 +1,7 @@
-import CSharedMemory
-import Capture
+import RTCShareCSharedMemory
+import RTCShareCapture
 import Foundation
-import Media
+import RTCShareMedia
 
 /// What the thread of a ``BroadcastSender`` does: looks for the app, is let in, and hands over what waits.
 final class BroadcastSending {

@@ -1,5 +1,5 @@
-import CSharedMemory
-import Capture
+import RTCShareCSharedMemory
+import RTCShareCapture
 import Foundation
 
 /// One end of a broadcast's connection: a socket that nobody waits in, and what waits to be written to it. Lives on one

@@ -1,6 +1,6 @@
-import Capture
+import RTCShareCapture
 public import Foundation
-public import Media
+public import RTCShareMedia
 import Synchronization
 
 /// Gives the pictures of another process, the extension: the app's side of a broadcast.

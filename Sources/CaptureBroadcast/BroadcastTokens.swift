@@ -1,4 +1,4 @@
-import Cryptography
+import RTCShareCryptography
 
 /// What the two sides of a broadcast know each other by. The extension sends its token, the app compares it with the one
 /// that it expects and answers with its own.

@@ -1,7 +1,7 @@
-import CSharedMemory
-import Capture
+import RTCShareCSharedMemory
+import RTCShareCapture
 import Foundation
-import Media
+import RTCShareMedia
 import Synchronization
 
 /// How pictures lie in memory that the extension writes and the app reads at the same time.

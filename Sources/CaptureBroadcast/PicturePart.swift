@@ -1,5 +1,5 @@
-import CYUV
-import Media
+import RTCShareCYUV
+import RTCShareMedia
 
 extension PixelFormat {
     /// Where a part of a picture lies in a plane: bytes from a row's start, bytes of the part's rows, and its rows. `part`

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// Divides what a path carries among the media that are sent over it.
 ///

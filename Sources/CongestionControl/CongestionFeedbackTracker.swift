@@ -1,5 +1,5 @@
-public import RTP
-public import WireFormat
+public import RTCShareRTP
+public import RTCShareWireFormat
 
 /// Joins the packets that a transport sent with what congestion control feedback says of them (RFC 8888), by their
 /// stream and RTP sequence number. It gives the same results as ``TransportFeedbackTracker``, under numbers of its own.

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// Spreads packets over time, so that no frame leaves as one burst.
 ///

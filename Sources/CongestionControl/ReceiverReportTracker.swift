@@ -1,5 +1,5 @@
-public import RTP
-import WireFormat
+public import RTCShareRTP
+import RTCShareWireFormat
 
 /// What the reports of a receiver say of one of our streams (RFC 3550 §6.4.1).
 public struct LossReport: Hashable, Sendable {

@@ -1,5 +1,5 @@
-public import RTP
-public import WireFormat
+public import RTCShareRTP
+public import RTCShareWireFormat
 
 /// Holds the newest REMB of a receiver (draft-alvestrand-rmcat-remb-03).
 public struct RemoteBitrateEstimateHolder: Sendable {

@@ -1,5 +1,5 @@
-public import RTP
-public import WireFormat
+public import RTCShareRTP
+public import RTCShareWireFormat
 
 /// The newest packets of a stream, kept for receivers that ask for them again (RFC 4585 §6.2.1).
 ///

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// First in, first out, in memory that is used again. What it takes beyond ``keptCount`` it gives back once it is empty: a
 /// room has thousands of queues, and few are long at a time.

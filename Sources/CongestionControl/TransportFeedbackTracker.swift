@@ -1,5 +1,5 @@
-public import RTP
-public import WireFormat
+public import RTCShareRTP
+public import RTCShareWireFormat
 
 /// Joins the packets that a transport sent with what transport-wide feedback says of them
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01). Bookkeeping only: estimators build on the results.

@@ -1,8 +1,8 @@
-public import Media
-public import NetworkRuntime
-public import PeerConnection
-public import SDP
-internal import VideoCoding
+public import RTCShareMedia
+public import RTCShareNetworkRuntime
+public import RTCSharePeerConnection
+public import RTCShareSDP
+internal import RTCShareVideoCoding
 
 /// An attendee on a connection: shares content, sends an own picture and voice, and sees what the peer sends.
 ///

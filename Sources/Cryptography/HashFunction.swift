@@ -1,4 +1,4 @@
-private import COpenSSL
+private import RTCShareCOpenSSL
 
 /// A failure inside libcrypto; it means that this build of the library lacks or forbids the algorithm.
 public enum CryptographyError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 extension Agent {
     /// Adds a socket: its address is a host candidate and the base of what is found through it.

@@ -1,5 +1,5 @@
-import STUN
-import WireFormat
+import RTCShareSTUN
+import RTCShareWireFormat
 
 extension Agent {
     /// Whether the controlling agent's choice is known, so that no more pairs are tried (RFC 8445 §8.1.1).

@@ -1,5 +1,5 @@
-import STUN
-public import WireFormat
+import RTCShareSTUN
+public import RTCShareWireFormat
 
 extension Agent {
     /// Asks STUN servers what our bases look like from outside, and TURN servers for addresses to relay from

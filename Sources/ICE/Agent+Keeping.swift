@@ -1,5 +1,5 @@
-internal import STUN
-public import WireFormat
+internal import RTCShareSTUN
+public import RTCShareWireFormat
 
 /// A relayed address that its agent left with the server, for another agent to take up.
 public struct KeptRelay: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 extension Agent {
     /// Follows a peer whose address has changed, as when a translator forgot it: its authentic checks come from a new

@@ -1,5 +1,5 @@
-import STUN
-public import WireFormat
+import RTCShareSTUN
+public import RTCShareWireFormat
 
 /// What came in, once what relays and streams put around it is off.
 public enum Unwrapped: Hashable, Sendable {

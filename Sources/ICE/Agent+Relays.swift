@@ -1,5 +1,5 @@
-import STUN
-import WireFormat
+import RTCShareSTUN
+import RTCShareWireFormat
 
 extension Agent {
     /// An allocation at a TURN server, asked for from one base, and the candidate that it makes.

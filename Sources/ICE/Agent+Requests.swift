@@ -1,5 +1,5 @@
-import STUN
-import WireFormat
+import RTCShareSTUN
+import RTCShareWireFormat
 
 extension Agent {
     /// A request of the peer (RFC 8445 §7.3). The answer goes out at once; what it means for the pairs comes after. False

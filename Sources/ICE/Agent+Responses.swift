@@ -1,5 +1,5 @@
-import STUN
-import WireFormat
+import RTCShareSTUN
+import RTCShareWireFormat
 
 extension Agent {
     /// A response to one of our requests (RFC 8445 §7.2.5). False where it is not: then nothing has changed.

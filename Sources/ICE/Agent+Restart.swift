@@ -1,5 +1,5 @@
-import STUN
-public import WireFormat
+import RTCShareSTUN
+public import RTCShareWireFormat
 
 /// ICE restarts (RFC 8445 §9, RFC 8839 §4.4.1.1.1): other credentials, and checks from the start, while media stays on
 /// the pair that was selected before.

@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 extension Agent {
     /// A pair that the controlling agent, we or the peer, has chosen and that a check has shown to work.

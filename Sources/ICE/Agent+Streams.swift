@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 extension Agent {
     /// For peers that wait for TCP connections: each address of ours that may reach one gets an active candidate

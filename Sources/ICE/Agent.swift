@@ -1,5 +1,5 @@
-import STUN
-public import WireFormat
+import RTCShareSTUN
+public import RTCShareWireFormat
 
 /// A full ICE agent for one component (RFC 8445) with trickled candidates (RFC 8838) and consent (RFC 7675).
 ///

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// ```
 ///                      first valid pair       answers stay away

@@ -1,5 +1,5 @@
-import STUN
-import WireFormat
+import RTCShareSTUN
+import RTCShareWireFormat
 
 /// The newest authentic requests: each counts once, so that whoever has caught one and sends it again, from wherever,
 /// brings nothing about. RFC 8489 has no rule for this: a request says no time, and integrity holds for ever.

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// How an agent came by a candidate (RFC 8445 §5.1.1).
 public enum CandidateType: String, Hashable, Sendable, CaseIterable {

@@ -1,5 +1,5 @@
-import STUN
-public import WireFormat
+import RTCShareSTUN
+public import RTCShareWireFormat
 
 /// Where a pair is in its checks (RFC 8445 §6.1.2.6, under the names of webrtc-stats).
 public enum PairState: String, Hashable, Sendable {

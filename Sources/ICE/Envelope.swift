@@ -1,5 +1,5 @@
-import STUN
-public import WireFormat
+import RTCShareSTUN
+public import RTCShareWireFormat
 
 /// How a packet is wrapped on its way to the peer: not at all, as a relay wants it, or with its length before it.
 ///

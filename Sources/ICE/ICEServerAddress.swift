@@ -1,5 +1,5 @@
-public import STUN
-public import WireFormat
+public import RTCShareSTUN
+public import RTCShareWireFormat
 
 /// A STUN or TURN server by its address: what is left of a `stun:` or `turn:` URL once its name is resolved.
 public struct ICEServerAddress: Hashable, Sendable {

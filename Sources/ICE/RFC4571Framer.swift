@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// Takes the bytes of a TCP connection to a peer apart into messages that have their length before them (RFC 4571 §2,
 /// which RFC 6544 §3 has ICE use). Every stream of bytes is a sequence of such messages, so that nothing is an error;

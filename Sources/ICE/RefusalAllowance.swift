@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// How often strangers are told that they are refused: what they send must not become what this side sends.
 struct RefusalAllowance: Sendable {

@@ -1,4 +1,4 @@
-internal import Locks
+internal import RTCShareLocks
 
 /// What holds a track back: its own switch, or that of its source.
 final class MuteSwitch: Sendable {

@@ -1,4 +1,4 @@
-internal import Locks
+internal import RTCShareLocks
 
 /// Those who are told something: added and removed from any thread, told one after the other with no lock held.
 ///

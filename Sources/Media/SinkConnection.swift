@@ -1,4 +1,4 @@
-internal import Locks
+internal import RTCShareLocks
 
 /// Keeps a track connected to its source exactly while it has sinks, whichever threads add and remove them.
 ///

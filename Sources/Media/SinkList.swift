@@ -1,4 +1,4 @@
-internal import Locks
+internal import RTCShareLocks
 
 /// The sinks of a source, and what each was told of it: nobody is told something older after something newer, whichever
 /// threads add sinks and change what is to be told.

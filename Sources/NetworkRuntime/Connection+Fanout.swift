@@ -1,6 +1,6 @@
 internal import NIOCore
-internal import PeerConnection
-public import RTP
+internal import RTCSharePeerConnection
+public import RTCShareRTP
 
 /// One picture for a whole room.
 extension Connection {

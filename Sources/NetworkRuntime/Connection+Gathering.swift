@@ -1,8 +1,8 @@
-public import ICE
+public import RTCShareICE
 internal import Logging
 internal import NIOCore
-internal import PeerConnection
-internal import WireFormat
+internal import RTCSharePeerConnection
+internal import RTCShareWireFormat
 
 /// Servers that help to connect.
 extension Connection {

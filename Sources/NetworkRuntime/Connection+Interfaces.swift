@@ -1,6 +1,6 @@
 internal import Logging
-internal import PeerConnection
-internal import WireFormat
+internal import RTCSharePeerConnection
+internal import RTCShareWireFormat
 
 /// Addresses that come and go while a connection runs.
 extension Connection {

@@ -1,6 +1,6 @@
 internal import NIOCore
-internal import PeerConnection
-public import WireFormat
+internal import RTCSharePeerConnection
+public import RTCShareWireFormat
 
 /// Another path for a connection that stands: new credentials, and sockets that come and go with interfaces.
 extension Connection {

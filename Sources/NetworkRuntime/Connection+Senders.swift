@@ -1,4 +1,4 @@
-package import PeerConnection
+package import RTCSharePeerConnection
 
 /// Those who send over a connection.
 extension Connection {

@@ -1,9 +1,9 @@
-internal import ICE
+internal import RTCShareICE
 internal import Logging
 internal import NIOCore
-internal import PeerConnection
-internal import SDP
-internal import WireFormat
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 /// What arrives and what fails at the sockets.
 extension Connection {

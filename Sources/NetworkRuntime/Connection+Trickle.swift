@@ -1,6 +1,6 @@
-public import PeerConnection
-public import SDP
-internal import WireFormat
+public import RTCSharePeerConnection
+public import RTCShareSDP
+internal import RTCShareWireFormat
 
 /// Candidates of the peer: those that its descriptions hold, and those that it tells one by one (RFC 8838).
 extension Connection {

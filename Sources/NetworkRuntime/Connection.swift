@@ -1,11 +1,11 @@
-public import ICE
+public import RTCShareICE
 public import Logging
 internal import NIOCore
 public import NIOPosix
-public import PeerConnection
-public import RTP
-public import SDP
-public import WireFormat
+public import RTCSharePeerConnection
+public import RTCShareRTP
+public import RTCShareSDP
+public import RTCShareWireFormat
 
 /// A peer connection on a network: its sockets, its timer and its clock.
 ///

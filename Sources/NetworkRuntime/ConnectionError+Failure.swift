@@ -1,4 +1,4 @@
-public import PeerConnection
+public import RTCSharePeerConnection
 
 extension ConnectionError {
     /// Why a connection ended, with what its candidate pairs show.

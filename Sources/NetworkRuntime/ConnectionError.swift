@@ -1,5 +1,5 @@
-public import PeerConnection
-public import WireFormat
+public import RTCSharePeerConnection
+public import RTCShareWireFormat
 
 /// Why a connection could not begin or go on.
 public enum ConnectionError: Error, Sendable, Equatable {

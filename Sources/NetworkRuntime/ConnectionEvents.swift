@@ -1,6 +1,6 @@
-internal import ICE
-internal import Locks
-internal import PeerConnection
+internal import RTCShareICE
+internal import RTCShareLocks
+internal import RTCSharePeerConnection
 
 /// Events of a connection on their way from its event loop to their reader, of whom there is one.
 final class ConnectionEvents: Sendable {

@@ -1,6 +1,6 @@
-internal import Locks
+internal import RTCShareLocks
 internal import NIOCore
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// What the connections of one event loop have in common: the timer that wakes them, and the way of what they send.
 ///

@@ -1,6 +1,6 @@
 internal import NIOCore
-internal import PeerConnection
-internal import WireFormat
+internal import RTCSharePeerConnection
+internal import RTCShareWireFormat
 
 /// What a connection sends from and receives at: a UDP socket for each local address, or its part of a shared one, and
 /// the sockets that serve one server or peer alone, which open when something first goes there.

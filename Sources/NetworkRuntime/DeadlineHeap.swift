@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Deadlines, of which the earliest is asked for: a binary heap whose members are moved, in place, to later and earlier
 /// times.

@@ -1,8 +1,8 @@
-internal import ICE
+internal import RTCShareICE
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// A socket that serves one destination alone: a TCP or TLS connection to a TURN server or to a peer, or a UDP socket
 /// beside a shared one. It opens by itself; what is written before that waits, up to a limit.

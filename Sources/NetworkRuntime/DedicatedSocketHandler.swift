@@ -1,8 +1,8 @@
-internal import ICE
+internal import RTCShareICE
 internal import NIOCore
 internal import NIOTLS
-internal import STUN
-internal import WireFormat
+internal import RTCShareSTUN
+internal import RTCShareWireFormat
 
 /// Takes what arrives at a dedicated socket apart into messages, and tells its owner of its beginning and end.
 final class DedicatedSocketHandler: ChannelInboundHandler {

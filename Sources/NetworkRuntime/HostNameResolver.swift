@@ -1,9 +1,9 @@
 internal import Glibc
-internal import ICE
+internal import RTCShareICE
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Finds the addresses of the host names among a peer's candidates.
 ///

@@ -1,6 +1,6 @@
-public import ICE
-public import STUN
-public import WireFormat
+public import RTCShareICE
+public import RTCShareSTUN
+public import RTCShareWireFormat
 
 /// A server that helps to connect, as RFC 7064 (`stun:`) and RFC 7065 (`turn:`, `turns:`) name it, with what it asks of
 /// its user. Nothing that describes it shows the password.

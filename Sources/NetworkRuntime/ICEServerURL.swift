@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// The parts of a `stun:`, `turn:` or `turns:` URL (RFC 7064 §3.1, RFC 7065 §3.1), and user and password before the host
 /// as people write them there.

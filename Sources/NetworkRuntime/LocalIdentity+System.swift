@@ -1,5 +1,5 @@
 internal import Glibc
-public import PeerConnection
+public import RTCSharePeerConnection
 
 extension LocalIdentity {
     /// Draws an identity from the system's random numbers, valid from now on.

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import NIOCore
-public import WireFormat
+public import RTCShareWireFormat
 
 /// The clock that all instants are read from, `CLOCK_MONOTONIC`: the event loop's own, and that of captured frames.
 public enum MonotonicClock {

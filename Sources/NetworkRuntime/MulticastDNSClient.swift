@@ -1,9 +1,9 @@
 internal import Glibc
-internal import ICE
+internal import RTCShareICE
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Asks the local network for the addresses of `.local` names (RFC 6762), through every interface that takes multicast.
 ///

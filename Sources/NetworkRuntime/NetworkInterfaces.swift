@@ -1,7 +1,7 @@
-internal import CDatagrams
+internal import RTCShareCDatagrams
 internal import Glibc
 internal import NIOCore
-public import WireFormat
+public import RTCShareWireFormat
 
 /// The addresses of this machine that a peer could reach.
 public enum NetworkInterfaces {

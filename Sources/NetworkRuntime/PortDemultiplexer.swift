@@ -1,5 +1,5 @@
-internal import STUN
-internal import WireFormat
+internal import RTCShareSTUN
+internal import RTCShareWireFormat
 
 /// Says whom a datagram at a shared port is for: without input or output, as its owner's tables.
 ///

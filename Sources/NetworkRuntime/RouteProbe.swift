@@ -1,6 +1,6 @@
 internal import Glibc
 internal import NIOCore
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Asks the kernel whether a datagram from one address could leave for another.
 ///

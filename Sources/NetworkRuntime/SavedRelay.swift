@@ -1,7 +1,7 @@
 package import Foundation
-package import ICE
-internal import STUN
-internal import WireFormat
+package import RTCShareICE
+internal import RTCShareSTUN
+internal import RTCShareWireFormat
 
 /// A relayed address as a file keeps it between two programs. The file keeps the server's credentials beside it; here
 /// are none.

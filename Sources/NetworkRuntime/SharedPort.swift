@@ -1,6 +1,6 @@
 internal import NIOCore
 public import NIOPosix
-public import WireFormat
+public import RTCShareWireFormat
 
 /// One UDP port for any number of connections: ``Connection/Configuration/sharedPort`` has a connection use it.
 ///

@@ -1,7 +1,7 @@
 internal import NIOCore
 public import NIOPosix
 internal import Synchronization
-public import WireFormat
+public import RTCShareWireFormat
 
 /// A shared port on each of several event loops, for rooms that are more than one processor carries.
 ///

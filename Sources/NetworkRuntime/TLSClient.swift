@@ -2,7 +2,7 @@ internal import Foundation
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Whom TLS connections to servers trust.
 public enum TrustRoots: Sendable, Hashable {

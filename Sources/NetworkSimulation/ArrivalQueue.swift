@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// What is under way, by its arrival; what arrives at one instant comes in the order in which it was put in.
 struct ArrivalQueue<Element: Sendable>: Sendable {

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// A link that several flows share: one queue, first in, first out, whose tail is dropped, before a capacity that may
 /// change while packets wait.

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// What a bottleneck carries over time: a rate from each step on, the first of them from the beginning of time.
 public struct CapacityTrace: Hashable, Sendable {

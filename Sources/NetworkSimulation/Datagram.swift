@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// What crosses a simulated network: bytes from one address to another.
 public struct Datagram: Hashable, Sendable {

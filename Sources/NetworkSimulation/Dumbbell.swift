@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// Flows of several paths through one bottleneck each way: the network of RFC 8867 §4.1.
 ///

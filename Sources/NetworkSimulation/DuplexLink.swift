@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// Both directions between two endpoints, each a ``SimulatedLink`` with chances of its own from one seed.
 public struct DuplexLink<Payload: Sendable>: Sendable {

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// What a link does to the packets that cross it.
 public struct LinkConditions: Hashable, Sendable {

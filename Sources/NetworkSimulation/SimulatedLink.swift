@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// One direction of a network in virtual time. The same seed and the same sends give the same deliveries.
 ///

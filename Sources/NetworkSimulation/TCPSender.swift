@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// One end of a modelled TCP connection: sends segments of equal size as its window allows.
 ///

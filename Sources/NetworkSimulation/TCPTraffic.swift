@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// What one competing user of TCP does, with both ends of its connections.
 public struct TCPTraffic: Sendable {

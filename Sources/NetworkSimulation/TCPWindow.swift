@@ -1,5 +1,5 @@
 internal import Glibc
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// How a TCP connection's window moves.
 public enum TCPCongestionControl: String, Hashable, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-public import SecureTransport
+public import RTCShareSecureTransport
 
 /// What a connection is before it has met its peer: the certificate, the ICE credentials and the sources' numbers.
 ///

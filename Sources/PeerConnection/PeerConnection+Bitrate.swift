@@ -1,9 +1,9 @@
-internal import CongestionControl
-internal import ICE
-internal import RTP
-internal import SDP
-internal import SecureTransport
-public import WireFormat
+internal import RTCShareCongestionControl
+internal import RTCShareICE
+internal import RTCShareRTP
+internal import RTCShareSDP
+internal import RTCShareSecureTransport
+public import RTCShareWireFormat
 
 /// How much each media may send.
 extension PeerConnection {

@@ -1,7 +1,7 @@
-internal import CongestionControl
-internal import ICE
-internal import RTP
-internal import WireFormat
+internal import RTCShareCongestionControl
+internal import RTCShareICE
+internal import RTCShareRTP
+internal import RTCShareWireFormat
 
 /// RTCP: what the peer reports and asks for, and what this side reports.
 extension PeerConnection {

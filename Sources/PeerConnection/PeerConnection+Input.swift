@@ -1,8 +1,8 @@
-internal import CongestionControl
-public import ICE
-internal import RTP
-internal import SecureTransport
-public import WireFormat
+internal import RTCShareCongestionControl
+public import RTCShareICE
+internal import RTCShareRTP
+internal import RTCShareSecureTransport
+public import RTCShareWireFormat
 
 extension PeerConnection {
     /// Takes a datagram that arrived at the socket `local`, or a whole message of a stream from its address. Its memory is

@@ -1,5 +1,5 @@
-internal import SDP
-public import WireFormat
+internal import RTCShareSDP
+public import RTCShareWireFormat
 
 /// This side's media, addressed by their index.
 extension PeerConnection {

@@ -1,8 +1,8 @@
-public import ICE
-internal import RTP
-public import SDP
-internal import SecureTransport
-public import WireFormat
+public import RTCShareICE
+internal import RTCShareRTP
+public import RTCShareSDP
+internal import RTCShareSecureTransport
+public import RTCShareWireFormat
 
 extension PeerConnection {
     /// Adds an address that a socket is bound to: a host candidate. The one added first is preferred.

@@ -1,8 +1,8 @@
-internal import CongestionControl
-internal import ICE
-public import RTP
-internal import SecureTransport
-public import WireFormat
+internal import RTCShareCongestionControl
+internal import RTCShareICE
+public import RTCShareRTP
+internal import RTCShareSecureTransport
+public import RTCShareWireFormat
 
 extension PeerConnection {
     /// Sends a picture: queues its packets. One that the peer can't take, now or at all, is counted and dropped, and its

@@ -1,6 +1,6 @@
-internal import ICE
-internal import SDP
-public import WireFormat
+internal import RTCShareICE
+internal import RTCShareSDP
+public import RTCShareWireFormat
 
 /// ICE restarts: another path for the association that stands (RFC 8839 §4.4.1.1.1, RFC 9429 §5.2.1).
 extension PeerConnection {

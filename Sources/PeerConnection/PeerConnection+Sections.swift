@@ -1,7 +1,7 @@
-internal import CongestionControl
-internal import RTP
-internal import SDP
-internal import WireFormat
+internal import RTCShareCongestionControl
+internal import RTCShareRTP
+internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 /// What the descriptions say of each section, and what follows from it for senders and receivers.
 extension PeerConnection {

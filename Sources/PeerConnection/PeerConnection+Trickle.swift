@@ -1,6 +1,6 @@
-internal import ICE
-public import SDP
-public import WireFormat
+internal import RTCShareICE
+public import RTCShareSDP
+public import RTCShareWireFormat
 
 /// Candidates that are exchanged one by one, in both directions (RFC 8838, RFC 8840).
 extension PeerConnection {

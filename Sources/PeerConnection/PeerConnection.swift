@@ -1,9 +1,9 @@
-internal import CongestionControl
-public import ICE
-internal import RTP
-public import SDP
-public import SecureTransport
-public import WireFormat
+internal import RTCShareCongestionControl
+public import RTCShareICE
+internal import RTCShareRTP
+public import RTCShareSDP
+public import RTCShareSecureTransport
+public import RTCShareWireFormat
 
 /// A whole WebRTC peer, without input or output: descriptions, ICE, DTLS, SRTP, RTP and RTCP.
 ///
@@ -183,7 +183,7 @@ public struct PeerConnection: ~Copyable {
         let transport = try SecureMediaTransport(
             certificate: identity.certificate, profiles: configuration.srtpProfiles,
             releasesHandshake: configuration.releasesHandshake)
-        var agentConfiguration = ICE.Configuration(
+        var agentConfiguration = RTCShareICE.Configuration(
             role: part == .offerer ? .controlling : .controlled,
             credentials: try Credentials(
                 usernameFragment: identity.iceUsernameFragment, password: identity.icePassword))

@@ -1,4 +1,4 @@
-internal import SDP
+internal import RTCShareSDP
 
 /// A media section that the peer sends, as the descriptions have it.
 public struct RemoteMedia: Hashable, Sendable {

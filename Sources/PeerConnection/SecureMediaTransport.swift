@@ -1,5 +1,5 @@
-package import SecureTransport
-internal import WireFormat
+package import RTCShareSecureTransport
+internal import RTCShareWireFormat
 
 /// DTLS, and the SRTP that grows out of it (RFC 5764).
 struct SecureMediaTransport {

@@ -1,5 +1,5 @@
-internal import SDP
-public import WireFormat
+internal import RTCShareSDP
+public import RTCShareWireFormat
 
 /// What the peer's description asks a sender to keep to.
 public struct SendingLimits: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// Congestion control feedback: which packets of each stream arrived, and when (RFC 8888 §3.1).
 public struct CongestionControlFeedback: Hashable, Sendable {

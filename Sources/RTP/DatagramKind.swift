@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// Which protocol a datagram of a shared port belongs to, by its first bytes (RFC 7983 §7, RFC 5761 §4).
 public enum DatagramKind: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// A ``ByteReader`` whose errors name the field, with offsets counted from the start of the outermost packet.
 struct FieldReader: ~Escapable {

@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// One element of a header extension block: its local id and where its bytes are in the packet.
 public struct HeaderExtensionElement: Hashable, Sendable {

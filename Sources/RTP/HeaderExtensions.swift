@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// The header extensions of one packet, those that are known here; nil for what the packet doesn't carry.
 public struct HeaderExtensions: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// Wallclock time since 1 January 1900 in 2⁻³² seconds (RFC 3550 §4).
 public struct NTPTimestamp: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// What an Opus packet says of itself without decoding it (RFC 6716 §3).
 ///

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// The header of a packet to be sent, written straight into the outgoing datagram (RFC 3550 §5.1, RFC 8285).
 ///

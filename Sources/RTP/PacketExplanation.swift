@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// Says in one line what a packet is, for people who inspect a recording.
 public struct PacketExplanation: Sendable {

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// An encoded VP8 frame cut into RTP payloads (RFC 7741), shared by every peer connection and by what they keep for
 /// retransmission.

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// Generic NACK: packets that a receiver lacks (RFC 4585 §6.2.1).
 public struct GenericNACK: Hashable, Sendable {

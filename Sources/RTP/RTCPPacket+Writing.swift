@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 extension RTCPPacket {
     /// The packet's bytes, a multiple of four.

@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// What a receiver says of one source that it hears (RFC 3550 §6.4.1).
 public struct ReportBlock: Hashable, Sendable {

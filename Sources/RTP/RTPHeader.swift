@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// The header of a received RTP packet (RFC 3550 §5.1), with the places of what surrounds the payload.
 ///

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// The payload of a retransmission packet: the original sequence number, then the original payload (RFC 4588 §4).
 public enum RetransmissionPayload {

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// The sequence number of an RTP packet (RFC 3550 §5.1).
 public struct SequenceNumber: SerialNumber, CustomStringConvertible {

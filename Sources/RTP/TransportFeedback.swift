@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// Transport-wide feedback: which packets of a transport arrived, and when
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01 §3.1).

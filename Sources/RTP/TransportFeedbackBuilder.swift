@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// Makes a receiver's transport-wide feedback out of the arrivals since the feedback before
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01 §3.1).

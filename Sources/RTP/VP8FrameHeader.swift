@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// What the first bytes of a VP8 frame say without decoding it (RFC 7741 §4.3, RFC 6386 §9.1).
 public struct VP8FrameHeader: Hashable, Sendable {

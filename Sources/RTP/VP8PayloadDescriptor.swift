@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// The bytes that stand before each piece of a VP8 frame (RFC 7741 §4.2).
 public struct VP8PayloadDescriptor: Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Why a text is not a session description, or why one of its lines does not mean what its name says.
 ///

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// The `o=` line: who made a description, and which of that session's versions it is (RFC 8866 §5.2).
 public struct Origin: Hashable, Sendable, CustomStringConvertible {

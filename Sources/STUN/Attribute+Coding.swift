@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 extension Attribute {
     /// Reads the value of an attribute; `offset` is where the attribute began, for errors.

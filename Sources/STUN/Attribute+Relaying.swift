@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// The values of RFC 8656 §18.
 extension Attribute {

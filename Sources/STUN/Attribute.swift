@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// The code and the words of an error response (RFC 8489 §14.8).
 public struct ErrorCode: Hashable, Sendable {

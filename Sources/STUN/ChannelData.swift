@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// ChannelData: application data under the number of a channel, with four bytes before it (RFC 8656 §12.4).
 public struct ChannelData: Hashable, Sendable {

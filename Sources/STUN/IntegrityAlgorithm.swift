@@ -1,4 +1,4 @@
-internal import Cryptography
+internal import RTCShareCryptography
 
 /// Which integrity attribute a message bears.
 public enum IntegrityAlgorithm: Hashable, Sendable {

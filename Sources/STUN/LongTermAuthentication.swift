@@ -1,4 +1,4 @@
-internal import Cryptography
+internal import RTCShareCryptography
 
 /// Why a server's challenge cannot be met.
 public enum ChallengeError: Error, Hashable, Sendable {

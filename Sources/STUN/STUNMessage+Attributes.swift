@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// The first attribute of each type is the one that counts (RFC 8489 §14).
 extension STUNMessage {

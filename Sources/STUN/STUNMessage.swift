@@ -1,5 +1,5 @@
-public import Cryptography
-import WireFormat
+public import RTCShareCryptography
+import RTCShareWireFormat
 
 /// What a message is in its transaction (RFC 8489 §5).
 public enum MessageClass: UInt16, Hashable, Sendable {

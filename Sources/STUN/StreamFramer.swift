@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// Takes the bytes of a TCP or TLS connection to a TURN server apart into STUN messages and ChannelData
 /// (RFC 8656 §12.5).

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import RTCShareCOpenSSL
 
 /// A certificate with its private key: who this peer is in DTLS (RFC 8827 §6.5).
 ///

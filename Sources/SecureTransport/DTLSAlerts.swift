@@ -1,5 +1,5 @@
-internal import COpenSSL
-internal import WireFormat
+internal import RTCShareCOpenSSL
+internal import RTCShareWireFormat
 
 /// What is left to say over DTLS once media flow: alerts, in records of the epoch that the handshake began.
 ///

@@ -1,5 +1,5 @@
-internal import COpenSSL
-public import WireFormat
+internal import RTCShareCOpenSSL
+public import RTCShareWireFormat
 
 /// A DTLS 1.2 connection that agrees on SRTP keys (RFC 5764), without input or output of its own.
 ///

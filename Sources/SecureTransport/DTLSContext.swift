@@ -1,5 +1,5 @@
-internal import COpenSSL
-internal import Locks
+internal import RTCShareCOpenSSL
+internal import RTCShareLocks
 
 /// Which end of a DTLS handshake this side is; `a=setup` decides (RFC 5763 §5).
 public enum DTLSRole: String, Hashable, Sendable {

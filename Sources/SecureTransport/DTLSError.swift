@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Why a DTLS connection failed. Nothing was released by then that SRTP could be used with.
 public enum DTLSError: Error, Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// A look at the records of a datagram before OpenSSL gets it (RFC 6347 §4.1, §4.2.2).
 ///

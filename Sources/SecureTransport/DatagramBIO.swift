@@ -1,5 +1,5 @@
-internal import COpenSSL
-internal import WireFormat
+internal import RTCShareCOpenSSL
+internal import RTCShareWireFormat
 
 /// OpenSSL's end of the wire: a `BIO` whose every read is one datagram and whose every write is one datagram.
 ///

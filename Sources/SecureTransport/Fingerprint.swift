@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import RTCShareCOpenSSL
 
 /// A certificate's fingerprint, as SDP carries it in `a=fingerprint` (RFC 8122 §5).
 public struct Fingerprint: Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import RTCShareCOpenSSL
 
 /// The one place where OpenSSL's thread-wide error queue is read and emptied.
 enum OpenSSLError {

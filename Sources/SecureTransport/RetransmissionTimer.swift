@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// When a flight of the handshake is to be sent again (RFC 6347 §4.2.4): OpenSSL says that the timer starts and stops,
 /// the time is ours.

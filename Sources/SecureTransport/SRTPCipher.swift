@@ -1,5 +1,5 @@
-internal import COpenSSL
-internal import CSRTP
+internal import RTCShareCOpenSSL
+internal import RTCShareCSRTP
 internal import Glibc
 
 /// OpenSSL's AES for libsrtp2: a `srtp_cipher_type_t` beside each that libsrtp2 was built with.

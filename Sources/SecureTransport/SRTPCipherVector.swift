@@ -1,4 +1,4 @@
-internal import CSRTP
+internal import RTCShareCSRTP
 
 /// What a cipher must make of known bytes: libsrtp2 takes none without a test.
 struct SRTPCipherVector {

@@ -1,4 +1,4 @@
-internal import CSRTP
+internal import RTCShareCSRTP
 
 /// Why a packet was not protected, or not accepted.
 public enum SRTPError: Error, Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// A master key and its salt, for one direction (RFC 3711 §3.2.1). Secret: no description shows it, and its memory is
 /// wiped with the last copy of this value.

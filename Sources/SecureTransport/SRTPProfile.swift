@@ -1,5 +1,5 @@
-internal import COpenSSL
-internal import CSRTP
+internal import RTCShareCOpenSSL
+internal import RTCShareCSRTP
 
 /// How SRTP encrypts and authenticates: a DTLS-SRTP protection profile (RFC 5764 §4.1.2, RFC 7714 §14.2).
 public enum SRTPProfile: UInt16, CaseIterable, Sendable, Codable {

@@ -1,4 +1,4 @@
-internal import CSRTP
+internal import RTCShareCSRTP
 
 /// Protects what this side sends, in place (RFC 3711 §3.3). One per direction and transport; any number of sources.
 ///

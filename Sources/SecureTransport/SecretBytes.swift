@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import RTCShareCOpenSSL
 
 /// Memory that holds a secret: it is wiped before it is given back, by `OPENSSL_cleanse`, which no compiler leaves out.
 final class SecretBytes {

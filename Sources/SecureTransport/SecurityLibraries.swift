@@ -1,5 +1,5 @@
-internal import COpenSSL
-internal import CSRTP
+internal import RTCShareCOpenSSL
+internal import RTCShareCSRTP
 
 /// The libraries that this module runs on.
 package enum SecurityLibraries {

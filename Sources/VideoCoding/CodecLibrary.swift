@@ -1,5 +1,5 @@
-internal import CPNG
-internal import CVPX
+internal import RTCShareCPNG
+internal import RTCShareCVPX
 
 /// The library that encodes and decodes, for whoever names what figures were measured with.
 public enum CodecLibrary {

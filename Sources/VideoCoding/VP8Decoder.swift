@@ -1,6 +1,6 @@
-internal import CVPX
-internal import CYUV
-public import Media
+internal import RTCShareCVPX
+internal import RTCShareCYUV
+public import RTCShareMedia
 
 /// libvpx's VP8 decoder: frames in, I420 pictures out. Used from one thread at a time.
 ///

@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// Why a picture could not be converted, encoded or decoded.
 public enum VideoCodingError: Error, Sendable, Hashable {

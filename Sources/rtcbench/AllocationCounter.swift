@@ -1,4 +1,4 @@
-internal import CAllocations
+internal import RTCShareCAllocations
 internal import Foundation
 
 /// Counts the allocations of this process, Swift's, libsrtp2's and those of the libraries below it alike.

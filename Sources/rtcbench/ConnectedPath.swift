@@ -1,8 +1,8 @@
-internal import PeerConnection
-internal import RTP
-internal import SDP
-internal import SecureTransport
-internal import WireFormat
+internal import RTCSharePeerConnection
+internal import RTCShareRTP
+internal import RTCShareSDP
+internal import RTCShareSecureTransport
+internal import RTCShareWireFormat
 
 /// Two peers joined in memory, of which one sends: what a packet goes through from the frame to the datagram.
 ///

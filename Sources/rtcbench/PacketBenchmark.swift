@@ -1,7 +1,7 @@
 internal import Dispatch
-internal import RTP
-internal import SecureTransport
-internal import WireFormat
+internal import RTCShareRTP
+internal import RTCShareSecureTransport
+internal import RTCShareWireFormat
 
 /// Times paths of a packet beside protect alone, in rounds that take turns.
 struct PacketBenchmark {

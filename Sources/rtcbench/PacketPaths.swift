@@ -1,6 +1,6 @@
-internal import RTP
-internal import SecureTransport
-internal import WireFormat
+internal import RTCShareRTP
+internal import RTCShareSecureTransport
+internal import RTCShareWireFormat
 
 /// What is beside every path: a packet that is there already is protected, but for its number that must move on.
 struct ProtectionAlone {

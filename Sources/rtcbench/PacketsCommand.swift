@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
-internal import SecureTransport
+internal import RTCShareSecureTransport
 
 /// What a packet costs beside SRTP alone: its header and payload, and the whole way through a connection.
 struct PacketsCommand: ParsableCommand {

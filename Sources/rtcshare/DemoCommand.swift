@@ -1,14 +1,14 @@
 internal import ArgumentParser
-internal import Capture
-internal import ContentShare
+internal import RTCShareCapture
+internal import RTCShareContentShare
 internal import Foundation
-internal import Locks
-internal import Media
-internal import NetworkRuntime
-internal import PeerConnection
-internal import SDP
-internal import VideoCoding
-internal import WireFormat
+internal import RTCShareLocks
+internal import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
-internal import AudioCoding
-internal import Capture
-internal import SecureTransport
-internal import VideoCoding
+internal import RTCShareAudioCoding
+internal import RTCShareCapture
+internal import RTCShareSecureTransport
+internal import RTCShareVideoCoding
 
 /// Which rtcshare this is.
 enum Version {

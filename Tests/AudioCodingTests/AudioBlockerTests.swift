@@ -1,5 +1,5 @@
-import AudioCoding
-import Media
+import RTCShareAudioCoding
+import RTCShareMedia
 import Testing
 
 @Suite("AudioBlocker")

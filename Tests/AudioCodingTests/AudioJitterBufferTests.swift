@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AudioCoding
+@testable import RTCShareAudioCoding
 
 /// Drives a buffer in virtual time: packets of 20 ms at times of the test's choice, and a player who comes each 5 ms.
 private struct Run {

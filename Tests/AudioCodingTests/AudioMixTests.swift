@@ -1,7 +1,7 @@
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import AudioCoding
+@testable import RTCShareAudioCoding
 
 /// What is added to what, in virtual time.
 @Suite("AudioMix")

@@ -1,9 +1,9 @@
 import Foundation
-import Locks
-import Media
+import RTCShareLocks
+import RTCShareMedia
 import Testing
 
-@testable import AudioCoding
+@testable import RTCShareAudioCoding
 
 @Suite("AudioMixer", .timeLimit(.minutes(1)))
 struct AudioMixerTests {

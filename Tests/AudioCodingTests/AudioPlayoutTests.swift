@@ -1,7 +1,7 @@
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import AudioCoding
+@testable import RTCShareAudioCoding
 
 /// A sender, a network and a player in virtual time.
 private struct Call {

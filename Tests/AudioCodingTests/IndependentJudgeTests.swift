@@ -1,4 +1,4 @@
-import AudioCoding
+import RTCShareAudioCoding
 import Foundation
 import Testing
 

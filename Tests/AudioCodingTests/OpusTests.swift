@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AudioCoding
+@testable import RTCShareAudioCoding
 
 /// Encodes a whole sound in blocks of 20 ms; nil stands for a block that is not to be sent.
 func encode(_ samples: [Float], with encoder: OpusEncoder, block: Int = 960) throws -> [[UInt8]?] {

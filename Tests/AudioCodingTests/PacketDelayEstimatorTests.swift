@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AudioCoding
+@testable import RTCShareAudioCoding
 
 @Suite struct PacketDelayEstimatorTests {
     /// Packets of 20 ms, of which one in `rarity` comes 50 ms late.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import AudioCoding
+@testable import RTCShareAudioCoding
 
 /// Writes WAVE files byte by byte, as RFC 2361 and Microsoft's description of the extensible form have it.
 private enum WAVBytes {

@@ -1,10 +1,10 @@
 import Foundation
-import Locks
-import Media
+import RTCShareLocks
+import RTCShareMedia
 import TestSupport
 import Testing
 
-@testable import CaptureBroadcast
+@testable import RTCShareCaptureBroadcast
 
 /// An app and an extension, joined by real sockets and real memory.
 @Suite(.serialized) struct BroadcastConnectionTests {

@@ -1,11 +1,11 @@
-import CSharedMemory
-import Capture
+import RTCShareCSharedMemory
+import RTCShareCapture
 import Foundation
-import Locks
-import Media
+import RTCShareLocks
+import RTCShareMedia
 import TestSupport
 
-@testable import CaptureBroadcast
+@testable import RTCShareCaptureBroadcast
 
 /// What the tests of a broadcast share: tokens, a folder for sockets, pictures.
 enum BroadcastFixture {

@@ -1,8 +1,8 @@
-import Media
+import RTCShareMedia
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import CaptureBroadcast
+@testable import RTCShareCaptureBroadcast
 
 @Suite struct BroadcastMessageTests {
     static let picture = PictureDescription(

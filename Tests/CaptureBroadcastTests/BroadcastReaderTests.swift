@@ -1,8 +1,8 @@
-import Media
+import RTCShareMedia
 import TestSupport
 import Testing
 
-@testable import CaptureBroadcast
+@testable import RTCShareCaptureBroadcast
 
 @Suite struct BroadcastReaderTests {
     private static let size = PixelSize(width: 34, height: 18)

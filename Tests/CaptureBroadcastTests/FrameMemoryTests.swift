@@ -1,11 +1,11 @@
-import CSharedMemory
+import RTCShareCSharedMemory
 import Foundation
-import Media
+import RTCShareMedia
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import CaptureBroadcast
+@testable import RTCShareCaptureBroadcast
 
 @Suite struct FrameMemoryTests {
     private static let size = PixelSize(width: 96, height: 64)

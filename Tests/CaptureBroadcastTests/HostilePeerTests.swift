@@ -1,11 +1,11 @@
-import CSharedMemory
-import Capture
+import RTCShareCSharedMemory
+import RTCShareCapture
 import Foundation
-import Media
+import RTCShareMedia
 import TestSupport
 import Testing
 
-@testable import CaptureBroadcast
+@testable import RTCShareCaptureBroadcast
 
 /// The other side of a broadcast knows its token, or does not, and means no good.
 @Suite(.serialized) struct HostilePeerTests {

@@ -1,10 +1,10 @@
 import Foundation
-import Locks
-import Media
+import RTCShareLocks
+import RTCShareMedia
 import TestSupport
 import Testing
 
-@testable import Capture
+@testable import RTCShareCapture
 
 @Suite struct DisplayLinkTests {
     @Test(

@@ -1,7 +1,7 @@
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import Capture
+@testable import RTCShareCapture
 
 @Suite("FramePool")
 struct FramePoolTests {

@@ -1,9 +1,9 @@
 import Foundation
-import Media
+import RTCShareMedia
 import TestSupport
 import Testing
 
-@testable import Capture
+@testable import RTCShareCapture
 
 @Suite struct GeneratorTests {
     @Test("A tone has its frequency and -12 dB, and goes on from block to block", arguments: [20.0, 440, 997.3, 20000])

@@ -1,9 +1,9 @@
 import Foundation
-import Media
+import RTCShareMedia
 import TestSupport
 import Testing
 
-@testable import Capture
+@testable import RTCShareCapture
 
 @Suite("What a screen says of its changes", .serialized, .timeLimit(.minutes(2)))
 struct ScreenDamageTests {

@@ -1,5 +1,5 @@
 import Foundation
-import Locks
+import RTCShareLocks
 
 /// A PulseAudio server of a test's own, with sinks that nobody hears, that ends with it.
 final class SoundServer: Sendable {

@@ -1,10 +1,10 @@
-import AudioCoding
+import RTCShareAudioCoding
 import Foundation
-import Media
+import RTCShareMedia
 import TestSupport
 import Testing
 
-@testable import Capture
+@testable import RTCShareCapture
 
 @Suite struct WAVSourceTests {
     /// A file of a ramp whose channels differ, and what a reader must give of it.

@@ -1,6 +1,6 @@
-import CXCB
+import RTCShareCXCB
 import Foundation
-import Media
+import RTCShareMedia
 
 /// A program with windows on an X display: what is asked of it has happened when a call returns.
 final class WindowClient {

@@ -1,8 +1,8 @@
 import Foundation
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import Capture
+@testable import RTCShareCapture
 
 @Suite(
     "Which windows there are", .serialized, .timeLimit(.minutes(2)),

@@ -1,10 +1,10 @@
 import Foundation
-import Locks
-import Media
+import RTCShareLocks
+import RTCShareMedia
 import TestSupport
 import Testing
 
-@testable import Capture
+@testable import RTCShareCapture
 
 /// Bytes in memory, read a few at a time as a pipe gives them.
 private final class Bytes: ByteInput {

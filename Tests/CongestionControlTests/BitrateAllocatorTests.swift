@@ -1,7 +1,7 @@
-import CongestionControl
+import RTCShareCongestionControl
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 private func kilobits(_ rates: [DataRate]) -> [Int64] { rates.map { $0.bitsPerSecond / 1000 } }
 

@@ -1,7 +1,7 @@
-import CongestionControl
-import RTP
+import RTCShareCongestionControl
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 struct CongestionFeedbackTrackerTests {
     private let source = SynchronizationSource(7)

@@ -1,6 +1,6 @@
-import CongestionControl
+import RTCShareCongestionControl
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
 

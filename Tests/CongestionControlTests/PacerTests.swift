@@ -1,7 +1,7 @@
-import CongestionControl
+import RTCShareCongestionControl
 import Testing
 import TestSupport
-import WireFormat
+import RTCShareWireFormat
 
 /// A pacer run in virtual time, and what left it when.
 private struct Run {

@@ -1,7 +1,7 @@
-import CongestionControl
-import RTP
+import RTCShareCongestionControl
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite struct ReportTests {
     private func block(fraction: UInt8 = 0, last: UInt32, delay: UInt32) -> ReportBlock {

@@ -1,7 +1,7 @@
-@testable import CongestionControl
-import RTP
+@testable import RTCShareCongestionControl
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
 

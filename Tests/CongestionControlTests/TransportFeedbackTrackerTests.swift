@@ -1,7 +1,7 @@
-import CongestionControl
-import RTP
+import RTCShareCongestionControl
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// How many packets back feedback can still be joined: what there is room for.
 struct TransportFeedbackTrackerTests {

@@ -1,4 +1,4 @@
-import ContentShare
+import RTCShareContentShare
 import Testing
 
 @Suite struct AttendeeIDTests {

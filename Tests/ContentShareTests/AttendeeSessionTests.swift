@@ -1,10 +1,10 @@
-import Capture
-import Media
-import NetworkRuntime
-import PeerConnection
+import RTCShareCapture
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
 import Testing
 
-@testable import ContentShare
+@testable import RTCShareContentShare
 
 /// Sharing and viewing, over real sockets.
 @Suite(.timeLimit(.minutes(2)))

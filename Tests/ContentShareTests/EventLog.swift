@@ -1,4 +1,4 @@
-import Locks
+import RTCShareLocks
 import Testing
 
 /// What happened, in order, for a test to wait for: woken by each entry, never by the clock.

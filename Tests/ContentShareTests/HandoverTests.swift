@@ -1,13 +1,13 @@
-import Capture
+import RTCShareCapture
 import Foundation
-import Media
-import NetworkRuntime
-import PeerConnection
-import SDP
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
+import RTCShareSDP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import ContentShare
+@testable import RTCShareContentShare
 
 /// A session that one process leaves for another.
 @Suite(.timeLimit(.minutes(2)))

@@ -1,7 +1,7 @@
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import ContentShare
+@testable import RTCShareContentShare
 
 @Suite struct LocalVideoConfigurationTests {
     @Test("Bitrates of 30 kbit/s and more, and none, can be had", arguments: [nil, 0, 30, 2500, 100_000] as [Int?])

@@ -1,11 +1,11 @@
-import Capture
-import ContentShare
+import RTCShareCapture
+import RTCShareContentShare
 import Foundation
-import Media
-import NetworkRuntime
-import PeerConnection
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// Alice, who shares, and Bob, who views, over real sockets of the loopback interface.
 struct Pair {

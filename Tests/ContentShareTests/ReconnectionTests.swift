@@ -1,9 +1,9 @@
-import Capture
-import ContentShare
-import Media
-import NetworkRuntime
+import RTCShareCapture
+import RTCShareContentShare
+import RTCShareMedia
+import RTCShareNetworkRuntime
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// Sessions of one process that lose their way to each other.
 @Suite(.timeLimit(.minutes(2)))

@@ -1,8 +1,8 @@
-import Capture
-import ContentShare
-import Media
-import NetworkRuntime
-import PeerConnection
+import RTCShareCapture
+import RTCShareContentShare
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
 import Testing
 
 /// A room of alice's, and those who view, over real sockets of the loopback interface.

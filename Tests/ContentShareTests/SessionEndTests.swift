@@ -1,10 +1,10 @@
-import Capture
-import Media
-import NetworkRuntime
-import PeerConnection
+import RTCShareCapture
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
 import Testing
 
-@testable import ContentShare
+@testable import RTCShareContentShare
 
 /// How sessions begin late, and how they end.
 @Suite(.timeLimit(.minutes(2)))

@@ -1,13 +1,13 @@
-import Capture
+import RTCShareCapture
 import Foundation
-import Media
-import NetworkRuntime
-import PeerConnection
-import SDP
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
+import RTCShareSDP
 import Synchronization
 import Testing
 
-@testable import ContentShare
+@testable import RTCShareContentShare
 
 /// What sessions allow, and what they leave behind.
 @Suite(.timeLimit(.minutes(2)))

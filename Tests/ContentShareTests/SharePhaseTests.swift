@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ContentShare
+@testable import RTCShareContentShare
 
 /// Every event in every state, without a clock.
 @Suite struct SharePhaseTests {

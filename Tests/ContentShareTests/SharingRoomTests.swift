@@ -1,12 +1,12 @@
-import Capture
-import Media
-import NetworkRuntime
-import PeerConnection
-import SDP
+import RTCShareCapture
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
+import RTCShareSDP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import ContentShare
+@testable import RTCShareContentShare
 
 /// One share for many viewers, and where it goes.
 @Suite(.timeLimit(.minutes(2)))

@@ -1,10 +1,10 @@
-import Capture
-import ContentShare
+import RTCShareCapture
+import RTCShareContentShare
 import Foundation
-import Media
-import NetworkRuntime
-import PeerConnection
-import SDP
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
+import RTCShareSDP
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))

@@ -1,14 +1,14 @@
-import Capture
-import Locks
-import Media
-import NetworkRuntime
-import RTP
+import RTCShareCapture
+import RTCShareLocks
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCShareRTP
 import Testing
-import VideoCoding
-import WireFormat
+import RTCShareVideoCoding
+import RTCShareWireFormat
 
-@testable import ContentShare
-@testable import PeerConnection
+@testable import RTCShareContentShare
+@testable import RTCSharePeerConnection
 
 /// Who gets the pictures of a tile.
 @Suite(.timeLimit(.minutes(2)))

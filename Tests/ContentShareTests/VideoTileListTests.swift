@@ -1,9 +1,9 @@
-import Media
+import RTCShareMedia
 
 import Testing
 
-@testable import ContentShare
-@testable import PeerConnection
+@testable import RTCShareContentShare
+@testable import RTCSharePeerConnection
 
 /// Which tiles there are, and in what state.
 @Suite struct VideoTileListTests {

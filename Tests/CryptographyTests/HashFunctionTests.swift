@@ -1,4 +1,4 @@
-import Cryptography
+import RTCShareCryptography
 import Testing
 
 @Suite struct HashFunctionTests {

@@ -1,4 +1,4 @@
-@testable import AudioCoding
+@testable import RTCShareAudioCoding
 
 /// Packets of sound at any time with any numbers, and a player who comes each 5 ms and decodes.
 ///

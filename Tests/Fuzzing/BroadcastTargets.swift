@@ -1,8 +1,8 @@
-@testable import CaptureBroadcast
-import CSharedMemory
+@testable import RTCShareCaptureBroadcast
+import RTCShareCSharedMemory
 import Foundation
-import Media
-import WireFormat
+import RTCShareMedia
+import RTCShareWireFormat
 
 /// The bytes of an extension, cut as they come.
 ///

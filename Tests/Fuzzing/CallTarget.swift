@@ -1,11 +1,11 @@
-import ICE
-@testable import PeerConnection
-import RTP
-import SDP
-import STUN
-import SecureTransport
+import RTCShareICE
+@testable import RTCSharePeerConnection
+import RTCShareRTP
+import RTCShareSDP
+import RTCShareSTUN
+import RTCShareSecureTransport
 import TestSupport
-import WireFormat
+import RTCShareWireFormat
 
 /// A call that is connected, in virtual time, one end of which has a hostile peer: what a step says is protected with the
 /// peer's own keys, and comes in where datagrams do. Meanwhile the call goes on.

@@ -1,13 +1,13 @@
 import Foundation
-import ICE
-import PeerConnection
-import SDP
-import STUN
+import RTCShareICE
+import RTCSharePeerConnection
+import RTCShareSDP
+import RTCShareSTUN
 import TestSupport
-import WireFormat
+import RTCShareWireFormat
 
-@testable import ContentShare
-@testable import NetworkRuntime
+@testable import RTCShareContentShare
+@testable import RTCShareNetworkRuntime
 @testable import rtcshare
 
 /// A line that the control socket of a running share is sent, or that it answers.

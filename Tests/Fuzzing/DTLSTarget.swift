@@ -1,5 +1,5 @@
-import SecureTransport
-import WireFormat
+import RTCShareSecureTransport
+import RTCShareWireFormat
 
 /// A handshake between two ends, in which datagrams are held back, changed, repeated and made up.
 ///

@@ -1,9 +1,9 @@
-import AudioCoding
-import Locks
-@testable import Capture
+import RTCShareAudioCoding
+import RTCShareLocks
+@testable import RTCShareCapture
 import Foundation
-import Media
-import VideoCoding
+import RTCShareMedia
+import RTCShareVideoCoding
 
 /// A file without a name that has the input, in memory: a disk would take most of the time.
 private final class InputFile {

@@ -1,6 +1,6 @@
-import ICE
-import STUN
-import WireFormat
+import RTCShareICE
+import RTCShareSTUN
+import RTCShareWireFormat
 
 /// A multicast DNS message is read, written, and taken by a resolver that looks for names.
 struct MulticastDNSTarget: FuzzTarget {

@@ -1,6 +1,6 @@
-import RTP
+import RTCShareRTP
 import TestSupport
-import WireFormat
+import RTCShareWireFormat
 
 /// An RTP packet is read with everything in it, and explained.
 struct RTPTarget: FuzzTarget {

@@ -1,7 +1,7 @@
-import PeerConnection
-import SDP
+import RTCSharePeerConnection
+import RTCShareSDP
 import TestSupport
-import WireFormat
+import RTCShareWireFormat
 
 /// A description is read, written, explained, and negotiated as an offer and as an answer.
 struct SDPTarget: FuzzTarget {

@@ -1,5 +1,5 @@
-import SecureTransport
-import WireFormat
+import RTCShareSecureTransport
+import RTCShareWireFormat
 
 /// Packets that are protected with the right keys, as they are and changed on their way, and what only looks like SRTP.
 ///

@@ -1,7 +1,7 @@
-import ICE
-import STUN
+import RTCShareICE
+import RTCShareSTUN
 import TestSupport
-import WireFormat
+import RTCShareWireFormat
 
 /// A STUN message as it came, and as somebody who has the password would have sent it: to an agent that checks, and to one
 /// that is connected.
@@ -39,7 +39,7 @@ struct STUNTarget: FuzzTarget {
         for role in [Role.controlling, .controlled] {
             var scene = Scene(
                 agent: Agent(
-                    configuration: ICE.Configuration(role: role, credentials: local),
+                    configuration: RTCShareICE.Configuration(role: role, credentials: local),
                     generator: SeededGenerator(seed: 2)))
             scene.agent.addLocalHost(Self.base, now: now)
             // Before the peer is known, while it is checked, and when it has answered.

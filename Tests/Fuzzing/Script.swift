@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// An input that is a script: steps of a kind, each with bytes.
 ///

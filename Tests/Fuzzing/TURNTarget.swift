@@ -1,7 +1,7 @@
-import ICE
-import STUN
+import RTCShareICE
+import RTCShareSTUN
 import TestSupport
-import WireFormat
+import RTCShareWireFormat
 
 /// A message of a TURN server, as it came and with the right key and transaction, to allocations at each of their stages.
 struct TURNTarget: FuzzTarget {
@@ -127,7 +127,7 @@ struct TURNTarget: FuzzTarget {
         var random = SeededGenerator(seed: 3)
         let id = TransactionID(using: &random)
         func message(
-            _ messageClass: MessageClass, _ method: STUN.Method, _ attributes: [Attribute]
+            _ messageClass: MessageClass, _ method: RTCShareSTUN.Method, _ attributes: [Attribute]
         ) throws -> [UInt8] {
             try STUNMessage(messageClass, method: method, transactionID: id, attributes: attributes).encoded()
         }

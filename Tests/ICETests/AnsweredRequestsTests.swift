@@ -1,8 +1,8 @@
-import STUN
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import ICE
+@testable import RTCShareICE
 
 @Suite struct AnsweredRequestsTests {
     @Test("Of the requests that were answered the oldest is forgotten first, round after round")

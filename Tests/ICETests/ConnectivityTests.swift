@@ -1,7 +1,7 @@
-import ICE
-import STUN
+import RTCShareICE
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite struct ConnectivityTests {
     private func address(_ text: String, _ port: UInt16 = 4000) throws -> TransportAddress {

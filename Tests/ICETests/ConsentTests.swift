@@ -1,7 +1,7 @@
-import ICE
-import STUN
+import RTCShareICE
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite struct ConsentTests {
     private func connected(seed: UInt64 = 1) -> VirtualNetwork {

@@ -1,8 +1,8 @@
-import ICE
-import STUN
+import RTCShareICE
+import RTCShareSTUN
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// What somebody off the path can send, who guesses addresses but no credentials, to an agent that uses a relay.
 @Suite struct HostileRelayTests {
@@ -35,7 +35,7 @@ import WireFormat
         let candidates = network.agents[0].localCandidates
         network.events[0] = []
         var generator = SeededGenerator(seed: seed)
-        let methods: [STUN.Method] = [.allocate, .refresh, .createPermission, .channelBind, .binding, .data]
+        let methods: [RTCShareSTUN.Method] = [.allocate, .refresh, .createPermission, .channelBind, .binding, .data]
         for round in 0..<400 {
             let method = methods[round % methods.count]
             let code = [300, 400, 401, 403, 437, 438, 486, 508].randomElement(using: &generator) ?? 400

@@ -1,7 +1,7 @@
-import ICE
-import STUN
+import RTCShareICE
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// An allocation that one program makes and another takes up.
 @Suite struct KeptAllocationTests {

@@ -1,7 +1,7 @@
-import ICE
-import STUN
+import RTCShareICE
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// Relayed candidates that one agent offers and another one uses.
 @Suite struct KeptRelayTests {

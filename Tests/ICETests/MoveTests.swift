@@ -1,7 +1,7 @@
-import ICE
-import STUN
+import RTCShareICE
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// A peer whose address changes in the middle of a connection.
 @Suite struct MoveTests {

@@ -1,8 +1,8 @@
-import STUN
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import ICE
+@testable import RTCShareICE
 
 /// Somebody who forges addresses, and has caught what was sent, but knows no password, opposite one agent.
 @Suite struct OffPathTests {

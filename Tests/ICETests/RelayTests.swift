@@ -1,7 +1,7 @@
-import ICE
-import STUN
+import RTCShareICE
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// Relayed candidates in whole connections, with a server of TURN between the agents.
 @Suite struct RelayTests {

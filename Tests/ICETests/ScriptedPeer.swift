@@ -1,7 +1,7 @@
-import ICE
-import STUN
+import RTCShareICE
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// A peer whose every message a test writes by hand, opposite one agent.
 struct ScriptedPeer {

@@ -1,7 +1,7 @@
-import ICE
-import STUN
+import RTCShareICE
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// An allocation and the other end of its wire, in virtual time: the test reads each request and writes each answer.
 struct ScriptedTURNServer {

@@ -1,8 +1,8 @@
-import Cryptography
-import ICE
-import STUN
+import RTCShareCryptography
+import RTCShareICE
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite struct TURNAllocationTests {
     @Test("RFC 8656 §7: an allocation is asked for, challenged, and granted")
@@ -119,7 +119,7 @@ import WireFormat
         try server.answer(sent[0])
         try server.answer(sent[2])
         let log = try server.serve(.seconds(3600))
-        func times(_ method: STUN.Method) -> [Duration] { log.filter { $0.message.method == method }.map(\.at) }
+        func times(_ method: RTCShareSTUN.Method) -> [Duration] { log.filter { $0.message.method == method }.map(\.at) }
         #expect(times(.refresh) == (1...6).map { .seconds($0 * 540) })
         #expect(times(.createPermission) == (1...15).map { .seconds($0 * 240) })
         #expect(times(.channelBind) == (1...6).map { .seconds($0 * 540) })

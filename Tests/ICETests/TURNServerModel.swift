@@ -1,6 +1,6 @@
-import ICE
-import STUN
-import WireFormat
+import RTCShareICE
+import RTCShareSTUN
+import RTCShareWireFormat
 
 /// A TURN server on the virtual network: allocations with credentials, permissions, channels, Send and Data.
 struct TURNServerModel {
@@ -46,7 +46,7 @@ struct TURNServerModel {
     var alternate: TransportAddress?
     var isSilent = false
     /// The requests and indications that came, by method, answered or not.
-    var log: [(method: STUN.Method, lifetime: Duration?)] = []
+    var log: [(method: RTCShareSTUN.Method, lifetime: Duration?)] = []
     /// Packets relayed, by how they came or left.
     var relayedOnChannels = 0
     var relayedInIndications = 0

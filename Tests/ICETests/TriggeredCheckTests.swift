@@ -1,8 +1,8 @@
-import STUN
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import ICE
+@testable import RTCShareICE
 
 /// The queue of triggered checks (RFC 8445 §6.1.4.1), which a peer's checks fill.
 @Suite struct TriggeredCheckTests {

@@ -1,6 +1,6 @@
-import ICE
-import STUN
-import WireFormat
+import RTCShareICE
+import RTCShareSTUN
+import RTCShareWireFormat
 
 /// A generator whose numbers follow from its seed alone.
 struct SeededGenerator: RandomNumberGenerator, Sendable {

@@ -1,5 +1,5 @@
-import Capture
-import Media
+import RTCShareCapture
+import RTCShareMedia
 import Testing
 
 @testable import rtcshare

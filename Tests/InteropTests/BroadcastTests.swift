@@ -1,12 +1,12 @@
-import Capture
-import CaptureBroadcast
-import ContentShare
+import RTCShareCapture
+import RTCShareCaptureBroadcast
+import RTCShareContentShare
 import Foundation
-import Locks
-import Media
-import NetworkRuntime
-import PeerConnection
-import SDP
+import RTCShareLocks
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
+import RTCShareSDP
 import Testing
 
 @testable import rtcshare

@@ -1,5 +1,5 @@
 import Foundation
-import Locks
+import RTCShareLocks
 import Testing
 
 @testable import rtcshare

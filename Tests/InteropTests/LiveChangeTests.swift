@@ -1,12 +1,12 @@
-import Capture
-import ContentShare
+import RTCShareCapture
+import RTCShareContentShare
 import Foundation
-import Media
-import NetworkRuntime
-import PeerConnection
-import SDP
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
+import RTCShareSDP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 extension Interop {
     /// A share that changes while a browser looks on, through the library.

@@ -1,5 +1,5 @@
 import Foundation
-import SDP
+import RTCShareSDP
 import Testing
 
 extension Interop {

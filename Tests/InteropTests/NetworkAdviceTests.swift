@@ -1,9 +1,9 @@
 import Foundation
-import PeerConnection
+import RTCSharePeerConnection
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 @testable import rtcshare
 
 /// What a person at the terminal is told to try about a network: by options and commands.

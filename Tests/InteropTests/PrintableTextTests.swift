@@ -1,10 +1,10 @@
-import Capture
-import CaptureBroadcast
+import RTCShareCapture
+import RTCShareCaptureBroadcast
 import Foundation
-import NetworkRuntime
-import PeerConnection
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @testable import rtcshare
 

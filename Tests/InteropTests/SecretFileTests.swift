@@ -1,4 +1,4 @@
-import ContentShare
+import RTCShareContentShare
 import Foundation
 import Testing
 

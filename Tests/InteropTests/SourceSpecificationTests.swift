@@ -1,6 +1,6 @@
-import Capture
-import CaptureBroadcast
-import Media
+import RTCShareCapture
+import RTCShareCaptureBroadcast
+import RTCShareMedia
 import Testing
 
 @testable import rtcshare

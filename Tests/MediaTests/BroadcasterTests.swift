@@ -1,5 +1,5 @@
-import Locks
-import Media
+import RTCShareLocks
+import RTCShareMedia
 import Testing
 
 private final class RecordingSink: VideoSink {

@@ -1,7 +1,7 @@
-import Locks
+import RTCShareLocks
 import Testing
 
-@testable import Media
+@testable import RTCShareMedia
 
 private func rows(_ buffer: any VideoFrameBuffer, _ plane: Int) -> [[UInt8]] {
     buffer.withPlanes { set in

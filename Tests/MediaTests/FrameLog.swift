@@ -1,5 +1,5 @@
-import Locks
-import Media
+import RTCShareLocks
+import RTCShareMedia
 
 /// Writes down what a sink is told.
 final class FrameLog: VideoSink {

@@ -1,4 +1,4 @@
-import Media
+import RTCShareMedia
 import Testing
 
 /// What comes in, what is asked for, what is kept of it and at which size.

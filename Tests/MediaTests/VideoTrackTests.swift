@@ -1,4 +1,4 @@
-import Media
+import RTCShareMedia
 import Testing
 
 @Suite("VideoTrack")

@@ -1,11 +1,11 @@
-import AudioCoding
+import RTCShareAudioCoding
 import Foundation
-import Media
-import NetworkRuntime
+import RTCShareMedia
+import RTCShareNetworkRuntime
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// From received packets to sound, in real time.
 @Suite(.timeLimit(.minutes(1))) struct AudioReceivePipelineTests {

@@ -1,12 +1,12 @@
-import AudioCoding
+import RTCShareAudioCoding
 import Foundation
-import Media
-import PeerConnection
-import RTP
+import RTCShareMedia
+import RTCSharePeerConnection
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// From a track's sound to the peer's packets.
 @Suite(.timeLimit(.minutes(1))) struct AudioSendPipelineTests {

@@ -1,10 +1,10 @@
-import PeerConnection
-import RTP
-import SDP
+import RTCSharePeerConnection
+import RTCShareRTP
+import RTCShareSDP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// A sender and a viewer that are connected over the loopback interface.
 struct ConnectedPair {

@@ -1,11 +1,11 @@
-import ICE
-import RTP
-import SDP
+import RTCShareICE
+import RTCShareRTP
+import RTCShareSDP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
-@testable import PeerConnection
+@testable import RTCShareNetworkRuntime
+@testable import RTCSharePeerConnection
 
 /// What waits for a reader who is slow, or never comes.
 @Suite(.timeLimit(.minutes(2))) struct ConnectionEventsTests {

@@ -1,12 +1,12 @@
-import ICE
+import RTCShareICE
 import NIOCore
-import PeerConnection
-import RTP
-import SDP
+import RTCSharePeerConnection
+import RTCShareRTP
+import RTCShareSDP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// Connections over real sockets.
 @Suite(.timeLimit(.minutes(1))) struct ConnectionTests {

@@ -1,8 +1,8 @@
-@testable import NetworkRuntime
-import PeerConnection
-import SDP
+@testable import RTCShareNetworkRuntime
+import RTCSharePeerConnection
+import RTCShareSDP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// What is said of a connection that found no path: from the facts alone.
 @Suite struct ConnectivityAdviceTests {

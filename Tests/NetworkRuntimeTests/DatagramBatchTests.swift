@@ -2,9 +2,9 @@ import NIOCore
 import NIOPosix
 import Synchronization
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// What leaves in a batch arrives as it was written, however the kernel was told of it.
 @Suite(.timeLimit(.minutes(1))) actor DatagramBatchTests {

@@ -1,7 +1,7 @@
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 @Suite struct DeadlineHeapTests {
     /// Beside a table that is searched whole.

@@ -1,9 +1,9 @@
-import PeerConnection
+import RTCSharePeerConnection
 import Testing
-import VideoCoding
-import WireFormat
+import RTCShareVideoCoding
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// What a sender is sent, whatever happens in whatever order.
 @Suite struct EncodingGroupTests {

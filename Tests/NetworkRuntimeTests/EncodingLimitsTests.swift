@@ -1,10 +1,10 @@
-import Media
-import PeerConnection
+import RTCShareMedia
+import RTCSharePeerConnection
 import Testing
-import VideoCoding
-import WireFormat
+import RTCShareVideoCoding
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// What a peer's limits do to an encoding that it has for itself, and to one that others are sent too.
 @Suite struct EncodingLimitsTests {

@@ -1,12 +1,12 @@
 import NIOCore
-import PeerConnection
-import RTP
-import SDP
+import RTCSharePeerConnection
+import RTCShareRTP
+import RTCShareSDP
 import Synchronization
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// A room: many connections of one port, and one frame for all of them.
 @Suite(.timeLimit(.minutes(2))) struct FanoutTests {

@@ -1,9 +1,9 @@
-import ICE
-import STUN
+import RTCShareICE
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// `--ice-server` as people write it (RFC 7064, RFC 7065).
 @Suite struct ICEServerTests {

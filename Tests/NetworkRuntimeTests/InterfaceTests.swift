@@ -1,11 +1,11 @@
-import ICE
-import RTP
-import SDP
+import RTCShareICE
+import RTCShareRTP
+import RTCShareSDP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
-@testable import PeerConnection
+@testable import RTCShareNetworkRuntime
+@testable import RTCSharePeerConnection
 
 /// Addresses that come and go under a connection, with addresses of the loopback network as interfaces.
 @Suite(.timeLimit(.minutes(1))) struct InterfaceTests {

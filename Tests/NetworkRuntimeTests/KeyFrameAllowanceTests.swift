@@ -1,6 +1,6 @@
 import Testing
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 @Suite struct KeyFrameAllowanceTests {
     private static func milliseconds(_ time: Duration) -> Int { Int(time / .milliseconds(1)) }

@@ -1,11 +1,11 @@
 import NIOCore
 import NIOPosix
-import NetworkRuntime
-import PeerConnection
-import RTP
-import STUN
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
+import RTCShareRTP
+import RTCShareSTUN
 import TestSupport
-import WireFormat
+import RTCShareWireFormat
 
 /// A sender and a viewer on this machine's loopback, with real sockets and real time.
 enum Loopback {

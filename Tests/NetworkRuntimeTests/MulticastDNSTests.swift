@@ -1,11 +1,11 @@
-import ICE
+import RTCShareICE
 import Logging
 import NIOCore
 import NIOPosix
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// Names under `.local`, asked for on the machine's own network.
 @Suite(.timeLimit(.minutes(1))) struct MulticastDNSTests {

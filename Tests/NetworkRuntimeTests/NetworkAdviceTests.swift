@@ -1,4 +1,4 @@
-import NetworkRuntime
+import RTCShareNetworkRuntime
 import Testing
 
 /// What a program makes of advice.

@@ -1,7 +1,7 @@
-@testable import NetworkRuntime
-import STUN
+@testable import RTCShareNetworkRuntime
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// What is made of what servers saw, and what is advised: from the facts alone.
 @Suite struct NetworkDiagnosisTests {

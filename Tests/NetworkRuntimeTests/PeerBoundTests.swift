@@ -1,15 +1,15 @@
-import ICE
-import Locks
+import RTCShareICE
+import RTCShareLocks
 import Logging
 import NIOCore
 import NIOPosix
-import SDP
+import RTCShareSDP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
-@testable import PeerConnection
+@testable import RTCShareNetworkRuntime
+@testable import RTCSharePeerConnection
 
 /// What a peer's descriptions and addresses can have a connection keep and open.
 @Suite(.timeLimit(.minutes(1))) struct PeerBoundTests {

@@ -1,8 +1,8 @@
-import STUN
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// Whom a datagram at a shared port is for.
 @Suite struct PortDemultiplexerTests {

@@ -1,11 +1,11 @@
-import Locks
+import RTCShareLocks
 import Logging
 import NIOCore
 import NIOPosix
-import PeerConnection
+import RTCSharePeerConnection
 import Testing
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// Event loops and a logger of the program's own.
 @Suite(.timeLimit(.minutes(1))) struct ProgramResourcesTests {

@@ -1,9 +1,9 @@
-import PeerConnection
+import RTCSharePeerConnection
 import Testing
-import VideoCoding
-import WireFormat
+import RTCShareVideoCoding
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// A group with senders by their numbers, and what a test says of them. A description's share is that of the frames.
 extension EncodingGroup<Int> {

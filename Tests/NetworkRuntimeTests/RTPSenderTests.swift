@@ -1,9 +1,9 @@
-import PeerConnection
-import SDP
+import RTCSharePeerConnection
+import RTCShareSDP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// Who sends what over a connection.
 @Suite(.timeLimit(.minutes(1))) struct RTPSenderTests {

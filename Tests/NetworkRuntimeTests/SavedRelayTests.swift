@@ -1,10 +1,10 @@
 import Foundation
-import ICE
-import STUN
+import RTCShareICE
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// Relayed addresses in a session's file.
 @Suite struct SavedRelayTests {

@@ -1,6 +1,6 @@
-import PeerConnection
+import RTCSharePeerConnection
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// What connections say of their senders, said by a test: of senders that the connections don't know.
 extension SendingPipeline {

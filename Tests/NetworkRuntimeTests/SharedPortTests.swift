@@ -1,15 +1,15 @@
 import Foundation
-import ICE
+import RTCShareICE
 import NIOCore
 import NIOPosix
-import PeerConnection
-import RTP
-import SDP
-import STUN
+import RTCSharePeerConnection
+import RTCShareRTP
+import RTCShareSDP
+import RTCShareSTUN
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// Several connections on one UDP port, over real sockets.
 @Suite(.timeLimit(.minutes(1))) struct SharedPortTests {

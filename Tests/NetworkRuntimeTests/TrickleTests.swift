@@ -1,9 +1,9 @@
-import PeerConnection
-import SDP
+import RTCSharePeerConnection
+import RTCShareSDP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// Two connections that tell each other their addresses one by one.
 @Suite(.timeLimit(.minutes(1))) struct TrickleTests {

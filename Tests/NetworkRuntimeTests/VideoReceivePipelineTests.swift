@@ -1,13 +1,13 @@
 import Foundation
-import Locks
-import Media
-import NetworkRuntime
-import RTP
+import RTCShareLocks
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCShareRTP
 import Testing
-import VideoCoding
-import WireFormat
+import RTCShareVideoCoding
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// From frames to pictures, with libvpx at both ends.
 @Suite(.timeLimit(.minutes(1))) struct VideoReceivePipelineTests {

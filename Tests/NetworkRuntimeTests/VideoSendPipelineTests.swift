@@ -1,12 +1,12 @@
 import Foundation
-import Media
-import PeerConnection
-import RTP
+import RTCShareMedia
+import RTCSharePeerConnection
+import RTCShareRTP
 import Testing
-import VideoCoding
-import WireFormat
+import RTCShareVideoCoding
+import RTCShareWireFormat
 
-@testable import NetworkRuntime
+@testable import RTCShareNetworkRuntime
 
 /// From a track's pictures to the peers' packets.
 @Suite(.timeLimit(.minutes(1))) struct VideoSendPipelineTests {

@@ -1,4 +1,4 @@
-import NetworkSimulation
+import RTCShareNetworkSimulation
 import Testing
 
 @Suite struct LineFitTests {

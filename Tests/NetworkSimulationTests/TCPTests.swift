@@ -1,6 +1,6 @@
-import NetworkSimulation
+import RTCShareNetworkSimulation
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// TCP users alone on a bottleneck, run to an end.
 private struct TCPRun {

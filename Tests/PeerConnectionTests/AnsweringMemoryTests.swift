@@ -1,11 +1,11 @@
-import CProcess
-import ICE
-import NetworkSimulation
-import PeerConnection
-import SDP
+import RTCShareCProcess
+import RTCShareICE
+import RTCShareNetworkSimulation
+import RTCSharePeerConnection
+import RTCShareSDP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite("What answering leaves in memory")
 struct AnsweringMemoryTests {

@@ -1,10 +1,10 @@
-import RTP
-import SDP
+import RTCShareRTP
+import RTCShareSDP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// Which section a packet belongs to (RFC 9143 §9.2).
 @Suite struct AssociationTests {

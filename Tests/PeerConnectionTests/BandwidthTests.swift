@@ -1,11 +1,11 @@
-import CongestionControl
-import RTP
-import SecureTransport
+import RTCShareCongestionControl
+import RTCShareRTP
+import RTCShareSecureTransport
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// What a sender takes from the path, and what its encoders are told.
 @Suite struct BandwidthTests {

@@ -1,10 +1,10 @@
-import RTP
-import SecureTransport
+import RTCShareRTP
+import RTCShareSecureTransport
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// Datagrams that no honest peer sends, into a call that lives: nothing traps, and the call goes on.
 @Suite struct DamageTests {

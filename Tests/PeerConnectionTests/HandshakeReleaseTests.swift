@@ -1,8 +1,8 @@
-import SecureTransport
+import RTCShareSecureTransport
 import TestSupport
 import Testing
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// What is kept of DTLS while media flow.
 @Suite struct HandshakeReleaseTests {

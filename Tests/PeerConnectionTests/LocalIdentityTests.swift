@@ -1,9 +1,9 @@
 import Foundation
-import PeerConnection
-import SDP
+import RTCSharePeerConnection
+import RTCShareSDP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite struct LocalIdentityTests {
     @Test("What is stored between an offer and its answer is the same identity, and offers the same")

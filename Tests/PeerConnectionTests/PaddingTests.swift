@@ -1,11 +1,11 @@
-import CongestionControl
-import RTP
-import SecureTransport
+import RTCShareCongestionControl
+import RTCShareRTP
+import RTCShareSecureTransport
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// Padding over RTX, packet by packet.
 @Suite struct PaddingTests {

@@ -1,10 +1,10 @@
-import ICE
-@testable import PeerConnection
-import RTP
-import SecureTransport
+import RTCShareICE
+@testable import RTCSharePeerConnection
+import RTCShareRTP
+import RTCShareSecureTransport
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// The path to the peer: none, one that breaks and mends, one that ends, one that moves, and one that a stranger is on.
 @Suite struct PathTests {

@@ -1,11 +1,11 @@
-import RTP
-import SDP
-import SecureTransport
+import RTCShareRTP
+import RTCShareSDP
+import RTCShareSecureTransport
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// Later offers and answers of a session that stands.
 @Suite struct RenegotiationTests {

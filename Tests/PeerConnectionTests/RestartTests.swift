@@ -1,10 +1,10 @@
-import ICE
-import SDP
+import RTCShareICE
+import RTCShareSDP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// ICE restarts of a whole call, in virtual time.
 @Suite struct RestartTests {

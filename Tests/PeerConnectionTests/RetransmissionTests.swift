@@ -1,10 +1,10 @@
-import RTP
-import SDP
+import RTCShareRTP
+import RTCShareSDP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// Retransmissions while media stop, begin again and are described anew.
 @Suite struct RetransmissionTests {

@@ -1,9 +1,9 @@
-import SDP
+import RTCShareSDP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// Sections that are rejected, end, and give way to others.
 @Suite struct SectionEndTests {

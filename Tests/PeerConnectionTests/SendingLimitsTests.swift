@@ -1,8 +1,8 @@
-import PeerConnection
-import SDP
+import RTCSharePeerConnection
+import RTCShareSDP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite struct SendingLimitsTests {
     /// What a sender makes of an answer that has these lines besides.

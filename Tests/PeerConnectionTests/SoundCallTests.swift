@@ -1,12 +1,12 @@
-import CongestionControl
-import RTP
-import SDP
-import SecureTransport
+import RTCShareCongestionControl
+import RTCShareRTP
+import RTCShareSDP
+import RTCShareSecureTransport
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// Pictures and sound, of an attendee and of what the attendee shares, in one bundle.
 @Suite struct SoundCallTests {

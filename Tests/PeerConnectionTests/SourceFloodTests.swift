@@ -1,11 +1,11 @@
-import RTP
-import SDP
-import SecureTransport
+import RTCShareRTP
+import RTCShareSDP
+import RTCShareSecureTransport
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// Sources that a peer names with the right keys.
 @Suite struct SourceFloodTests {

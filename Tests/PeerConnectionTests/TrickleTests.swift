@@ -1,10 +1,10 @@
-import ICE
-import SDP
+import RTCShareICE
+import RTCShareSDP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// Candidates that are told one by one, in virtual time.
 @Suite struct TrickleTests {

@@ -1,9 +1,9 @@
-import CongestionControl
-@testable import PeerConnection
-import RTP
+import RTCShareCongestionControl
+@testable import RTCSharePeerConnection
+import RTCShareRTP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// Offer, answer, ICE, DTLS, SRTP, frames, loss and recovery: everything but sockets, in virtual time.
 @Suite struct WholeCallTests {

@@ -1,6 +1,6 @@
-import RTP
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// RFC 8888 §3.1, written out by hand from its figures.
 struct CongestionControlFeedbackTests {

@@ -1,6 +1,6 @@
-import RTP
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 struct OpusPacketTests {
     private func parse(_ bytes: [UInt8]) throws(RTPError) -> OpusPacket { try OpusPacket(parsing: bytes.span.bytes) }

@@ -1,6 +1,6 @@
-import RTP
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 private let one = SynchronizationSource(1)
 private let two = SynchronizationSource(2)

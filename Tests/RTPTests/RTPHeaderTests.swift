@@ -1,6 +1,6 @@
-import RTP
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// The packets of this suite marked so were serialized by aiortc 1.x.
 struct RTPHeaderTests {

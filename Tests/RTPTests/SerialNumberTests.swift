@@ -1,6 +1,6 @@
-import RTP
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// RFC 1982, for the numbers of RTP.
 struct SerialNumberTests {

@@ -1,6 +1,6 @@
-import RTP
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// The bytes of a string of hexadecimal digits; blanks are left aside.
 func hex(_ text: String) -> [UInt8] {

@@ -1,6 +1,6 @@
-import RTP
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 struct TransportFeedbackTests {
     private let sender = SynchronizationSource(1)

@@ -1,7 +1,7 @@
-import SDP
+import RTCShareSDP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite("WebRTC attributes")
 struct AttributeTests {

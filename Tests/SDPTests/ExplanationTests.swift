@@ -1,4 +1,4 @@
-import SDP
+import RTCShareSDP
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
-import SDP
+import RTCShareSDP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite("Session descriptions")
 struct SessionDescriptionTests {

@@ -1,8 +1,8 @@
-import Cryptography
+import RTCShareCryptography
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import STUN
+@testable import RTCShareSTUN
 
 @Suite struct RelayingTests {
     /// RFC 8489 §B.1 as its erratum 6268 corrects it.

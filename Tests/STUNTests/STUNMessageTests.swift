@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import STUN
+@testable import RTCShareSTUN
 
 /// The messages of RFC 5769.
 enum Vector {

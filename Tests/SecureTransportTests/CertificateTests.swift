@@ -1,5 +1,5 @@
 import Foundation
-import SecureTransport
+import RTCShareSecureTransport
 import Testing
 
 @Suite struct FingerprintTests {

@@ -1,6 +1,6 @@
-import SecureTransport
+import RTCShareSecureTransport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite struct DTLSHandshakeTests {
     private static func makePath(

@@ -1,7 +1,7 @@
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import SecureTransport
+@testable import RTCShareSecureTransport
 
 /// What of a datagram OpenSSL gets to see.
 @Suite struct DTLSRecordsTests {

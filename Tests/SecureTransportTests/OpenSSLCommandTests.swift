@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
-import SecureTransport
+import RTCShareSecureTransport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// The `openssl` command as the peer: it has its own idea of DTLS 1.2, of `use_srtp` and of the exporter.
 @Suite(

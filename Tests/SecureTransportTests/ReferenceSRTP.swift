@@ -1,4 +1,4 @@
-import COpenSSL
+import RTCShareCOpenSSL
 
 /// SRTP written down from RFC 3711 and RFC 7714 over OpenSSL's ciphers: slow, simple, and independent of libsrtp2. The
 /// tests hold it against the RFCs' vectors, and libsrtp2 as this library drives it against the tests' packets.

@@ -1,7 +1,7 @@
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import SecureTransport
+@testable import RTCShareSecureTransport
 
 /// RFC 6347 §4.2.4.1.
 @Suite struct RetransmissionTimerTests {

@@ -1,8 +1,8 @@
-import CSRTP
+import RTCShareCSRTP
 import Foundation
 import Testing
 
-@testable import SecureTransport
+@testable import RTCShareSecureTransport
 
 /// The ciphers of libsrtp2, which are the whole process's.
 @Suite struct SRTPCipherTests {

@@ -1,4 +1,4 @@
-import SecureTransport
+import RTCShareSecureTransport
 import Testing
 
 @Suite struct SRTPVectorTests {

@@ -1,7 +1,7 @@
 import Glibc
-@testable import SecureTransport
+@testable import RTCShareSecureTransport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// Secrets are where they are needed, and nowhere else.
 @Suite struct SecretTests {

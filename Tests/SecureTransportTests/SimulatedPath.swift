@@ -1,5 +1,5 @@
-import SecureTransport
-import WireFormat
+import RTCShareSecureTransport
+import RTCShareWireFormat
 
 /// SplitMix64: small, seedable, the same on every machine.
 struct SeededGenerator: RandomNumberGenerator {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Locks
-package import Media
+internal import RTCShareLocks
+package import RTCShareMedia
 
 /// A sink that keeps what it was given, for a test to wait for.
 package final class Collector: VideoSink {

@@ -1,10 +1,10 @@
-internal import ICE
-package import NetworkSimulation
-package import PeerConnection
-package import RTP
-package import SDP
-package import SecureTransport
-package import WireFormat
+internal import RTCShareICE
+package import RTCShareNetworkSimulation
+package import RTCSharePeerConnection
+package import RTCShareRTP
+package import RTCShareSDP
+package import RTCShareSecureTransport
+package import RTCShareWireFormat
 
 /// A sender and a viewer, whole, joined by a simulated link in virtual time.
 ///

@@ -1,2 +1,2 @@
 // The simulated network is a library of its own; whoever tests with this module has it without a second import.
-@_exported public import NetworkSimulation
+@_exported public import RTCShareNetworkSimulation

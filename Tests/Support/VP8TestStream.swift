@@ -1,6 +1,6 @@
-internal import NetworkSimulation
-public import RTP
-internal import WireFormat
+internal import RTCShareNetworkSimulation
+public import RTCShareRTP
+internal import RTCShareWireFormat
 
 /// A VP8 stream whose frames mean nothing to a decoder but are packetized as RFC 7741 has it.
 public struct VP8TestStream: Sendable {

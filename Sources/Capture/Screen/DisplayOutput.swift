@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// A monitor that shows a part of an X screen.
 public struct DisplayOutput: Sendable, Hashable, CustomStringConvertible {

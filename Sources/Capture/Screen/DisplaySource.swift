@@ -1,5 +1,5 @@
 public import Foundation
-public import Media
+public import RTCShareMedia
 
 /// Gives what an X screen shows: all of it, one output, or a region, with the mouse pointer.
 ///

@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// A window of an X display, as its window manager keeps it.
 public struct DisplayWindow: Sendable, Hashable, CustomStringConvertible {

@@ -1,6 +1,6 @@
-import CXCB
-import CYUV
-import Media
+import RTCShareCXCB
+import RTCShareCYUV
+import RTCShareMedia
 
 /// Draws the mouse pointer over pictures, as the X server does not put it into those that it gives.
 ///

@@ -1,4 +1,4 @@
-import Media
+import RTCShareMedia
 
 /// Takes pictures of a subject when there is something new and somebody has a use for it.
 enum ScreenCapture {

@@ -1,5 +1,5 @@
-import CXCB
-import Media
+import RTCShareCXCB
+import RTCShareMedia
 
 /// Which parts of a screen or a window changed since they were asked for last, by the X server's DAMAGE extension.
 ///

@@ -1,5 +1,5 @@
-import CXCB
-import Media
+import RTCShareCXCB
+import RTCShareMedia
 
 /// Takes pictures of a subject, and keeps up with what happens to it. Lives on one thread.
 ///

@@ -1,5 +1,5 @@
-import CXCB
-import Media
+import RTCShareCXCB
+import RTCShareMedia
 
 /// A part of the screen, as the subject of pictures.
 struct ScreenPart: ScreenSubject {

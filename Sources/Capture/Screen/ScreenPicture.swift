@@ -1,6 +1,6 @@
-import CYUV
+import RTCShareCYUV
 import Foundation
-import Media
+import RTCShareMedia
 
 /// A picture of a screen, in memory that the X server writes itself where it can.
 final class ScreenPicture: VideoFrameBuffer, @unchecked Sendable {

@@ -1,5 +1,5 @@
-import CXCB
-import Media
+import RTCShareCXCB
+import RTCShareMedia
 
 /// Reads pixels from the X server: whole rows to where they belong, by the server itself where memory is shared with it, and
 /// other parts by way of memory of its own.

@@ -1,5 +1,5 @@
-import CXCB
-import Media
+import RTCShareCXCB
+import RTCShareMedia
 
 /// What pictures are taken of: a part of the screen, or one window. Lives on one thread.
 protocol ScreenSubject {

@@ -1,4 +1,4 @@
-import CXCB
+import RTCShareCXCB
 
 /// Memory that the X server writes screen pixels into: a System V segment, attached on both sides.
 final class SharedSegment {

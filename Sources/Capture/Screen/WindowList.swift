@@ -1,5 +1,5 @@
-import CXCB
-import Media
+import RTCShareCXCB
+import RTCShareMedia
 
 /// Finds the windows that people know, among all that an X server has.
 struct WindowList {

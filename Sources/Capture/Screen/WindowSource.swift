@@ -1,5 +1,5 @@
 public import Foundation
-public import Media
+public import RTCShareMedia
 
 /// Gives what one window of an X display shows, with the mouse pointer where it is over that window: the window's own
 /// pixels, without the frame of a window manager, also where other windows cover it.

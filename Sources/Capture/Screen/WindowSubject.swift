@@ -1,5 +1,5 @@
-import CXCB
-import Media
+import RTCShareCXCB
+import RTCShareMedia
 
 /// One window, as the subject of pictures: its own pixels, which the server keeps for us even where others cover it.
 ///

@@ -1,5 +1,5 @@
-import CXCB
-import Media
+import RTCShareCXCB
+import RTCShareMedia
 
 extension XConnection {
     /// The screen's size now; nil where `signal` was raised.

@@ -1,5 +1,5 @@
-import CXCB
-import Media
+import RTCShareCXCB
+import RTCShareMedia
 
 /// The names of properties that say what a window is, as the server numbers them.
 struct WindowAtoms {

@@ -1,6 +1,6 @@
-import CXCB
+import RTCShareCXCB
 import Foundation
-import Media
+import RTCShareMedia
 
 /// A connection to an X server: sends requests, waits for replies, and turns XCB's errors into ours.
 final class XConnection: Sendable {

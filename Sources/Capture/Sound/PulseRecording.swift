@@ -1,5 +1,5 @@
-import CPulse
-import Media
+import RTCShareCPulse
+import RTCShareMedia
 
 /// A stream that records from a source of the sound server, of the one thread that uses it.
 final class PulseRecording {

@@ -1,4 +1,4 @@
-import CPulse
+import RTCShareCPulse
 
 /// A connection to the sound server, of the one thread that uses it. Nothing waits but in ``wait(atMost:until:)``, which
 /// the stop signal ends.

@@ -1,5 +1,5 @@
-import Locks
-public import Media
+import RTCShareLocks
+public import RTCShareMedia
 import Synchronization
 
 /// Gives what a microphone hears or what the machine plays, from PulseAudio, or PipeWire where it speaks for it.

@@ -1,4 +1,4 @@
-import Media
+import RTCShareMedia
 
 /// Says when recorded sound was taken, from measurements that are each some milliseconds off.
 ///

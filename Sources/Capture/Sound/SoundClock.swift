@@ -1,4 +1,4 @@
-import Media
+import RTCShareMedia
 
 /// Paces sound that is made or read, not recorded: a block is given when its last sample is due, as a microphone gives
 /// it. Blocks follow each other without a gap, however late the thread runs, up to a second; beyond that they begin

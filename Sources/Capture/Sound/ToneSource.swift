@@ -1,5 +1,5 @@
 import Foundation
-public import Media
+public import RTCShareMedia
 
 /// A steady tone in stereo at 48 kHz, in blocks of 20 ms, at -12 dB of full scale.
 public final class ToneSource: AudioCaptureSource, BroadcastingAudioSource {

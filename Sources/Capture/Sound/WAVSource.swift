@@ -1,6 +1,6 @@
-internal import AudioCoding
+internal import RTCShareAudioCoding
 internal import Glibc
-public import Media
+public import RTCShareMedia
 import Synchronization
 
 /// Gives the sound of a WAVE file at the file's own rate and with its own channels, in blocks of 20 ms, and ends with

@@ -1,5 +1,5 @@
 internal import Glibc
-public import WireFormat
+public import RTCShareWireFormat
 
 /// The delay-based estimate: up by shares of itself until the path was once found full, then by steps of about a packet
 /// a response time; down to a share of what arrives at overuse.

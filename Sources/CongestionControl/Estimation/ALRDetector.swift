@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// Tells whether the application sends so much less than the path would take that the path is not being tested: an
 /// application-limited region.

@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// The share that a path loses whatever the rate is: the least that was lost lately, at times when no packets waited.
 ///

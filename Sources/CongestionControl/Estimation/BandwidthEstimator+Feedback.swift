@@ -1,5 +1,5 @@
-public import RTP
-public import WireFormat
+public import RTCShareRTP
+public import RTCShareWireFormat
 
 extension BandwidthEstimator {
     /// Takes note of a packet that leaves: every one, with a transport-wide number or not.

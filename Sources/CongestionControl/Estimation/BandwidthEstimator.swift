@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// Estimates what a path carries, out of what its receiver tells: the whole controller of Google congestion control, one
 /// for each transport.

@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// How fast a large picture may leave: up to twice as fast as large pictures were seen to arrive.
 ///

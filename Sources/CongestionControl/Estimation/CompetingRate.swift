@@ -1,5 +1,5 @@
 internal import Glibc
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// What a TCP flow would send, beside others that fill the queue whatever the delay: a rate that gives way to delay
 /// would be left with nothing.

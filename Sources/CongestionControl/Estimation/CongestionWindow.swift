@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Bounds the bytes under way: where more are than the rate carries in a round trip and a queue that is tolerated, the
 /// rate goes down until feedback comes.

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// The rate at which the delay of the path neither grows nor shrinks: joins the grouping of packets, the trend of their
 /// delay, the detector of overuse and the rate control.

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// How much of an estimate may be used although nothing has tested it for a while: after an idle time another rate may
 /// be what the path takes.

@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Finds out whether a queue that made the estimate go down was a burst of somebody else: then it drains far faster than
 /// what this side gives up explains, and the estimate goes back to what it was.

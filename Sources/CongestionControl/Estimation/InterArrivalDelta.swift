@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// Gathers packets that were sent within 5 ms into groups and tells how the spacing of two groups changed on the way.
 ///

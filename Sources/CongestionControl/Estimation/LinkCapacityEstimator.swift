@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// Remembers at which rate the path was last found full, and how sure that is.
 ///

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// The rate above which packets are lost: the path that explains best what was lost lately, found among a few
 /// candidates by maximum likelihood, never more than the delay-based estimate.

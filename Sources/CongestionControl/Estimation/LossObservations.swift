@@ -1,6 +1,6 @@
 internal import Glibc
-internal import RTP
-internal import WireFormat
+internal import RTCShareRTP
+internal import RTCShareWireFormat
 
 /// Loss over the last few intervals, and how likely a path with given properties makes it (`LossBasedEstimator`).
 struct LossObservations: Sendable {

@@ -1,5 +1,5 @@
-internal import RTP
-internal import WireFormat
+internal import RTCShareRTP
+internal import RTCShareWireFormat
 
 /// What is under way: bytes above the highest number that feedback told of, since when that waits for an answer, and
 /// which packets belong to which probe.

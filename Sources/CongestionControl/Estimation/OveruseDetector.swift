@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Compares the delay's trend with a threshold that adapts to how much the delay wavers by itself.
 ///

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// Packets to send at one rate, to find out whether the path takes it.
 public struct ProbeCluster: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// When to probe, and at which rates: at the start, further while probes succeed, when more is allowed or asked for,
 /// every few seconds while the application is the limit, and after a drop that may have been none.

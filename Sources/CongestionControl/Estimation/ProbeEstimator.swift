@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// The rate that a path takes, by how far a cluster of probe packets was spread on its way.
 ///

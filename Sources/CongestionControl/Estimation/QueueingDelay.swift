@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// How long packets wait on the path, beyond the least time that one took in the last minutes.
 ///

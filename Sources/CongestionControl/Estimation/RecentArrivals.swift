@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// At which rate packets arrived over the last moments that had waited on the path, one after the other, as fast as the
 /// path gave them out: what it carries, found sooner than by an estimate of the throughput.

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// At which rate packets arrive, over the last 20 packets or the last second, whichever is more; a single pause of the
 /// path does not count.

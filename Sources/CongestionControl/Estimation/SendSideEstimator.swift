@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Puts the bounds together: the delay-based and the loss-based estimate, what the receiver estimates, and the missing of
 /// any answer; and where there is no transport-wide feedback, the loss that receiver reports tell.

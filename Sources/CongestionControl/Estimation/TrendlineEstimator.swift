@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// The slope of the smoothed one-way delay over the last groups of packets, by least squares.
 ///

@@ -1,7 +1,7 @@
-public import NetworkRuntime
-public import PeerConnection
-public import SDP
-public import WireFormat
+public import RTCShareNetworkRuntime
+public import RTCSharePeerConnection
+public import RTCShareSDP
+public import RTCShareWireFormat
 
 /// A session as one process leaves it for another, which takes it up and sends by itself: who shares, the identity that
 /// the offer announced, where it listens, and what the viewer answered.

@@ -1,5 +1,5 @@
-internal import NetworkRuntime
-internal import PeerConnection
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
 
 /// Hands what a peer sends to its tiles and sounds.
 enum MediaReceiver {

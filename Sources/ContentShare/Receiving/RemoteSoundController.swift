@@ -1,7 +1,7 @@
-internal import Locks
-public import Media
-internal import NetworkRuntime
-internal import PeerConnection
+internal import RTCShareLocks
+public import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
 
 /// A sound that a peer sends.
 public struct RemoteSound: Sendable, Hashable {

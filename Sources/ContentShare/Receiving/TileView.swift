@@ -1,9 +1,9 @@
-internal import Locks
-internal import Media
-internal import NetworkRuntime
-internal import PeerConnection
-internal import VideoCoding
-internal import WireFormat
+internal import RTCShareLocks
+internal import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 /// The decoder of one receiver's pictures, and those who look at them.
 final class TileView: Sendable {

@@ -1,8 +1,8 @@
-internal import Locks
-public import Media
-internal import NetworkRuntime
-public import PeerConnection
-internal import VideoCoding
+internal import RTCShareLocks
+public import RTCShareMedia
+internal import RTCShareNetworkRuntime
+public import RTCSharePeerConnection
+internal import RTCShareVideoCoding
 
 /// The pictures that a peer sends, as tiles that sinks can be bound to.
 ///

@@ -1,5 +1,5 @@
-internal import Media
-internal import PeerConnection
+internal import RTCShareMedia
+internal import RTCSharePeerConnection
 
 /// Which tiles there are, and in what state: a rule book without sinks and decoders.
 ///

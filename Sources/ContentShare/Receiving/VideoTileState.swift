@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// A picture that a peer sends, as it stands.
 public struct VideoTileState: Sendable, Hashable {

@@ -1,5 +1,5 @@
-public import NetworkRuntime
-internal import PeerConnection
+public import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
 
 /// A room in which one attendee shares content, to viewers each of whom has a connection.
 ///

@@ -1,7 +1,7 @@
-public import Media
-internal import NetworkRuntime
-internal import PeerConnection
-internal import WireFormat
+public import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareWireFormat
 
 /// Shares a screen, or whatever a source shows, as the content of an attendee: `alice#content`.
 ///

@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// How well something is sent. What is left at nil is decided by what is sent.
 public struct LocalVideoConfiguration: Sendable, Hashable {

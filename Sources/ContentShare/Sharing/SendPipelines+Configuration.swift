@@ -1,8 +1,8 @@
-internal import Media
-internal import NetworkRuntime
-internal import PeerConnection
-internal import VideoCoding
-internal import WireFormat
+internal import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 /// What is sent of a picture where a configuration says nothing.
 struct VideoDefaults {

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// Why bytes are no message of DNS.
 public enum MulticastDNSError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import WireFormat
+import RTCShareWireFormat
 
 /// A name such as `9b36eaac-bb2e-49bb-bb78-21c41c499900.local`, which a browser announces in place of its address.
 public struct MulticastDNSName: Hashable, Sendable, CustomStringConvertible {

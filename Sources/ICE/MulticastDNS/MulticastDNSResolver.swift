@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// Finds the addresses behind the `.local` names of a peer's candidates by multicast queries, without doing input or
 /// output itself: what ``pollTransmit()`` returns goes to ``MulticastDNSMessage/groupV4`` and

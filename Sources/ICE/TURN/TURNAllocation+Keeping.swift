@@ -1,5 +1,5 @@
-public import STUN
-public import WireFormat
+public import RTCShareSTUN
+public import RTCShareWireFormat
 
 /// An allocation as it is kept while nobody uses it, for ``TURNAllocation/init(resuming:configuration:generator:)``. It
 /// holds no password.

@@ -1,5 +1,5 @@
-public import STUN
-public import WireFormat
+public import RTCShareSTUN
+public import RTCShareWireFormat
 
 extension TURNAllocation {
     /// Lets `peer` send to us, whatever its port, until ``revoke(_:)`` (RFC 8656 §9). False where there is no relayed

@@ -1,5 +1,5 @@
-import STUN
-import WireFormat
+import RTCShareSTUN
+import RTCShareWireFormat
 
 extension TURNAllocation {
     /// Sends a new request; `staleNonces` counts the refusals of its like.
@@ -89,7 +89,7 @@ extension TURNAllocation {
 }
 
 extension TURNAllocation.Purpose {
-    var method: STUN.Method {
+    var method: RTCShareSTUN.Method {
         switch self {
         case .allocate: .allocate
         case .refresh, .release, .clear: .refresh

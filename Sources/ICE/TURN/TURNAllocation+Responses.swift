@@ -1,5 +1,5 @@
-import STUN
-import WireFormat
+import RTCShareSTUN
+import RTCShareWireFormat
 
 extension TURNAllocation {
     /// A response to one of our requests (RFC 8489 §9.2.5 says which are believed).

@@ -1,5 +1,5 @@
-import STUN
-public import WireFormat
+import RTCShareSTUN
+public import RTCShareWireFormat
 
 /// One allocation at one TURN server over one local port or connection (RFC 8656), without input or output.
 ///

@@ -1,5 +1,5 @@
-public import STUN
-public import WireFormat
+public import RTCShareSTUN
+public import RTCShareWireFormat
 
 /// The times of an allocation.
 public struct TURNTiming: Hashable, Sendable {

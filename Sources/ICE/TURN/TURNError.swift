@@ -1,5 +1,5 @@
-internal import STUN
-public import WireFormat
+internal import RTCShareSTUN
+public import RTCShareWireFormat
 
 /// Why a TURN server gives no relayed address, or no longer. No case holds a password.
 public enum TURNError: Error, Hashable, Sendable {

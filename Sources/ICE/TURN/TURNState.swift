@@ -1,5 +1,5 @@
-public import STUN
-public import WireFormat
+public import RTCShareSTUN
+public import RTCShareWireFormat
 
 /// ```
 ///   idle ──start──▶ allocating ──success──▶ allocated ──release──▶ releasing ──▶ released

@@ -1,4 +1,4 @@
-internal import Locks
+internal import RTCShareLocks
 
 /// What is sent of an audio source: with an id, a volume and a switch.
 ///

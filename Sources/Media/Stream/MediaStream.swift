@@ -1,4 +1,4 @@
-internal import Locks
+internal import RTCShareLocks
 
 /// Tracks that belong together, as a viewer sees them: the picture and the sound of one attendee, or of one screen.
 public final class MediaStream: Sendable {

@@ -1,4 +1,4 @@
-internal import Locks
+internal import RTCShareLocks
 
 /// A source whose frames the program pushes: what stands behind a track where neither a screen nor a file is captured.
 public final class CustomVideoSource: BroadcastingVideoSource {

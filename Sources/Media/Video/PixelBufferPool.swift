@@ -1,4 +1,4 @@
-internal import Locks
+internal import RTCShareLocks
 
 /// Makes pixel buffers from memory that nobody uses any more, so that a steady flow of frames allocates nothing.
 ///

@@ -1,4 +1,4 @@
-internal import Locks
+internal import RTCShareLocks
 
 /// What a source keeps for its sinks: adds, removes, and gives a frame to each.
 ///

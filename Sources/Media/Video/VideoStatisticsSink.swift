@@ -1,4 +1,4 @@
-internal import Locks
+internal import RTCShareLocks
 
 /// Counts what a source or a track gives, and keeps nothing of it.
 public final class VideoStatisticsSink: VideoSink {

@@ -1,4 +1,4 @@
-internal import Locks
+internal import RTCShareLocks
 
 /// What is sent of a video source: with an id, an output format of its own, and a switch.
 ///

@@ -1,7 +1,7 @@
-internal import CDatagrams
+internal import RTCShareCDatagrams
 internal import Glibc
 internal import NIOCore
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Datagrams on their way to the kernel: those of all connections of an event loop leave together.
 ///

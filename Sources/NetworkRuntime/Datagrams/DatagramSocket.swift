@@ -1,7 +1,7 @@
 internal import Glibc
 internal import NIOCore
 internal import NIOPosix
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Opens the UDP sockets of a connection. Each is bound to one local address, so that what arrives says by its socket
 /// where it was sent to, and what leaves says it by the socket too.

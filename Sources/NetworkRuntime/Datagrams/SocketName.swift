@@ -1,6 +1,6 @@
-internal import CDatagrams
+internal import RTCShareCDatagrams
 internal import Glibc
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// A destination as the kernel wants it, made once for all that goes there.
 struct SocketName {

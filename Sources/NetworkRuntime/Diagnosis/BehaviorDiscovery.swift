@@ -1,5 +1,5 @@
-internal import STUN
-internal import WireFormat
+internal import RTCShareSTUN
+internal import RTCShareWireFormat
 
 /// The attributes with which a STUN server helps to find out how a NAT behaves (RFC 5780 §7).
 enum BehaviorDiscovery {

@@ -1,6 +1,6 @@
 internal import NIOCore
-internal import STUN
-internal import WireFormat
+internal import RTCShareSTUN
+internal import RTCShareWireFormat
 
 /// A UDP socket that asks STUN servers what they see of it, and waits for no longer than a person would.
 actor BindingSocket {

@@ -1,5 +1,5 @@
-internal import PeerConnection
-internal import WireFormat
+internal import RTCSharePeerConnection
+internal import RTCShareWireFormat
 
 /// What to try next, from what is known of a connection that found no path. Facts go in, advice comes out.
 enum ConnectivityAdvice {

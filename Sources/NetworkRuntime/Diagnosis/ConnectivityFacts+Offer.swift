@@ -1,6 +1,6 @@
-internal import PeerConnection
-internal import SDP
-internal import WireFormat
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 extension ConnectivityFacts {
     /// The server-reflexive candidates that an offer names. Who made it may have learned of them in another process, which

@@ -1,5 +1,5 @@
-internal import PeerConnection
-internal import WireFormat
+internal import RTCSharePeerConnection
+internal import RTCShareWireFormat
 
 /// What a person reads of a connection that found no path: each pair with its fate, and what to try next.
 enum ConnectivityReport {

@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// What to do about a network, from what was found out of it. Facts go in, advice comes out.
 enum DiagnosisAdvice {

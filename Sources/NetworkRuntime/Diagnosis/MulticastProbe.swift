@@ -1,9 +1,9 @@
 internal import Glibc
-internal import ICE
+internal import RTCShareICE
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Finds out whether multicast DNS works on this machine: asks for a name that nobody but this process knows, and listens
 /// for the question as a responder does (RFC 6762).

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// Which outside address a NAT gives to one inside (RFC 4787 §4.1, RFC 5780 §4.3).
 public enum NATMapping: String, Sendable, Hashable, Codable {

@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// How this machine's network looks to a connection: what a person needs to know before, or after, one fails.
 public struct NetworkDiagnosis: Sendable, Encodable {

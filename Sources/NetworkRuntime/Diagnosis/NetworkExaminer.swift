@@ -1,9 +1,9 @@
-internal import ICE
+internal import RTCShareICE
 public import Logging
 internal import NIOCore
 public import NIOPosix
-internal import STUN
-internal import WireFormat
+internal import RTCShareSTUN
+internal import RTCShareWireFormat
 
 extension NetworkDiagnosis {
     /// Looks at this machine's interfaces, asks the servers, and finds out what stands between. Takes some seconds where

@@ -1,7 +1,7 @@
-internal import ICE
+internal import RTCShareICE
 internal import NIOCore
-internal import STUN
-internal import WireFormat
+internal import RTCShareSTUN
+internal import RTCShareWireFormat
 
 /// Asks a TURN server for a relayed address, as a connection does, and gives it back at once.
 actor RelayProbe {

@@ -1,9 +1,9 @@
-internal import AudioCoding
+internal import RTCShareAudioCoding
 internal import Dispatch
-public import Media
-public import PeerConnection
+public import RTCShareMedia
+public import RTCSharePeerConnection
 internal import Synchronization
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// From received packets to sound: a jitter buffer and a decoder, played out in time on a queue of its own.
 ///

@@ -1,9 +1,9 @@
 internal import Foundation
-internal import Locks
-public import Media
-public import PeerConnection
-public import VideoCoding
-internal import WireFormat
+internal import RTCShareLocks
+public import RTCShareMedia
+public import RTCSharePeerConnection
+public import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 /// From assembled frames to pictures: decodes on a thread of its own, so that the network never waits for a decoder.
 public final class VideoReceivePipeline: Sendable {

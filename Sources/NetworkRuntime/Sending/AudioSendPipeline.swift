@@ -1,11 +1,11 @@
-internal import AudioCoding
+internal import RTCShareAudioCoding
 internal import Dispatch
 internal import Glibc
-internal import Locks
-public import Media
-internal import PeerConnection
-internal import RTP
-internal import WireFormat
+internal import RTCShareLocks
+public import RTCShareMedia
+internal import RTCSharePeerConnection
+internal import RTCShareRTP
+internal import RTCShareWireFormat
 
 /// From a track's sound to any number of peers: one encode for all of them, on a queue of its own.
 ///

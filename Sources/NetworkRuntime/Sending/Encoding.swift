@@ -1,9 +1,9 @@
-internal import Locks
-internal import Media
-internal import PeerConnection
-internal import RTP
+internal import RTCShareLocks
+internal import RTCShareMedia
+internal import RTCSharePeerConnection
+internal import RTCShareRTP
 internal import Synchronization
-internal import VideoCoding
+internal import RTCShareVideoCoding
 
 /// One encoding of a track: an encoder with its settings, as W3C's `RTCRtpEncodingParameters` says them.
 final class Encoding: Sendable {

@@ -1,4 +1,4 @@
-internal import PeerConnection
+internal import RTCSharePeerConnection
 
 /// Who is sent the same encoding: the rules.
 ///

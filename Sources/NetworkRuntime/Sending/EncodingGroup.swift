@@ -1,6 +1,6 @@
-internal import PeerConnection
-internal import VideoCoding
-internal import WireFormat
+internal import RTCSharePeerConnection
+internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 /// The senders of one picture and its encodings: who is sent which, and what each is made at. What is known, and what
 /// follows from it, in virtual time; whoever has it carries out what ``takeAction()`` gives, and sends.

@@ -1,6 +1,6 @@
-internal import Media
-internal import PeerConnection
-internal import VideoCoding
+internal import RTCShareMedia
+internal import RTCSharePeerConnection
+internal import RTCShareVideoCoding
 
 /// Writes what capture and the encoder counted into a connection's report.
 struct PipelineStatistics {

@@ -1,4 +1,4 @@
-package import PeerConnection
+package import RTCSharePeerConnection
 
 /// A connection's place for one of its media, as W3C's `RTCRtpSender` is: what a pipeline sends through.
 ///

@@ -1,5 +1,5 @@
-internal import PeerConnection
-internal import WireFormat
+internal import RTCSharePeerConnection
+internal import RTCShareWireFormat
 
 /// What a connection is sent of a picture.
 ///

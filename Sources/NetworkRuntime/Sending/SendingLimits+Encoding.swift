@@ -1,7 +1,7 @@
-internal import Media
-internal import PeerConnection
-internal import VideoCoding
-internal import WireFormat
+internal import RTCShareMedia
+internal import RTCSharePeerConnection
+internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 /// What the limits of a peer's description do to an encoding.
 extension SendingLimits {

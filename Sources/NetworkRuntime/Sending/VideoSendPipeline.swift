@@ -1,12 +1,12 @@
 internal import Dispatch
-internal import Locks
+internal import RTCShareLocks
 internal import Logging
-public import Media
+public import RTCShareMedia
 internal import NIOCore
-public import PeerConnection
-internal import RTP
-public import VideoCoding
-internal import WireFormat
+public import RTCSharePeerConnection
+internal import RTCShareRTP
+public import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 /// From a track to any number of peers: one encode, one cut into packets, for all of them.
 ///

@@ -1,4 +1,4 @@
-internal import SDP
+internal import RTCShareSDP
 
 /// The descriptions that this side made.
 struct DescriptionHistory {

@@ -1,5 +1,5 @@
-internal import SDP
-internal import WireFormat
+internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 /// Reads one of two descriptions, and turns what is wrong with it into an error that names it.
 struct DescriptionReader {

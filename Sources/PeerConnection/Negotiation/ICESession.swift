@@ -1,4 +1,4 @@
-internal import SDP
+internal import RTCShareSDP
 
 /// The ICE credentials of this side, and what the peer was told of its candidates.
 struct ICESession {

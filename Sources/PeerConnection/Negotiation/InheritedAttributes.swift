@@ -1,5 +1,5 @@
-internal import SDP
-internal import WireFormat
+internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 /// What a session says for those of its sections that don't say it themselves, or beside what they say. It is read once:
 /// a description may have many sections, and many lines before them.

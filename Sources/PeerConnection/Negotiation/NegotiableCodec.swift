@@ -1,4 +1,4 @@
-public import SDP
+public import RTCShareSDP
 
 /// A codec as an offer holds it and an answer is matched against it.
 public struct NegotiableCodec: Hashable, Sendable {

@@ -1,5 +1,5 @@
-public import SDP
-public import WireFormat
+public import RTCShareSDP
+public import RTCShareWireFormat
 
 /// What an offer and its answer agree on, seen from this end: of either role.
 public struct NegotiatedSession: Hashable, Sendable {

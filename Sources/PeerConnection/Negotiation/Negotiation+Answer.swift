@@ -1,4 +1,4 @@
-public import SDP
+public import RTCShareSDP
 
 extension Negotiation {
     /// What our offer and the peer's answer agree on.

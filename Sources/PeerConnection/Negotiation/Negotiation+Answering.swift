@@ -1,4 +1,4 @@
-public import SDP
+public import RTCShareSDP
 
 extension Negotiation {
     /// Answers a peer's offer: takes the sections that send what can be received, or that are this end's own, and rejects

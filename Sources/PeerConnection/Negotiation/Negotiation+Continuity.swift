@@ -1,4 +1,4 @@
-internal import SDP
+internal import RTCShareSDP
 
 extension Negotiation {
     /// Checks that a later description of a session has every section where it stood: sections are only ever added, at

@@ -1,5 +1,5 @@
-public import SDP
-internal import WireFormat
+public import RTCShareSDP
+internal import RTCShareWireFormat
 
 /// Offer and answer (RFC 3264, RFC 9429) over one bundled transport.
 public enum Negotiation {

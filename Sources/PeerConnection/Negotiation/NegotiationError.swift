@@ -1,4 +1,4 @@
-public import SDP
+public import RTCShareSDP
 
 /// Why an offer and an answer do not make a session: the line, the rule with its source, and what to do.
 public struct NegotiationError: Error, Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import SDP
+internal import RTCShareSDP
 
 /// Gives payload types and header extension ids to the sections of an offer, so that each means one thing in all of the
 /// bundle (RFC 9143 §10.1.2).

@@ -1,4 +1,4 @@
-public import SDP
+public import RTCShareSDP
 
 /// What identifies this end of a transport, in an offer and in an answer alike.
 public struct TransportParameters: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import SDP
+public import RTCShareSDP
 
 /// A media section to offer.
 public struct OfferedSection: Hashable, Sendable {

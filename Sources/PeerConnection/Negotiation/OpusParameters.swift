@@ -1,5 +1,5 @@
-public import SDP
-public import WireFormat
+public import RTCShareSDP
+public import RTCShareWireFormat
 
 /// What a description asks of those who send Opus to its writer (RFC 7587 §6.1).
 ///

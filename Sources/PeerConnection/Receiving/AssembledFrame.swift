@@ -1,5 +1,5 @@
-public import RTP
-public import WireFormat
+public import RTCShareRTP
+public import RTCShareWireFormat
 
 /// A whole VP8 frame as a decoder takes it.
 public struct AssembledFrame: Hashable, Sendable {

@@ -1,5 +1,5 @@
-public import RTP
-public import WireFormat
+public import RTCShareRTP
+public import RTCShareWireFormat
 
 /// One incoming Opus stream: takes its packets and returns each once, in the order of arrival, on a timeline that never
 /// wraps. Nothing is asked for again: sound that is late is lost.

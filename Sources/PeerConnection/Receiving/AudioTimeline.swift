@@ -1,5 +1,5 @@
-internal import RTP
-internal import WireFormat
+internal import RTCShareRTP
+internal import RTCShareWireFormat
 
 /// Places a stream's packets on one line of numbers and one of samples that never wrap and that go on where the sender
 /// begins anew, and knows packets that came before.

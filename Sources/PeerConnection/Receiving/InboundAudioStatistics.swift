@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// What a sound receiver counts, under the names of W3C webrtc-stats' `inbound-rtp`. What the jitter buffer and the
 /// decoder count (`packetsDiscarded`, `concealedSamples`) is for their owner to add.

@@ -1,6 +1,6 @@
-internal import RTP
-internal import SDP
-internal import WireFormat
+internal import RTCShareRTP
+internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 /// A media section that the peer sends: finds out which of its sources is meant, and receives it.
 ///

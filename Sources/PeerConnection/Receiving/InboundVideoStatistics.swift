@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// What a video receiver counts, under the names of W3C webrtc-stats' `inbound-rtp`. What the decoder counts
 /// (`framesDecoded`, `keyFramesDecoded`) is for its owner to add.

@@ -1,5 +1,5 @@
-public import RTP
-public import WireFormat
+public import RTCShareRTP
+public import RTCShareWireFormat
 
 /// Tells when media was taken on its sender's wallclock, by the newest sender report (RFC 3550 §6.4.1).
 ///

@@ -1,5 +1,5 @@
-public import RTP
-public import WireFormat
+public import RTCShareRTP
+public import RTCShareWireFormat
 
 /// Finds the packets that a stream lacks and says when to ask for which (RFC 4585 §6.2.1).
 ///

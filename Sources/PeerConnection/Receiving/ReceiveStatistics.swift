@@ -1,5 +1,5 @@
-public import RTP
-public import WireFormat
+public import RTCShareRTP
+public import RTCShareWireFormat
 
 /// What a receiver counts of one source for its reports (RFC 3550 §A.1, §A.3, §A.8).
 public struct ReceiveStatistics: Sendable {

@@ -1,5 +1,5 @@
-public import RTP
-public import WireFormat
+public import RTCShareRTP
+public import RTCShareWireFormat
 
 /// A packet of received sound, in the order of arrival: a jitter buffer orders packets and fills what is missing.
 public struct ReceivedAudioPacket: Hashable, Sendable {

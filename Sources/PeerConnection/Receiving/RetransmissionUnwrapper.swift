@@ -1,4 +1,4 @@
-public import RTP
+public import RTCShareRTP
 
 /// Finds the original of a retransmission packet (RFC 4588 §4, §8.1): `apt` tells the payload type, the FID group the
 /// source.

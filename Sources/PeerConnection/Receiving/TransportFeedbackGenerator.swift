@@ -1,5 +1,5 @@
-public import RTP
-public import WireFormat
+public import RTCShareRTP
+public import RTCShareWireFormat
 
 /// Decides when a receiver says which of a transport's packets arrived; ``TransportFeedbackBuilder`` makes the packets.
 public struct TransportFeedbackGenerator: Sendable {

@@ -1,4 +1,4 @@
-import RTP
+import RTCShareRTP
 
 /// What the frame returned last tells of which later frames can be decoded without those between (RFC 7741 §4.2).
 struct VP8Continuity: Sendable {

@@ -1,5 +1,5 @@
-public import RTP
-public import WireFormat
+public import RTCShareRTP
+public import RTCShareWireFormat
 
 /// Makes whole frames in decoding order of the packets of a VP8 stream (RFC 7741), which may come in any order, twice,
 /// late, or not at all.

@@ -1,5 +1,5 @@
-import RTP
-import WireFormat
+import RTCShareRTP
+import RTCShareWireFormat
 
 /// The packets that wait to become frames: a ring with a place for each sequence number.
 struct VP8PacketBuffer: Sendable {

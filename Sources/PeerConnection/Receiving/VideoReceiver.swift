@@ -1,5 +1,5 @@
-public import RTP
-public import WireFormat
+public import RTCShareRTP
+public import RTCShareWireFormat
 
 /// One incoming VP8 stream: takes its packets, returns whole frames and what is to be said to the sender.
 ///

@@ -1,6 +1,6 @@
-internal import CongestionControl
-internal import RTP
-internal import WireFormat
+internal import RTCShareCongestionControl
+internal import RTCShareRTP
+internal import RTCShareWireFormat
 
 /// Sends one source of sound: a packet a frame, ahead of all pictures.
 struct AudioSender: Sendable {

@@ -1,5 +1,5 @@
-internal import CongestionControl
-internal import WireFormat
+internal import RTCShareCongestionControl
+internal import RTCShareWireFormat
 
 /// What the path carries, and how it is divided among this side's media.
 struct BandwidthControl {

@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// What one media may send now, and how the path is: for its encoder.
 public struct BitrateTarget: Sendable, Hashable {

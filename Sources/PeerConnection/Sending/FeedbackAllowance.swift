@@ -1,5 +1,5 @@
-internal import RTP
-internal import WireFormat
+internal import RTCShareRTP
+internal import RTCShareWireFormat
 
 /// How many packets the peer may report by transport-wide feedback. A few bytes of it announce thousands, each of which
 /// is read and looked up; what no receiver has reason to report costs this side no more than ``perSecond``.

@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Gathers what asks for a key frame, so that one answers all who wait: PLI, FIR, and a first frame that can't be
 /// decoded.

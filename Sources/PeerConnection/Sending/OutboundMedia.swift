@@ -1,5 +1,5 @@
-internal import RTP
-internal import WireFormat
+internal import RTCShareRTP
+internal import RTCShareWireFormat
 
 /// One of this side's media: whether it is to be sent, where it stands in the descriptions, and its sender.
 struct OutboundMedia {

@@ -1,5 +1,5 @@
-internal import RTP
-internal import WireFormat
+internal import RTCShareRTP
+internal import RTCShareWireFormat
 
 /// What was sent from one source, under the names of W3C webrtc-stats (`RTCOutboundRtpStreamStats`).
 struct OutboundStatistics: Sendable {

@@ -1,6 +1,6 @@
-internal import CongestionControl
-internal import RTP
-internal import WireFormat
+internal import RTCShareCongestionControl
+internal import RTCShareRTP
+internal import RTCShareWireFormat
 
 /// One source of media as it leaves, be it sound or pictures: its numbers, what packets carry besides, what the peer
 /// reports on it.

@@ -1,4 +1,4 @@
-internal import RTP
+internal import RTCShareRTP
 
 /// A packet that waits for its turn: what it will hold, not its bytes. `media` is the index of its sender.
 ///

@@ -1,4 +1,4 @@
-internal import RTP
+internal import RTCShareRTP
 
 /// Which encoder's frames a peer is sent, and how they are numbered for it: one sequence, whatever it is sent from.
 struct PictureNumbering {

@@ -1,6 +1,6 @@
-internal import CongestionControl
-internal import RTP
-internal import WireFormat
+internal import RTCShareCongestionControl
+internal import RTCShareRTP
+internal import RTCShareWireFormat
 
 extension VideoSender {
     /// Whether a full intra request is a new one; a repeated one carries the same number (RFC 5104 §4.3.1.2).

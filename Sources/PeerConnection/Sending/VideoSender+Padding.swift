@@ -1,6 +1,6 @@
-internal import CongestionControl
-internal import RTP
-internal import WireFormat
+internal import RTCShareCongestionControl
+internal import RTCShareRTP
+internal import RTCShareWireFormat
 
 extension VideoSender {
     /// The most padding that a packet can hold (RFC 3550 §5.1).

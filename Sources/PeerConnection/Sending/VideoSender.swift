@@ -1,6 +1,6 @@
-internal import CongestionControl
-internal import RTP
-internal import WireFormat
+internal import RTCShareCongestionControl
+internal import RTCShareRTP
+internal import RTCShareWireFormat
 
 /// Sends one video source: writes its packets, and keeps what it takes to write them again.
 struct VideoSender {

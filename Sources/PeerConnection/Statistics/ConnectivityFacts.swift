@@ -1,6 +1,6 @@
-internal import ICE
-internal import SDP
-public import WireFormat
+internal import RTCShareICE
+internal import RTCShareSDP
+public import RTCShareWireFormat
 
 /// What is known of the paths to a peer: facts alone, from which whoever talks to a person draws advice.
 public struct ConnectivityFacts: Sendable, Hashable {
@@ -145,7 +145,7 @@ extension PeerConnection {
     }
 }
 
-extension ICE.Candidate {
+extension RTCShareICE.Candidate {
     fileprivate var fact: ConnectivityFacts.Candidate {
         ConnectivityFacts.Candidate(ConnectivityFacts.CandidateType(rawValue: type.rawValue) ?? .host, address)
     }

@@ -1,7 +1,7 @@
-internal import CongestionControl
-internal import RTP
-internal import SDP
-internal import WireFormat
+internal import RTCShareCongestionControl
+internal import RTCShareRTP
+internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 /// What was counted of each media, on both of its ends.
 extension PeerConnection {

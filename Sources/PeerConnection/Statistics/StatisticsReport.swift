@@ -1,6 +1,6 @@
-internal import ICE
-internal import SDP
-internal import WireFormat
+internal import RTCShareICE
+internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 /// A report in the making.
 struct StatisticsReport {

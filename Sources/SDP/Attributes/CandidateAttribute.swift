@@ -1,4 +1,4 @@
-public import WireFormat
+public import RTCShareWireFormat
 
 /// An ICE candidate as `a=candidate` writes it (RFC 8839 §5.1, TCP: RFC 6544 §4.5).
 public struct CandidateAttribute: Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Explains lines one after another, knowing which section they stand in.
 struct ExplanationContext {

@@ -1,4 +1,4 @@
-internal import Media
+internal import RTCShareMedia
 
 /// Whether what nobody gave a hint for moves as a film does: most of the picture is new, again and again.
 ///

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Media
+internal import RTCShareMedia
 
 /// What follows from a bitrate that falls, before a picture shows it.
 extension QualityGovernor {

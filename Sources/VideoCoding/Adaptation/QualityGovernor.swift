@@ -1,4 +1,4 @@
-internal import Media
+internal import RTCShareMedia
 
 /// What gives way when bits or the machine don't suffice: the rule book, without a clock.
 ///

@@ -1,4 +1,4 @@
-internal import Media
+internal import RTCShareMedia
 
 /// Writes what the frames have in common that are not libvpx's: they build on the last picture alone, and leave everything
 /// as it was that later frames build on but for that picture (RFC 6386 §9, §19.2).

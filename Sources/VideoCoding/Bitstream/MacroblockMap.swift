@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// Some of a picture's macroblocks: squares of 16 by 16 pixels, those at the right and lower edge maybe cut (RFC 6386 §2).
 public struct MacroblockMap: Sendable, Hashable {

@@ -1,4 +1,4 @@
-internal import Media
+internal import RTCShareMedia
 
 /// How each macroblock of a frame is coded (RFC 6386 §16): as it stood before, moved as far as all that moves, or by itself as
 /// the mean of what is beside it.

@@ -1,6 +1,6 @@
-internal import CVPX
+internal import RTCShareCVPX
 internal import Glibc
-internal import Media
+internal import RTCShareMedia
 
 /// A picture that frames build on, as wide and high as its macroblocks are, and what a scroll makes of it.
 ///

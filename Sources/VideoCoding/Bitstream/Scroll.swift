@@ -1,4 +1,4 @@
-internal import Media
+internal import RTCShareMedia
 
 /// A part of a picture that moved up or down by whole rows.
 struct Scroll: Equatable {

@@ -1,4 +1,4 @@
-internal import Media
+internal import RTCShareMedia
 
 /// What a decoder has after the frames that were sent, as far as frames of our own build on it.
 ///

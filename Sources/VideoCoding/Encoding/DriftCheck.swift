@@ -1,4 +1,4 @@
-internal import Media
+internal import RTCShareMedia
 
 /// Compares what the encoder takes decoders to have with what libvpx's decoder makes of the frames that were sent.
 ///

@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// A picture as the encoder gave it, with what the payload format and the statistics need to know of it.
 public struct EncodedVideoFrame: Sendable {

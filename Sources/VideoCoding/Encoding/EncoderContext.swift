@@ -1,5 +1,5 @@
-internal import CVPX
-internal import Media
+internal import RTCShareCVPX
+internal import RTCShareMedia
 
 /// The owner of one libvpx encoder handle: the one place where libvpx's codes become errors.
 final class EncoderContext {

@@ -1,4 +1,4 @@
-internal import Media
+internal import RTCShareMedia
 
 /// Has libvpx code pictures, and chooses what it is told of each: how coarse, which macroblocks, and whether it is blurred
 /// first.

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Media
+internal import RTCShareMedia
 
 /// How far libvpx looks for where things moved to: its cpu-used, chosen picture by picture.
 ///

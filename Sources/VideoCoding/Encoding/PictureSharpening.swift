@@ -1,5 +1,5 @@
-internal import CYUV
-internal import Media
+internal import RTCShareCYUV
+internal import RTCShareMedia
 
 /// How a picture that went out blurred, since its key frame would have taken too long, becomes sharp: part by part, each
 /// as fine at once as a pass wants it, at the bitrate.

@@ -1,4 +1,4 @@
-internal import CVPX
+internal import RTCShareCVPX
 
 /// Which frame belongs to which temporal layer, and what each may build on and replace.
 ///

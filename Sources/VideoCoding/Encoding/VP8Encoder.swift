@@ -1,6 +1,6 @@
-internal import CVPX
+internal import RTCShareCVPX
 internal import Glibc
-public import Media
+public import RTCShareMedia
 
 /// libvpx's VP8 encoder in real-time mode, set up for screens, with frames of our own between libvpx's. Used from one thread
 /// at a time.

@@ -1,5 +1,5 @@
-internal import CVPX
-public import Media
+internal import RTCShareCVPX
+public import RTCShareMedia
 
 extension VP8Encoder {
     /// What the encoder makes. Everything but `threads` can be changed while it runs.

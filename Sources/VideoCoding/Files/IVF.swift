@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// A VP8 frame in an IVF file.
 public struct IVFFrame: Sendable, Hashable {

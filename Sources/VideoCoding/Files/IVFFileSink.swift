@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// Records the pictures of a source or track as VP8 in an IVF file, with an encoder and a thread of its own.
 ///

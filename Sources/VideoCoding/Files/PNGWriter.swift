@@ -1,6 +1,6 @@
-internal import CPNG
-internal import CYUV
-public import Media
+internal import RTCShareCPNG
+internal import RTCShareCYUV
+public import RTCShareMedia
 
 /// Writes a picture as a PNG file, by libpng.
 public enum PNGWriter {

@@ -1,5 +1,5 @@
-internal import Locks
-public import Media
+internal import RTCShareLocks
+public import RTCShareMedia
 
 /// Keeps the newest frame of a source or track, to be written as a picture when somebody asks.
 ///

@@ -1,5 +1,5 @@
-internal import Locks
-public import Media
+internal import RTCShareLocks
+public import RTCShareMedia
 
 /// Records the pictures of a source or track, uncompressed, in a YUV4MPEG2 file.
 ///

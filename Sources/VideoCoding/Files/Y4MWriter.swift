@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// Writes I420 pictures to a YUV4MPEG2 file. Used from one thread at a time.
 public final class Y4MWriter {

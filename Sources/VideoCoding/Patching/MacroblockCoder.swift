@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Media
+internal import RTCShareMedia
 
 /// One macroblock on its way into a patch: what it shows, what is expected there, and what of the difference is told.
 ///

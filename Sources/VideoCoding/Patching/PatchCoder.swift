@@ -1,4 +1,4 @@
-internal import Media
+internal import RTCShareMedia
 
 /// Chooses how fine a patch is, and has it written.
 struct PatchCoder {

@@ -1,4 +1,4 @@
-internal import Media
+internal import RTCShareMedia
 
 /// Writes VP8 frames in which some macroblocks differ from the picture before, and all others stay.
 ///

@@ -1,4 +1,4 @@
-internal import Media
+internal import RTCShareMedia
 
 extension VP8Encoder {
     /// Whether frames can be sent that are not libvpx's: not where nobody wants them, before its first, nor where a key frame

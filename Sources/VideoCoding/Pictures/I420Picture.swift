@@ -1,5 +1,5 @@
-internal import CYUV
-internal import Media
+internal import RTCShareCYUV
+internal import RTCShareMedia
 
 /// A picture in I420 in memory of its own, which its one owner writes as often as it likes.
 final class I420Picture: PixelPlanes {

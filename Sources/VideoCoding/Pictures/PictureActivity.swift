@@ -1,5 +1,5 @@
-internal import CYUV
-internal import Media
+internal import RTCShareCYUV
+internal import RTCShareMedia
 
 /// How much there is to code in a picture: what an encoder makes of it, at one quantizer, is about proportional to this,
 /// whether it is text, a film or a blurred page.

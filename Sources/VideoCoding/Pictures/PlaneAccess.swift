@@ -1,5 +1,5 @@
-internal import CYUV
-internal import Media
+internal import RTCShareCYUV
+internal import RTCShareMedia
 
 /// A plane's first byte and stride as the C libraries take them.
 struct PlanePointer {

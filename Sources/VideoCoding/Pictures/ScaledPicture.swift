@@ -1,5 +1,5 @@
-internal import CYUV
-internal import Media
+internal import RTCShareCYUV
+internal import RTCShareMedia
 
 /// A source's picture in I420, scaled and turned: what a frame changes is made anew, and nothing else.
 ///

@@ -1,6 +1,6 @@
-internal import CYUV
+internal import RTCShareCYUV
 internal import Glibc
-internal import Media
+internal import RTCShareMedia
 
 /// The picture as an encoder was given it last, in I420: what a frame changes is converted into it, and nothing else.
 ///

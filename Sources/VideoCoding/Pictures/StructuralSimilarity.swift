@@ -1,5 +1,5 @@
-internal import CYUV
-public import Media
+internal import RTCShareCYUV
+public import RTCShareMedia
 
 /// How alike two I420 pictures are, by libyuv.
 public enum StructuralSimilarity {

@@ -1,5 +1,5 @@
-internal import CYUV
-public import Media
+internal import RTCShareCYUV
+public import RTCShareMedia
 
 /// Brings any picture to I420 at the encoder's size, by libyuv (BT.601, limited range).
 ///

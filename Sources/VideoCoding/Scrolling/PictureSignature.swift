@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Media
+internal import RTCShareMedia
 
 /// What a picture shows in 32 bits for each piece of a row as wide as a macroblock, before a change and after it.
 ///

@@ -1,4 +1,4 @@
-internal import Media
+internal import RTCShareMedia
 
 /// Writes a VP8 frame that holds nothing but motion vectors: it shows the picture before, a part of it moved.
 ///

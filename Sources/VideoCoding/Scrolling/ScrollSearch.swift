@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Media
+internal import RTCShareMedia
 
 /// Finds that a part of a picture moved up or down, by the signatures of its rows.
 ///

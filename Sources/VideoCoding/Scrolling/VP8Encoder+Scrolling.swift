@@ -1,5 +1,5 @@
-internal import CVPX
-internal import Media
+internal import RTCShareCVPX
+internal import RTCShareMedia
 
 extension VP8Encoder {
     /// libvpx's flags for what follows a scroll. Pictures of before it hold nothing that is in its place still, and libvpx,

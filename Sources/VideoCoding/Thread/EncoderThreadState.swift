@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Media
+internal import RTCShareMedia
 
 /// What the thread and those who talk to it share.
 struct EncoderThreadState {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Media
+internal import RTCShareMedia
 
 /// From a source's frame to what is sent of it: size, turn, what changed, and how libvpx is to go about it.
 ///

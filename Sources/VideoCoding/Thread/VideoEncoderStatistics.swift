@@ -1,4 +1,4 @@
-public import Media
+public import RTCShareMedia
 
 /// What an encoder thread did so far, by the names of W3C webrtc-stats (media-source and outbound-rtp) where it has one.
 public struct VideoEncoderStatistics: Sendable, Hashable {

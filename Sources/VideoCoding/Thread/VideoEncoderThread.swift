@@ -1,6 +1,6 @@
-internal import CProcess
+internal import RTCShareCProcess
 internal import Glibc
-public import Media
+public import RTCShareMedia
 
 /// A thread that converts and encodes what a source gives, and never makes the source or the network wait.
 ///

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
-internal import Media
-internal import SecureTransport
+internal import RTCShareMedia
+internal import RTCShareSecureTransport
 
 /// What a frame allocates in the steady state, from the source to the datagrams.
 struct AllocationsCommand: ParsableCommand {

@@ -1,5 +1,5 @@
-internal import Media
-internal import NetworkSimulation
+internal import RTCShareMedia
+internal import RTCShareNetworkSimulation
 
 /// Pictures of a screen that follow each other in a ring, made before anything is counted, and what each changes.
 struct SteadyContent: Sendable {

@@ -1,8 +1,8 @@
 internal import Glibc
-internal import Locks
-internal import Media
-internal import RTP
-internal import VideoCoding
+internal import RTCShareLocks
+internal import RTCShareMedia
+internal import RTCShareRTP
+internal import RTCShareVideoCoding
 
 /// A share without a screen and without a socket: a source whose pictures go through a track, an encoder's thread and a
 /// connected peer, in real time.

@@ -1,10 +1,10 @@
-internal import CDatagrams
+internal import RTCShareCDatagrams
 internal import Foundation
 internal import Glibc
-internal import PeerConnection
-internal import SDP
-internal import SecureTransport
-internal import WireFormat
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+internal import RTCShareSecureTransport
+internal import RTCShareWireFormat
 
 /// Plays all the viewers, in a process and on a processor of its own: one thread around `epoll_wait` and `recvmmsg`.
 final class Crowd {

@@ -1,6 +1,6 @@
-internal import CDatagrams
+internal import RTCShareCDatagrams
 internal import Glibc
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// A UDP socket over IPv4, for what `rtcbench` sends and receives beside the library.
 enum CrowdSocket {

@@ -1,10 +1,10 @@
 internal import Glibc
-internal import ICE
-internal import PeerConnection
-internal import RTP
-internal import SDP
-internal import SecureTransport
-internal import WireFormat
+internal import RTCShareICE
+internal import RTCSharePeerConnection
+internal import RTCShareRTP
+internal import RTCShareSDP
+internal import RTCShareSecureTransport
+internal import RTCShareWireFormat
 
 /// One of the viewers: a peer with ICE and DTLS of its own that counts what comes, and reports as viewers do.
 ///
@@ -76,7 +76,7 @@ final class CrowdViewer {
         }
         dtls = try DTLSConnection(role: .client, context: context, expectedFingerprints: fingerprints)
         agent = Agent(
-            configuration: ICE.Configuration(
+            configuration: RTCShareICE.Configuration(
                 role: .controlled,
                 credentials: try Credentials(
                     usernameFragment: identity.iceUsernameFragment, password: identity.icePassword)),

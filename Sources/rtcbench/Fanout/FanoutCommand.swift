@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import CProcess
+internal import RTCShareCProcess
 internal import Foundation
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// What a room full of viewers costs whoever shares to it.
 struct FanoutCommand: AsyncParsableCommand {

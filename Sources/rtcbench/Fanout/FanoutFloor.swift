@@ -1,8 +1,8 @@
-internal import CDatagrams
+internal import RTCShareCDatagrams
 internal import Glibc
-internal import RTP
-internal import SecureTransport
-internal import WireFormat
+internal import RTCShareRTP
+internal import RTCShareSecureTransport
+internal import RTCShareWireFormat
 
 /// What sending to a room can't cost less than: libsrtp2's protect and the kernel's UDP, of the same frames to the same
 /// sockets, in a loop that does nothing else.

@@ -1,6 +1,6 @@
-internal import NetworkSimulation
-internal import RTP
-internal import WireFormat
+internal import RTCShareNetworkSimulation
+internal import RTCShareRTP
+internal import RTCShareWireFormat
 
 /// What an encoder of a screen makes, by its sizes: mostly small frames, some larger, now and then a large one.
 ///

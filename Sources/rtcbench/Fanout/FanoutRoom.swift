@@ -1,11 +1,11 @@
 internal import Foundation
-internal import Locks
-internal import NetworkRuntime
-internal import PeerConnection
-internal import RTP
-internal import SDP
+internal import RTCShareLocks
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareRTP
+internal import RTCShareSDP
 internal import Synchronization
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Whoever shares to a room: a connection a viewer, all on one port.
 final class FanoutRoom {

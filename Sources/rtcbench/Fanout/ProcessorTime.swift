@@ -1,6 +1,6 @@
-internal import CDatagrams
+internal import RTCShareCDatagrams
 internal import Glibc
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// What this process has used, and a few things that a benchmark asks of Linux.
 struct ProcessorTime {

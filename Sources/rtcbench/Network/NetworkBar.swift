@@ -1,4 +1,4 @@
-internal import NetworkSimulation
+internal import RTCShareNetworkSimulation
 
 /// Something measured of a run, and what it must be, where anything is asked of it.
 struct NetworkBar {

@@ -1,5 +1,5 @@
-internal import NetworkSimulation
-internal import WireFormat
+internal import RTCShareNetworkSimulation
+internal import RTCShareWireFormat
 
 /// A network, who uses it, and what is asked of the outcome. Times are in seconds from its beginning.
 struct NetworkCase {

@@ -1,4 +1,4 @@
-internal import NetworkSimulation
+internal import RTCShareNetworkSimulation
 
 /// All cases, by name.
 enum NetworkCases {

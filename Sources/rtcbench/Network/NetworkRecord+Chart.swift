@@ -1,4 +1,4 @@
-internal import NetworkSimulation
+internal import RTCShareNetworkSimulation
 
 extension NetworkRecord {
     private static var colors: [String] { ["#0057b8", "#d1410c", "#2a8a3a", "#8a2fb5", "#b58900"] }

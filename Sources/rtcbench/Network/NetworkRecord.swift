@@ -1,4 +1,4 @@
-internal import NetworkSimulation
+internal import RTCShareNetworkSimulation
 
 /// What a run showed. Times are in seconds from its beginning.
 struct NetworkRecord {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import NetworkSimulation
+internal import RTCShareNetworkSimulation
 
 /// What a run of the command found, for people and for programs.
 struct NetworkReport: Codable {

@@ -1,5 +1,5 @@
-internal import NetworkSimulation
-internal import WireFormat
+internal import RTCShareNetworkSimulation
+internal import RTCShareWireFormat
 
 /// One case in virtual time, from its beginning to its end.
 struct NetworkRun {

@@ -1,8 +1,8 @@
-internal import NetworkSimulation
-internal import PeerConnection
-internal import RTP
-internal import SDP
-internal import WireFormat
+internal import RTCShareNetworkSimulation
+internal import RTCSharePeerConnection
+internal import RTCShareRTP
+internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 /// One share of a case: a sender and a viewer, whole, with a source that follows its target.
 final class SimulatedShare {

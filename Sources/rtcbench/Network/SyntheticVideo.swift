@@ -1,6 +1,6 @@
-internal import NetworkSimulation
-internal import RTP
-internal import WireFormat
+internal import RTCShareNetworkSimulation
+internal import RTCShareRTP
+internal import RTCShareWireFormat
 
 /// An encoder without pictures: frames whose sizes follow a target as an encoder's do, with bytes that mean nothing.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Locks
+internal import RTCShareLocks
 
 /// A program that the benchmark started: its pipes, its processor time, and its end.
 final class ChildProcess: Sendable {

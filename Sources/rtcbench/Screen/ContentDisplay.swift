@@ -1,6 +1,6 @@
-internal import CXCB
+internal import RTCShareCXCB
 internal import Foundation
-internal import Media
+internal import RTCShareMedia
 
 /// A window as large as the screen, in which the content is drawn by the core protocol's own requests: as programs draw
 /// theirs, so that X DAMAGE tells of it what it would tell of them.

@@ -1,7 +1,7 @@
 internal import Foundation
-internal import Locks
-internal import NetworkRuntime
-internal import WireFormat
+internal import RTCShareLocks
+internal import RTCShareNetworkRuntime
+internal import RTCShareWireFormat
 
 /// When a tick came to the screen.
 struct DrawnTick: Sendable {

@@ -1,5 +1,5 @@
-internal import Media
-internal import NetworkSimulation
+internal import RTCShareMedia
+internal import RTCShareNetworkSimulation
 
 /// What a content draws at each tick. The same for the same seed: what a sender should show at a tick can be drawn again.
 struct ContentScript {

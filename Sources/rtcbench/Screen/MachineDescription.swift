@@ -1,5 +1,5 @@
 internal import Foundation
-internal import VideoCoding
+internal import RTCShareVideoCoding
 
 /// What the figures were measured on.
 struct MachineDescription: Codable, CustomStringConvertible {

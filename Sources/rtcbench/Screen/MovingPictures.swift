@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Media
-internal import NetworkSimulation
+internal import RTCShareMedia
+internal import RTCShareNetworkSimulation
 
 /// Pictures that follow each other in a ring: colours that flow, things that fly across, and a grain over all.
 struct MovingPictures {

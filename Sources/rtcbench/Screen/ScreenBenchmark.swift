@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Foundation
 internal import Logging
-internal import Media
+internal import RTCShareMedia
 
 /// All runs of a command: sizes, rounds, contents, and in each of them the peers in turn.
 struct ScreenBenchmark {

@@ -1,4 +1,4 @@
-internal import Media
+internal import RTCShareMedia
 
 /// The letters of the X server's font, as it draws them.
 struct FixedFont {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import NetworkSimulation
+internal import RTCShareNetworkSimulation
 
 /// What is on the screen while a sender is measured.
 enum ScreenContent: String, CaseIterable, Codable, ExpressibleByArgument {

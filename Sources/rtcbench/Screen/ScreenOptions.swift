@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
-internal import Media
+internal import RTCShareMedia
 
 /// What `encode` and `latency` have in common.
 struct ScreenOptions: ParsableArguments {

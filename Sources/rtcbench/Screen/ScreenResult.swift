@@ -1,7 +1,7 @@
 internal import Foundation
-internal import Media
-internal import NetworkRuntime
-internal import WireFormat
+internal import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCShareWireFormat
 
 /// What one sender did with one content, once.
 struct ScreenResult: Codable, Sendable {

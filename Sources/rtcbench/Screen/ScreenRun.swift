@@ -1,8 +1,8 @@
 internal import Foundation
-internal import Media
-internal import NetworkRuntime
-internal import VideoCoding
-internal import WireFormat
+internal import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 /// One sender, one content, one window of time.
 struct ScreenRun {

@@ -1,11 +1,11 @@
 internal import Foundation
-internal import Locks
-internal import Media
-internal import NetworkRuntime
-internal import PeerConnection
-internal import SDP
-internal import VideoCoding
-internal import WireFormat
+internal import RTCShareLocks
+internal import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 /// The receiving end, the same for every sender: a connection and a decoder, which note what comes and when.
 final class ScreenViewer: Sendable {

@@ -1,4 +1,4 @@
-internal import Media
+internal import RTCShareMedia
 
 /// The number of a tick, shown in the picture itself: a row of black and white squares in the left upper corner.
 ///

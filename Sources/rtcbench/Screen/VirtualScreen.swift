@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Media
+internal import RTCShareMedia
 
 /// An X server of the benchmark's own, which ends with its last client, and so with the benchmark.
 struct VirtualScreen {

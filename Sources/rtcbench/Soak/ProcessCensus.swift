@@ -1,6 +1,6 @@
-internal import CProcess
+internal import RTCShareCProcess
 internal import Glibc
-internal import NetworkRuntime
+internal import RTCShareNetworkRuntime
 
 /// What a process holds at a moment.
 struct ProcessCensus: Codable, Hashable {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Locks
+internal import RTCShareLocks
 
 /// The process that plays the viewers, seen from the one that shares. It is asked one thing at a time.
 final class SoakAudience: Sendable {

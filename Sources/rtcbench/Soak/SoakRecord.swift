@@ -1,4 +1,4 @@
-internal import NetworkSimulation
+internal import RTCShareNetworkSimulation
 
 /// Both processes at a moment of a soak.
 struct SoakSample: Codable {

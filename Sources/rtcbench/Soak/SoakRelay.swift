@@ -1,9 +1,9 @@
-internal import CDatagrams
+internal import RTCShareCDatagrams
 internal import Foundation
 internal import Glibc
-internal import Locks
-internal import NetworkSimulation
-internal import WireFormat
+internal import RTCShareLocks
+internal import RTCShareNetworkSimulation
+internal import RTCShareWireFormat
 
 /// Carries the viewers' datagrams over paths of this machine that lose some of them, on a thread of its own.
 ///

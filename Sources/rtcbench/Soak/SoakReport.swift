@@ -1,5 +1,5 @@
 internal import Foundation
-internal import NetworkSimulation
+internal import RTCShareNetworkSimulation
 
 /// What became of a soak, for people.
 struct SoakReport {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// Lets the actions of a schedule happen in their time, and looks meanwhile.
 final class SoakRun {

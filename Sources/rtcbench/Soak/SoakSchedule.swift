@@ -1,5 +1,5 @@
-internal import Media
-internal import NetworkSimulation
+internal import RTCShareMedia
+internal import RTCShareNetworkSimulation
 
 /// What happens in a soak and when: the same for the same seed and length.
 ///

@@ -1,12 +1,12 @@
-internal import Capture
-internal import ContentShare
+internal import RTCShareCapture
+internal import RTCShareContentShare
 internal import Foundation
-internal import Locks
-internal import Media
-internal import NetworkRuntime
-internal import PeerConnection
-internal import SDP
-internal import WireFormat
+internal import RTCShareLocks
+internal import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 /// The share that is soaked: a room with picture and sound, and its viewers in another process.
 final class SoakShare {

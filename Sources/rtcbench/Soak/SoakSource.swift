@@ -1,7 +1,7 @@
-internal import Capture
+internal import RTCShareCapture
 internal import Foundation
-internal import Media
-internal import WireFormat
+internal import RTCShareMedia
+internal import RTCShareWireFormat
 
 /// A source of pictures that runs until it is stopped.
 final class SoakSource {

@@ -1,8 +1,8 @@
 internal import ArgumentParser
-internal import Capture
-internal import CaptureBroadcast
+internal import RTCShareCapture
+internal import RTCShareCaptureBroadcast
 internal import Foundation
-internal import Media
+internal import RTCShareMedia
 internal import Synchronization
 
 struct BroadcastCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import CaptureBroadcast
+internal import RTCShareCaptureBroadcast
 internal import Foundation
 
 /// What the two sides of a broadcast know each other by.

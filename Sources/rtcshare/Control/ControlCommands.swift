@@ -1,9 +1,9 @@
 internal import ArgumentParser
-internal import Capture
-internal import ContentShare
+internal import RTCShareCapture
+internal import RTCShareContentShare
 internal import Foundation
-internal import Media
-internal import SDP
+internal import RTCShareMedia
+internal import RTCShareSDP
 
 /// A command that asks a running share.
 protocol ControlCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Locks
+internal import RTCShareLocks
 internal import NIOCore
 internal import NIOPosix
 

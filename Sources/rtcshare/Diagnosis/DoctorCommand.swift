@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
-internal import NetworkRuntime
+internal import RTCShareNetworkRuntime
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

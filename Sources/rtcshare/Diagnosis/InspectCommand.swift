@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
-internal import RTP
-internal import SDP
-internal import WireFormat
+internal import RTCShareRTP
+internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,4 @@
-internal import NetworkRuntime
+internal import RTCShareNetworkRuntime
 
 extension NetworkAdvice.Setting {
     /// The setting as an option, or as a command.

@@ -1,6 +1,6 @@
-internal import Capture
+internal import RTCShareCapture
 internal import Foundation
-internal import Media
+internal import RTCShareMedia
 
 /// What can be shared on a machine, as `rtcshare sources` prints it. The names of the properties are those in JSON.
 struct SourceListing: Encodable {

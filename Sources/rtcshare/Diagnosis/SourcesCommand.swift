@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Capture
+internal import RTCShareCapture
 internal import Foundation
 
 struct SourcesCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// The service manager that started this process, where one did: it learns when the work has begun, and how it stands
 /// (sd_notify(3)).

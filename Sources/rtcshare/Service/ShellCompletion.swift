@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Capture
+internal import RTCShareCapture
 internal import Foundation
 
 /// What a shell offers where the values depend on the machine: its screens, windows, sound devices and running shares.

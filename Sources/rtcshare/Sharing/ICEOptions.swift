@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
-internal import ICE
-internal import NetworkRuntime
+internal import RTCShareICE
+internal import RTCShareNetworkRuntime
 
 /// The options that say which servers help to connect.
 struct ICEServerOptions: ParsableArguments {

@@ -1,8 +1,8 @@
 internal import Foundation
-internal import ICE
-internal import NetworkRuntime
-internal import PeerConnection
-internal import WireFormat
+internal import RTCShareICE
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareWireFormat
 
 /// The relayed addresses that `offer` leaves with their servers and `send` takes up.
 struct LeftRelays {

@@ -1,12 +1,12 @@
 internal import ArgumentParser
-internal import Capture
-internal import ContentShare
+internal import RTCShareCapture
+internal import RTCShareContentShare
 internal import Foundation
-internal import ICE
-internal import NetworkRuntime
-internal import PeerConnection
-internal import SDP
-internal import WireFormat
+internal import RTCShareICE
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 struct OfferCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

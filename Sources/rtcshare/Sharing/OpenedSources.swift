@@ -1,8 +1,8 @@
-internal import AudioCoding
-internal import Capture
-internal import CaptureBroadcast
+internal import RTCShareAudioCoding
+internal import RTCShareCapture
+internal import RTCShareCaptureBroadcast
 internal import Dispatch
-internal import Media
+internal import RTCShareMedia
 
 /// The sources of a share, opened and not yet started.
 struct OpenedSources: Sendable {

@@ -1,14 +1,14 @@
 internal import ArgumentParser
-internal import Capture
-internal import CaptureBroadcast
-internal import ContentShare
+internal import RTCShareCapture
+internal import RTCShareCaptureBroadcast
+internal import RTCShareContentShare
 internal import Foundation
-internal import Media
-internal import NetworkRuntime
-internal import PeerConnection
-internal import SDP
-internal import VideoCoding
-internal import WireFormat
+internal import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
-internal import Capture
-internal import ContentShare
+internal import RTCShareCapture
+internal import RTCShareContentShare
 internal import Foundation
-internal import Media
-internal import NetworkRuntime
-internal import PeerConnection
+internal import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
 
 /// A share under way: connects, sends, and ends for whichever reason comes first.
 struct Share {

@@ -1,11 +1,11 @@
-internal import Capture
-internal import ContentShare
+internal import RTCShareCapture
+internal import RTCShareContentShare
 internal import Foundation
-internal import Media
-internal import NetworkRuntime
-internal import PeerConnection
-internal import SDP
-internal import WireFormat
+internal import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 /// What a running share consists of, and what is done to it while it runs: by its own course, and by who asks at its
 /// socket.

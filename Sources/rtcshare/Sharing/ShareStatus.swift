@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Media
-internal import PeerConnection
+internal import RTCShareMedia
+internal import RTCSharePeerConnection
 
 /// What goes out: since the last time that this was asked.
 struct ShareRates: Sendable {

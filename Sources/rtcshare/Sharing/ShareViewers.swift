@@ -1,5 +1,5 @@
-internal import ContentShare
-internal import SDP
+internal import RTCShareContentShare
+internal import RTCShareSDP
 
 /// Those to whom a running share goes, or is to go.
 ///

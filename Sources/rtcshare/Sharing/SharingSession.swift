@@ -1,6 +1,6 @@
-internal import ContentShare
+internal import RTCShareContentShare
 internal import Foundation
-internal import NetworkRuntime
+internal import RTCShareNetworkRuntime
 
 /// What `rtcshare offer` leaves for `rtcshare send`: the identity that the offer announced, where it listens, what relays
 /// for it, and what is to be shared.

@@ -1,4 +1,4 @@
-internal import ContentShare
+internal import RTCShareContentShare
 internal import Foundation
 
 /// What is shared, as a person wrote it: a session keeps it from `offer` to `send`.

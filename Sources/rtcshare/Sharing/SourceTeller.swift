@@ -1,7 +1,7 @@
-internal import Capture
-internal import CaptureBroadcast
-internal import Locks
-internal import Media
+internal import RTCShareCapture
+internal import RTCShareCaptureBroadcast
+internal import RTCShareLocks
+internal import RTCShareMedia
 
 /// Tells the person at the terminal what happens to the source of a share.
 final class SourceTeller: CaptureSourceObserver, BroadcastObserver {

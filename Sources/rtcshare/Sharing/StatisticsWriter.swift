@@ -1,5 +1,5 @@
 internal import Foundation
-internal import PeerConnection
+internal import RTCSharePeerConnection
 
 /// Writes statistics reports as JSON Lines, one report (an array of objects) a line.
 struct StatisticsWriter: Sendable {

@@ -1,9 +1,9 @@
-internal import ContentShare
+internal import RTCShareContentShare
 internal import Foundation
-internal import NetworkRuntime
-internal import PeerConnection
-internal import SDP
-internal import WireFormat
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+internal import RTCShareWireFormat
 
 /// A share of the session that an earlier `offer` left, by whichever process takes it up.
 struct StoredShare {

@@ -1,4 +1,4 @@
-internal import Capture
+internal import RTCShareCapture
 
 extension CaptureRemedy {
     /// The remedy in SPECs and options.

@@ -1,7 +1,7 @@
-internal import Capture
-internal import CaptureBroadcast
+internal import RTCShareCapture
+internal import RTCShareCaptureBroadcast
 internal import Foundation
-internal import Media
+internal import RTCShareMedia
 
 /// What to share, as a person writes it after `--source`.
 ///

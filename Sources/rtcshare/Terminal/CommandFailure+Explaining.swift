@@ -1,12 +1,12 @@
-internal import AudioCoding
-internal import Capture
-internal import CaptureBroadcast
-internal import ContentShare
+internal import RTCShareAudioCoding
+internal import RTCShareCapture
+internal import RTCShareCaptureBroadcast
+internal import RTCShareContentShare
 internal import Glibc
-internal import NetworkRuntime
-internal import PeerConnection
-internal import SDP
-internal import VideoCoding
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+internal import RTCShareVideoCoding
 
 extension CommandFailure {
     /// The status and the words for an error of the library.

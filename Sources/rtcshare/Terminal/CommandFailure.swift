@@ -1,11 +1,11 @@
 internal import ArgumentParser
-internal import Capture
-internal import ContentShare
+internal import RTCShareCapture
+internal import RTCShareContentShare
 internal import Foundation
-internal import NetworkRuntime
-internal import PeerConnection
-internal import SDP
-internal import VideoCoding
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+internal import RTCShareVideoCoding
 
 /// Why a command ends without having done its work, with the status that `sysexits.h` gives the reason.
 struct CommandFailure: Error {

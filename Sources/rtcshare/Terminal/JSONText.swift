@@ -1,5 +1,5 @@
 internal import Foundation
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// JSON that can be shown on a terminal, too: the encoder escapes what JSON forbids in strings, and leaves the other
 /// characters that steer a terminal or turn text around.

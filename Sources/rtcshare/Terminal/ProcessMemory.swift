@@ -1,4 +1,4 @@
-internal import CProcess
+internal import RTCShareCProcess
 internal import Glibc
 
 /// Who may see what this process holds in memory: keys, passwords, tokens, pictures.

@@ -1,4 +1,4 @@
-internal import ContentShare
+internal import RTCShareContentShare
 internal import Foundation
 
 /// A small file that nobody but its owner may read or change: passwords, tokens.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import WireFormat
+internal import RTCShareWireFormat
 
 /// The files that the command line names, `-` among them.
 enum StandardStreams {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Locks
-internal import WireFormat
+internal import RTCShareLocks
+internal import RTCShareWireFormat
 
 /// What is said to the person at the terminal, on stderr: stdout holds answers only.
 ///

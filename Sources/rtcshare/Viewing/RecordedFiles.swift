@@ -1,8 +1,8 @@
-internal import AudioCoding
-internal import Media
-internal import PeerConnection
-internal import VideoCoding
-internal import WireFormat
+internal import RTCShareAudioCoding
+internal import RTCShareMedia
+internal import RTCSharePeerConnection
+internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 /// An IVF file that begins with the first frame that can be decoded on its own, whose size its header needs.
 final class PictureRecording {

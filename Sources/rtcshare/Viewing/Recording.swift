@@ -1,10 +1,10 @@
-internal import ContentShare
+internal import RTCShareContentShare
 internal import Dispatch
 internal import Foundation
-internal import Locks
-internal import Media
-internal import NetworkRuntime
-internal import PeerConnection
+internal import RTCShareLocks
+internal import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
 
 /// What is received, in files: pictures as they came (IVF) and sound decoded beside them (WAV), on one timeline.
 ///

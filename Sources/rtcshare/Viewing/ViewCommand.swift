@@ -1,11 +1,11 @@
 internal import ArgumentParser
-internal import ContentShare
+internal import RTCShareContentShare
 internal import Foundation
-internal import NetworkRuntime
-internal import PeerConnection
-internal import SDP
-internal import VideoCoding
-internal import WireFormat
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 struct ViewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
-internal import ContentShare
+internal import RTCShareContentShare
 internal import Foundation
-internal import Locks
-internal import Media
-internal import NetworkRuntime
-internal import VideoCoding
+internal import RTCShareLocks
+internal import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCShareVideoCoding
 
 /// A view under way: shows tiles to a person, records, and keeps the newest picture.
 final class Viewing: Sendable {

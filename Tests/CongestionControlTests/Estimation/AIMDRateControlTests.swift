@@ -1,6 +1,6 @@
-import CongestionControl
+import RTCShareCongestionControl
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// The scenarios of libwebrtc's `aimd_rate_control_unittest`.
 @Suite struct AIMDRateControlTests {

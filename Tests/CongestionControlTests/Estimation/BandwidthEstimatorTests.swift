@@ -1,9 +1,9 @@
-import RTP
+import RTCShareRTP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import CongestionControl
+@testable import RTCShareCongestionControl
 
 /// The scenarios of libwebrtc's `goog_cc_network_control_unittest` and `send_side_bandwidth_estimation_unittest`: their
 /// inputs and bounds.

@@ -1,7 +1,7 @@
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import CongestionControl
+@testable import RTCShareCongestionControl
 
 /// The rules of libwebrtc's `congestion_window_pushback_controller_unittest`.
 @Suite struct CongestionWindowTests {

@@ -1,7 +1,7 @@
-import CongestionControl
-import RTP
+import RTCShareCongestionControl
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// The scenarios of libwebrtc's `delay_based_bwe_unittest` that concern the estimate: their inputs and bounds.
 @Suite struct DelayBasedEstimatorTests {

@@ -1,8 +1,8 @@
-import RTP
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import CongestionControl
+@testable import RTCShareCongestionControl
 
 @Suite struct FeedbackOrderTests {
     @Test(

@@ -1,6 +1,6 @@
-import CongestionControl
+import RTCShareCongestionControl
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// The scenarios of libwebrtc's `inter_arrival_unittest`.
 @Suite struct InterArrivalDeltaTests {

@@ -1,6 +1,6 @@
-import CongestionControl
+import RTCShareCongestionControl
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite struct LinkCapacityEstimatorTests {
     @Test("Without an estimate there are no bounds; the first sample is the estimate")

@@ -1,7 +1,7 @@
-import CongestionControl
-import RTP
+import RTCShareCongestionControl
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// Scenarios of libwebrtc's `loss_based_bwe_v2_test`: packets of 15,000 bytes, intervals of 250 ms.
 @Suite struct LossBasedEstimatorTests {

@@ -1,8 +1,8 @@
-import RTP
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import CongestionControl
+@testable import RTCShareCongestionControl
 
 @Suite struct LossObservationsTests {
     /// Intervals of 25 packets of 12,000 bytes each, 9600 kbit/s, the first `lost` of which are missing.

@@ -1,6 +1,6 @@
-import CongestionControl
+import RTCShareCongestionControl
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// The scenarios of libwebrtc's `probe_bitrate_estimator_unittest`.
 @Suite struct ProbeEstimatorTests {

@@ -1,8 +1,8 @@
-import RTP
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import CongestionControl
+@testable import RTCShareCongestionControl
 
 @Suite struct RecentArrivalsTests {
     /// Packets of 1250 bytes, each sent and arriving so many milliseconds after the start, on a clock of its own.

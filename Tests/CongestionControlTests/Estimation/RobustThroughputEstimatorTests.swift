@@ -1,7 +1,7 @@
-import CongestionControl
-import RTP
+import RTCShareCongestionControl
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// Scenarios of libwebrtc's `robust_throughput_estimator_unittest`: packets of 1000 bytes.
 @Suite struct RobustThroughputEstimatorTests {

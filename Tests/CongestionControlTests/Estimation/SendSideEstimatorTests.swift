@@ -1,8 +1,8 @@
-import RTP
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import CongestionControl
+@testable import RTCShareCongestionControl
 
 /// The scenarios of libwebrtc's `send_side_bandwidth_estimation_unittest`, and the rules for reports and for feedback
 /// that stays away.

@@ -1,6 +1,6 @@
-import CongestionControl
+import RTCShareCongestionControl
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 /// The scenarios of libwebrtc's `trendline_estimator_unittest` and the detector's adaptation.
 @Suite struct TrendlineTests {

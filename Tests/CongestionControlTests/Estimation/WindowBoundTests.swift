@@ -1,8 +1,8 @@
-import RTP
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import CongestionControl
+@testable import RTCShareCongestionControl
 
 /// What is remembered of a path where feedback tells of arrivals that no path makes, or comes as often as it can.
 @Suite struct WindowBoundTests {

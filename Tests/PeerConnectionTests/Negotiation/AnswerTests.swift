@@ -1,8 +1,8 @@
-import PeerConnection
-import SDP
+import RTCSharePeerConnection
+import RTCShareSDP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite("Answers to our offer")
 struct AnswerTests {

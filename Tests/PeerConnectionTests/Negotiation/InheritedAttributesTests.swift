@@ -1,8 +1,8 @@
-import SDP
+import RTCShareSDP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// What a session's lines say for its sections, of which both may be many.
 @Suite struct InheritedAttributesTests {

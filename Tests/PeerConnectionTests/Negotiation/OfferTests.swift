@@ -1,7 +1,7 @@
-import PeerConnection
-import SDP
+import RTCSharePeerConnection
+import RTCShareSDP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite("Offers")
 struct OfferTests {

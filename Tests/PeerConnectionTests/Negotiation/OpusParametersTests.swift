@@ -1,7 +1,7 @@
-import PeerConnection
-import SDP
+import RTCSharePeerConnection
+import RTCShareSDP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite("What a peer asks of Opus (RFC 7587 §6.1)")
 struct OpusParametersTests {

@@ -1,6 +1,6 @@
-import PeerConnection
-import SDP
-import WireFormat
+import RTCSharePeerConnection
+import RTCShareSDP
+import RTCShareWireFormat
 
 /// The offer that the tests negotiate, and what goes into descriptions.
 enum Samples {

@@ -1,12 +1,12 @@
-import CongestionControl
-import ICE
-import RTP
-import SDP
+import RTCShareCongestionControl
+import RTCShareICE
+import RTCShareRTP
+import RTCShareSDP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// Whoever is not on the path, and guesses addresses but no credentials, neither takes over, nor stops, nor slows a share.
 @Suite struct OffPathAttackTests {

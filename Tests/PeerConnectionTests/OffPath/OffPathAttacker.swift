@@ -1,6 +1,6 @@
-import RTP
+import RTCShareRTP
 import TestSupport
-import WireFormat
+import RTCShareWireFormat
 
 /// What somebody off the path can send: who forges source addresses, knows those of both ends and their user name
 /// fragments, and even has old datagrams of theirs, but no password and no key.

@@ -1,7 +1,7 @@
-@testable import PeerConnection
-import RTP
+@testable import RTCSharePeerConnection
+import RTCShareRTP
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite("Paused or lost")
 struct ActivityMonitorTests {

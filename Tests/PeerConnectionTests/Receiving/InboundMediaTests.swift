@@ -1,9 +1,9 @@
-@testable import PeerConnection
-import RTP
-import SDP
+@testable import RTCSharePeerConnection
+import RTCShareRTP
+import RTCShareSDP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite("A section that is received")
 struct InboundMediaTests {

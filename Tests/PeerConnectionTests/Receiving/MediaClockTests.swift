@@ -1,8 +1,8 @@
-@testable import PeerConnection
-import RTP
+@testable import RTCSharePeerConnection
+import RTCShareRTP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
 @Suite("Capture times by sender reports")
 struct MediaClockTests {

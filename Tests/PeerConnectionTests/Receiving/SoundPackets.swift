@@ -1,7 +1,7 @@
-@testable import PeerConnection
-import RTP
-import SDP
-import WireFormat
+@testable import RTCSharePeerConnection
+import RTCShareRTP
+import RTCShareSDP
+import RTCShareWireFormat
 
 /// An instant of virtual time.
 func at(milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }

@@ -1,9 +1,9 @@
-import CongestionControl
-import PeerConnection
-import RTP
+import RTCShareCongestionControl
+import RTCSharePeerConnection
+import RTCShareRTP
 import Testing
 import TestSupport
-import WireFormat
+import RTCShareWireFormat
 
 private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
 private let media = SynchronizationSource(1)

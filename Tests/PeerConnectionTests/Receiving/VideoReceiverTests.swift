@@ -1,9 +1,9 @@
-import CongestionControl
-import PeerConnection
-import RTP
+import RTCShareCongestionControl
+import RTCSharePeerConnection
+import RTCShareRTP
 import Testing
 import TestSupport
-import WireFormat
+import RTCShareWireFormat
 
 private let media = SynchronizationSource(0x1111)
 private let rtx = SynchronizationSource(0x2222)

@@ -1,7 +1,7 @@
-import RTP
+import RTCShareRTP
 import Testing
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 @Suite struct PictureNumberingTests {
     private static func frame(

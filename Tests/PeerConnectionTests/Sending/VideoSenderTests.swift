@@ -1,10 +1,10 @@
-import CongestionControl
-import RTP
+import RTCShareCongestionControl
+import RTCShareRTP
 import TestSupport
 import Testing
-import WireFormat
+import RTCShareWireFormat
 
-@testable import PeerConnection
+@testable import RTCSharePeerConnection
 
 /// What a video sender writes into its packets' header extensions.
 @Suite struct VideoSenderTests {

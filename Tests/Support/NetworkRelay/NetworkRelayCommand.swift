@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Glibc
-internal import NetworkSimulation
-internal import WireFormat
+internal import RTCShareNetworkSimulation
+internal import RTCShareWireFormat
 
 /// Forwards UDP between two ends of this machine as a worse network would.
 @main

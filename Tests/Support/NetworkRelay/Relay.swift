@@ -1,6 +1,6 @@
 internal import Glibc
-internal import NetworkSimulation
-internal import WireFormat
+internal import RTCShareNetworkSimulation
+internal import RTCShareWireFormat
 
 /// Two sockets with a simulated network between them, in the system's time.
 ///

@@ -1,7 +1,7 @@
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 /// Runs a cadence in virtual time and notes what it encodes.
 private struct CadenceRun {

@@ -1,7 +1,7 @@
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 @Suite("QualityGovernor")
 struct QualityGovernorTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 @Suite("BooleanEncoder")
 struct BooleanEncoderTests {

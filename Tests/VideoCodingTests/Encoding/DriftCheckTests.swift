@@ -1,7 +1,7 @@
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 /// An encoder that is given what changes at random, and looks for drift after each picture.
 private struct CheckedStream {

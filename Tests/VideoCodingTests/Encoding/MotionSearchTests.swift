@@ -1,7 +1,7 @@
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 @Suite struct MotionSearchTests {
     private static let screen = PixelSize(width: 1280, height: 720)

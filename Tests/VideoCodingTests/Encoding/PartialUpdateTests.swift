@@ -1,7 +1,7 @@
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 /// Who codes what changed little: we or libvpx.
 @Suite("Partial updates")

@@ -1,7 +1,7 @@
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 /// What a viewer sees of dense text where its key frame would take seconds.
 @Suite("PictureSharpening")

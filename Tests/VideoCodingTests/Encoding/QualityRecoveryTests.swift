@@ -1,7 +1,7 @@
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 /// The thread's rule books with libvpx, without the thread: a picture of text that moves, and a network that dips.
 @Suite("QualityGovernor with libvpx while the network dips")

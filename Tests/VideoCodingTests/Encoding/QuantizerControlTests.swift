@@ -1,7 +1,7 @@
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 @Suite struct QuantizerControlTests {
     private static let rate = 3_000_000

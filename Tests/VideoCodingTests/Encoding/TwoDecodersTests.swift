@@ -1,9 +1,9 @@
 import Glibc
-import Media
+import RTCShareMedia
 import TestSupport
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 /// A screen of windows, each of which shows some rows of a page of text in colours.
 private struct Windows {

@@ -1,6 +1,6 @@
-import Media
+import RTCShareMedia
 import Testing
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 extension VP8Encoder {
     /// Encodes the pictures, one each thirtieth of a second; nil where one was dropped.

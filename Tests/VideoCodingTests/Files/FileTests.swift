@@ -1,8 +1,8 @@
 import Foundation
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 /// A directory that goes when the test ends.
 private final class Directory {

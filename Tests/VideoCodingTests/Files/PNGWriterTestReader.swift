@@ -1,4 +1,4 @@
-import CPNG
+import RTCShareCPNG
 
 /// Reads a PNG file back with libpng.
 enum PNGWriterTestReader {

@@ -1,9 +1,9 @@
-import CPNG
+import RTCShareCPNG
 import Foundation
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 /// A directory that goes when the test ends.
 private final class Directory {

@@ -1,8 +1,8 @@
-import Media
+import RTCShareMedia
 import TestSupport
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 @Suite("Patches")
 struct PatchTests {

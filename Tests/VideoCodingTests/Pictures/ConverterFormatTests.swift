@@ -1,7 +1,7 @@
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 private func rows(_ picture: any VideoFrameBuffer, _ index: Int) -> [[UInt8]] {
     picture.withPlanes { set in

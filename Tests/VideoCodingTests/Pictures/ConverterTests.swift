@@ -1,6 +1,6 @@
-import Media
+import RTCShareMedia
 import Testing
-import VideoCoding
+import RTCShareVideoCoding
 
 private func plane(_ picture: any VideoFrameBuffer, _ index: Int) -> [[UInt8]] {
     picture.withPlanes { set in

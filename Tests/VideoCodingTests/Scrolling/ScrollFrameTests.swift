@@ -1,8 +1,8 @@
-import Media
+import RTCShareMedia
 import TestSupport
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 extension Scroll {
     /// One that can be said, of a part somewhere, with holes or without.

@@ -1,7 +1,7 @@
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 /// A page of text that is longer than the picture, of which a part is shown.
 struct TextPage {

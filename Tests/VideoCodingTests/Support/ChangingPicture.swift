@@ -1,6 +1,6 @@
-import Media
+import RTCShareMedia
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 /// Pictures with text, colour and noise that change at random.
 struct ChangingPicture {

@@ -1,6 +1,6 @@
-import Media
+import RTCShareMedia
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 /// The thread's rule books with libvpx, in virtual time and without the thread: what a source shows, at 30 pictures a
 /// second, through a network that gives what it is told.

@@ -1,6 +1,6 @@
-import Media
+import RTCShareMedia
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 extension VP8Encoder {
     /// What its next frame builds on, as far as it is shown, plane after plane.

@@ -1,8 +1,8 @@
 import Glibc
-import Media
+import RTCShareMedia
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 /// FFmpeg's VP8 decoder, which has nothing in common with libvpx's: a second judge.
 ///

@@ -1,4 +1,4 @@
-import Media
+import RTCShareMedia
 
 /// Each plane's samples, without what pads the rows.
 func samples(_ picture: any PixelPlanes) -> [[UInt8]] {

@@ -1,4 +1,4 @@
-import Media
+import RTCShareMedia
 
 /// A picture of dark, fixed-width glyphs on light lines, with a few coloured bars: what a screen full of text is like.
 ///

@@ -1,9 +1,9 @@
 import Foundation
-import Locks
-import Media
+import RTCShareLocks
+import RTCShareMedia
 import Testing
 
-@testable import VideoCoding
+@testable import RTCShareVideoCoding
 
 /// What an encoder thread gave, with a way to wait for it and a gate that holds the thread in its callback.
 private final class Output: Sendable {
