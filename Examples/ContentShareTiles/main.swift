@@ -1,7 +1,5 @@
-import RTCShareCapture
-import RTCShareContentShare
 import Foundation
-import RTCShareMedia
+import RTCShare
 
 // Content share with observers and tiles, as the Amazon Chime SDK's guide has it: alice shares a screen with its sound
 // beside her own picture, bob sees a tile of each. Both are in this process, and everything between them is real.
@@ -47,7 +45,7 @@ do {
     let face = try TestPatternSource(size: PixelSize(width: 320, height: 240), framesPerSecond: 15)
     screen.add(observer: sharing)
     try await alice.contentShare.start(
-        source: screen, audio: sound, configuration: LocalVideoConfiguration(maxBitrate: 2000))
+        source: screen, audio: sound, configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(2000)))
     try await alice.startLocalVideo(source: face)
     try screen.start()
     try sound.start()

@@ -1,6 +1,5 @@
-import RTCShareContentShare
 import Foundation
-import RTCShareMedia
+import RTCShare
 import Synchronization
 
 // A source, a processor and a sink of one's own, as the Amazon Chime SDK's guide has them: a source draws bars, a

@@ -1,8 +1,5 @@
-import RTCShareCapture
-import RTCShareContentShare
 import Foundation
-import RTCShareMedia
-import RTCShareNetworkRuntime
+import RTCShare
 
 // Device-level screen sharing, as the Amazon Chime SDK's guide has it: the application stores what its session is made of,
 // the broadcast extension, a process of its own, builds the session anew from that and shares by itself, and the

@@ -1,8 +1,5 @@
-import RTCShareCapture
-import RTCShareCaptureBroadcast
-import RTCShareContentShare
 import Foundation
-import RTCShareMedia
+import RTCShare
 
 // Sharing a screen by an app extension, as an article on ReplayKit with WebRTC has it: the extension writes frames into
 // memory that it shares with the containing app, 60 a second; the app reads 30 of them and sends them as a stream's track.

@@ -1,7 +1,5 @@
-import RTCShareCapture
-import RTCShareContentShare
 import Foundation
-import RTCShareMedia
+import RTCShare
 
 // A capturer of one's own that is called 30 times a second and shows a running timer, as OpenTok's tutorial has it. A call
 // that falls due while the one before still draws is left out.

@@ -1,8 +1,5 @@
-import RTCShareCapture
-import RTCShareContentShare
 import Foundation
-import RTCShareMedia
-import RTCShareVideoCoding
+import RTCShare
 
 // A stream, its tracks and adaptOutputFormat, as the article on ReplayKit and WebRTC has them: an application's frames
 // are pushed into a video source, and a track of it is sent in a stream.

@@ -1,8 +1,5 @@
-import RTCShareCapture
-import RTCShareCaptureBroadcast
-import RTCShareContentShare
 import Foundation
-import RTCShareMedia
+import RTCShare
 
 // Screen share with subgroups, as LINE PlanetKit's guide has it: a broadcast extension captures and finds the app by a
 // port and two tokens; alice's app shares what it sends to the main room, then to a subgroup, then to the main room again,

@@ -1,29 +1,29 @@
-public import RTCShareMedia
+package import RTCShareMedia
 
 /// Cuts a stream of sound into blocks of one length, whatever the lengths it comes in.
 ///
 /// Each block's timestamp is taken from the frame that holds its first sample, so that a device whose clock is not quite
 /// the system's does not drift away.
-public struct AudioBlocker: Sendable {
+package struct AudioBlocker: Sendable {
     /// A block and how it follows the one before.
-    public struct Block: Sendable, Hashable {
+    package struct Block: Sendable, Hashable {
         /// Exactly as many samples a channel as asked for.
-        public let frame: AudioFrame
+        package let frame: AudioFrame
         /// Sound is missing before it, or it is the first: what takes the blocks has to begin anew at its timestamp.
-        public let startsAnew: Bool
+        package let startsAnew: Bool
     }
 
     /// A frame may be this much away from where the one before ended; beyond, sound is missing.
-    public static let largestGap: Duration = .milliseconds(60)
+    package static let largestGap: Duration = .milliseconds(60)
 
     /// Samples a channel in each block.
-    public let sampleCount: Int
+    package let sampleCount: Int
     /// How many channels the frames must have.
-    public let channels: Int
+    package let channels: Int
     /// The samples a second that the frames must have.
-    public let sampleRate: Int
+    package let sampleRate: Int
     /// Samples a channel that were left over before a gap, too few for a block.
-    public private(set) var droppedSampleCount = 0
+    package private(set) var droppedSampleCount = 0
 
     private var pending: [Float] = []
     /// Where in `pending` a frame began, in samples a channel, and when that was. The first may lie before its start.
@@ -32,14 +32,14 @@ public struct AudioBlocker: Sendable {
     private var startsAnew = true
 
     /// Blocks of `sampleCount` samples for each of `channels` channels, at least 1 of both.
-    public init(sampleCount: Int, channels: Int, sampleRate: Int) {
+    package init(sampleCount: Int, channels: Int, sampleRate: Int) {
         self.sampleCount = max(1, sampleCount)
         self.channels = max(1, channels)
         self.sampleRate = max(1, sampleRate)
     }
 
     /// Takes a frame and gives the blocks that are full now. Throws where its channels or rate are others.
-    public mutating func append(_ frame: AudioFrame) throws(AudioCodingError) -> [Block] {
+    package mutating func append(_ frame: AudioFrame) throws(AudioCodingError) -> [Block] {
         guard frame.channels == channels, frame.sampleRate == sampleRate else {
             throw .unexpectedFormat(
                 channels: frame.channels, sampleRate: frame.sampleRate, expectedChannels: channels,

@@ -1,22 +1,22 @@
-public import RTCShareMedia
+package import RTCShareMedia
 
 /// Brings sound of any rate, channels and block lengths to one format: what an encoder, or a mixer, takes.
 ///
 /// A frame that can't be brought to it (a rate that nothing plays) gives no blocks, and is counted. Used from one thread
 /// at a time.
-public final class AudioConformer {
+package final class AudioConformer {
     /// Samples a second of the blocks, a channel.
-    public let sampleRate: Int
+    package let sampleRate: Int
     /// Samples a channel in each block.
-    public let sampleCount: Int
+    package let sampleCount: Int
     /// How many channels the blocks have. A change begins anew.
-    public var channels: Int {
+    package var channels: Int {
         didSet {
             if channels != oldValue { restart() }
         }
     }
     /// Frames that could not be brought to the format.
-    public private(set) var framesRefused = 0
+    package private(set) var framesRefused = 0
 
     private var resampler: Resampler?
     private var blocker: AudioBlocker?
@@ -25,7 +25,7 @@ public final class AudioConformer {
     private var end: Duration?
 
     /// Blocks of `sampleCount` samples for each of `channels` channels.
-    public init(sampleRate: Int = 48_000, channels: Int, sampleCount: Int = 960) {
+    package init(sampleRate: Int = 48_000, channels: Int, sampleCount: Int = 960) {
         self.sampleRate = sampleRate
         self.channels = channels
         self.sampleCount = sampleCount
@@ -36,7 +36,7 @@ public final class AudioConformer {
     private static let instants = Duration.seconds(-3_155_760_000)...Duration.seconds(3_155_760_000)
 
     /// Takes a frame and gives the blocks that are full now.
-    public func process(_ frame: AudioFrame) -> [AudioBlocker.Block] {
+    package func process(_ frame: AudioFrame) -> [AudioBlocker.Block] {
         guard Self.instants.contains(frame.timestamp) else {
             framesRefused += 1
             return []

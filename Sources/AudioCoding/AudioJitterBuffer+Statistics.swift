@@ -1,31 +1,31 @@
 extension AudioJitterBuffer {
     /// What was played and what had to be made up, as W3C webrtc-stats counts it (RTCInboundRtpStreamStats). Samples are
     /// those of one channel at 48 kHz.
-    public struct Statistics: Sendable, Hashable {
+    package struct Statistics: Sendable, Hashable {
         /// All samples played: received, recovered and made up.
-        public internal(set) var totalSamplesReceived = 0
+        package internal(set) var totalSamplesReceived = 0
         /// Samples made up because theirs were lost, came too late, or were never sent.
-        public internal(set) var concealedSamples = 0
+        package internal(set) var concealedSamples = 0
         /// Those of `concealedSamples` that are silence or background noise: the sender paused, or nothing came for long.
-        public internal(set) var silentConcealedSamples = 0
+        package internal(set) var silentConcealedSamples = 0
         /// How often samples had to be made up for sound that was sent; those that follow each other are one time.
-        public internal(set) var concealmentEvents = 0
+        package internal(set) var concealmentEvents = 0
         /// Samples by which playing was slowed down.
-        public internal(set) var insertedSamplesForDeceleration = 0
+        package internal(set) var insertedSamplesForDeceleration = 0
         /// Samples by which playing was sped up.
-        public internal(set) var removedSamplesForAcceleration = 0
+        package internal(set) var removedSamplesForAcceleration = 0
         /// How long each received sample waited from its packet's arrival until it was played, all together.
-        public internal(set) var jitterBufferDelay: Duration = .zero
+        package internal(set) var jitterBufferDelay: Duration = .zero
         /// As `jitterBufferDelay`, but how long they were to wait for the jitter seen at that time.
-        public internal(set) var jitterBufferTargetDelay: Duration = .zero
+        package internal(set) var jitterBufferTargetDelay: Duration = .zero
         /// Received samples played: what the two delays are to be divided by.
-        public internal(set) var jitterBufferEmittedCount = 0
+        package internal(set) var jitterBufferEmittedCount = 0
         /// Packets that came too late or too early to be played. Those that came twice are not counted.
-        public internal(set) var packetsDiscarded = 0
+        package internal(set) var packetsDiscarded = 0
         /// Packets that repeat the sound of the one before (in-band FEC).
-        public internal(set) var fecPacketsReceived = 0
+        package internal(set) var fecPacketsReceived = 0
 
         /// Nothing yet.
-        public init() {}
+        package init() {}
     }
 }

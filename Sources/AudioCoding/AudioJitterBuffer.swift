@@ -11,9 +11,9 @@
 ///            sequence gap │  │                                     │ 500 ms
 ///                         ▼  │                                     ▼
 ///                   recover, conceal                            silence
-public struct AudioJitterBuffer: Sendable {
+package struct AudioJitterBuffer: Sendable {
     /// What to play next.
-    public enum Step: Sendable, Hashable {
+    package enum Step: Sendable, Hashable {
         /// Nothing is due before this instant; nil before the first packet.
         case wait(until: Duration?)
         /// Decode this packet.
@@ -27,16 +27,16 @@ public struct AudioJitterBuffer: Sendable {
     }
 
     /// The shortest and the longest wait that jitter leads to.
-    public static let targetDelays: ClosedRange<Duration> = .milliseconds(20) ... .seconds(1)
+    package static let targetDelays: ClosedRange<Duration> = .milliseconds(20) ... .seconds(1)
     /// The wait before anything is known of the jitter.
-    public static let initialDelay: Duration = .milliseconds(40)
+    package static let initialDelay: Duration = .milliseconds(40)
     /// Longer than this nothing is made up: libopus's encoder refreshes a pause's noise every 400 ms, and lost sound
     /// has faded out long before.
-    public static let longestConcealment: Duration = .milliseconds(500)
+    package static let longestConcealment: Duration = .milliseconds(500)
     /// Timestamps that are this far from where time has come to are a stream that began anew.
-    public static let restartThreshold: Duration = .seconds(2)
+    package static let restartThreshold: Duration = .seconds(2)
     /// The most packets kept; the oldest gives way.
-    public static let capacity = 512
+    package static let capacity = 512
 
     static let smallestTarget: Int64 = 960
     static let largestTarget: Int64 = 48_000
@@ -63,7 +63,7 @@ public struct AudioJitterBuffer: Sendable {
     }
 
     /// The counts so far.
-    public internal(set) var statistics = Statistics()
+    package internal(set) var statistics = Statistics()
 
     var estimator = PacketDelayEstimator()
     /// In the order of their timestamps, none of them twice.
@@ -87,19 +87,19 @@ public struct AudioJitterBuffer: Sendable {
     private var recentSequences: UInt64 = 0
 
     /// An empty buffer.
-    public init() {}
+    package init() {}
 
     /// When the next step is due; nil before the first packet.
-    public var nextDue: Duration? { hasStream ? Self.duration(due) : nil }
+    package var nextDue: Duration? { hasStream ? Self.duration(due) : nil }
 
     /// How long packets are to wait for the jitter seen, counted from when the quickest would have come.
-    public var targetDelay: Duration { Self.duration(target) }
+    package var targetDelay: Duration { Self.duration(target) }
 
     /// How long they wait.
-    public var currentDelay: Duration { Self.duration(delay) }
+    package var currentDelay: Duration { Self.duration(delay) }
 
     /// By how many samples the wait is longer than the target; negative where it is shorter.
-    public var surplus: Int { Int(delay - target) }
+    package var surplus: Int { Int(delay - target) }
 
     var target: Int64 {
         guard estimator.base != nil else { return Self.samples(Self.initialDelay) }
@@ -116,7 +116,7 @@ public struct AudioJitterBuffer: Sendable {
 
     /// Takes a packet, in any order. `timestamp` is the extended RTP timestamp at 48 kHz, `sampleCount` what it decodes
     /// to; a nonsensical packet is counted as discarded.
-    public mutating func insert(
+    package mutating func insert(
         sequenceNumber: Int64, timestamp: Int64, payload: [UInt8], sampleCount: Int, now: Duration
     ) {
         guard !payload.isEmpty, (1...OpusDecoder.largestSampleCount).contains(sampleCount),
@@ -148,7 +148,7 @@ public struct AudioJitterBuffer: Sendable {
     }
 
     /// What to play now. To be called again until it says to wait.
-    public mutating func pop(now: Duration) -> Step {
+    package mutating func pop(now: Duration) -> Step {
         guard hasStream else { return .wait(until: nil) }
         let now = Self.samples(now)
         if now - due > Self.longestAbsence { catchUp(to: now) }
@@ -157,14 +157,14 @@ public struct AudioJitterBuffer: Sendable {
     }
 
     /// Whoever plays left out `sampleCount` samples of the last step.
-    public mutating func shorten(by sampleCount: Int) {
+    package mutating func shorten(by sampleCount: Int) {
         guard hasStream, sampleCount > 0 else { return }
         due -= Int64(sampleCount)
         statistics.removedSamplesForAcceleration += sampleCount
     }
 
     /// Whoever plays made the last step `sampleCount` samples longer.
-    public mutating func lengthen(by sampleCount: Int) {
+    package mutating func lengthen(by sampleCount: Int) {
         guard hasStream, sampleCount > 0 else { return }
         due += Int64(sampleCount)
         statistics.insertedSamplesForDeceleration += sampleCount

@@ -1,18 +1,18 @@
-public import RTCShareMedia
+package import RTCShareMedia
 
 /// From Opus packets as they come to an even stream of sound: jitter buffer and decoder. Used from one thread at a time.
 ///
 /// Time is a parameter; timestamps of what is played are on the same clock as the `now` that is passed.
-public final class AudioPlayout {
+package final class AudioPlayout {
     /// Samples a channel in each frame, 20 ms.
-    public static let frameSampleCount = 960
+    package static let frameSampleCount = 960
 
     /// 1 or 2, whatever the packets have.
-    public let channels: Int
+    package let channels: Int
     /// The RTP timestamp (extended, 48 kHz) of the first sample of the frame that was pulled last; nil before it.
-    public private(set) var playedTimestamp: Int64?
+    package private(set) var playedTimestamp: Int64?
     /// Packets that the decoder refused and that were concealed like lost ones.
-    public private(set) var undecodablePackets = 0
+    package private(set) var undecodablePackets = 0
 
     private var buffer = AudioJitterBuffer()
     private let decoder: OpusDecoder
@@ -33,28 +33,28 @@ public final class AudioPlayout {
     private static let patience = 96_000
 
     /// Playing with `channels` channels, 1 or 2.
-    public init(channels: Int) throws(AudioCodingError) {
+    package init(channels: Int) throws(AudioCodingError) {
         decoder = try OpusDecoder(channels: channels)
         self.channels = channels
     }
 
     /// The counts so far.
-    public var statistics: AudioJitterBuffer.Statistics { buffer.statistics }
+    package var statistics: AudioJitterBuffer.Statistics { buffer.statistics }
 
     /// How long packets are to wait for the jitter seen.
-    public var targetDelay: Duration { buffer.targetDelay }
+    package var targetDelay: Duration { buffer.targetDelay }
 
     /// How long they wait.
-    public var currentDelay: Duration { buffer.currentDelay }
+    package var currentDelay: Duration { buffer.currentDelay }
 
     /// When to pull next; nil before the first packet.
-    public var nextPull: Duration? {
+    package var nextPull: Duration? {
         guard pending.count < Self.frameSampleCount * channels else { return AudioJitterBuffer.duration(pendingDue) }
         return buffer.nextDue
     }
 
     /// Takes a packet, in any order; one that is no Opus packet is counted as discarded.
-    public func insert(sequenceNumber: Int64, timestamp: Int64, payload: [UInt8], now: Duration) {
+    package func insert(sequenceNumber: Int64, timestamp: Int64, payload: [UInt8], now: Duration) {
         // A count of 0 is refused by the buffer, which counts it.
         let sampleCount = (try? OpusPacketLayout.sampleCount(of: payload)) ?? 0
         buffer.insert(
@@ -65,7 +65,7 @@ public final class AudioPlayout {
     /// a steady pace of 20 ms or less.
     ///
     /// The frame's timestamp is when its first sample is to be heard.
-    public func pull(now: Duration) throws(AudioCodingError) -> AudioFrame? {
+    package func pull(now: Duration) throws(AudioCodingError) -> AudioFrame? {
         let length = Self.frameSampleCount * channels
         while pending.count < length {
             let step = buffer.pop(now: now)

@@ -3,18 +3,18 @@ internal import RTCShareCOpus
 /// libopus's decoder: packets in, interleaved samples at 48 kHz out (RFC 6716). Used from one thread at a time.
 ///
 /// What a peer sends can't harm it: a packet that is none is an error, and the next good one goes on.
-public final class OpusDecoder {
+package final class OpusDecoder {
     /// Samples a second, a channel.
-    public static let sampleRate = 48_000
+    package static let sampleRate = 48_000
     /// The most samples a channel of one packet, 120 ms (RFC 6716 §3.2.5).
-    public static let largestSampleCount = 5760
+    package static let largestSampleCount = 5760
 
     /// 1 or 2, whatever the packets have: stereo is mixed into one channel, mono is given twice.
-    public let channels: Int
+    package let channels: Int
     private let decoder: OpaquePointer
 
     /// Makes a decoder that gives `channels` channels, 1 or 2.
-    public init(channels: Int) throws(AudioCodingError) {
+    package init(channels: Int) throws(AudioCodingError) {
         guard (1...2).contains(channels) else {
             throw .invalidSetting(name: "the number of channels", value: "\(channels)", allowed: "1 or 2")
         }
@@ -30,20 +30,20 @@ public final class OpusDecoder {
     }
 
     /// Decodes a packet.
-    public func decode(_ packet: [UInt8]) throws(AudioCodingError) -> [Float] {
+    package func decode(_ packet: [UInt8]) throws(AudioCodingError) -> [Float] {
         guard !packet.isEmpty else { throw .emptyPacket }
         return try decode(packet, sampleCount: OpusPacketLayout.sampleCount(of: packet), usesFEC: false)
     }
 
     /// Makes the `sampleCount` samples a channel that were lost just before `following`, from what that packet repeats
     /// of them (RFC 6716 §2.1.7); if it repeats nothing, from what was heard before. `following` is to be decoded next.
-    public func decodeLost(following packet: [UInt8], sampleCount: Int) throws(AudioCodingError) -> [Float] {
+    package func decodeLost(following packet: [UInt8], sampleCount: Int) throws(AudioCodingError) -> [Float] {
         guard !packet.isEmpty else { throw .emptyPacket }
         return try decodeCut(packet, sampleCount: sampleCount)
     }
 
     /// Makes `sampleCount` samples a channel from what was heard before; libopus fades them out as it goes on.
-    public func conceal(sampleCount: Int) throws(AudioCodingError) -> [Float] {
+    package func conceal(sampleCount: Int) throws(AudioCodingError) -> [Float] {
         try decodeCut(nil, sampleCount: sampleCount)
     }
 

@@ -1,8 +1,9 @@
 internal import RTCShareCOpus
+package import RTCShareWireFormat
 
 extension OpusEncoder {
     /// What the sound is, and so what libopus is tuned for.
-    public enum Application: Sendable, Hashable, CaseIterable {
+    package enum Application: Sendable, Hashable, CaseIterable {
         /// Somebody speaks: intelligible at low rates, can pause in silence.
         case voice
         /// Anything else: film, music, a game. The whole band, never paused.
@@ -10,38 +11,38 @@ extension OpusEncoder {
     }
 
     /// How to encode. All but the channels and the application change without a new encoder.
-    public struct Configuration: Sendable, Hashable {
+    package struct Configuration: Sendable, Hashable {
         /// 1 or 2.
-        public var channels: Int
+        package var channels: Int
         /// What the sound is.
-        public var application: Application
-        /// The target rate, 6000 to 510000 bits a second of Opus data alone, without packet headers.
-        public var bitsPerSecond: Int
+        package var application: Application
+        /// The target rate, 6 to 510 kbit/s of Opus data alone, without packet headers.
+        package var bitrate: DataRate
         /// Repeats each frame coarsely in the next packet, if the codec's mode allows and `expectedLoss` is above 0
         /// (RFC 6716 §2.1.7). libopus takes to a speech mode for that when much is lost, with music too.
-        public var usesInbandFEC: Bool
+        package var usesInbandFEC: Bool
         /// The part of the packets that will be lost, 0 to 1: what receiver reports say.
-        public var expectedLoss: Double
+        package var expectedLoss: Double
         /// Sends nothing while nobody speaks (RFC 6716 §2.1.9). Of no effect with music.
-        public var usesDTX: Bool
+        package var usesDTX: Bool
         /// The highest rate in Hz that the receiver plays, 8000 to 48000 (RFC 7587 §6.1, `maxplaybackrate`): no bits go
         /// into what lies above half of it.
-        public var maximumPlaybackRate: Int
+        package var maximumPlaybackRate: Int
         /// Every packet has the same size (RFC 7587 §6.1, `cbr`).
-        public var isConstantBitrate: Bool
+        package var isConstantBitrate: Bool
         /// How much computing goes into quality, 0 to 10.
-        public var complexity: Int
+        package var complexity: Int
 
         /// 48 kHz, with variable rate, forward error correction, and the rest as the application wants it: voice at
         /// 32 kbit/s a channel with DTX, music at 64 kbit/s a channel without.
-        public init(
-            channels: Int, application: Application, bitsPerSecond: Int? = nil, usesInbandFEC: Bool = true,
+        package init(
+            channels: Int, application: Application, bitrate: DataRate? = nil, usesInbandFEC: Bool = true,
             expectedLoss: Double = 0, usesDTX: Bool? = nil, maximumPlaybackRate: Int = 48_000,
             isConstantBitrate: Bool = false, complexity: Int = 9
         ) {
             self.channels = channels
             self.application = application
-            self.bitsPerSecond = bitsPerSecond ?? (application == .voice ? 32_000 : 64_000) * min(max(channels, 1), 2)
+            self.bitrate = bitrate ?? .kilobitsPerSecond((application == .voice ? 32 : 64) * min(max(channels, 1), 2))
             self.usesInbandFEC = usesInbandFEC
             self.expectedLoss = expectedLoss
             self.usesDTX = usesDTX ?? (application == .voice)
@@ -52,7 +53,7 @@ extension OpusEncoder {
 
         func validate() throws(AudioCodingError) {
             try Self.check("the number of channels", channels, within: 1...2)
-            try Self.check("the bit rate", bitsPerSecond, within: OpusEncoder.bitrates)
+            try Self.check("the bitrate", bitrate, within: OpusEncoder.bitrates)
             try Self.check("the complexity", complexity, within: 0...10)
             try Self.check("the maximum playback rate", maximumPlaybackRate, within: 8000...48_000)
             guard expectedLoss >= 0, expectedLoss <= 1 else {
@@ -60,8 +61,8 @@ extension OpusEncoder {
             }
         }
 
-        private static func check(
-            _ name: String, _ value: Int, within range: ClosedRange<Int>
+        private static func check<Value: Comparable>(
+            _ name: String, _ value: Value, within range: ClosedRange<Value>
         ) throws(AudioCodingError) {
             guard range.contains(value) else {
                 throw .invalidSetting(
@@ -72,7 +73,7 @@ extension OpusEncoder {
         /// libopus's numbers for all that can change in a running encoder.
         var controls: [(name: String, request: Int32, value: Int32)] {
             [
-                ("the bit rate", OPUS_SET_BITRATE_REQUEST, Int32(clamping: bitsPerSecond)),
+                ("the bit rate", OPUS_SET_BITRATE_REQUEST, Int32(clamping: bitrate.bitsPerSecond)),
                 ("the variable rate", OPUS_SET_VBR_REQUEST, isConstantBitrate ? 0 : 1),
                 // No packet is far larger than the rate's share, so that one frame never delays a picture.
                 ("the rate's constraint", OPUS_SET_VBR_CONSTRAINT_REQUEST, 1),

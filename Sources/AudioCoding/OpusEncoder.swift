@@ -1,11 +1,12 @@
 internal import RTCShareCOpus
+package import RTCShareWireFormat
 
 /// libopus's encoder: samples in, packets out (RFC 6716). Used from one thread at a time.
 ///
 /// It takes 48 kHz. What is louder than full scale is bent rather than cut, so that it does not crackle.
-public final class OpusEncoder {
+package final class OpusEncoder {
     /// What one block of samples became.
-    public enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         /// A packet to send.
         case packet([UInt8])
         /// Nobody speaks: there is nothing to send, but the media time goes on (RFC 7587 §3.1.3).
@@ -13,16 +14,16 @@ public final class OpusEncoder {
     }
 
     /// Samples a second, a channel.
-    public static let sampleRate = 48_000
+    package static let sampleRate = 48_000
     /// The bit rates that Opus has (RFC 6716 §2.1.1).
-    public static let bitrates = 6000...510_000
+    package static let bitrates = DataRate.kilobitsPerSecond(6) ... .kilobitsPerSecond(510)
     /// The most bytes of a packet: with its headers and its tag it stays below the 1200 bytes that pass everywhere.
-    public static let largestPacket = 1120
+    package static let largestPacket = 1120
     /// How many samples a channel a block can have: 2.5, 5, 10, 20, 40 or 60 ms (RFC 6716 §2.1.4).
-    public static let blockSizes = [120, 240, 480, 960, 1920, 2880]
+    package static let blockSizes = [120, 240, 480, 960, 1920, 2880]
 
     /// What it encodes by.
-    public private(set) var configuration: Configuration
+    package private(set) var configuration: Configuration
 
     private var handle: EncoderHandle
     private var input: [Float] = []
@@ -30,7 +31,7 @@ public final class OpusEncoder {
     private var output = [UInt8](repeating: 0, count: largestPacket)
 
     /// Makes the encoder.
-    public init(configuration: Configuration) throws(AudioCodingError) {
+    package init(configuration: Configuration) throws(AudioCodingError) {
         try configuration.validate()
         self.configuration = configuration
         softClipState = [Float](repeating: 0, count: configuration.channels)
@@ -40,7 +41,7 @@ public final class OpusEncoder {
     /// Changes how the next block is encoded; decoders go on as they are. If it throws, nothing has changed.
     ///
     /// Only other channels or another application make a new encoder, which has no memory of the sound so far.
-    public func reconfigure(_ new: Configuration) throws(AudioCodingError) {
+    package func reconfigure(_ new: Configuration) throws(AudioCodingError) {
         try new.validate()
         guard new != configuration else { return }
         if new.channels != configuration.channels || new.application != configuration.application {
@@ -53,10 +54,10 @@ public final class OpusEncoder {
     }
 
     /// How many samples a channel pass before a sample comes out of a decoder: what lip sync has to add.
-    public var lookahead: Int { handle.lookahead }
+    package var lookahead: Int { handle.lookahead }
 
     /// Encodes one block of interleaved samples; 20 ms, 960 a channel, is what to use.
-    public func encode(_ samples: [Float]) throws(AudioCodingError) -> Outcome {
+    package func encode(_ samples: [Float]) throws(AudioCodingError) -> Outcome {
         let channels = configuration.channels
         guard samples.count % channels == 0, Self.blockSizes.contains(samples.count / channels) else {
             let allowed = Self.blockSizes.map(String.init).joined(separator: ", ")

@@ -4,9 +4,9 @@ internal import RTCShareCSampleRate
 ///
 /// The sound is not delayed: the first sample out is the first one in. But the last few milliseconds of what went in
 /// stay inside until more comes, or until ``flush()``.
-public final class Resampler {
+package final class Resampler {
     /// How much computing goes into it.
-    public enum Quality: Sendable, Hashable, CaseIterable {
+    package enum Quality: Sendable, Hashable, CaseIterable {
         /// 97 dB below the sound, to 80 % of the band: for speech and slow machines.
         case fast
         /// 97 dB or more below the sound, to 90 % of the band.
@@ -16,14 +16,14 @@ public final class Resampler {
     }
 
     /// The rates in Hz that it takes and gives. libsamplerate goes up to 256 times up or down between them.
-    public static let sampleRates = 1000...768_000
+    package static let sampleRates = 1000...768_000
 
     /// How many channels the samples are interleaved of.
-    public let channels: Int
+    package let channels: Int
     /// Samples a second that go in, a channel.
-    public let inputRate: Int
+    package let inputRate: Int
     /// Samples a second that come out, a channel.
-    public let outputRate: Int
+    package let outputRate: Int
     /// Nil where there is nothing to convert.
     private let state: OpaquePointer?
     private var scratch: [Float]
@@ -32,7 +32,7 @@ public final class Resampler {
     private static let step = 4096
 
     /// Makes a converter of `channels` channels, 1 to 64, between two rates in Hz.
-    public init(
+    package init(
         channels: Int, from inputRate: Int, to outputRate: Int, quality: Quality = .medium
     ) throws(AudioCodingError) {
         guard (1...64).contains(channels) else {
@@ -67,7 +67,7 @@ public final class Resampler {
     }
 
     /// Converts the next samples; they need not be of any length, but whole for all channels.
-    public func process(_ samples: [Float]) throws(AudioCodingError) -> [Float] {
+    package func process(_ samples: [Float]) throws(AudioCodingError) -> [Float] {
         guard samples.count % channels == 0 else {
             throw .wrongSampleCount(count: samples.count, allowed: "as many for each of \(channels) channels")
         }
@@ -75,7 +75,7 @@ public final class Resampler {
     }
 
     /// Gives what is left inside, and begins anew: what is processed next is another sound.
-    public func flush() throws(AudioCodingError) -> [Float] {
+    package func flush() throws(AudioCodingError) -> [Float] {
         let rest = try convert([], isEnd: true)
         if let state {
             let code = src_reset(state)

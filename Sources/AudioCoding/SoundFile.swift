@@ -1,5 +1,5 @@
-internal import RTCShareCSndFile
 internal import Glibc
+internal import RTCShareCSndFile
 
 /// The owner of one libsndfile handle and of the descriptor that it reads or writes.
 final class SoundFile {

@@ -3,22 +3,22 @@ internal import RTCShareCSndFile
 /// Reads a WAVE file of any rate and number of channels: 8, 16, 24 or 32 bit and float, plain or extensible, and RF64.
 ///
 /// Used from one thread at a time.
-public final class WAVReader {
+package final class WAVReader {
     /// The file's path, as it was given.
-    public let path: String
+    package let path: String
     /// Samples a second, a channel.
-    public let sampleRate: Int
+    package let sampleRate: Int
     /// How many channels the samples are interleaved of.
-    public let channels: Int
+    package let channels: Int
     /// The samples a channel that the file's header announces.
-    public let frameCount: Int
+    package let frameCount: Int
     private let file: SoundFile
 
     /// The most samples a channel that one call reads.
     private static let largestRead = 1 << 20
 
     /// Opens the file.
-    public init(path: String) throws(AudioFileError) {
+    package init(path: String) throws(AudioFileError) {
         let file = try SoundFile(reading: path)
         let info = file.info
         let kinds = [SF_FORMAT_WAV, SF_FORMAT_WAVEX, SF_FORMAT_RF64]
@@ -40,13 +40,13 @@ public final class WAVReader {
 
     /// The next samples, interleaved, -1 to 1 where the file holds integers: at most `frames` a channel (and a million),
     /// fewer before the end, and none at the end.
-    public func read(frames: Int) throws(AudioFileError) -> [Float] {
+    package func read(frames: Int) throws(AudioFileError) -> [Float] {
         guard frames > 0 else { return [] }
         return try file.read(frames: min(frames, Self.largestRead))
     }
 
     /// Goes back to the first sample.
-    public func rewind() throws(AudioFileError) {
+    package func rewind() throws(AudioFileError) {
         try file.rewind()
     }
 }

@@ -3,21 +3,21 @@ internal import RTCShareCSndFile
 /// Writes a WAVE file of 16-bit samples. Used from one thread at a time.
 ///
 /// The header is brought up to date with each write, so that the file can be played even if the process is killed.
-public final class WAVWriter {
+package final class WAVWriter {
     /// The file's path, as it was given.
-    public let path: String
+    package let path: String
     /// Samples a second, a channel.
-    public let sampleRate: Int
+    package let sampleRate: Int
     /// How many channels the samples are interleaved of.
-    public let channels: Int
+    package let channels: Int
     /// The samples a channel written so far.
-    public private(set) var frameCount = 0
+    package private(set) var frameCount = 0
     private let file: SoundFile
     private let largestData: Int
     private var clipped: [Float] = []
 
     /// Makes the file, or empties the one that is there.
-    public convenience init(path: String, sampleRate: Int, channels: Int) throws(AudioFileError) {
+    package convenience init(path: String, sampleRate: Int, channels: Int) throws(AudioFileError) {
         // The header's sizes have 32 bits, and count what surrounds the samples too.
         try self.init(path: path, sampleRate: sampleRate, channels: channels, largestData: Int(UInt32.max) - 4096)
     }
@@ -43,7 +43,7 @@ public final class WAVWriter {
     }
 
     /// Appends interleaved samples, -1 to 1; what is beyond is cut, and what is no number is silence.
-    public func write(_ samples: [Float]) throws(AudioFileError) {
+    package func write(_ samples: [Float]) throws(AudioFileError) {
         guard samples.count % channels == 0 else {
             throw .cannotWrite(
                 path: path, reason: "\(samples.count) samples can't be shared out to \(channels) channels")
@@ -58,7 +58,7 @@ public final class WAVWriter {
     }
 
     /// Ends the file. Does nothing the second time; after it nothing can be written.
-    public func close() throws(AudioFileError) {
+    package func close() throws(AudioFileError) {
         try file.close()
     }
 }

@@ -1,5 +1,5 @@
-import RTCShareCYUV
 import Foundation
+import RTCShareCYUV
 import RTCShareMedia
 
 /// Somewhere bytes come from, in order.

@@ -1,6 +1,6 @@
+import Foundation
 import RTCShareCSharedMemory
 import RTCShareCapture
-import Foundation
 
 /// The sockets at which an app waits for extensions.
 final class BroadcastListener: Sendable {

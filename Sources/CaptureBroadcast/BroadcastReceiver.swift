@@ -1,5 +1,5 @@
-import RTCShareCapture
 import Foundation
+import RTCShareCapture
 import RTCShareMedia
 
 /// What the thread of a ``BroadcastSource`` does: lets extensions in, one at a time, and gives on what comes.

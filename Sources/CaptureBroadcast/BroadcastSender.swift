@@ -1,5 +1,5 @@
-public import RTCShareCapture
 public import Foundation
+public import RTCShareCapture
 import RTCShareLocks
 public import RTCShareMedia
 

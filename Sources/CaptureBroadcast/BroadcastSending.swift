@@ -1,6 +1,6 @@
+import Foundation
 import RTCShareCSharedMemory
 import RTCShareCapture
-import Foundation
 import RTCShareMedia
 
 /// What the thread of a ``BroadcastSender`` does: looks for the app, is let in, and hands over what waits.

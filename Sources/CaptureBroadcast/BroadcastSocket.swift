@@ -1,6 +1,6 @@
+import Foundation
 import RTCShareCSharedMemory
 import RTCShareCapture
-import Foundation
 
 /// One end of a broadcast's connection: a socket that nobody waits in, and what waits to be written to it. Lives on one
 /// thread.

@@ -1,5 +1,5 @@
-import RTCShareCapture
 public import Foundation
+import RTCShareCapture
 public import RTCShareMedia
 import Synchronization
 

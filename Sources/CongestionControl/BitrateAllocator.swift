@@ -1,4 +1,4 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Divides what a path carries among the media that are sent over it.
 ///
@@ -9,20 +9,20 @@ public import RTCShareWireFormat
 ///
 /// Without that, a little more for all is never much more or less for one: what media get changes no faster than the
 /// whole.
-public struct BitrateAllocator: Sendable {
+package struct BitrateAllocator: Sendable {
     /// What one media takes, on the wire.
-    public struct Claim: Hashable, Sendable {
+    package struct Claim: Hashable, Sendable {
         /// What it gets at least, unless it is paused.
-        public var minimum: DataRate
+        package var minimum: DataRate
         /// What it gets at most.
-        public var maximum: DataRate
+        package var maximum: DataRate
         /// Those of a higher rank go first.
-        public var rank: Int
+        package var rank: Int
         /// Whether it can do without, where there is less than the minima.
-        public var mayPause: Bool
+        package var mayPause: Bool
 
         /// A claim between two rates; a maximum below the minimum counts as the minimum.
-        public init(minimum: DataRate, maximum: DataRate, rank: Int, mayPause: Bool = false) {
+        package init(minimum: DataRate, maximum: DataRate, rank: Int, mayPause: Bool = false) {
             self.minimum = max(.zero, minimum)
             self.maximum = max(self.minimum, maximum)
             self.rank = rank
@@ -31,18 +31,18 @@ public struct BitrateAllocator: Sendable {
     }
 
     /// The least that has to be free beyond its minimum for a paused media to come back.
-    public static let resumeMargin = DataRate.kilobitsPerSecond(20)
+    package static let resumeMargin = DataRate.kilobitsPerSecond(20)
     /// The same as a share of its minimum; the greater of the two counts.
-    public static let resumeMarginShare = 0.1
+    package static let resumeMarginShare = 0.1
 
     /// The media that are paused, by their index.
     private var paused: Set<Int> = []
 
     /// An allocator that has paused nothing.
-    public init() {}
+    package init() {}
 
     /// What each of `claims` gets of `total`, by its index; zero for no claim, and for one that is paused.
-    public mutating func allocate(_ total: DataRate, among claims: [Claim?]) -> [DataRate] {
+    package mutating func allocate(_ total: DataRate, among claims: [Claim?]) -> [DataRate] {
         if claims.count == 1, let claim = claims[0], !claim.mayPause {
             paused = []
             return [max(claim.minimum, min(claim.maximum, total))]

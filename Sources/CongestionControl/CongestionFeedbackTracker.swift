@@ -1,9 +1,9 @@
-public import RTCShareRTP
-public import RTCShareWireFormat
+package import RTCShareRTP
+package import RTCShareWireFormat
 
 /// Joins the packets that a transport sent with what congestion control feedback says of them (RFC 8888), by their
 /// stream and RTP sequence number. It gives the same results as ``TransportFeedbackTracker``, under numbers of its own.
-public struct CongestionFeedbackTracker: Sendable {
+package struct CongestionFeedbackTracker: Sendable {
     private enum Fate: Sendable {
         case inFlight
         case lost
@@ -24,16 +24,16 @@ public struct CongestionFeedbackTracker: Sendable {
     }
 
     /// Packets of a stream of which feedback can still be joined.
-    public static var capacity: Int { 4096 }
+    package static var capacity: Int { 4096 }
 
     /// Feedback packets processed.
-    public private(set) var feedbackReceived = 0
+    package private(set) var feedbackReceived = 0
     /// Packets that arrived.
-    public private(set) var packetsAcknowledged = 0
+    package private(set) var packetsAcknowledged = 0
     /// Packets reported as missing, less those that were reported as received later.
-    public private(set) var packetsLost = 0
+    package private(set) var packetsLost = 0
     /// Packets that arrived with a mark of congestion.
-    public private(set) var packetsMarked = 0
+    package private(set) var packetsMarked = 0
 
     private var streams: [SynchronizationSource: Stream] = [:]
     private var nextIdentifier = TransportSequenceNumber(0)
@@ -41,12 +41,12 @@ public struct CongestionFeedbackTracker: Sendable {
     private var newest: (timestamp: NTPShortTime, time: Duration)?
 
     /// A tracker that knows of no packet.
-    public init() {}
+    package init() {}
 
     /// Takes note of a packet of `size` bytes that is sent at `now`.
     ///
     /// - Returns: the number under which its result will come, to tell ``BandwidthEstimator`` as it leaves.
-    public mutating func packetSent(
+    package mutating func packetSent(
         _ sequenceNumber: SequenceNumber, of source: SynchronizationSource, size: Int, now: Instant
     ) -> TransportSequenceNumber {
         let identifier = nextIdentifier
@@ -59,7 +59,7 @@ public struct CongestionFeedbackTracker: Sendable {
 
     /// What `feedback` says that was not known, as ``TransportFeedbackTracker/receive(_:)`` does. A packet that arrived
     /// at a time that is not told is no longer waited for and gives no result.
-    public mutating func receive(_ feedback: CongestionControlFeedback) -> [TransportFeedbackTracker.PacketResult] {
+    package mutating func receive(_ feedback: CongestionControlFeedback) -> [TransportFeedbackTracker.PacketResult] {
         feedbackReceived += 1
         let reported = updateTime(feedback.timestamp)
         var results: [TransportFeedbackTracker.PacketResult] = []

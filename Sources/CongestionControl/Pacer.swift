@@ -334,7 +334,7 @@ public struct Pacer<Packet: Sendable>: Sendable {
 
     /// Takes a probe, to be sent once those before it are through, and there is something to send it with: media, or
     /// padding. The oldest of too many is forgotten.
-    public mutating func enqueue(_ cluster: ProbeCluster, now: Instant) {
+    package mutating func enqueue(_ cluster: ProbeCluster, now: Instant) {
         guard cluster.rate > .zero else { return }
         if requested.count == Self.maximumRequested {
             requested.removeFirst()

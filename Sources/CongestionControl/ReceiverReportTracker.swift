@@ -1,44 +1,44 @@
-public import RTCShareRTP
+package import RTCShareRTP
 import RTCShareWireFormat
 
 /// What the reports of a receiver say of one of our streams (RFC 3550 §6.4.1).
-public struct LossReport: Hashable, Sendable {
+package struct LossReport: Hashable, Sendable {
     /// The share lost since the report before, 0...1.
-    public let fractionLost: Double
+    package let fractionLost: Double
     /// Packets lost since the beginning; negative where second copies outnumber them.
-    public let packetsLost: Int
+    package let packetsLost: Int
     /// The highest sequence number that the receiver has, with its wraps in the high half.
-    public let extendedHighestSequenceNumber: UInt32
+    package let extendedHighestSequenceNumber: UInt32
     /// The interarrival jitter.
-    public let jitter: Duration
+    package let jitter: Duration
     /// The round trip time; nil where the report answers no sender report.
-    public let roundTripTime: Duration?
+    package let roundTripTime: Duration?
 }
 
 /// Keeps the newest report on a stream and the round trip times of all, under the names of W3C webrtc-stats'
 /// `remote-inbound-rtp`.
-public struct ReceiverReportTracker: Sendable {
+package struct ReceiverReportTracker: Sendable {
     /// The newest report.
-    public private(set) var newest: LossReport?
+    package private(set) var newest: LossReport?
     /// Reports taken.
-    public private(set) var reportsReceived = 0
+    package private(set) var reportsReceived = 0
     /// The sum of the round trip times measured (`totalRoundTripTime`).
-    public private(set) var totalRoundTripTime = Duration.zero
+    package private(set) var totalRoundTripTime = Duration.zero
     /// How many there are in that sum (`roundTripTimeMeasurements`).
-    public private(set) var roundTripTimeMeasurements = 0
+    package private(set) var roundTripTimeMeasurements = 0
     /// The round trip time smoothed by 1/8 as in RFC 6298 §2; nil before the first.
-    public private(set) var smoothedRoundTripTime: Duration?
+    package private(set) var smoothedRoundTripTime: Duration?
 
     private let clockRate: Int
 
     /// A tracker of a stream whose clock has `clockRate` Hz.
-    public init(clockRate: Int) {
+    package init(clockRate: Int) {
         self.clockRate = max(1, clockRate)
     }
 
     /// Takes a report block that arrived at `arrival`, on the clock that the sender reports are made by.
     @discardableResult
-    public mutating func receive(_ block: ReportBlock, arrival: NTPTimestamp) -> LossReport {
+    package mutating func receive(_ block: ReportBlock, arrival: NTPTimestamp) -> LossReport {
         let roundTripTime = block.roundTripTime(at: arrival)
         let report = LossReport(
             fractionLost: Double(block.fractionLost) / 256, packetsLost: Int(block.cumulativeLost),

@@ -1,22 +1,22 @@
-public import RTCShareRTP
-public import RTCShareWireFormat
+package import RTCShareRTP
+package import RTCShareWireFormat
 
 /// Joins the packets that a transport sent with what transport-wide feedback says of them
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01). Bookkeeping only: estimators build on the results.
-public struct TransportFeedbackTracker: Sendable {
+package struct TransportFeedbackTracker: Sendable {
     /// What became of one packet.
-    public struct PacketResult: Hashable, Sendable {
+    package struct PacketResult: Hashable, Sendable {
         /// The packet.
-        public let number: TransportSequenceNumber
+        package let number: TransportSequenceNumber
         /// Its size as it was given.
-        public let size: Int
+        package let size: Int
         /// When it was sent.
-        public let sent: Instant
+        package let sent: Instant
         /// When it arrived, on the receiver's clock from an arbitrary beginning; nil for lost.
-        public let arrival: Duration?
+        package let arrival: Duration?
 
         /// What became of the packet `number`.
-        public init(number: TransportSequenceNumber, size: Int, sent: Instant, arrival: Duration?) {
+        package init(number: TransportSequenceNumber, size: Int, sent: Instant, arrival: Duration?) {
             self.number = number
             self.size = size
             self.sent = sent
@@ -41,7 +41,7 @@ public struct TransportFeedbackTracker: Sendable {
     }
 
     /// Packets of which feedback can still be joined, at most.
-    public static var capacity: Int { 8192 }
+    package static var capacity: Int { 8192 }
     /// There is room for so many to begin with.
     private static var firstSize: Int { 128 }
     /// What is younger than this is kept, in flight or not, as long as there can be more room: feedback may say otherwise
@@ -49,21 +49,21 @@ public struct TransportFeedbackTracker: Sendable {
     private static var keptTime: Int64 { 1_000_000_000 }
 
     /// Packets that arrived, and their bytes.
-    public private(set) var packetsAcknowledged = 0
+    package private(set) var packetsAcknowledged = 0
     /// Bytes that arrived.
-    public private(set) var bytesAcknowledged = 0
+    package private(set) var bytesAcknowledged = 0
     /// Packets reported as missing, less those that were reported as received later.
-    public private(set) var packetsLost = 0
+    package private(set) var packetsLost = 0
     /// Packets that no feedback told of before their place was needed.
-    public private(set) var packetsUnresolved = 0
+    package private(set) var packetsUnresolved = 0
     /// Packets sent of which nothing is known yet.
-    public private(set) var packetsInFlight = 0
+    package private(set) var packetsInFlight = 0
     /// The bytes of those packets.
-    public private(set) var bytesInFlight = 0
+    package private(set) var bytesInFlight = 0
     /// Feedback packets processed.
-    public private(set) var feedbackReceived = 0
+    package private(set) var feedbackReceived = 0
     /// Feedback packets missing by their count.
-    public private(set) var feedbackLost = 0
+    package private(set) var feedbackLost = 0
 
     private var slots = [Entry](repeating: Entry(), count: firstSize)
     private var unwrapper = SerialNumberUnwrapper<TransportSequenceNumber>()
@@ -73,10 +73,10 @@ public struct TransportFeedbackTracker: Sendable {
     private var reference = Duration.zero
 
     /// A tracker that knows of no packet.
-    public init() {}
+    package init() {}
 
     /// Takes note of a packet of `size` bytes that is sent at `now`.
-    public mutating func packetSent(_ number: TransportSequenceNumber, size: Int, now: Instant) {
+    package mutating func packetSent(_ number: TransportSequenceNumber, size: Int, now: Instant) {
         let number = unwrapper.unwrap(number)
         var index = index(of: number)
         while slots.count < Self.capacity, isWorthKeeping(slots[index], now: now) {
@@ -128,7 +128,7 @@ public struct TransportFeedbackTracker: Sendable {
 
     /// What `feedback` says that was not known: a packet that arrived, once; one that is missing, once, and again if
     /// it arrives after all. In the order of the numbers.
-    public mutating func receive(_ feedback: TransportFeedback) -> [PacketResult] {
+    package mutating func receive(_ feedback: TransportFeedback) -> [PacketResult] {
         feedbackReceived += 1
         let base = updateReference(feedback)
         var results: [PacketResult] = []

@@ -3,6 +3,7 @@ public import RTCShareNetworkRuntime
 public import RTCSharePeerConnection
 public import RTCShareSDP
 internal import RTCShareVideoCoding
+public import RTCShareWireFormat
 
 /// An attendee on a connection: shares content, sends an own picture and voice, and sees what the peer sends.
 ///
@@ -43,7 +44,7 @@ public actor AttendeeSession {
     let identity: LocalIdentity?
 
     /// The attendee on a connection, of which it reads the events from now on.
-    public init(attendee: AttendeeID, connection: Connection) throws(AttendeeIDError) {
+    package init(attendee: AttendeeID, connection: Connection) throws(AttendeeIDError) {
         guard attendee.modality == .attendee else { throw .content(attendee.rawValue) }
         self.init(
             connection: connection, contentShare: try ContentShareController(attendee: attendee, connection: connection)
@@ -343,18 +344,18 @@ public enum SharedMedia: Sendable, Hashable, CaseIterable {
     /// The attendee's own voice.
     case microphone
 
-    /// What it takes where nothing else is said, in kbit/s.
-    public var defaultBitrate: Int {
+    /// What it takes where nothing else is said.
+    public var defaultBitrate: DataRate {
         switch self {
-        case .content: VideoDefaults.content.bitsPerSecond / 1000
-        case .camera: VideoDefaults.camera.bitsPerSecond / 1000
-        case .contentAudio: AudioSendPipeline.Settings(isVoice: false).bitsPerSecond / 1000
-        case .microphone: AudioSendPipeline.Settings(isVoice: true).bitsPerSecond / 1000
+        case .content: VideoDefaults.content.bitrate
+        case .camera: VideoDefaults.camera.bitrate
+        case .contentAudio: AudioSendPipeline.Settings(isVoice: false).bitrate
+        case .microphone: AudioSendPipeline.Settings(isVoice: true).bitrate
         }
     }
 
     /// The sections of a description with these, in the order in which all of ours are.
-    public static func kinds(
+    package static func kinds(
         _ media: Set<SharedMedia>, of attendee: AttendeeID
     ) throws(AttendeeIDError) -> [LocalIdentity.MediaKind] {
         let content = try attendee.content.rawValue

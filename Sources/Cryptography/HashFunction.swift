@@ -1,12 +1,12 @@
 private import RTCShareCOpenSSL
 
 /// A failure inside libcrypto; it means that this build of the library lacks or forbids the algorithm.
-public enum CryptographyError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum CryptographyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The hash function cannot be had, as MD5 cannot under a FIPS policy.
     case unavailable(HashFunction)
 
     /// What failed and what would help.
-    public var description: String {
+    package var description: String {
         switch self {
         case .unavailable(let function):
             "OpenSSL does not offer \(function.rawValue); check the system's cryptographic policy"
@@ -15,7 +15,7 @@ public enum CryptographyError: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 /// A hash function that the protocols of this project name.
-public enum HashFunction: String, Hashable, Sendable, CaseIterable {
+package enum HashFunction: String, Hashable, Sendable, CaseIterable {
     /// MD5, only for the long-term keys of STUN (RFC 8489 §9.2.2).
     case md5 = "MD5"
     /// SHA-1, only inside the MESSAGE-INTEGRITY of STUN (RFC 8489 §14.5).
@@ -24,7 +24,7 @@ public enum HashFunction: String, Hashable, Sendable, CaseIterable {
     case sha256 = "SHA-256"
 
     /// Bytes in a digest.
-    public var digestByteCount: Int {
+    package var digestByteCount: Int {
         switch self {
         case .md5: 16
         case .sha1: 20
@@ -33,7 +33,7 @@ public enum HashFunction: String, Hashable, Sendable, CaseIterable {
     }
 
     /// The digest of `bytes`.
-    public func digest(of bytes: RawSpan) throws(CryptographyError) -> [UInt8] {
+    package func digest(of bytes: RawSpan) throws(CryptographyError) -> [UInt8] {
         let (result, digest) = fill { target, count in
             unsafe bytes.withUnsafeBytes { source in
                 unsafe EVP_Digest(source.baseAddress, source.count, target, &count, implementation, nil) == 1
@@ -44,7 +44,7 @@ public enum HashFunction: String, Hashable, Sendable, CaseIterable {
     }
 
     /// The keyed digest of `message` (HMAC, RFC 2104).
-    public func authenticationCode(key: RawSpan, message: RawSpan) throws(CryptographyError) -> [UInt8] {
+    package func authenticationCode(key: RawSpan, message: RawSpan) throws(CryptographyError) -> [UInt8] {
         guard let keyByteCount = Int32(exactly: key.byteCount) else { throw .unavailable(self) }
         let (result, digest) = fill { target, count in
             unsafe key.withUnsafeBytes { key in
@@ -87,7 +87,7 @@ public enum HashFunction: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Whether two byte strings are equal, in a time that depends on their lengths alone: for tags, passwords and tokens.
-public func isEqualInConstantTime(_ left: RawSpan, _ right: RawSpan) -> Bool {
+package func isEqualInConstantTime(_ left: RawSpan, _ right: RawSpan) -> Bool {
     guard left.byteCount == right.byteCount else { return false }
     guard left.byteCount > 0 else { return true }
     return unsafe left.withUnsafeBytes { left in

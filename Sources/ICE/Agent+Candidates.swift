@@ -1,11 +1,11 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 extension Agent {
     /// Adds a socket: its address is a host candidate and the base of what is found through it.
     ///
     /// `interfaceOrder` counts interfaces from the one that the system prefers; it decides between addresses of one
     /// kind (RFC 8445 §5.1.2.2).
-    public mutating func addLocalHost(_ base: TransportAddress, interfaceOrder: Int = 0, now: Instant) {
+    package mutating func addLocalHost(_ base: TransportAddress, interfaceOrder: Int = 0, now: Instant) {
         guard isActive, !bases.contains(where: { $0.address == base }) else { return }
         guard max(bases.count, localCandidates.count) < limits.localCandidates else {
             statistics.overLimit += 1
@@ -15,7 +15,7 @@ extension Agent {
         while preference > 0, bases.contains(where: { $0.localPreference == preference }) { preference -= 1 }
         bases.append(Base(address: base, localPreference: preference))
         // Relays are asked from it; the peer is not told of it.
-        guard configuration.transportPolicy == .all else { return advance(now: now) }
+        guard configuration.iceTransportPolicy == .all else { return advance(now: now) }
         let candidate = Candidate(
             foundation: foundation(type: .host, base: base.ip, server: nil),
             priority: Candidate.priority(type: .host, localPreference: preference), address: base, type: .host)
@@ -35,7 +35,7 @@ extension Agent {
     /// Adds a candidate that the peer announced, in the words of its line (RFC 8839 §5.1, RFC 6544 §4.5). A name in place of the
     /// address is for the caller to resolve first; ``noteUnresolvedRemoteName()`` says that it could not.
     @discardableResult
-    public mutating func addRemoteCandidate(
+    package mutating func addRemoteCandidate(
         foundation: String, component: Int, transport: String, priority: UInt32, address: TransportAddress,
         type: String, tcpType: String? = nil, now: Instant
     ) -> RemoteCandidateOutcome {
@@ -54,12 +54,12 @@ extension Agent {
 
     /// Says that the peer announced a name that could not be resolved: the agent then waits for the peer to come
     /// forward, until its overall limit.
-    public mutating func noteUnresolvedRemoteName() {
+    package mutating func noteUnresolvedRemoteName() {
         statistics.remoteNamesUnresolved += 1
     }
 
     /// Says that the peer will announce no more (RFC 8838 §13).
-    public mutating func endOfRemoteCandidates(now: Instant) {
+    package mutating func endOfRemoteCandidates(now: Instant) {
         remoteCandidatesEnded = true
         advance(now: now)
     }

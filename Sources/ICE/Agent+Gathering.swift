@@ -1,5 +1,5 @@
 import RTCShareSTUN
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 extension Agent {
     /// Asks STUN servers what our bases look like from outside, and TURN servers for addresses to relay from
@@ -9,7 +9,7 @@ extension Agent {
     /// Each base asks each server of its own IP version. A relayed address is of IPv4, as browsers ask for it; where
     /// bases of both versions have a TURN server, those of IPv6 ask for IPv6, so that peers of either are reached. Where
     /// the server has no address of the version that was asked for, the other one is.
-    public mutating func gather(servers: [ICEServerAddress], now: Instant) {
+    package mutating func gather(servers: [ICEServerAddress], now: Instant) {
         guard isActive else { return }
         var order = 0
         for server in servers {
@@ -24,7 +24,7 @@ extension Agent {
                 switch server.kind {
                 case .stun:
                     // What a server sees of a socket is told to the peer only where paths without relays are allowed.
-                    guard configuration.transportPolicy == .all else { continue }
+                    guard configuration.iceTransportPolicy == .all else { continue }
                     guard server.transport == .udp else {
                         refuse(server, from: base.address, as: .unsupportedTransport(server.transport))
                         continue
@@ -133,8 +133,8 @@ extension Agent {
 
     /// Says that this machine is known outside under `address`, port for port (1:1 NAT): every base is told to be reached
     /// there too, as a STUN server would have told. To be called after the last ``addLocalHost(_:interfaceOrder:now:)``.
-    public mutating func addPublicAddress(_ address: IPAddress, now: Instant) {
-        guard isActive, configuration.transportPolicy == .all else { return }
+    package mutating func addPublicAddress(_ address: IPAddress, now: Instant) {
+        guard isActive, configuration.iceTransportPolicy == .all else { return }
         for base in bases where base.route == .socket && base.address.ip.isV4 == address.isV4 {
             guard !base.address.ip.isLoopback, !base.address.ip.isLinkLocal else { continue }
             addReflexive(TransportAddress(ip: address, port: base.address.port), of: base, server: nil)

@@ -1,17 +1,17 @@
 internal import RTCShareSTUN
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// A relayed address that its agent left with the server, for another agent to take up.
-public struct KeptRelay: Hashable, Sendable {
+package struct KeptRelay: Hashable, Sendable {
     /// The server that relays, whose credentials are needed again.
-    public var server: ICEServerAddress
+    package var server: ICEServerAddress
     /// The socket that asked: by its address and port the server knows who takes it up.
-    public var base: TransportAddress
+    package var base: TransportAddress
     /// What the server holds.
-    public var allocation: KeptAllocation
+    package var allocation: KeptAllocation
 
     /// A relayed address that was kept.
-    public init(server: ICEServerAddress, base: TransportAddress, allocation: KeptAllocation) {
+    package init(server: ICEServerAddress, base: TransportAddress, allocation: KeptAllocation) {
         self.server = server
         self.base = base
         self.allocation = allocation
@@ -21,7 +21,7 @@ public struct KeptRelay: Hashable, Sendable {
 extension Agent {
     /// What is to be remembered of the relayed addresses for another agent to take them up: those over UDP alone, as a
     /// connection ends with who opened it.
-    public func keptRelays(now: Instant) -> [KeptRelay] {
+    package func keptRelays(now: Instant) -> [KeptRelay] {
         relays.compactMap { relay in
             guard relay.relayed != nil, let allocation = relay.allocation.kept(now: now) else { return nil }
             var server = relay.server
@@ -33,7 +33,7 @@ extension Agent {
     /// Takes up relayed addresses that another agent left, from the same local addresses and ports: each that its server
     /// still holds is a candidate again. To be called after the last ``addLocalHost(_:interfaceOrder:now:)``; gathering is
     /// complete when every server has answered or was given up.
-    public mutating func resume(_ kept: [KeptRelay], now: Instant) {
+    package mutating func resume(_ kept: [KeptRelay], now: Instant) {
         guard isActive, gatheringLimit == nil else { return }
         for (order, relay) in kept.enumerated() { resume(relay, at: now.advanced(by: timing.pace * order)) }
         gatheringLimit = now.advanced(by: timing.relayGatherLimit)

@@ -1,8 +1,8 @@
 import RTCShareSTUN
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// What came in, once what relays and streams put around it is off.
-public enum Unwrapped: Hashable, Sendable {
+package enum Unwrapped: Hashable, Sendable {
     /// A message from a peer, or from a STUN server, to a base: STUN for ``Agent/handle(message:from:to:now:)``, or
     /// application data. It lies at `payload` among the bytes that came.
     case message(from: TransportAddress, to: TransportAddress, payload: Range<Int>)
@@ -14,7 +14,7 @@ extension Agent {
     /// Takes in whatever arrived at the socket `local`, or over a stream from its interface, up to where it is a message
     /// from somebody to one of our bases. Only what comes from a server that we asked, the way we asked it, is taken for
     /// a relay's.
-    public mutating func unwrap(
+    package mutating func unwrap(
         _ bytes: RawSpan, from source: TransportAddress, to local: TransportAddress,
         over transport: TransportProtocol = .udp, now: Instant
     ) -> Unwrapped {
@@ -26,7 +26,7 @@ extension Agent {
         switch transport {
         case .udp:
             // Servers answer sockets that the peer must not see.
-            guard configuration.transportPolicy == .all else { break }
+            guard configuration.iceTransportPolicy == .all else { break }
             return .message(from: source, to: local, payload: 0..<bytes.byteCount)
         case .tcp:
             guard let base = streamBase(of: local), isStreamPeer(source) else { break }
@@ -59,14 +59,14 @@ extension Agent {
     }
 
     /// How what comes over a stream to `destination` is taken apart; nil where none of ours goes there.
-    public func framing(of destination: TransportAddress, over transport: TransportProtocol) -> StreamFraming? {
+    package func framing(of destination: TransportAddress, over transport: TransportProtocol) -> StreamFraming? {
         if server(at: destination, over: transport) != nil { return .turn }
         return transport == .tcp && isStreamPeer(destination) ? .lengthPrefixed : nil
     }
 
     /// The TURN server that a stream goes to, as it was given to ``gather(servers:now:)``: a redirection leads elsewhere,
     /// and may say the `domain` by which the certificate of a server over TLS is to be checked (RFC 8489 §10).
-    public func server(
+    package func server(
         at destination: TransportAddress, over transport: TransportProtocol
     ) -> (server: ICEServerAddress, domain: String?)? {
         relays.first { $0.allocation.server == destination && $0.transport == transport && !$0.isAbandoned }
@@ -75,7 +75,7 @@ extension Agent {
 
     /// Where media goes and what is written around it; nil without a selected pair. It is a new one for each packet as
     /// long as a relay has no channel for the peer.
-    public mutating func nextMediaPath() -> MediaPath? {
+    package mutating func nextMediaPath() -> MediaPath? {
         if case .indication = path?.envelope.form { updatePath() }
         return path
     }

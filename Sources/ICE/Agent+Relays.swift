@@ -161,7 +161,9 @@ extension Agent {
         relays[index].relayed = relayed
         if relay.transport == .udp {
             relays[index].keepalive = now.advanced(by: timing.bindingKeepalive)
-            if configuration.transportPolicy == .all { addReflexive(reflexive, of: relay.base, server: relay.server) }
+            if configuration.iceTransportPolicy == .all {
+                addReflexive(reflexive, of: relay.base, server: relay.server)
+            }
         }
         var preference = relay.base.localPreference
         while preference > 0, bases.contains(where: { $0.isRelay && $0.localPreference == preference }) {
@@ -176,7 +178,7 @@ extension Agent {
                 type: .relayed, base: relayed.ip, server: relay.server.address.ip, transport: relay.transport),
             priority: Candidate.priority(type: .relayed, over: relay.transport, localPreference: preference),
             address: relayed, type: .relayed,
-            relatedAddress: configuration.transportPolicy == .relay ? hidden : reflexive)
+            relatedAddress: configuration.iceTransportPolicy == .relay ? hidden : reflexive)
         candidate.relayProtocol = relay.transport
         candidate.url = relay.server.url
         localCandidates.append(candidate)

@@ -1,5 +1,5 @@
 import RTCShareSTUN
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// ICE restarts (RFC 8445 §9, RFC 8839 §4.4.1.1.1): other credentials, and checks from the start, while media stays on
 /// the pair that was selected before.
@@ -39,14 +39,14 @@ extension Agent {
 
     /// Says which credentials our description offers for a restart. Requests under them may come before the peer's
     /// description: they are answered, and acted on after ``restart(credentials:now:)``.
-    public mutating func offerRestart(credentials: Credentials) {
+    package mutating func offerRestart(credentials: Credentials) {
         guard isActive, remoteCredentials != nil, offeredCredentials != credentials else { return }
         offeredCredentials = credentials
         earlyChecks = []
     }
 
     /// Takes back ``offerRestart(credentials:)``, as where the offer was rolled back.
-    public mutating func withdrawRestart() {
+    package mutating func withdrawRestart() {
         guard offeredCredentials != nil else { return }
         offeredCredentials = nil
         earlyChecks = []
@@ -57,7 +57,7 @@ extension Agent {
     /// The role and the bases stay, with what servers told of those. The peer's candidates are to be added again. The
     /// selected pair stays selected, under the credentials that it has, until a pair of this generation takes over;
     /// where none does, for as long as the peer consents.
-    public mutating func restart(credentials: Credentials, now: Instant) {
+    package mutating func restart(credentials: Credentials, now: Instant) {
         guard isActive, let remoteCredentials else { return }
         let kept = selected.flatMap(pairIndex).map { pairs[$0] }
         if kept?.generation == generation {
@@ -90,7 +90,7 @@ extension Agent {
 
     /// Takes a socket away that is gone: its candidates and pairs go with it. Where the selected pair was its, another
     /// that works takes over; where there is none, ``AgentEvent/restartNeeded`` says so, and all are tried once more.
-    public mutating func removeLocalHost(_ base: TransportAddress, now: Instant) {
+    package mutating func removeLocalHost(_ base: TransportAddress, now: Instant) {
         guard isActive, bases.contains(where: { $0.address == base && $0.route == .socket }) else { return }
         var gone = [base]
         gone += bases.filter { $0.route == .stream(base) }.map(\.address)
@@ -134,10 +134,10 @@ extension Agent {
     }
 
     /// Whether there is no pair to send on any more, and no restart under way that could find one.
-    public var needsRestart: Bool { isActive && outage != nil && !isRestarting }
+    package var needsRestart: Bool { isActive && outage != nil && !isRestarting }
 
     /// How many of the peer's candidates are remembered.
-    public var maximumRemoteCandidates: Int { limits.remoteCandidates }
+    package var maximumRemoteCandidates: Int { limits.remoteCandidates }
 
     /// Whether a pair belongs to the newest generation.
     func isCurrent(_ index: Int) -> Bool { pairs[index].generation == generation }

@@ -5,7 +5,7 @@ extension Agent {
     /// (RFC 6544 §4.1). Its port is told as 9 and chosen when the connection is made; here the base has port 0, which no
     /// socket has.
     mutating func addStreams() {
-        guard configuration.transportPolicy == .all else { return }
+        guard configuration.iceTransportPolicy == .all else { return }
         for remote in remoteCandidates where remote.transport == .tcp && remote.type != .peerReflexive {
             for base in bases where base.route == .socket {
                 let candidate = streamCandidate(of: base)

@@ -1,5 +1,5 @@
 import RTCShareSTUN
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// A full ICE agent for one component (RFC 8445) with trickled candidates (RFC 8838) and consent (RFC 7675).
 ///
@@ -9,31 +9,31 @@ public import RTCShareWireFormat
 ///
 /// Three kinds of bases send and receive: sockets, relayed addresses at TURN servers (RFC 8656), and the near ends of
 /// TCP connections that are opened to the peer (RFC 6544). Checks, consent and media go over all of them alike.
-public struct Agent: Sendable {
+package struct Agent: Sendable {
     /// Where the agent stands.
-    public internal(set) var state = AgentState.new
+    package internal(set) var state = AgentState.new
     /// Which agent nominates; a conflict can change it.
-    public internal(set) var role: Role
+    package internal(set) var role: Role
     /// The peer's credentials, once ``setRemote(credentials:isLite:now:)`` has said them.
-    public internal(set) var remoteCredentials: Credentials?
+    package internal(set) var remoteCredentials: Credentials?
     /// Our candidates, those included that only the peer sees.
-    public internal(set) var localCandidates: [Candidate] = []
+    package internal(set) var localCandidates: [Candidate] = []
     /// The peer's candidates, those included that only we see.
-    public internal(set) var remoteCandidates: [Candidate] = []
+    package internal(set) var remoteCandidates: [Candidate] = []
     /// What was let fall.
-    public internal(set) var statistics = AgentStatistics()
+    package internal(set) var statistics = AgentStatistics()
     /// When ``handleTimeout(now:)`` is wanted; nil where only a datagram can change anything.
-    public internal(set) var nextDeadline: Instant?
+    package internal(set) var nextDeadline: Instant?
 
     /// The addresses of the sockets.
-    public var hosts: [TransportAddress] { bases.filter { $0.route == .socket }.map(\.address) }
+    package var hosts: [TransportAddress] { bases.filter { $0.route == .socket }.map(\.address) }
 
     /// Whether the agent's end leaves the addresses of ``keptRelays(now:)`` with their servers for another agent, instead of
     /// giving them back.
-    public var leavesRelays = false
+    package var leavesRelays = false
 
     /// Our credentials, for the description that goes to the peer.
-    public var localCredentials: Credentials { credentials }
+    package var localCredentials: Credentials { credentials }
 
     let configuration: Configuration
     var timing: Timing { configuration.timing }
@@ -145,7 +145,7 @@ public struct Agent: Sendable {
 
     /// An agent that knows no candidate yet. `generator` must be cryptographically strong: transaction identifiers and
     /// the tie-breaker come from it.
-    public init(configuration: Configuration, generator: any RandomNumberGenerator & Sendable) {
+    package init(configuration: Configuration, generator: any RandomNumberGenerator & Sendable) {
         self.configuration = configuration
         self.generator = generator
         credentials = configuration.credentials
@@ -158,7 +158,7 @@ public struct Agent: Sendable {
     ///
     /// A lite peer only answers, so that we are the controlling agent (RFC 8445 §6.1.1). Credentials that are set once
     /// stay until ``restart(credentials:now:)``; a second call does nothing.
-    public mutating func setRemote(credentials: Credentials, isLite: Bool = false, now: Instant) {
+    package mutating func setRemote(credentials: Credentials, isLite: Bool = false, now: Instant) {
         guard remoteCredentials == nil, isActive else { return }
         remoteCredentials = credentials
         if isLite, role == .controlled { switchRole() }
@@ -173,14 +173,14 @@ public struct Agent: Sendable {
     }
 
     /// Tells the agent that time has passed; early calls are harmless.
-    public mutating func handleTimeout(now: Instant) {
+    package mutating func handleTimeout(now: Instant) {
         advance(now: now)
     }
 
     /// Takes in a datagram, or a whole message of a stream, that arrived at the socket `local` or over a stream from its
     /// interface; what relays wrap is unwrapped. Application data is let fall: who carries any calls
     /// ``unwrap(_:from:to:over:now:)`` and ``handle(message:from:to:now:)`` instead.
-    public mutating func handle(
+    package mutating func handle(
         datagram: RawSpan, from source: TransportAddress, to local: TransportAddress,
         over transport: TransportProtocol = .udp, now: Instant
     ) {
@@ -195,7 +195,7 @@ public struct Agent: Sendable {
     /// for us to act on, as what strangers send: nothing but ``statistics`` has changed then, and maybe there is a
     /// refusal to send.
     @discardableResult
-    public mutating func handle(
+    package mutating func handle(
         message bytes: RawSpan, from source: TransportAddress, to local: TransportAddress, now: Instant
     ) -> Bool {
         guard isActive else { return false }
@@ -226,7 +226,7 @@ public struct Agent: Sendable {
     }
 
     /// Whether the peer has shown, by an authentic message from `source` to one of our bases, that it is there.
-    public func isProven(_ source: TransportAddress, at base: TransportAddress) -> Bool {
+    package func isProven(_ source: TransportAddress, at base: TransportAddress) -> Bool {
         pairs.contains { pair in
             pair.base == base && pair.remote.address == source
                 && (pair.latestRequest != nil || pair.latestResponse != nil)
@@ -235,7 +235,7 @@ public struct Agent: Sendable {
 
     /// Says that the system could not send from `base` to `destination`, as where there is no route, or that a stream
     /// could not be opened or ended: the pair fails, a STUN or TURN server is given up.
-    public mutating func transmitFailed(
+    package mutating func transmitFailed(
         base: TransportAddress, destination: TransportAddress, over transport: TransportProtocol = .udp, now: Instant
     ) {
         guard isActive else { return }
@@ -259,40 +259,40 @@ public struct Agent: Sendable {
     }
 
     /// The next datagram to send.
-    public mutating func pollTransmit() -> Transmit? {
+    package mutating func pollTransmit() -> Transmit? {
         transmits.takeFirst()
     }
 
     /// The next thing that happened.
-    public mutating func pollEvent() -> AgentEvent? {
+    package mutating func pollEvent() -> AgentEvent? {
         events.takeFirst()
     }
 
     /// Ends the agent: relayed addresses are given back, and nothing more is sent or answered.
-    public mutating func close(now: Instant) {
+    package mutating func close(now: Instant) {
         guard state != .closed else { return }
         stop(.closed, now: now)
     }
 
     /// The pair to send media on, in the states connected and disconnected.
-    public var selectedPair: SelectedPair? {
+    package var selectedPair: SelectedPair? {
         guard let selected, let index = pairIndex(selected) else { return nil }
         let pair = pairs[index]
         return SelectedPair(id: pair.id, local: pair.local, remote: pair.remote, isNominated: pair.isNominated)
     }
 
     /// Whether there is a ``selectedPair``, without a copy of it.
-    public var hasSelectedPair: Bool { selected.map { pairIndex($0) != nil } ?? false }
+    package var hasSelectedPair: Bool { selected.map { pairIndex($0) != nil } ?? false }
 
     /// The newest round trip on the selected pair; nil before one was measured.
-    public var selectedRoundTripTime: Duration? {
+    package var selectedRoundTripTime: Duration? {
         // Asked for with every input: `pairIndex` as a value would hold a copy of the whole agent.
         guard let selected, let index = pairIndex(selected) else { return nil }
         return pairs[index].statistics.currentRoundTripTime
     }
 
     /// Every pair with its fate, best first.
-    public func pairReports() -> [PairReport] {
+    package func pairReports() -> [PairReport] {
         pairs.sorted { $0.priority > $1.priority }.map { pair in
             PairReport(
                 id: pair.id, local: pair.local, remote: pair.remote, state: pair.state, nominated: pair.isNominated,
@@ -301,7 +301,7 @@ public struct Agent: Sendable {
     }
 
     /// What each STUN and TURN server answered to each base.
-    public func serverReports() -> [ServerReport] {
+    package func serverReports() -> [ServerReport] {
         gathers.filter { !$0.isAbandoned }.map(report) + relays.filter { !$0.isAbandoned }.map(\.report)
             + unaskedServers.map { failure in
                 ServerReport(

@@ -1,7 +1,7 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// How an agent came by a candidate (RFC 8445 §5.1.1).
-public enum CandidateType: String, Hashable, Sendable, CaseIterable {
+package enum CandidateType: String, Hashable, Sendable, CaseIterable {
     /// An address of one of the machine's interfaces.
     case host
     /// The address that a STUN server saw.
@@ -29,30 +29,30 @@ public enum CandidateType: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A transport address at which an agent may be reached, for the one component of a bundled, multiplexed session.
-public struct Candidate: Hashable, Sendable {
+package struct Candidate: Hashable, Sendable {
     /// Equal for candidates of one type, base address and server: what freezes and thaws together (RFC 8445 §5.1.1.3).
-    public var foundation: String
+    package var foundation: String
     /// RFC 8445 §5.1.2.
-    public var priority: UInt32
+    package var priority: UInt32
     /// Where the peer sends to.
-    public var address: TransportAddress
+    package var address: TransportAddress
     /// How it was found.
-    public var type: CandidateType
+    package var type: CandidateType
     /// For our own candidates the address of the socket that sends and receives (RFC 8445 §5.1.1: the base). For the
     /// peer's, the same as `address`, as theirs is not known.
-    public var base: TransportAddress
+    package var base: TransportAddress
     /// How the peer reaches it: `udp`, or `tcp` for the ends of a TCP connection that we open (RFC 6544).
-    public var transport: TransportProtocol
+    package var transport: TransportProtocol
     /// The related address of the candidate's line in a description (RFC 8839 §5.1): the base of a reflexive candidate,
     /// what the server sees of a relayed one's.
-    public var relatedAddress: TransportAddress?
+    package var relatedAddress: TransportAddress?
     /// How the TURN server of a relayed candidate is reached.
-    public var relayProtocol: TransportProtocol?
+    package var relayProtocol: TransportProtocol?
     /// The URL of the server that a candidate was learned from, where it is known.
-    public var url: String?
+    package var url: String?
 
     /// A candidate; `base` defaults to the address, `relatedAddress` to the base of a reflexive candidate.
-    public init(
+    package init(
         foundation: String, priority: UInt32, address: TransportAddress, type: CandidateType,
         base: TransportAddress? = nil, transport: TransportProtocol = .udp, relatedAddress: TransportAddress? = nil
     ) {
@@ -85,7 +85,7 @@ public struct Candidate: Hashable, Sendable {
 
 extension Candidate: CustomStringConvertible {
     /// `host 192.0.2.1:9`.
-    public var description: String {
+    package var description: String {
         var text = "\(type.rawValue) \(address)"
         if transport.isStream { text += " over TCP" }
         if let relayProtocol, relayProtocol.isStream { text += " over \(relayProtocol.rawValue.uppercased())" }
@@ -94,7 +94,7 @@ extension Candidate: CustomStringConvertible {
 }
 
 /// What became of a candidate that the peer announced.
-public enum RemoteCandidateOutcome: Hashable, Sendable {
+package enum RemoteCandidateOutcome: Hashable, Sendable {
     /// It is paired with our own.
     case added
     /// It was known already; type and priority are now as announced.

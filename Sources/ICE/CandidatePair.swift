@@ -1,8 +1,8 @@
 import RTCShareSTUN
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Where a pair is in its checks (RFC 8445 §6.1.2.6, under the names of webrtc-stats).
-public enum PairState: String, Hashable, Sendable {
+package enum PairState: String, Hashable, Sendable {
     /// Waits for another pair of its foundation.
     case frozen
     /// Will be checked.
@@ -16,7 +16,7 @@ public enum PairState: String, Hashable, Sendable {
 }
 
 /// How a pair came to its end, for an error message.
-public enum PairFate: Hashable, Sendable, CustomStringConvertible {
+package enum PairFate: Hashable, Sendable, CustomStringConvertible {
     /// No check was sent.
     case notTried
     /// Checks are under way.
@@ -41,7 +41,7 @@ public enum PairFate: Hashable, Sendable, CustomStringConvertible {
     case relayLost(TURNError)
 
     /// Words for a person.
-    public var description: String {
+    package var description: String {
         switch self {
         case .notTried: "not tried"
         case .trying(let checks): "no answer yet to \(checks) \(checks == 1 ? "check" : "checks")"
@@ -61,44 +61,44 @@ public enum PairFate: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// One pair as statistics and error messages show it; the counts carry the names of webrtc-stats.
-public struct PairReport: Sendable, CustomStringConvertible {
+package struct PairReport: Sendable, CustomStringConvertible {
     /// Stays the same for the life of the pair.
-    public let id: Int
+    package let id: Int
     /// Our candidate; once a check was answered, the one that the peer saw.
-    public let local: Candidate
+    package let local: Candidate
     /// The peer's candidate.
-    public let remote: Candidate
+    package let remote: Candidate
     /// Where the pair is in its checks.
-    public let state: PairState
+    package let state: PairState
     /// Whether the controlling agent chose it.
-    public let nominated: Bool
+    package let nominated: Bool
     /// RFC 8445 §6.1.2.3.
-    public let priority: UInt64
+    package let priority: UInt64
     /// How it ended, or where it stands.
-    public let fate: PairFate
+    package let fate: PairFate
     /// What was counted.
-    public let statistics: PairStatistics
+    package let statistics: PairStatistics
 
     /// `host 192.0.2.1:9 → host 192.0.2.2:9: no answer to 7 checks`.
-    public var description: String { "\(local) → \(remote): \(fate)" }
+    package var description: String { "\(local) → \(remote): \(fate)" }
 }
 
 /// The counts of a pair under the names of webrtc-stats' RTCIceCandidatePairStats.
-public struct PairStatistics: Hashable, Sendable {
+package struct PairStatistics: Hashable, Sendable {
     /// Checks sent, retransmissions included, consent checks too.
-    public internal(set) var requestsSent = 0
+    package internal(set) var requestsSent = 0
     /// Authentic requests received.
-    public internal(set) var requestsReceived = 0
+    package internal(set) var requestsReceived = 0
     /// Responses sent to those.
-    public internal(set) var responsesSent = 0
+    package internal(set) var responsesSent = 0
     /// Authentic responses received.
-    public internal(set) var responsesReceived = 0
+    package internal(set) var responsesReceived = 0
     /// Of the requests sent, those that asked for consent.
-    public internal(set) var consentRequestsSent = 0
+    package internal(set) var consentRequestsSent = 0
     /// The newest round trip of a request that was sent once.
-    public internal(set) var currentRoundTripTime: Duration?
+    package internal(set) var currentRoundTripTime: Duration?
     /// All round trips together.
-    public internal(set) var totalRoundTripTime: Duration = .zero
+    package internal(set) var totalRoundTripTime: Duration = .zero
 }
 
 /// A pair on the checklist. As candidates that share a base are checked once (RFC 8445 §6.1.2.4), the base and the

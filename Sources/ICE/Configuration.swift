@@ -1,5 +1,5 @@
 /// Which agent nominates (RFC 8445 §6.1.1).
-public enum Role: Hashable, Sendable {
+package enum Role: Hashable, Sendable {
     /// The agent that nominates; the offerer, as a rule.
     case controlling
     /// The agent that follows.
@@ -9,92 +9,92 @@ public enum Role: Hashable, Sendable {
 }
 
 /// Bounds on what a peer can make an agent remember.
-public struct Limits: Hashable, Sendable {
+package struct Limits: Hashable, Sendable {
     /// Candidates of the peer, reflexive ones included.
-    public var remoteCandidates = 100
+    package var remoteCandidates = 100
     /// Our candidates, those that only the peer sees included.
-    public var localCandidates = 100
+    package var localCandidates = 100
     /// Pairs on the checklist (RFC 8445 §6.1.2.5).
-    public var pairs = 100
+    package var pairs = 100
     /// Requests that came before the peer's credentials, kept until those come.
-    public var earlyChecks = 20
+    package var earlyChecks = 20
     /// Requests of the peer that are known again.
-    public var answeredRequests = 2048
+    package var answeredRequests = 2048
     /// Datagrams waiting to be taken out.
-    public var transmits = 256
+    package var transmits = 256
     /// STUN and TURN servers times the bases that ask them.
-    public var servers = 32
+    package var servers = 32
 
     /// The defaults.
-    public init() {}
+    package init() {}
 }
 
 /// The agent's times. RFC 8445 §14 recommends slower checks than these defaults, which follow what browsers do: an
 /// interactive share has a second to show its first frame.
-public struct Timing: Hashable, Sendable {
+package struct Timing: Hashable, Sendable {
     /// Ta, between two new checks (RFC 8445 §14.2).
-    public var pace: Duration = .milliseconds(20)
+    package var pace: Duration = .milliseconds(20)
     /// Until a check is sent again for the first time; doubles each time.
-    public var checkRetransmission: Duration = .milliseconds(200)
+    package var checkRetransmission: Duration = .milliseconds(200)
     /// What the doubling stops at.
-    public var longestCheckRetransmission: Duration = .seconds(4)
+    package var longestCheckRetransmission: Duration = .seconds(4)
     /// How often a check is sent before the pair fails (Rc, RFC 8489 §6.2.1).
-    public var checkTransmissions = 7
+    package var checkTransmissions = 7
     /// RTO toward STUN servers (RFC 8489 §6.2.1).
-    public var gatherRetransmission: Duration = .milliseconds(500)
+    package var gatherRetransmission: Duration = .milliseconds(500)
     /// Rc toward STUN servers.
-    public var gatherTransmissions = 7
+    package var gatherTransmissions = 7
     /// How long gathering takes at most, answers or not.
-    public var gatherLimit: Duration = .seconds(3)
+    package var gatherLimit: Duration = .seconds(3)
     /// How long gathering waits for TURN servers at most: they need more round trips, over a connection most of all, and
     /// where they are needed nothing else helps. A relayed address that comes later is still used.
-    public var relayGatherLimit: Duration = .seconds(8)
+    package var relayGatherLimit: Duration = .seconds(8)
     /// The lifetime that relayed addresses are asked for with; the server may grant another. They are extended in time,
     /// unless they are left for another agent to take up.
-    public var relayLifetime: Duration = .seconds(600)
+    package var relayLifetime: Duration = .seconds(600)
     /// How often the bindings that a STUN server made are kept alive until a pair is selected (RFC 8445 §11).
-    public var bindingKeepalive: Duration = .seconds(15)
+    package var bindingKeepalive: Duration = .seconds(15)
     /// How long the controlling agent waits for a better pair after the first valid one.
-    public var nominationSettle: Duration = .milliseconds(50)
+    package var nominationSettle: Duration = .milliseconds(50)
     /// The same where the best valid pair is relayed: translators on both sides open with the second transmission of a
     /// direct check. Media flows meanwhile.
-    public var relayedNominationSettle: Duration = .milliseconds(800)
+    package var relayedNominationSettle: Duration = .milliseconds(800)
     /// How long a check over a TCP connection is waited for, the opening of the connection included.
-    public var streamCheckTimeout: Duration = .seconds(10)
+    package var streamCheckTimeout: Duration = .seconds(10)
     /// How long checking goes on without any valid pair before the agent fails.
-    public var connectivityLimit: Duration = .seconds(30)
+    package var connectivityLimit: Duration = .seconds(30)
     /// Between two consent checks, times a random 0.8 to 1.2 (RFC 7675 §5.1).
-    public var consentInterval: Duration = .seconds(5)
+    package var consentInterval: Duration = .seconds(5)
     /// Between consent checks while one is unanswered, or twice the round trip where that is longer.
-    public var consentRetry: Duration = .milliseconds(400)
+    package var consentRetry: Duration = .milliseconds(400)
     /// How many consent checks in a row go unanswered before the agent is disconnected.
-    public var consentMisses = 4
+    package var consentMisses = 4
     /// How long consent lasts without an answer (RFC 7675 §5.1).
-    public var consentExpiry: Duration = .seconds(30)
+    package var consentExpiry: Duration = .seconds(30)
     /// How long a restart is waited for once consent has expired before the agent fails; zero for who can't restart.
-    public var restartPatience: Duration = .zero
+    package var restartPatience: Duration = .zero
 
     /// The defaults.
-    public init() {}
+    package init() {}
 }
 
 /// What an agent is made from.
-public struct Configuration: Sendable {
+package struct Configuration: Sendable {
     /// The role to begin with; a conflict may change it.
-    public var role: Role
+    package var role: Role
     /// Our own user name fragment and password.
-    public var credentials: Credentials
+    package var credentials: Credentials
     /// SOFTWARE in what is sent, if any.
-    public var software: String?
+    package var software: String?
     /// The times.
-    public var timing = Timing()
+    package var timing = Timing()
     /// The bounds.
-    public var limits = Limits()
+    package var limits = Limits()
     /// Which paths may be taken.
-    public var transportPolicy = TransportPolicy.all
+    package var iceTransportPolicy = ICETransportPolicy.all
 
     /// A configuration with default times and bounds.
-    public init(role: Role, credentials: Credentials) {
+    package init(role: Role, credentials: Credentials) {
         self.role = role
         self.credentials = credentials
     }

@@ -1,15 +1,15 @@
 /// The user name fragment and the password of one agent (RFC 8445 §5.3). The password is a secret: it is not part of
 /// what the value prints.
-public struct Credentials: Hashable, Sendable, CustomStringConvertible {
+package struct Credentials: Hashable, Sendable, CustomStringConvertible {
     /// `a=ice-ufrag`.
-    public let usernameFragment: String
+    package let usernameFragment: String
     /// `a=ice-pwd`.
-    public let password: String
+    package let password: String
 
     /// Credentials that came with a description, or from a session that was kept.
     ///
     /// Characters beyond RFC 8839's ice-char are let through, since some senders use them; the lengths are held to.
-    public init(usernameFragment: String, password: String) throws(ICEError) {
+    package init(usernameFragment: String, password: String) throws(ICEError) {
         func isPrintable(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
         guard (4...256).contains(usernameFragment.utf8.count), usernameFragment.utf8.allSatisfy(isPrintable),
             !usernameFragment.contains(":")
@@ -21,7 +21,7 @@ public struct Credentials: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// New credentials: 48 random bits of fragment, 144 of password (RFC 8445 §5.3 asks for 24 and 128 at least).
-    public static func random(using generator: inout some RandomNumberGenerator) -> Credentials {
+    package static func random(using generator: inout some RandomNumberGenerator) -> Credentials {
         func text(_ count: Int) -> String {
             String(decoding: (0..<count).map { _ in iceCharacters[Int(generator.next() & 63)] }, as: UTF8.self)
         }
@@ -29,7 +29,7 @@ public struct Credentials: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The fragment alone.
-    public var description: String { "ice-ufrag \(usernameFragment)" }
+    package var description: String { "ice-ufrag \(usernameFragment)" }
 
     var key: [UInt8] { Array(password.utf8) }
 

@@ -1,11 +1,11 @@
 import RTCShareSTUN
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// How a packet is wrapped on its way to the peer: not at all, as a relay wants it, or with its length before it.
 ///
 /// The packet is written ``prefixByteCount`` bytes into memory that has ``suffixByteCount`` more to spare;
 /// ``complete(_:payloadByteCount:)`` then writes what stands around it, in place.
-public struct Envelope: Hashable, Sendable {
+package struct Envelope: Hashable, Sendable {
     enum Form: Hashable, Sendable {
         case none
         /// The length in two bytes (RFC 4571 §2).
@@ -19,10 +19,10 @@ public struct Envelope: Hashable, Sendable {
     let form: Form
 
     /// Nothing around the packet.
-    public static let none = Envelope(form: .none)
+    package static let none = Envelope(form: .none)
 
     /// Bytes before the packet.
-    public var prefixByteCount: Int {
+    package var prefixByteCount: Int {
         switch form {
         case .none: 0
         case .length: 2
@@ -32,7 +32,7 @@ public struct Envelope: Hashable, Sendable {
     }
 
     /// The most bytes behind the packet.
-    public var suffixByteCount: Int {
+    package var suffixByteCount: Int {
         switch form {
         case .none, .length, .channel(_, isPadded: false): 0
         case .channel(_, isPadded: true), .indication: 3
@@ -41,7 +41,7 @@ public struct Envelope: Hashable, Sendable {
 
     /// Writes what stands before and behind a packet of `payloadByteCount` bytes that lies ``prefixByteCount`` bytes
     /// into `memory`. Returns the byte count of the whole, or nil where that does not fit.
-    public func complete(_ memory: UnsafeMutableRawBufferPointer, payloadByteCount: Int) -> Int? {
+    package func complete(_ memory: UnsafeMutableRawBufferPointer, payloadByteCount: Int) -> Int? {
         guard let length = UInt16(exactly: payloadByteCount), length <= UInt16.max - 64 else { return nil }
         let end = prefixByteCount + payloadByteCount
         guard end + suffixByteCount <= memory.count else { return nil }
@@ -78,19 +78,19 @@ public struct Envelope: Hashable, Sendable {
 }
 
 /// Where a packet to the peer goes, and in what.
-public struct MediaPath: Hashable, Sendable {
+package struct MediaPath: Hashable, Sendable {
     /// The base of the socket, also where the transport is a stream.
-    public let base: TransportAddress
+    package let base: TransportAddress
     /// The peer, or the TURN server.
-    public let destination: TransportAddress
+    package let destination: TransportAddress
     /// How it gets there.
-    public let transport: TransportProtocol
+    package let transport: TransportProtocol
     /// What is written around it.
-    public let envelope: Envelope
+    package let envelope: Envelope
 }
 
 /// How the messages of a stream are told apart.
-public enum StreamFraming: Hashable, Sendable {
+package enum StreamFraming: Hashable, Sendable {
     /// By their own lengths, as STUN messages and ChannelData have them (RFC 8656 §12.5): `STUN.StreamFramer`.
     case turn
     /// By a length before each (RFC 4571): ``RFC4571Framer``.

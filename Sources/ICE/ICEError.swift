@@ -1,12 +1,12 @@
 /// Why the agent refuses what it is given.
-public enum ICEError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum ICEError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The user name fragment has fewer than 4 or more than 256 characters, or one that is no ice-char (RFC 8839 §5.4).
     case invalidUsernameFragment
     /// The password has fewer than 22 or more than 256 characters, or one that is no ice-char (RFC 8839 §5.4).
     case invalidPassword
 
     /// What is wrong and what would be right.
-    public var description: String {
+    package var description: String {
         switch self {
         case .invalidUsernameFragment: "ice-ufrag: 4 to 256 printable characters without ':' are needed"
         case .invalidPassword: "ice-pwd: 22 to 256 printable characters are needed"

@@ -1,10 +1,10 @@
-public import RTCShareSTUN
-public import RTCShareWireFormat
+package import RTCShareSTUN
+package import RTCShareWireFormat
 
 /// A STUN or TURN server by its address: what is left of a `stun:` or `turn:` URL once its name is resolved.
-public struct ICEServerAddress: Hashable, Sendable {
+package struct ICEServerAddress: Hashable, Sendable {
     /// What the server is asked for.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// What our address looks like from outside (RFC 8489).
         case stun
         /// A relayed address, for whom these credentials are (RFC 8656).
@@ -12,16 +12,16 @@ public struct ICEServerAddress: Hashable, Sendable {
     }
 
     /// What the server is asked for.
-    public var kind: Kind
+    package var kind: Kind
     /// Where it is.
-    public var address: TransportAddress
+    package var address: TransportAddress
     /// How it is asked.
-    public var transport: TransportProtocol
+    package var transport: TransportProtocol
     /// The URL that it came from, without credentials: for statistics and messages.
-    public var url: String?
+    package var url: String?
 
     /// A server at an address; `url` must hold no credentials.
-    public init(
+    package init(
         kind: Kind, address: TransportAddress, transport: TransportProtocol = .udp, url: String? = nil
     ) {
         self.kind = kind
@@ -33,7 +33,7 @@ public struct ICEServerAddress: Hashable, Sendable {
 
 extension ICEServerAddress: CustomStringConvertible {
     /// The URL, or the like of one made from the address. It never holds credentials.
-    public var description: String {
+    package var description: String {
         if let url { return url }
         let scheme = if case .stun = kind { "stun" } else { "turn" }
         switch transport {
@@ -45,7 +45,7 @@ extension ICEServerAddress: CustomStringConvertible {
 }
 
 /// Which paths may be taken (W3C webrtc, `RTCIceTransportPolicy`).
-public enum TransportPolicy: String, Hashable, Sendable, CaseIterable {
+public enum ICETransportPolicy: String, Hashable, Sendable, CaseIterable {
     /// Any.
     case all
     /// Through TURN servers alone: neither our descriptions nor our datagrams show the peer another address.
@@ -53,7 +53,7 @@ public enum TransportPolicy: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Why a server gave no candidate, or gives none any longer.
-public enum ServerError: Error, Hashable, Sendable {
+package enum ServerError: Error, Hashable, Sendable {
     /// A STUN server did not answer in time.
     case noAnswer
     /// The system could not send to it.
@@ -76,7 +76,7 @@ public enum ServerError: Error, Hashable, Sendable {
 
 extension ServerError: CustomStringConvertible {
     /// What happened, why, and what to do.
-    public var description: String {
+    package var description: String {
         switch self {
         case .noAnswer: "no answer: check address and port, and whether a firewall drops UDP"
         case .unreachable: "the system has no way there: check the network and the address"
@@ -95,22 +95,22 @@ extension ServerError: CustomStringConvertible {
 }
 
 /// A server that gave nothing, or gives nothing any longer.
-public struct ServerFailure: Hashable, Sendable, CustomStringConvertible {
+package struct ServerFailure: Hashable, Sendable, CustomStringConvertible {
     /// The server.
-    public let server: ICEServerAddress
+    package let server: ICEServerAddress
     /// The base that asked; nil where none could.
-    public let base: TransportAddress?
+    package let base: TransportAddress?
     /// Why.
-    public let error: ServerError
+    package let error: ServerError
 
     /// `turn:192.0.2.1:3478: no answer …`.
-    public var description: String { "\(server): \(error)" }
+    package var description: String { "\(server): \(error)" }
 }
 
 /// What a server answered to one base, for people and statistics.
-public struct ServerReport: Hashable, Sendable {
+package struct ServerReport: Hashable, Sendable {
     /// How far the server has come.
-    public enum Outcome: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
         /// It has not answered yet.
         case waiting
         /// It gave what it was asked for.
@@ -120,26 +120,26 @@ public struct ServerReport: Hashable, Sendable {
     }
 
     /// The server.
-    public let server: ICEServerAddress
+    package let server: ICEServerAddress
     /// The base that asked; nil where none could.
-    public let base: TransportAddress?
+    package let base: TransportAddress?
     /// How far it has come.
-    public let outcome: Outcome
+    package let outcome: Outcome
     /// What the server sees of the base.
-    public let mappedAddress: TransportAddress?
+    package let mappedAddress: TransportAddress?
     /// The address that it relays from.
-    public let relayedAddress: TransportAddress?
+    package let relayedAddress: TransportAddress?
     /// How long that was granted for, before it is extended.
-    public let lifetime: Duration?
+    package let lifetime: Duration?
     /// The newest round trip of a request that was sent once.
-    public let roundTripTime: Duration?
+    package let roundTripTime: Duration?
     /// Where the server sent us to instead (RFC 8489 §10).
-    public let alternateServer: TransportAddress?
+    package let alternateServer: TransportAddress?
 }
 
 extension ServerReport: CustomStringConvertible {
     /// `turn:192.0.2.1:3478 from 10.0.0.5:4000: relays from 192.0.2.1:50000, sees 198.51.100.7:4000`.
-    public var description: String {
+    package var description: String {
         var text = "\(server)"
         if let base { text += " from \(base)" }
         if let alternateServer { text += " at \(alternateServer)" }

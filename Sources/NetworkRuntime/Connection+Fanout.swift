@@ -1,12 +1,12 @@
 internal import NIOCore
 internal import RTCSharePeerConnection
-public import RTCShareRTP
+package import RTCShareRTP
 
 /// One picture for a whole room.
 extension Connection {
     /// Sends an encoded picture to any number of peers, to each as the media of the index beside it, from any thread: all
     /// connections of an event loop are visited in one go, and what they send at once leaves in one batch.
-    public static func send(_ frame: PacketizedFrame, to destinations: [(connection: Connection, media: Int)]) {
+    package static func send(_ frame: PacketizedFrame, to destinations: [(connection: Connection, media: Int)]) {
         var rest = destinations
         while let eventLoop = rest.first?.connection.eventLoop {
             // Mostly one event loop has them all: then no list is made anew, which touches every connection.

@@ -1,6 +1,6 @@
-public import RTCShareICE
 internal import Logging
 internal import NIOCore
+package import RTCShareICE
 internal import RTCSharePeerConnection
 internal import RTCShareWireFormat
 
@@ -31,7 +31,7 @@ extension Connection {
 
     /// Takes up relayed addresses that another connection left, from the same local addresses and ports, and returns when
     /// each server has answered or was given up. ``serverReports()`` then tells which still hold theirs.
-    public func resume(_ relays: [KeptRelay]) async {
+    package func resume(_ relays: [KeptRelay]) async {
         guard !isClosed, !relays.isEmpty else { return }
         isGathering = true
         peer.resume(relays, now: MonotonicClock.now)
@@ -40,20 +40,20 @@ extension Connection {
     }
 
     /// What is to be remembered of the relayed addresses over UDP, for another connection to take them up.
-    public func keptRelays() -> [KeptRelay] {
+    package func keptRelays() -> [KeptRelay] {
         peer.keptRelays(now: MonotonicClock.now)
     }
 
     /// Says whether the connection's end, by ``close()`` or by failing, leaves the addresses of ``keptRelays()`` with their
     /// servers for another connection, or gives them back as by default; from any thread.
-    public nonisolated func setLeavesRelays(_ leaves: Bool) {
+    package nonisolated func setLeavesRelays(_ leaves: Bool) {
         eventLoop.execute {
             self.assumeIsolated { $0.peer.leavesRelays = leaves }
         }
     }
 
     /// Asks servers that are known by their addresses; ``PeerConnection/Event/gatheringComplete`` follows.
-    public func gather(servers: [ICEServerAddress]) {
+    package func gather(servers: [ICEServerAddress]) {
         guard !isClosed else { return }
         isGathering = true
         for server in servers where !knownServers.contains(server) { knownServers.append(server) }
@@ -73,12 +73,12 @@ extension Connection {
     }
 
     /// What each server answered to each local address.
-    public func serverReports() -> [ServerReport] {
+    package func serverReports() -> [ServerReport] {
         peer.serverReports()
     }
 
     /// The servers that gave nothing, a line each: which, and why.
-    public func serverFailures() -> [String] {
+    package func serverFailures() -> [String] {
         var lines = unresolvedServers.map { "\($0.url): \($0.error)" }
         for report in peer.serverReports() {
             guard case .failed(let error) = report.outcome else { continue }
@@ -94,5 +94,5 @@ extension Connection {
     }
 
     /// Whether a TURN server relays for this connection.
-    public var hasRelayedCandidate: Bool { peer.hasRelayedCandidate }
+    package var hasRelayedCandidate: Bool { peer.hasRelayedCandidate }
 }

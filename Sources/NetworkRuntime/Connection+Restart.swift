@@ -1,6 +1,6 @@
 internal import NIOCore
 internal import RTCSharePeerConnection
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Another path for a connection that stands: new credentials, and sockets that come and go with interfaces.
 extension Connection {
@@ -22,7 +22,7 @@ extension Connection {
     /// Listens at one more address while the connection runs, at `port` or one that the system picks, and says where. An
     /// address that has a socket already keeps that.
     @discardableResult
-    public func addLocalAddress(_ address: IPAddress, port: UInt16 = 0) async throws -> TransportAddress {
+    package func addLocalAddress(_ address: IPAddress, port: UInt16 = 0) async throws -> TransportAddress {
         guard !isClosed else { throw PeerConnectionError.ended }
         if let known = peer.localAddresses.first(where: { $0.ip == address }) { return known }
         let local = try await sockets.open(at: TransportAddress(ip: address, port: port))
@@ -39,7 +39,7 @@ extension Connection {
 
     /// Listens at an address no more, as where its interface is gone: what was relayed or connected from there ends too.
     /// Media moves to another pair that works, or `PeerConnection.Event.restartNeeded` says that there is none.
-    public func removeLocalAddress(_ address: IPAddress) {
+    package func removeLocalAddress(_ address: IPAddress) {
         for local in peer.localAddresses where local.ip == address {
             sockets.remove(local)
             peer.removeLocalAddress(local, now: MonotonicClock.now)

@@ -1,6 +1,6 @@
-internal import RTCShareICE
 internal import Logging
 internal import NIOCore
+internal import RTCShareICE
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareWireFormat

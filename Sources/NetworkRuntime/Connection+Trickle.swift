@@ -5,24 +5,19 @@ internal import RTCShareWireFormat
 /// Candidates of the peer: those that its descriptions hold, and those that it tells one by one (RFC 8838).
 extension Connection {
     /// Takes a candidate that the peer told apart from its description; a name is resolved first. An empty text says that
-    /// no more will come. See `PeerConnection.addRemoteCandidate(_:mid:ufrag:now:)`.
-    @discardableResult
+    /// no more will come. `mid` is the `a=mid` of its section, `ufrag` the user name fragment of the description that it
+    /// belongs to, where the candidate does not say it itself.
     public func addRemoteCandidate(
         _ line: String, mid: String? = nil, ufrag: String? = nil
-    ) throws(RemoteCandidateError) -> PeerConnection.RemoteCandidateFate {
-        let fate = try peer.addRemoteCandidate(line, mid: mid, ufrag: ufrag, now: MonotonicClock.now)
-        follow(fate)
-        return fate
+    ) throws(RemoteCandidateError) {
+        follow(try peer.addRemoteCandidate(line, mid: mid, ufrag: ufrag, now: MonotonicClock.now))
     }
 
     /// Takes a candidate that the peer told apart from its description; a name is resolved first.
-    @discardableResult
     public func addRemoteCandidate(
         _ candidate: CandidateAttribute, mid: String? = nil, ufrag: String? = nil
-    ) throws(RemoteCandidateError) -> PeerConnection.RemoteCandidateFate {
-        let fate = try peer.addRemoteCandidate(candidate, mid: mid, ufrag: ufrag, now: MonotonicClock.now)
-        follow(fate)
-        return fate
+    ) throws(RemoteCandidateError) {
+        follow(try peer.addRemoteCandidate(candidate, mid: mid, ufrag: ufrag, now: MonotonicClock.now))
     }
 
     private func follow(_ fate: PeerConnection.RemoteCandidateFate) {

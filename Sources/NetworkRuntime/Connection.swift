@@ -1,9 +1,9 @@
-public import RTCShareICE
 public import Logging
 internal import NIOCore
 public import NIOPosix
+public import RTCShareICE
 public import RTCSharePeerConnection
-public import RTCShareRTP
+package import RTCShareRTP
 public import RTCShareSDP
 public import RTCShareWireFormat
 
@@ -26,15 +26,47 @@ public actor Connection {
         /// Whose certificates servers behind `turns:` URLs may have.
         public var trustRoots: TrustRoots = .system
         /// Which paths may be taken.
-        public var transportPolicy: TransportPolicy {
-            get { peer.transportPolicy }
-            set { peer.transportPolicy = newValue }
+        public var iceTransportPolicy: ICETransportPolicy {
+            get { peer.iceTransportPolicy }
+            set { peer.iceTransportPolicy = newValue }
         }
         /// Whether host names among the peer's candidates are looked up in DNS, and not only those under `.local` on the
-        /// local network; see `PeerConnection.Configuration.resolvesHostNames`.
+        /// local network. Whoever serves a name is told so who asks; where relays alone may be used, no name is looked up.
         public var resolvesHostNames: Bool {
             get { peer.resolvesHostNames }
             set { peer.resolvesHostNames = newValue }
+        }
+        /// The most that is sent: pictures, sound, retransmissions and headers together.
+        public var maxBitrate: DataRate {
+            get { peer.maximumBitrate }
+            set { peer.maximumBitrate = newValue }
+        }
+        /// What the path is taken to carry until something is known of it.
+        public var startBitrate: DataRate {
+            get { peer.startBitrate }
+            set { peer.startBitrate = newValue }
+        }
+        /// How long to look for a path to the peer before giving up.
+        public var connectTimeout: Duration {
+            get { peer.connectTimeout }
+            set { peer.connectTimeout = newValue }
+        }
+        /// How long to wait for an ICE restart once nothing can be sent any more, before the connection fails: some 30
+        /// seconds suit who has a way to exchange descriptions while it stands. Zero, the default, is for who has none.
+        public var restartPatience: Duration {
+            get { peer.restartPatience }
+            set { peer.restartPatience = newValue }
+        }
+        /// Whether candidates are exchanged with the peer one by one (RFC 8838), where the peer does so too.
+        public var trickles: Bool {
+            get { peer.trickles }
+            set { peer.trickles = newValue }
+        }
+        /// Whether OpenSSL's state of DTLS is let go once the peer's media have come: some 40 kilobytes a connection less,
+        /// where one program has hundreds.
+        public var releasesHandshake: Bool {
+            get { peer.releasesHandshake }
+            set { peer.releasesHandshake = newValue }
         }
         /// A port that is shared with other connections; addresses and port are then its own.
         public var sharedPort: SharedPort?
@@ -47,7 +79,7 @@ public actor Connection {
         /// Where the connection says what happens to it.
         public var logger = Logger(label: "rtcshare.connection")
         /// What the peer connection goes by.
-        public var peer = PeerConnection.Configuration()
+        package var peer = PeerConnection.Configuration()
 
         /// Every usable address, ports that the system picks.
         public init() {}
@@ -55,11 +87,11 @@ public actor Connection {
 
     /// How the connection goes, in order: all but what is of its senders alone, and what comes as ``media``. One reader; of
     /// what is a state and was not read in time, the newest is kept.
-    public nonisolated let events: AsyncStream<PeerConnection.Event>
+    package nonisolated let events: AsyncStream<PeerConnection.Event>
 
     /// What the peer sends, in order: frames and sound, whether they come, which media there are, and that it is over. One
     /// reader; of what it is slow to read some seconds are kept.
-    public nonisolated let media: AsyncStream<PeerConnection.Event>
+    package nonisolated let media: AsyncStream<PeerConnection.Event>
 
     /// The event loop: whoever calls this actor is taken there.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
@@ -106,7 +138,7 @@ public actor Connection {
     private static let longestQueue = TimeAmount.seconds(2)
 
     /// Opens the sockets that `endpoints` name, or one of every address in the configuration.
-    public init(
+    package init(
         as part: PeerConnection.Part, identity: LocalIdentity, configuration: Configuration = Configuration(),
         endpoints: [TransportAddress]? = nil
     ) async throws {
@@ -186,7 +218,7 @@ public actor Connection {
     }
 
     /// Whether a STUN server told of an address that is not this machine's own.
-    public var hasReflexiveCandidate: Bool { peer.hasReflexiveCandidate }
+    package var hasReflexiveCandidate: Bool { peer.hasReflexiveCandidate }
 
     /// The offer, with every candidate that is known.
     public func makeOffer() throws -> SessionDescription {
@@ -213,10 +245,10 @@ public actor Connection {
     }
 
     /// What the peer sends, as its description names it; the index is the receiver's in events.
-    public var remoteMedia: [RemoteMedia] { peer.remoteMedia }
+    package var remoteMedia: [RemoteMedia] { peer.remoteMedia }
 
     /// What this side may send, in the order of the descriptions; the index is the media's in events.
-    public var localMedia: [LocalMedia] { peer.localMedia }
+    package var localMedia: [LocalMedia] { peer.localMedia }
 
     /// Whether a description of the peer's was accepted.
     package var isNegotiated: Bool { peer.isNegotiated }
@@ -225,18 +257,18 @@ public actor Connection {
 
     /// Sends an encoded frame to the peer as the media of this index, from any thread. Frames before the connection
     /// stands are counted as dropped.
-    public nonisolated func send(_ frame: PacketizedFrame, media: Int) {
+    package nonisolated func send(_ frame: PacketizedFrame, media: Int) {
         onEventLoop { $0.send(frame, media: media, now: MonotonicClock.now) }
     }
 
     /// Sends encoded sound to the peer as the media of this index, from any thread.
-    public nonisolated func send(_ frame: EncodedAudioFrame, media: Int) {
+    package nonisolated func send(_ frame: EncodedAudioFrame, media: Int) {
         onEventLoop { $0.send(frame, media: media, now: MonotonicClock.now) }
     }
 
     /// Sets the most that all media together may take, in place of what the configuration says; from any thread. Higher
     /// rates are probed for.
-    public nonisolated func setMaximumBitrate(_ rate: DataRate) {
+    package nonisolated func setMaximumBitrate(_ rate: DataRate) {
         onEventLoop { $0.setMaximumBitrate(rate, now: MonotonicClock.now) }
     }
 
@@ -250,7 +282,7 @@ public actor Connection {
     }
 
     /// Asks the peer for a key frame: what arrived can't be decoded.
-    public func requestKeyFrame(ofReceiver index: Int) {
+    package func requestKeyFrame(ofReceiver index: Int) {
         peer.requestKeyFrame(ofReceiver: index, now: MonotonicClock.now)
         drain()
     }
@@ -281,20 +313,20 @@ public actor Connection {
     }
 
     /// What is known of the paths to the peer.
-    public var connectivityFacts: ConnectivityFacts {
+    package var connectivityFacts: ConnectivityFacts {
         var facts = peer.connectivityFacts
         facts.add(offeredReflexive)
         return facts
     }
 
     /// Each pair of addresses and what became of it, a line each.
-    public func pairReports() -> [String] {
+    package func pairReports() -> [String] {
         peer.pairReports()
     }
 
     /// Returns when every packet that was queued has left, the connection is closed, or it takes longer than the pacer's
     /// longest queue.
-    public func drainQueue() async {
+    package func drainQueue() async {
         guard peer.hasQueuedPackets, !isClosed else { return }
         await withCheckedContinuation { waitForQueue($0) }
     }

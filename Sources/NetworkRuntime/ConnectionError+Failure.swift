@@ -1,8 +1,8 @@
-public import RTCSharePeerConnection
+package import RTCSharePeerConnection
 
 extension ConnectionError {
     /// Why a connection ended, with what its candidate pairs show.
-    public init(_ failure: PeerConnection.Failure, on connection: Connection) async {
+    package init(_ failure: PeerConnection.Failure, on connection: Connection) async {
         switch failure {
         case .unreachable: self = .unreachable(await connection.connectivityFacts)
         case .consentExpired: self = .lost

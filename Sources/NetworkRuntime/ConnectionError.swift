@@ -22,7 +22,7 @@ extension ConnectionError: CustomStringConvertible {
     public var description: String { words(naming: \.description) }
 
     /// The same in the words of a program that has names of its own for what is to be set.
-    public func words(naming name: (NetworkAdvice.Setting) -> String) -> String {
+    package func words(naming name: (NetworkAdvice.Setting) -> String) -> String {
         switch self {
         case .portTaken(let address):
             "UDP port \(address) is taken by another program; end that program, or make a new offer with another "

@@ -1,5 +1,5 @@
-internal import RTCShareLocks
 internal import NIOCore
+internal import RTCShareLocks
 internal import RTCShareWireFormat
 
 /// What the connections of one event loop have in common: the timer that wakes them, and the way of what they send.

@@ -1,7 +1,7 @@
-internal import RTCShareICE
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
+internal import RTCShareICE
 internal import RTCShareWireFormat
 
 /// A socket that serves one destination alone: a TCP or TLS connection to a TURN server or to a peer, or a UDP socket

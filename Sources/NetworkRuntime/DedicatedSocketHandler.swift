@@ -1,6 +1,6 @@
-internal import RTCShareICE
 internal import NIOCore
 internal import NIOTLS
+internal import RTCShareICE
 internal import RTCShareSTUN
 internal import RTCShareWireFormat
 

@@ -1,8 +1,8 @@
 internal import Glibc
-internal import RTCShareICE
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
+internal import RTCShareICE
 internal import RTCShareWireFormat
 
 /// Finds the addresses of the host names among a peer's candidates.

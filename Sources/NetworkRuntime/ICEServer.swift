@@ -1,6 +1,6 @@
-public import RTCShareICE
-public import RTCShareSTUN
-public import RTCShareWireFormat
+package import RTCShareICE
+package import RTCShareSTUN
+package import RTCShareWireFormat
 
 /// A server that helps to connect, as RFC 7064 (`stun:`) and RFC 7065 (`turn:`, `turns:`) name it, with what it asks of
 /// its user. Nothing that describes it shows the password.
@@ -10,9 +10,9 @@ public struct ICEServer: Sendable, Hashable {
     /// Its port: 3478 where the URL names none, 5349 for `turns:`.
     public let port: UInt16
     /// How messages get there.
-    public let transport: TransportProtocol
+    package let transport: TransportProtocol
     /// Who asks for relayed addresses; nil for a STUN server.
-    public let credentials: LongTermCredentials?
+    package let credentials: LongTermCredentials?
     /// What ``init(url:username:password:)`` would make the same server from. It holds the password.
     package let source: Source
 
@@ -58,7 +58,7 @@ public struct ICEServer: Sendable, Hashable {
 
     /// The server's addresses, of both families, in the order that the machine's resolver prefers. Asks it on a thread
     /// that may wait.
-    public func resolve() async throws(ICEServerError) -> [ICEServerAddress] {
+    package func resolve() async throws(ICEServerError) -> [ICEServerAddress] {
         let found =
             if let address = IPAddress(host) { [address] } else { await HostNameResolver.systemAddresses(of: host) }
         guard !found.isEmpty else { throw .unresolvable(host: host) }

@@ -35,7 +35,7 @@ extension ICEServerError: CustomStringConvertible {
     public var description: String { words(naming: \.description) }
 
     /// The same in the words of a program that has names of its own for what is to be set.
-    public func words(naming name: (NetworkAdvice.Setting) -> String) -> String {
+    package func words(naming name: (NetworkAdvice.Setting) -> String) -> String {
         switch self {
         case .invalidURL(let url, let reason): "can't use the server \(url): \(reason)"
         case .missingCredentials(let url):

@@ -1,11 +1,11 @@
 internal import Glibc
 internal import NIOCore
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// The clock that all instants are read from, `CLOCK_MONOTONIC`: the event loop's own, and that of captured frames.
-public enum MonotonicClock {
+package enum MonotonicClock {
     /// This instant.
-    public static var now: Instant {
+    package static var now: Instant {
         Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds))
     }
 

@@ -1,8 +1,8 @@
 internal import Glibc
-internal import RTCShareICE
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
+internal import RTCShareICE
 internal import RTCShareWireFormat
 
 /// Asks the local network for the addresses of `.local` names (RFC 6762), through every interface that takes multicast.

@@ -1,15 +1,15 @@
-internal import RTCShareCDatagrams
 internal import Glibc
 internal import NIOCore
-public import RTCShareWireFormat
+internal import RTCShareCDatagrams
+package import RTCShareWireFormat
 
 /// The addresses of this machine that a peer could reach.
-public enum NetworkInterfaces {
+package enum NetworkInterfaces {
     /// One address of each usable interface and family in the system's order; those of the loopback interface where
     /// there is nothing else.
     ///
     /// Link-local IPv6 addresses need a zone that no candidate can carry and are left out (RFC 8445 §5.1.1.1).
-    public static func usableAddresses() throws -> [IPAddress] {
+    package static func usableAddresses() throws -> [IPAddress] {
         let addresses = try System.enumerateDevices().compactMap { $0.address.flatMap(IPAddress.init) }
         let usable = addresses.filter { !$0.isLoopback && !$0.isUnspecified && !($0.isLinkLocal && !$0.isV4) }
         return uniqued(usable.isEmpty ? addresses.filter(\.isLoopback) : usable)

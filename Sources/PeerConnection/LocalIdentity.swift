@@ -1,25 +1,25 @@
-public import RTCShareSecureTransport
+package import RTCShareSecureTransport
 
 /// What a connection is before it has met its peer: the certificate, the ICE credentials and the sources' numbers.
 ///
 /// An offer announces them; whoever holds them can answer for the offer. They can be stored between the two, in a file
 /// that only its owner reads.
-public struct LocalIdentity: Codable, Sendable {
+package struct LocalIdentity: Codable, Sendable {
     /// The session id in the description's `o=` line (RFC 8829 §5.2.1: 63 random bits).
-    public let sessionID: UInt64
+    package let sessionID: UInt64
     /// The certificate that DTLS shows and the description's fingerprint names.
-    public let certificate: Certificate
+    package let certificate: Certificate
     /// The username fragment of ICE (RFC 8445 §5.3).
-    public let iceUsernameFragment: String
+    package let iceUsernameFragment: String
     /// The password of ICE, for checks that come in.
-    public let icePassword: String
+    package let icePassword: String
     /// The name that binds this peer's sources together in RTCP (RFC 7022).
-    public let canonicalName: String
+    package let canonicalName: String
     /// What is sent, in the order of the description's media sections.
-    public private(set) var media: [LocalMedia]
+    package private(set) var media: [LocalMedia]
 
     /// Draws an identity. `unixTime`, in seconds, is when the certificate's validity begins, but for a day of slack.
-    public init(
+    package init(
         media: [MediaKind], unixTime: Int64, random: inout some RandomNumberGenerator
     ) throws(CertificateError) {
         let day: Int64 = 86_400
@@ -56,28 +56,28 @@ public struct LocalIdentity: Codable, Sendable {
     }
 
     /// What a media section sends.
-    public enum MediaKind: Codable, Sendable, Hashable {
+    package enum MediaKind: Codable, Sendable, Hashable {
         /// Video of the media stream with this id; content is what somebody shares.
         case video(streamID: String, isContent: Bool)
         /// Sound of the media stream with this id; content is that of what somebody shares.
         case audio(streamID: String, isContent: Bool)
 
         /// The media stream's id.
-        public var streamID: String {
+        package var streamID: String {
             switch self {
             case .video(let streamID, _), .audio(let streamID, _): streamID
             }
         }
 
         /// Whether it is of what somebody shares.
-        public var isContent: Bool {
+        package var isContent: Bool {
             switch self {
             case .video(_, let isContent), .audio(_, let isContent): isContent
             }
         }
 
         /// Whether it is pictures; else it is sound.
-        public var isVideo: Bool {
+        package var isVideo: Bool {
             switch self {
             case .video: true
             case .audio: false
@@ -101,15 +101,15 @@ public struct LocalIdentity: Codable, Sendable {
 }
 
 /// One media section's sender, as the offer announces it.
-public struct LocalMedia: Codable, Sendable, Hashable {
+package struct LocalMedia: Codable, Sendable, Hashable {
     /// What is sent.
-    public let kind: LocalIdentity.MediaKind
+    package let kind: LocalIdentity.MediaKind
     /// The section's `a=mid`. It is random and short: an answer repeats it, which shows whose answer it is.
-    public internal(set) var mid: String
+    package internal(set) var mid: String
     /// The track's id in `a=msid`.
-    public let trackID: String
+    package let trackID: String
     /// The synchronization source of the media.
-    public let source: UInt32
+    package let source: UInt32
     /// The synchronization source of retransmissions (RFC 4588); sound has none, and leaves it unused.
-    public let retransmissionSource: UInt32
+    package let retransmissionSource: UInt32
 }

@@ -3,13 +3,13 @@ internal import RTCShareICE
 internal import RTCShareRTP
 internal import RTCShareSDP
 internal import RTCShareSecureTransport
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// How much each media may send.
 extension PeerConnection {
     /// Says what the encoder of a media could use; ``BitrateDemand/zero`` while it has nothing to send. Until it is said,
     /// pictures are taken to use all that they get, and sound what Opus is good for. An unknown index does nothing.
-    public mutating func setDemand(_ demand: BitrateDemand, media: Int, now: Instant) {
+    package mutating func setDemand(_ demand: BitrateDemand, media: Int, now: Instant) {
         guard progress != .ended, outbound.indices.contains(media), outbound[media].demand != demand else { return }
         outbound[media].demand = demand
         bandwidth.isAllocationDue = true
@@ -18,7 +18,7 @@ extension PeerConnection {
 
     /// Sets the most that all media together may take, in place of ``Configuration/maximumBitrate``. What is more than
     /// before is probed for.
-    public mutating func setMaximumBitrate(_ rate: DataRate, now: Instant) {
+    package mutating func setMaximumBitrate(_ rate: DataRate, now: Instant) {
         guard progress != .ended, configuration.maximumBitrate != rate else { return }
         configuration.maximumBitrate = rate
         bandwidth.setMaximum(rate, now: now)
@@ -28,7 +28,7 @@ extension PeerConnection {
 
     /// What a media's encoder may produce, as it was told last; nil before the connection stands, and where it is not
     /// sent.
-    public func targetBitrate(media: Int) -> BitrateTarget? {
+    package func targetBitrate(media: Int) -> BitrateTarget? {
         outbound.indices.contains(media) ? outbound[media].target : nil
     }
 

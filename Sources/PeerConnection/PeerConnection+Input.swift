@@ -1,13 +1,13 @@
 internal import RTCShareCongestionControl
-public import RTCShareICE
+package import RTCShareICE
 internal import RTCShareRTP
 internal import RTCShareSecureTransport
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 extension PeerConnection {
     /// Takes a datagram that arrived at the socket `local`, or a whole message of a stream from its address. Its memory is
     /// decrypted in place.
-    public mutating func handle(
+    package mutating func handle(
         _ message: UnsafeMutableRawBufferPointer, from source: TransportAddress, to local: TransportAddress,
         over transport: TransportProtocol = .udp, now: Instant
     ) {
@@ -45,7 +45,7 @@ extension PeerConnection {
     }
 
     /// Does what is due. Too early a call does nothing.
-    public mutating func handleTimeout(now: Instant) {
+    package mutating func handleTimeout(now: Instant) {
         guard progress != .ended else { return }
         // Most timeouts are the pacer's, many a second; the agent's own deadline holds after each of its inputs.
         if let due = agent.nextDeadline, due <= now { agent.handleTimeout(now: now) }
@@ -56,7 +56,7 @@ extension PeerConnection {
 
     /// Says that the system could not send from a socket to a destination, or that a stream could not be opened or ended:
     /// ICE tries others.
-    public mutating func transmitFailed(
+    package mutating func transmitFailed(
         from source: TransportAddress, to destination: TransportAddress, over transport: TransportProtocol = .udp,
         now: Instant
     ) {
@@ -65,20 +65,20 @@ extension PeerConnection {
     }
 
     /// How what comes over a stream to `destination` is taken apart; nil where none is to be opened there.
-    public func framing(of destination: TransportAddress, over transport: TransportProtocol) -> StreamFraming? {
+    package func framing(of destination: TransportAddress, over transport: TransportProtocol) -> StreamFraming? {
         agent.framing(of: destination, over: transport)
     }
 
     /// The TURN server that a stream goes to, as it was given to ``gather(servers:now:)``: a redirection leads elsewhere,
     /// and may say the domain by which the certificate of a server over TLS is to be checked.
-    public func server(
+    package func server(
         at destination: TransportAddress, over transport: TransportProtocol
     ) -> (server: ICEServerAddress, domain: String?)? {
         agent.server(at: destination, over: transport)
     }
 
     /// When ``handleTimeout(now:)`` is next worth calling; nil where nothing is to come.
-    public func nextDeadline(now: Instant) -> Instant? {
+    package func nextDeadline(now: Instant) -> Instant? {
         guard progress != .ended else { return nil }
         var deadline = Instant.distantFuture
         // One by one: an array of them would be made anew for every group of packets.

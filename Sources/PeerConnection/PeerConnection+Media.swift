@@ -1,18 +1,18 @@
 internal import RTCShareSDP
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// This side's media, addressed by their index.
 extension PeerConnection {
     /// The most media that one connection sends, and the most sections that it takes of a peer. Media that have ended are
     /// not among them.
-    public static var maximumMedia: Int { 16 }
+    package static var maximumMedia: Int { 16 }
 
     /// This side's media, in the order of their indices.
-    public var localMedia: [LocalMedia] { identity.media }
+    package var localMedia: [LocalMedia] { identity.media }
 
     /// Adds one: with the next offer and its answer it is in effect. Returns its index. A track's id that is not given is
     /// drawn.
-    public mutating func addMedia(
+    package mutating func addMedia(
         _ kind: LocalIdentity.MediaKind, trackID: String? = nil
     ) throws(PeerConnectionError) -> Int {
         guard progress != .ended else { throw .ended }
@@ -28,7 +28,7 @@ extension PeerConnection {
     /// Stops a media, or begins it again: at once, as far as the descriptions allow, and in the next description, which
     /// says `inactive` or `sendonly`. Stopping says goodbye for the source; a picture begins again with a key frame,
     /// which is asked for. An unknown index does nothing.
-    public mutating func setSending(_ isSending: Bool, media: Int, now: Instant) {
+    package mutating func setSending(_ isSending: Bool, media: Int, now: Instant) {
         guard progress != .ended, outbound.indices.contains(media) else { return }
         outbound[media].isWanted = isSending
         applySending(media: media, now: now)
@@ -37,7 +37,7 @@ extension PeerConnection {
 
     /// Holds a media back, or sends it again, as ``setSending(_:media:now:)`` does, but leaves it its place in the descriptions:
     /// it can be sent again at any time. An unknown index does nothing.
-    public mutating func setHeldBack(_ isHeldBack: Bool, media: Int, now: Instant) {
+    package mutating func setHeldBack(_ isHeldBack: Bool, media: Int, now: Instant) {
         guard progress != .ended, outbound.indices.contains(media) else { return }
         outbound[media].isHeldBack = isHeldBack
         applySending(media: media, now: now)
@@ -45,12 +45,12 @@ extension PeerConnection {
     }
 
     /// Whether a media is sent: the newest descriptions agree on it, and it was neither stopped since nor is it held back.
-    public func isSending(media: Int) -> Bool {
+    package func isSending(media: Int) -> Bool {
         outbound.indices.contains(media) && outbound[media].isActive
     }
 
     /// What the newest descriptions say of a media, be it stopped or not; pending for an unknown index.
-    public func agreement(media: Int) -> MediaAgreement {
+    package func agreement(media: Int) -> MediaAgreement {
         guard outbound.indices.contains(media) else { return .pending }
         if outbound[media].hasEnded { return .refused }
         guard let negotiated = negotiatedMedia(media) else { return .pending }
@@ -60,18 +60,18 @@ extension PeerConnection {
 
     /// Whether the section of a media was rejected: it is never sent again. The same can be added anew, under another
     /// index.
-    public func hasEnded(media: Int) -> Bool {
+    package func hasEnded(media: Int) -> Bool {
         outbound.indices.contains(media) && outbound[media].hasEnded
     }
 
     /// What the peer asks of whoever sends it sound in the section of this media; nil where it isn't sound, or was not
     /// agreed on.
-    public func opusParameters(media: Int) -> OpusParameters? {
+    package func opusParameters(media: Int) -> OpusParameters? {
         negotiatedMedia(media)?.opus
     }
 
     /// What the peer asks of one media; no limits before its description is known, or for an unknown index.
-    public func mediaLimits(media: Int) -> SendingLimits {
+    package func mediaLimits(media: Int) -> SendingLimits {
         negotiatedMedia(media).map { SendingLimits($0) } ?? SendingLimits()
     }
 
@@ -85,7 +85,7 @@ extension PeerConnection {
 }
 
 /// What the descriptions say of one of this side's media.
-public enum MediaAgreement: Sendable, Hashable {
+package enum MediaAgreement: Sendable, Hashable {
     /// No description that was answered has a place for it, or this side's own said that it is not sent.
     case pending
     /// The peer takes it.

@@ -1,31 +1,31 @@
-public import RTCShareICE
+package import RTCShareICE
 internal import RTCShareRTP
-public import RTCShareSDP
+package import RTCShareSDP
 internal import RTCShareSecureTransport
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 extension PeerConnection {
     /// Adds an address that a socket is bound to: a host candidate. The one added first is preferred.
-    public mutating func addLocalAddress(_ address: TransportAddress, now: Instant) {
+    package mutating func addLocalAddress(_ address: TransportAddress, now: Instant) {
         agent.addLocalHost(address, interfaceOrder: agent.localCandidates.count, now: now)
         advance(now: now)
     }
 
     /// The addresses that sockets are bound to.
-    public var localAddresses: [TransportAddress] { agent.hosts }
+    package var localAddresses: [TransportAddress] { agent.hosts }
 
     /// Whether a description of the peer's was accepted.
     package var isNegotiated: Bool { negotiated != nil }
 
     /// Says that this machine is known outside under `address`, port for port (1:1 NAT). To be called after the last
     /// ``addLocalAddress(_:now:)``.
-    public mutating func addPublicAddress(_ address: IPAddress, now: Instant) {
+    package mutating func addPublicAddress(_ address: IPAddress, now: Instant) {
         agent.addPublicAddress(address, now: now)
     }
 
     /// Asks STUN servers how this peer looks from outside, and TURN servers for addresses to relay from;
     /// ``Event/gatheringComplete`` follows.
-    public mutating func gather(servers: [ICEServerAddress], now: Instant) {
+    package mutating func gather(servers: [ICEServerAddress], now: Instant) {
         ice.isGatheringComplete = false
         agent.gather(servers: servers, now: now)
         advance(now: now)
@@ -33,41 +33,41 @@ extension PeerConnection {
 
     /// Takes up relayed addresses that another peer connection left, from the same local addresses and ports;
     /// ``Event/gatheringComplete`` follows.
-    public mutating func resume(_ relays: [KeptRelay], now: Instant) {
+    package mutating func resume(_ relays: [KeptRelay], now: Instant) {
         agent.resume(relays, now: now)
         advance(now: now)
     }
 
     /// What is to be remembered of the relayed addresses over UDP, for another peer connection to take them up.
-    public func keptRelays(now: Instant) -> [KeptRelay] {
+    package func keptRelays(now: Instant) -> [KeptRelay] {
         agent.keptRelays(now: now)
     }
 
     /// Whether the end leaves the addresses of ``keptRelays(now:)`` with their servers, instead of giving them back.
-    public var leavesRelays: Bool {
+    package var leavesRelays: Bool {
         get { agent.leavesRelays }
         set { agent.leavesRelays = newValue }
     }
 
     /// Whether a STUN server told of an address that is no socket's own.
-    public var hasReflexiveCandidate: Bool {
+    package var hasReflexiveCandidate: Bool {
         agent.localCandidates.contains { $0.type == .serverReflexive && $0.address != $0.base }
     }
 
     /// Whether a TURN server relays for this peer.
-    public var hasRelayedCandidate: Bool {
+    package var hasRelayedCandidate: Bool {
         agent.localCandidates.contains { $0.type == .relayed }
     }
 
     /// What each STUN and TURN server answered to each local address.
-    public func serverReports() -> [ServerReport] {
+    package func serverReports() -> [ServerReport] {
         agent.serverReports()
     }
 
     /// Offers everything in the identity, with every candidate that is known: the first time, or again in the session
     /// that stands (RFC 3264 §8). Its `o=` line has a new version where it differs from the description before. After
     /// ``restartICE()`` it has new ICE credentials.
-    public mutating func makeOffer() throws(NegotiationError) -> SessionDescription {
+    package mutating func makeOffer() throws(NegotiationError) -> SessionDescription {
         let sections = offeredSections()
         offerRestart()
         let transport = transportParameters(ice.offered ?? ice.local, peerTrickles: peerTrickles)
@@ -88,7 +88,7 @@ extension PeerConnection {
     /// Takes the peer's answer to an offer of this identity. The first one begins to connect; a later one of the same
     /// session starts and stops media, and restarts ICE where the offer does. One that is refused leaves all as it was.
     /// - Throws: `NegotiationError`, or `PeerConnectionError` for what can't be done in this session.
-    public mutating func accept(
+    package mutating func accept(
         answer: SessionDescription, to offer: SessionDescription, now: Instant
     ) throws {
         guard progress != .ended else { throw PeerConnectionError.ended }
@@ -107,7 +107,7 @@ extension PeerConnection {
     /// Where it crosses an offer of this side's that restarts ICE, the controlling side refuses it, and the other one
     /// gives way: its own offer is rolled back, and restarts in the next one.
     /// - Throws: `NegotiationError`, or `PeerConnectionError` for what can't be done in this session.
-    public mutating func answer(offer: SessionDescription, now: Instant) throws -> SessionDescription {
+    package mutating func answer(offer: SessionDescription, now: Instant) throws -> SessionDescription {
         guard progress != .ended else { throw PeerConnectionError.ended }
         if ice.offered != nil, agent.role == .controlling { throw PeerConnectionError.offerOutstanding }
         let peerTrickles = Self.trickles(offer)
@@ -211,7 +211,7 @@ extension PeerConnection {
     }
 
     /// The candidates of the newest description that name a host instead of an address: for the owner to resolve.
-    public var namedCandidates: [CandidateAttribute] {
+    package var namedCandidates: [CandidateAttribute] {
         newCandidates.filter { candidate in
             if case .name(let name) = candidate.host { Self.isCheckable(candidate) && isResolved(name) } else { false }
         }
@@ -220,7 +220,7 @@ extension PeerConnection {
     /// Whether a name is to be resolved. To ask is to tell: DNS tells whoever serves the name, multicast DNS all of the
     /// link. Where relays alone may be used neither is told, and what a name of the link stands for is out of their reach.
     func isResolved(_ name: String) -> Bool {
-        guard configuration.transportPolicy == .all else { return false }
+        guard configuration.iceTransportPolicy == .all else { return false }
         return configuration.resolvesHostNames || MulticastDNSName(name) != nil
     }
 
@@ -239,7 +239,7 @@ extension PeerConnection {
     }
 
     /// Adds a candidate whose host name turned out to have this address.
-    public mutating func addRemoteCandidate(_ candidate: CandidateAttribute, at address: IPAddress, now: Instant) {
+    package mutating func addRemoteCandidate(_ candidate: CandidateAttribute, at address: IPAddress, now: Instant) {
         guard progress != .ended else { return }
         unresolvedNames.remove(candidate.host.description)
         add(candidate, at: address, now: now)
@@ -248,7 +248,7 @@ extension PeerConnection {
 
     /// No candidate of the peer will follow. One whose name has found no address may still come forward by itself. Where
     /// `ufrag` is not the peer's newest user name fragment, nothing is done.
-    public mutating func endRemoteCandidates(ufrag: String? = nil, now: Instant) {
+    package mutating func endRemoteCandidates(ufrag: String? = nil, now: Instant) {
         guard progress != .ended, ufrag == nil || ufrag == negotiated?.remoteICE.usernameFragment else { return }
         for _ in unresolvedNames { agent.noteUnresolvedRemoteName() }
         unresolvedNames = []

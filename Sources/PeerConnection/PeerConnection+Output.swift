@@ -1,13 +1,13 @@
 internal import RTCShareCongestionControl
 internal import RTCShareICE
-public import RTCShareRTP
+package import RTCShareRTP
 internal import RTCShareSecureTransport
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 extension PeerConnection {
     /// Sends a picture: queues its packets. One that the peer can't take, now or at all, is counted and dropped, and its
     /// sender is asked for a key frame where that would help.
-    public mutating func send(_ frame: PacketizedFrame, media: Int, now: Instant) {
+    package mutating func send(_ frame: PacketizedFrame, media: Int, now: Instant) {
         guard takesFrames, isSending(media: media), outbound[media].video != nil
         else {
             counts.framesDropped += 1
@@ -25,7 +25,7 @@ extension PeerConnection {
     }
 
     /// Sends sound, ahead of all pictures. What the peer can't take, now or at all, is counted and dropped.
-    public mutating func send(_ frame: EncodedAudioFrame, media: Int, now: Instant) {
+    package mutating func send(_ frame: EncodedAudioFrame, media: Int, now: Instant) {
         guard takesFrames, isSending(media: media), outbound[media].audio != nil
         else {
             counts.framesDropped += 1
@@ -42,17 +42,17 @@ extension PeerConnection {
     }
 
     /// Asks the peer for a key frame: what it sent can't be decoded.
-    public mutating func requestKeyFrame(ofReceiver index: Int, now: Instant) {
+    package mutating func requestKeyFrame(ofReceiver index: Int, now: Instant) {
         guard inbound.indices.contains(index) else { return }
         inbound[index].requestKeyFrame(now: now)
         advance(now: now)
     }
 
     /// Whether packets of a frame wait to be sent.
-    public var hasQueuedPackets: Bool { pacer.queuedPackets > 0 }
+    package var hasQueuedPackets: Bool { pacer.queuedPackets > 0 }
 
     /// Writes the next datagram that is to leave now into `memory`, or returns nil. 1280 bytes are enough for any.
-    public mutating func pollTransmit(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
+    package mutating func pollTransmit(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
         if let own = pollAgent(into: memory) { return own }
         guard hasPath, let path = agent.nextMediaPath(), let packet = memory.inside(path.envelope) else {
             return progress == .ended ? pollFarewell(into: memory, now: now) : nil

@@ -1,22 +1,22 @@
 internal import RTCShareICE
 internal import RTCShareSDP
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// ICE restarts: another path for the association that stands (RFC 8839 §4.4.1.1.1, RFC 9429 §5.2.1).
 extension PeerConnection {
     /// Has the next ``makeOffer()`` restart ICE: it has new credentials, and its answer begins new checks. Until those
     /// find a pair, media goes on as it did. Before the first descriptions there is nothing to restart.
-    public mutating func restartICE() {
+    package mutating func restartICE() {
         guard progress != .ended, negotiated != nil else { return }
         ice.isRestartWanted = true
     }
 
     /// Whether there is nothing to send on, and no restart under way that could change it.
-    public var needsRestart: Bool { agent.needsRestart }
+    package var needsRestart: Bool { agent.needsRestart }
 
     /// Takes back an offer that restarts ICE and was not answered, as to answer the peer's that crosses it (RFC 9429
     /// §4.1.10.2). The next offer restarts again.
-    public mutating func rollbackOffer() {
+    package mutating func rollbackOffer() {
         guard ice.offered != nil else { return }
         ice.offered = nil
         agent.withdrawRestart()
@@ -24,7 +24,7 @@ extension PeerConnection {
 
     /// Takes a socket's address away that is gone, as with its interface. Where media went from there, another pair that
     /// works takes over at once; where there is none, ``Event/restartNeeded`` says so.
-    public mutating func removeLocalAddress(_ address: TransportAddress, now: Instant) {
+    package mutating func removeLocalAddress(_ address: TransportAddress, now: Instant) {
         guard progress != .ended else { return }
         agent.removeLocalHost(address, now: now)
         advance(now: now)

@@ -1,11 +1,11 @@
 internal import RTCShareICE
-public import RTCShareSDP
-public import RTCShareWireFormat
+package import RTCShareSDP
+package import RTCShareWireFormat
 
 /// Candidates that are exchanged one by one, in both directions (RFC 8838, RFC 8840).
 extension PeerConnection {
     /// What became of a candidate of the peer.
-    public enum RemoteCandidateFate: Sendable, Hashable {
+    package enum RemoteCandidateFate: Sendable, Hashable {
         /// It is checked, unless it is of a kind that is of no use here, or names a host that is not asked for.
         case taken
         /// It names a host: ``addRemoteCandidate(_:at:now:)`` is to follow with its addresses.
@@ -24,7 +24,7 @@ extension PeerConnection {
     /// `mid` is the `a=mid` of a section; all share one transport. `ufrag` is the peer's user name fragment in the
     /// description that the candidate belongs to; where it is nil, what the candidate itself says of it holds.
     @discardableResult
-    public mutating func addRemoteCandidate(
+    package mutating func addRemoteCandidate(
         _ line: String, mid: String? = nil, ufrag: String? = nil, now: Instant
     ) throws(RemoteCandidateError) -> RemoteCandidateFate {
         guard progress != .ended else { throw .ended }
@@ -44,7 +44,7 @@ extension PeerConnection {
     /// Takes a candidate that the peer told apart from its description; see
     /// ``addRemoteCandidate(_:mid:ufrag:now:)-(String,_,_,_)``.
     @discardableResult
-    public mutating func addRemoteCandidate(
+    package mutating func addRemoteCandidate(
         _ candidate: CandidateAttribute, mid: String? = nil, ufrag: String? = nil, now: Instant
     ) throws(RemoteCandidateError) -> RemoteCandidateFate {
         guard progress != .ended else { throw .ended }
@@ -75,15 +75,15 @@ extension PeerConnection {
     }
 
     /// Whether the peer will tell of more candidates than its newest description has.
-    public var expectsRemoteCandidates: Bool {
+    package var expectsRemoteCandidates: Bool {
         configuration.trickles && peerTrickles && negotiated?.remoteHasAllCandidates == false
     }
 
     /// How many batches of the peer's names are worth resolving at once.
-    public var maximumResolutions: Int { ICESession.maximumEarly }
+    package var maximumResolutions: Int { ICESession.maximumEarly }
 
     /// The user name fragment of the peer's newest description; nil before there is one.
-    public var remoteUsernameFragment: String? { negotiated?.remoteICE.usernameFragment }
+    package var remoteUsernameFragment: String? { negotiated?.remoteICE.usernameFragment }
 
     /// Whether the peer takes candidates one by one; supposed of one that has said nothing yet.
     var peerTrickles: Bool { negotiated?.remoteICEOptions.contains("trickle") ?? true }

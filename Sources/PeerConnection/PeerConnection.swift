@@ -1,9 +1,9 @@
 internal import RTCShareCongestionControl
-public import RTCShareICE
+package import RTCShareICE
 internal import RTCShareRTP
-public import RTCShareSDP
-public import RTCShareSecureTransport
-public import RTCShareWireFormat
+package import RTCShareSDP
+package import RTCShareSecureTransport
+package import RTCShareWireFormat
 
 /// A whole WebRTC peer, without input or output: descriptions, ICE, DTLS, SRTP, RTP and RTCP.
 ///
@@ -14,48 +14,48 @@ public import RTCShareWireFormat
 /// none (``pollTransmit(into:now:)``), events until there are none (``pollEvent()``), and asks when to call
 /// ``handleTimeout(now:)`` (``nextDeadline(now:)``). It opens no socket and reads no clock, so that a whole call runs in
 /// a test in virtual time.
-public struct PeerConnection: ~Copyable {
+package struct PeerConnection: ~Copyable {
     /// What a connection goes by.
-    public struct Configuration: Sendable {
+    package struct Configuration: Sendable {
         /// What the wallclock shows when the monotonic clock stands at zero, since 1 January 1970: for sender reports.
-        public var unixTimeAtZero = Duration.zero
+        package var unixTimeAtZero = Duration.zero
         /// The most that is sent: pictures, sound, retransmissions and headers together.
-        public var maximumBitrate = DataRate.kilobitsPerSecond(2500)
+        package var maximumBitrate = DataRate.kilobitsPerSecond(2500)
         /// What the path is taken to carry until something is known of it. Probes find out within its first round trips;
         /// where the peer gives no transport-wide feedback nothing but its reports does, once a second, so that this is
         /// higher than the 300 kbit/s that are usual.
-        public var startBitrate = DataRate.kilobitsPerSecond(1000)
+        package var startBitrate = DataRate.kilobitsPerSecond(1000)
         /// How long to look for a path to the peer before giving up.
-        public var connectTimeout = Duration.seconds(30)
+        package var connectTimeout = Duration.seconds(30)
         /// Which paths may be taken: any, or through TURN servers alone.
-        public var transportPolicy = TransportPolicy.all
+        package var iceTransportPolicy = ICETransportPolicy.all
         /// Whether host names among the peer's candidates are looked up in DNS, which tells whoever serves the name who
         /// asks. Those under `.local`, by which browsers hide their addresses, are asked for on the local network in any
         /// case; where relays alone may be used, no name is.
-        public var resolvesHostNames = false
+        package var resolvesHostNames = false
         /// The lifetime that addresses at TURN servers are asked for with; they are extended in time all the same.
-        public var relayLifetime = Duration.seconds(600)
+        package var relayLifetime = Duration.seconds(600)
         /// How SRTP may protect media, the preferred profile first.
-        public var srtpProfiles = SRTPProfile.preferred
+        package var srtpProfiles = SRTPProfile.preferred
 
         /// How long to wait for a restart once the peer's consent has expired, and with it the right to send, before the
         /// connection fails: 30 s suit who has a way to exchange descriptions while the connection stands. Zero, the
         /// default, is for who has none: it fails at once.
-        public var restartPatience = Duration.zero
+        package var restartPatience = Duration.zero
         /// Whether candidates can be exchanged with the peer one by one (RFC 8838). Descriptions then say so, may be made
         /// before ``Event/gatheringComplete``, and what is found later is told by ``Event/localCandidate``.
-        public var trickles = false
+        package var trickles = false
         /// Whether OpenSSL's state of DTLS is let go once the peer's media have come, but for the keys of its alerts: some 40
         /// kilobytes a connection less, where one program has hundreds. What is said and heard of DTLS from then on, the
         /// goodbye, is then this library's own rather than OpenSSL's.
-        public var releasesHandshake = false
+        package var releasesHandshake = false
 
         /// 2500 kbit/s, half a minute to connect.
-        public init() {}
+        package init() {}
     }
 
     /// What happened.
-    public enum Event: Sendable {
+    package enum Event: Sendable {
         /// Every STUN and TURN server has answered or was given up.
         case gatheringComplete
         /// A STUN or TURN server gave nothing, or gives nothing any longer.
@@ -97,7 +97,7 @@ public struct PeerConnection: ~Copyable {
     }
 
     /// Why a connection ended.
-    public enum Failure: Error, Sendable, Hashable {
+    package enum Failure: Error, Sendable, Hashable {
         /// No pair of addresses worked in time.
         case unreachable
         /// A path there was, and the peer has not agreed to being sent to for too long (RFC 7675).
@@ -166,7 +166,7 @@ public struct PeerConnection: ~Copyable {
     }
 
     /// Which description this side makes.
-    public enum Part: Sendable {
+    package enum Part: Sendable {
         /// Makes the offer, and controls ICE (RFC 8445 §6.1.1).
         case offerer
         /// Answers.
@@ -174,7 +174,7 @@ public struct PeerConnection: ~Copyable {
     }
 
     /// A peer that has not met another.
-    public init(
+    package init(
         as part: Part, identity: LocalIdentity, configuration: Configuration,
         random: any RandomNumberGenerator & Sendable
     ) throws {
@@ -189,7 +189,7 @@ public struct PeerConnection: ~Copyable {
                 usernameFragment: identity.iceUsernameFragment, password: identity.icePassword))
         agentConfiguration.timing.connectivityLimit = configuration.connectTimeout
         agentConfiguration.timing.relayLifetime = configuration.relayLifetime
-        agentConfiguration.transportPolicy = configuration.transportPolicy
+        agentConfiguration.iceTransportPolicy = configuration.iceTransportPolicy
         agentConfiguration.timing.restartPatience = configuration.restartPatience
         ice = ICESession(
             local: ICEAttributes(usernameFragment: identity.iceUsernameFragment, password: identity.icePassword))
@@ -204,12 +204,12 @@ public struct PeerConnection: ~Copyable {
     }
 
     /// The next thing that happened, or nil; take all of them after each input.
-    public mutating func pollEvent() -> Event? {
+    package mutating func pollEvent() -> Event? {
         events.takeFirst()
     }
 
     /// Tells the peer goodbye: RTCP BYE, then DTLS close_notify. What was to be sent before is thrown away.
-    public mutating func close(now: Instant) {
+    package mutating func close(now: Instant) {
         guard progress != .ended else { return }
         pacer.removeAll()
         queueGoodbye(now: now)
@@ -243,15 +243,15 @@ public struct PeerConnection: ~Copyable {
 /// Of streams there is one for each `source`, `destination` and `transport`, from the source's address and any port. It
 /// is opened when the first transmission names it; ``PeerConnection/framing(of:over:)`` says how what it brings is taken
 /// apart into the messages that ``PeerConnection/handle(_:from:to:over:now:)`` takes.
-public struct Transmission: Sendable, Hashable {
+package struct Transmission: Sendable, Hashable {
     /// The socket to send it from; of a stream, the one whose address it is opened from.
-    public let source: TransportAddress
+    package let source: TransportAddress
     /// Where it goes.
-    public let destination: TransportAddress
+    package let destination: TransportAddress
     /// How it gets there.
-    public let transport: TransportProtocol
+    package let transport: TransportProtocol
     /// Its bytes, from the start of the memory that was lent.
-    public let byteCount: Int
+    package let byteCount: Int
 }
 
 /// What the transport counted, under the names of W3C webrtc-stats (`RTCTransportStats`), and what it let fall.

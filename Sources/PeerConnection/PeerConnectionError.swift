@@ -1,5 +1,5 @@
 /// A call that a connection's state rules out.
-public enum PeerConnectionError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum PeerConnectionError: Error, Sendable, Hashable, CustomStringConvertible {
     /// There are as many media sections as one connection can have.
     case tooManyMedia(limit: Int)
     /// A stream's or track's id has characters that may not stand in a description (RFC 8830 §2).
@@ -20,7 +20,7 @@ public enum PeerConnectionError: Error, Sendable, Hashable, CustomStringConverti
     case ended
 
     /// What is wrong and what to do.
-    public var description: String {
+    package var description: String {
         switch self {
         case .tooManyMedia(let limit):
             "a connection has room for \(limit) media; stop one of them, or use another connection"

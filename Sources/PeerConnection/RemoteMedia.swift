@@ -1,21 +1,21 @@
 internal import RTCShareSDP
 
 /// A media section that the peer sends, as the descriptions have it.
-public struct RemoteMedia: Hashable, Sendable {
+package struct RemoteMedia: Hashable, Sendable {
     /// The section's `a=mid`.
-    public let mid: String?
+    package let mid: String?
     /// Whether it is pictures; else it is sound.
-    public let isVideo: Bool
+    package let isVideo: Bool
     /// The media stream's id (`a=msid`, RFC 8830).
-    public let streamID: String?
+    package let streamID: String?
     /// The track's id.
-    public let trackID: String?
+    package let trackID: String?
     /// Whether it is what somebody shares: `a=content:slides` (RFC 4796), or a stream id that ends in `#content`.
-    public let isContent: Bool
+    package let isContent: Bool
     /// Whether the peer sends: a section that was accepted may pause (`a=inactive`), and may end.
-    public let isActive: Bool
+    package let isActive: Bool
     /// How the peer describes its sound; nil for pictures.
-    public let opus: OpusParameters?
+    package let opus: OpusParameters?
 }
 
 extension RemoteMedia {
@@ -32,5 +32,5 @@ extension RemoteMedia {
 extension PeerConnection {
     /// What the peer has sent or sends, in the order of receivers: sections are added, and none is removed. Only when there
     /// are very many does another take the place of one that has long ended.
-    public var remoteMedia: [RemoteMedia] { inbound.map { RemoteMedia($0) } }
+    package var remoteMedia: [RemoteMedia] { inbound.map { RemoteMedia($0) } }
 }

@@ -1,24 +1,24 @@
 internal import RTCShareSDP
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// What the peer's description asks a sender to keep to.
-public struct SendingLimits: Hashable, Sendable {
+package struct SendingLimits: Hashable, Sendable {
     /// The lowest `b=` line (RFC 8866 §5.8); nil where there is none.
-    public var maximumBitrate: DataRate?
+    package var maximumBitrate: DataRate?
     /// `max-fs`: the most macroblocks, 16 by 16 pixels each, in a frame (RFC 7741 §6.1).
-    public var maximumMacroblocks: Int?
+    package var maximumMacroblocks: Int?
     /// `max-fr`: the most frames a second (RFC 7741 §6.1).
-    public var maximumFramesPerSecond: Double?
+    package var maximumFramesPerSecond: Double?
     /// Whether a picture may be sent lying on its side, with its orientation beside it (3GPP TS 26.114 §7.4.5); else it
     /// must be turned before it is encoded.
-    public var acceptsOrientation = true
+    package var acceptsOrientation = true
 
     /// What is taken for a limit: from what a picture phone shows (128 by 96) to what a VP8 frame can hold.
     private static let macroblocks = 48...(1 << 20)
     private static let framesPerSecond = 0.1...1000
 
     /// No limits.
-    public init() {}
+    package init() {}
 }
 
 extension SendingLimits {

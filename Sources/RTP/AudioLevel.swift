@@ -1,27 +1,27 @@
 /// How loud the sound of a packet is, as its sender measured it (RFC 6464 §3).
-public struct AudioLevel: RawRepresentable, Hashable, Sendable {
+package struct AudioLevel: RawRepresentable, Hashable, Sendable {
     /// The byte on the wire: the voice flag above seven bits of level.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The level with this byte on the wire; every byte has a meaning.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A level of `level` -dBov, held to 127, and whether the sender takes the sound for speech.
-    public init(level: UInt8, isVoice: Bool) {
+    package init(level: UInt8, isVoice: Bool) {
         self.init(rawValue: min(level, 127) | (isVoice ? 0x80 : 0))
     }
 
     /// The loudness in -dBov: 0 is the loudest that the system can hold, 127 is silence.
-    public var level: UInt8 { rawValue & 0x7F }
+    package var level: UInt8 { rawValue & 0x7F }
     /// Whether the sender takes the sound for speech; a sender that can't tell says yes.
-    public var isVoice: Bool { rawValue & 0x80 != 0 }
+    package var isVoice: Bool { rawValue & 0x80 != 0 }
 
     /// The loudness from 0 (silence) to 1 (the loudest that the system can hold), as W3C webrtc-stats has `audioLevel`.
-    public var amplitude: Double {
+    package var amplitude: Double {
         // 127 stands for digital silence, not for -127 dBov alone. A decibel less is a factor of 10^(-1/20).
         level == 127 ? 0 : repeatElement(0.891_250_938_133_745_6, count: Int(level)).reduce(1, *)
     }
 
     /// Silence that is no speech.
-    public static let silence = AudioLevel(level: 127, isVoice: false)
+    package static let silence = AudioLevel(level: 127, isVoice: false)
 }

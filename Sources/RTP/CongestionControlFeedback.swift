@@ -1,9 +1,9 @@
 import RTCShareWireFormat
 
 /// Congestion control feedback: which packets of each stream arrived, and when (RFC 8888 §3.1).
-public struct CongestionControlFeedback: Hashable, Sendable {
+package struct CongestionControlFeedback: Hashable, Sendable {
     /// Explicit congestion notification as a packet arrived with it (RFC 3168 §5).
-    public enum CongestionMark: UInt8, Hashable, Sendable {
+    package enum CongestionMark: UInt8, Hashable, Sendable {
         /// Not ECN-capable.
         case none = 0
         /// ECT(1).
@@ -15,7 +15,7 @@ public struct CongestionControlFeedback: Hashable, Sendable {
     }
 
     /// How long before the report a packet arrived.
-    public enum Offset: Hashable, Sendable {
+    package enum Offset: Hashable, Sendable {
         /// This long before, in 1/1024 s.
         case time(Duration)
         /// Longer ago than can be said: more than 8189/1024 s.
@@ -25,30 +25,30 @@ public struct CongestionControlFeedback: Hashable, Sendable {
     }
 
     /// What is said of one packet that arrived.
-    public struct Arrival: Hashable, Sendable {
+    package struct Arrival: Hashable, Sendable {
         /// The mark that it bore.
-        public var mark: CongestionMark
+        package var mark: CongestionMark
         /// When it arrived.
-        public var offset: Offset
+        package var offset: Offset
 
         /// An arrival of these values.
-        public init(mark: CongestionMark, offset: Offset) {
+        package init(mark: CongestionMark, offset: Offset) {
             self.mark = mark
             self.offset = offset
         }
     }
 
     /// What is said of one stream.
-    public struct StreamReport: Hashable, Sendable {
+    package struct StreamReport: Hashable, Sendable {
         /// The stream.
-        public var source: SynchronizationSource
+        package var source: SynchronizationSource
         /// The number of the first packet that is reported.
-        public var beginSequenceNumber: SequenceNumber
+        package var beginSequenceNumber: SequenceNumber
         /// For each packet from there on: nil where it did not arrive.
-        public var arrivals: [Arrival?]
+        package var arrivals: [Arrival?]
 
         /// A report of these packets.
-        public init(source: SynchronizationSource, beginSequenceNumber: SequenceNumber, arrivals: [Arrival?]) {
+        package init(source: SynchronizationSource, beginSequenceNumber: SequenceNumber, arrivals: [Arrival?]) {
             self.source = source
             self.beginSequenceNumber = beginSequenceNumber
             self.arrivals = arrivals
@@ -56,19 +56,19 @@ public struct CongestionControlFeedback: Hashable, Sendable {
     }
 
     /// Most packets that one stream's report tells of (§3.1).
-    public static let maximumReportCount = 16384
+    package static let maximumReportCount = 16384
     private static let unavailableOffset: UInt16 = 0x1FFF
     private static let longOffset: UInt16 = 0x1FFE
 
     /// Who received the packets.
-    public var sender: SynchronizationSource
+    package var sender: SynchronizationSource
     /// What is said of each stream.
-    public var streams: [StreamReport]
+    package var streams: [StreamReport]
     /// When the report was made, on the receiver's clock.
-    public var timestamp: NTPShortTime
+    package var timestamp: NTPShortTime
 
     /// Feedback of these values.
-    public init(sender: SynchronizationSource, streams: [StreamReport], timestamp: NTPShortTime) {
+    package init(sender: SynchronizationSource, streams: [StreamReport], timestamp: NTPShortTime) {
         self.sender = sender
         self.streams = streams
         self.timestamp = timestamp

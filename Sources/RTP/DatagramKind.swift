@@ -1,7 +1,7 @@
 import RTCShareWireFormat
 
 /// Which protocol a datagram of a shared port belongs to, by its first bytes (RFC 7983 §7, RFC 5761 §4).
-public enum DatagramKind: Hashable, Sendable {
+package enum DatagramKind: Hashable, Sendable {
     /// STUN: a first byte of 0 to 3.
     case stun
     /// ZRTP: 16 to 19.
@@ -18,7 +18,7 @@ public enum DatagramKind: Hashable, Sendable {
     case unknown
 
     /// The kind of a datagram.
-    public init(_ datagram: RawSpan) {
+    package init(_ datagram: RawSpan) {
         var reader = ByteReader(datagram)
         do {
             switch try reader.readUInt8() {

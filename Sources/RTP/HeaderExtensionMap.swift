@@ -1,5 +1,5 @@
 /// A header extension that this implementation reads and writes.
-public enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
+package enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
     /// The media identification of RFC 9143 §15: which m-line a packet belongs to.
     case mediaIdentification
     /// When the packet left its sender, 24 bits.
@@ -16,7 +16,7 @@ public enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
     case audioLevel
 
     /// The URI that `a=extmap` negotiates.
-    public var uri: String {
+    package var uri: String {
         switch self {
         case .mediaIdentification: "urn:ietf:params:rtp-hdrext:sdes:mid"
         case .transportSequenceNumber:
@@ -33,7 +33,7 @@ public enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
     static let all = allCases
 
     /// The kind with this URI; nil for one that is not known here.
-    public init?(uri: some StringProtocol) {
+    package init?(uri: some StringProtocol) {
         guard let kind = Self.allCases.first(where: { $0.uri == uri }) else { return nil }
         self = kind
     }
@@ -42,15 +42,15 @@ public enum HeaderExtensionKind: UInt8, CaseIterable, Sendable {
 /// Which id stands for which header extension, as SDP negotiated it (RFC 8285 §5).
 ///
 /// An id is 1 to 14, or up to 255 where the two-byte form is in use; 15 is never assigned (RFC 8285 §4.2).
-public struct HeaderExtensionMap: Hashable, Sendable {
+package struct HeaderExtensionMap: Hashable, Sendable {
     /// One byte for each kind, zero for a kind that is not in use: a lookup neither hashes nor allocates.
     private var ids: UInt64 = 0
 
     /// A map with nothing in use.
-    public init() {}
+    package init() {}
 
     /// The id of a kind; nil where it is not in use. Setting an id outside 1 to 255, or 15, takes the kind out of use.
-    public subscript(kind: HeaderExtensionKind) -> UInt8? {
+    package subscript(kind: HeaderExtensionKind) -> UInt8? {
         get {
             let id = UInt8(truncatingIfNeeded: ids >> shift(kind))
             return id == 0 ? nil : id
@@ -62,7 +62,7 @@ public struct HeaderExtensionMap: Hashable, Sendable {
     }
 
     /// The kind that an id stands for; nil for an id that was not negotiated.
-    public func kind(of id: UInt8) -> HeaderExtensionKind? {
+    package func kind(of id: UInt8) -> HeaderExtensionKind? {
         guard id != 0 else { return nil }
         for kind in HeaderExtensionKind.all where self[kind] == id { return kind }
         return nil

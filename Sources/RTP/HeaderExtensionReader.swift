@@ -1,18 +1,18 @@
 import RTCShareWireFormat
 
 /// One element of a header extension block: its local id and where its bytes are in the packet.
-public struct HeaderExtensionElement: Hashable, Sendable {
+package struct HeaderExtensionElement: Hashable, Sendable {
     /// The local id, as `a=extmap` assigned it.
-    public let id: UInt8
+    package let id: UInt8
     /// The element's bytes in the packet, without the id and the length; may be empty in the two-byte form.
-    public let range: Range<Int>
+    package let range: Range<Int>
 }
 
 /// Walks the elements of a header extension block, in the one-byte or the two-byte form (RFC 8285 §4.2, §4.3).
 ///
 /// A block of another profile has no elements. An element that runs past the block ends the walk: what came before it
 /// still counts, because a packet is worth more than one of its extensions.
-public struct HeaderExtensionReader: ~Escapable {
+package struct HeaderExtensionReader: ~Escapable {
     private let packet: RawSpan
     private let form: Form
     private var offset: Int
@@ -22,7 +22,7 @@ public struct HeaderExtensionReader: ~Escapable {
 
     /// A reader at the first element of the packet that `header` was parsed from.
     @_lifetime(copy packet)
-    public init(_ header: RTPHeader, in packet: RawSpan) {
+    package init(_ header: RTPHeader, in packet: RawSpan) {
         self.packet = packet
         let range = header.extensionRange.clamped(to: 0..<packet.byteCount)
         self.offset = range.lowerBound
@@ -37,7 +37,7 @@ public struct HeaderExtensionReader: ~Escapable {
 
     /// The next element; nil at the end of the block.
     @_lifetime(self: copy self)
-    public mutating func next() -> HeaderExtensionElement? {
+    package mutating func next() -> HeaderExtensionElement? {
         switch form {
         case .oneByte: nextOneByteElement()
         case .twoByte: nextTwoByteElement()
@@ -93,7 +93,7 @@ public struct HeaderExtensionReader: ~Escapable {
 
 extension RTPHeader {
     /// Where the element with a local id is in the packet that this header was parsed from; nil where there is none.
-    public func extensionElement(_ id: UInt8, in packet: RawSpan) -> Range<Int>? {
+    package func extensionElement(_ id: UInt8, in packet: RawSpan) -> Range<Int>? {
         var reader = HeaderExtensionReader(self, in: packet)
         while let element = reader.next() {
             if element.id == id { return element.range }

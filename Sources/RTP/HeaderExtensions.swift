@@ -1,30 +1,30 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// The header extensions of one packet, those that are known here; nil for what the packet doesn't carry.
-public struct HeaderExtensions: Hashable, Sendable {
+package struct HeaderExtensions: Hashable, Sendable {
     /// The media identification (RFC 9143 §15): at most 16 bytes of UTF-8 in the one-byte form.
-    public var mediaIdentification: String?
+    package var mediaIdentification: String?
     /// The transport-wide sequence number.
-    public var transportSequenceNumber: TransportSequenceNumber?
+    package var transportSequenceNumber: TransportSequenceNumber?
     /// When the packet left its sender.
-    public var absoluteSendTime: AbsoluteSendTime?
+    package var absoluteSendTime: AbsoluteSendTime?
     /// How the picture stands.
-    public var videoOrientation: VideoOrientation?
+    package var videoOrientation: VideoOrientation?
     /// How long the receiver may keep frames.
-    public var playoutDelay: PlayoutDelay?
+    package var playoutDelay: PlayoutDelay?
     /// Whether the video is a camera's or a screen's.
-    public var videoContentType: VideoContentType?
+    package var videoContentType: VideoContentType?
     /// How loud the packet's sound is.
-    public var audioLevel: AudioLevel?
+    package var audioLevel: AudioLevel?
 
     /// No extensions.
-    public init() {}
+    package init() {}
 
     /// The known extensions of the packet that `header` was parsed from, by the ids of `map`.
     ///
     /// An element whose length doesn't suit its kind is passed over. Nothing is allocated for an identification of up
     /// to 15 bytes.
-    public init(_ header: RTPHeader, in packet: RawSpan, map: HeaderExtensionMap) {
+    package init(_ header: RTPHeader, in packet: RawSpan, map: HeaderExtensionMap) {
         var reader = HeaderExtensionReader(header, in: packet)
         while let element = reader.next() {
             guard let kind = map.kind(of: element.id) else { continue }
@@ -63,22 +63,22 @@ public struct HeaderExtensions: Hashable, Sendable {
 }
 
 /// When a packet left its sender: seconds modulo 64, as 6 bits with 18 bits of fraction.
-public struct AbsoluteSendTime: Hashable, Sendable {
+package struct AbsoluteSendTime: Hashable, Sendable {
     /// The 24 bits on the wire.
-    public let rawValue: UInt32
+    package let rawValue: UInt32
 
     /// The time with these 24 bits on the wire; higher bits are left aside.
-    public init(_ rawValue: UInt32) { self.rawValue = rawValue & 0xFF_FFFF }
+    package init(_ rawValue: UInt32) { self.rawValue = rawValue & 0xFF_FFFF }
 
     /// The time that stands for an instant.
-    public init(_ instant: Instant) {
+    package init(_ instant: Instant) {
         let (seconds, rest) = instant.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let units = (seconds & 0x3F) << 18 &+ (rest << 18) / 1_000_000_000
         self.init(UInt32(truncatingIfNeeded: units))
     }
 
     /// The time from `earlier` to this one, the shorter way round: between -32 and 32 seconds.
-    public func duration(since earlier: AbsoluteSendTime) -> Duration {
+    package func duration(since earlier: AbsoluteSendTime) -> Duration {
         // Shifted up by eight bits the 24-bit circle is the 32-bit one, whose signed difference is exact.
         let difference = Int32(bitPattern: (rawValue &- earlier.rawValue) << 8) >> 8
         return .nanoseconds((Int64(difference) * 1_000_000_000) >> 18)
@@ -86,43 +86,43 @@ public struct AbsoluteSendTime: Hashable, Sendable {
 }
 
 /// How a picture stands (3GPP TS 26.114 §7.4.5): zero bits, the camera, the flip, the rotation.
-public struct VideoOrientation: RawRepresentable, Hashable, Sendable {
+package struct VideoOrientation: RawRepresentable, Hashable, Sendable {
     /// The byte on the wire.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The orientation with this byte on the wire; the four high bits are left aside.
-    public init(rawValue: UInt8) { self.rawValue = rawValue & 0x0F }
+    package init(rawValue: UInt8) { self.rawValue = rawValue & 0x0F }
 
     /// A picture that must be turned clockwise by `quarterTurns` to stand upright.
-    public init(quarterTurns: Int, isFlipped: Bool = false, isBackCamera: Bool = false) {
+    package init(quarterTurns: Int, isFlipped: Bool = false, isBackCamera: Bool = false) {
         self.init(rawValue: (isBackCamera ? 8 : 0) | (isFlipped ? 4 : 0) | UInt8(quarterTurns & 3))
     }
 
     /// Quarter turns clockwise that make the picture stand upright, 0 to 3.
-    public var quarterTurns: Int { Int(rawValue & 3) }
+    package var quarterTurns: Int { Int(rawValue & 3) }
     /// Whether the picture is mirrored left to right.
-    public var isFlipped: Bool { rawValue & 4 != 0 }
+    package var isFlipped: Bool { rawValue & 4 != 0 }
     /// Whether the camera looks away from its user.
-    public var isBackCamera: Bool { rawValue & 8 != 0 }
+    package var isBackCamera: Bool { rawValue & 8 != 0 }
 }
 
 /// The least and the greatest time that a receiver may let pass between capture and display.
-public struct PlayoutDelay: RawRepresentable, Hashable, Sendable {
+package struct PlayoutDelay: RawRepresentable, Hashable, Sendable {
     /// The 24 bits on the wire: 12 for the least and 12 for the greatest delay, each in 10 milliseconds.
-    public let rawValue: UInt32
+    package let rawValue: UInt32
 
     /// The delay with these 24 bits on the wire; higher bits are left aside.
-    public init(rawValue: UInt32) { self.rawValue = rawValue & 0xFF_FFFF }
+    package init(rawValue: UInt32) { self.rawValue = rawValue & 0xFF_FFFF }
 
     /// Delays, rounded down to 10 milliseconds and held to 40.95 seconds.
-    public init(minimum: Duration, maximum: Duration) {
+    package init(minimum: Duration, maximum: Duration) {
         self.init(rawValue: Self.units(minimum) << 12 | Self.units(maximum))
     }
 
     /// The least delay.
-    public var minimum: Duration { .milliseconds(Int(rawValue >> 12) * 10) }
+    package var minimum: Duration { .milliseconds(Int(rawValue >> 12) * 10) }
     /// The greatest delay.
-    public var maximum: Duration { .milliseconds(Int(rawValue & 0xFFF) * 10) }
+    package var maximum: Duration { .milliseconds(Int(rawValue & 0xFFF) * 10) }
 
     private static func units(_ duration: Duration) -> UInt32 {
         UInt32(min(0xFFF, max(0, duration.wholeNanoseconds / 10_000_000)))
@@ -130,7 +130,7 @@ public struct PlayoutDelay: RawRepresentable, Hashable, Sendable {
 }
 
 /// What video shows, so that a receiver can choose between smooth and sharp.
-public enum VideoContentType: UInt8, Sendable {
+package enum VideoContentType: UInt8, Sendable {
     /// A camera's picture, or not said.
     case unspecified = 0
     /// A screen.

@@ -1,14 +1,14 @@
-public import RTCShareWireFormat
+internal import RTCShareWireFormat
 
 /// Wallclock time since 1 January 1900 in 2⁻³² seconds (RFC 3550 §4).
-public struct NTPTimestamp: Hashable, Sendable {
+package struct NTPTimestamp: Hashable, Sendable {
     /// Seconds in the high half, their fraction in the low half.
-    public let rawValue: UInt64
+    package let rawValue: UInt64
     /// The timestamp with this value on the wire.
-    public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+    package init(_ rawValue: UInt64) { self.rawValue = rawValue }
 
     /// The timestamp `time` after 1 January 1970; the seconds wrap in 2036 as they do on the wire.
-    public init(sinceUnixEpoch time: Duration) {
+    package init(sinceUnixEpoch time: Duration) {
         let (seconds, attoseconds) = time.components
         let wholeSeconds = attoseconds < 0 ? seconds &- 1 : seconds
         let rest = UInt64(attoseconds < 0 ? attoseconds + 1_000_000_000_000_000_000 : attoseconds)
@@ -18,31 +18,31 @@ public struct NTPTimestamp: Hashable, Sendable {
 
     /// The time since 1 January 1970. The seconds count from 1900 where their highest bit is set and from their wrap in
     /// 2036 where it is not (RFC 4330 §3): a value stands for an instant between 1968 and 2104.
-    public var sinceUnixEpoch: Duration {
+    package var sinceUnixEpoch: Duration {
         let seconds = Int64(rawValue >> 32) + (rawValue >> 63 == 0 ? 1 << 32 : 0) - 2_208_988_800
         let nanoseconds = Int64(((rawValue & 0xFFFF_FFFF) * 1_000_000_000 + 1 << 31) >> 32)
         return .seconds(seconds) + .nanoseconds(nanoseconds)
     }
 
     /// The middle 32 bits, as reports return them: 16 bits of seconds and 16 of fraction.
-    public var middle32: NTPShortTime { NTPShortTime(UInt32(truncatingIfNeeded: rawValue >> 16)) }
+    package var middle32: NTPShortTime { NTPShortTime(UInt32(truncatingIfNeeded: rawValue >> 16)) }
 }
 
 /// A time or a time span in 1/65536 seconds, as report blocks carry it (RFC 3550 §6.4.1, LSR and DLSR).
-public struct NTPShortTime: SerialNumber {
+package struct NTPShortTime: SerialNumber {
     /// Units of 1/65536 seconds, modulo 2³².
-    public let rawValue: UInt32
+    package let rawValue: UInt32
     /// The time with this value on the wire.
-    public init(_ rawValue: UInt32) { self.rawValue = rawValue }
+    package init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
     /// A time span, held between zero and 2¹⁶ seconds.
-    public init(_ span: Duration) {
+    package init(_ span: Duration) {
         let units = max(0, span.seconds * 65536)
         self.init(UInt32(exactly: units.rounded(.down)) ?? .max)
     }
 
     /// This value as a time span.
-    public var duration: Duration {
+    package var duration: Duration {
         .nanoseconds(Int64((UInt64(rawValue) &* 1_000_000_000) >> 16))
     }
 }

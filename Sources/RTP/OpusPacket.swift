@@ -3,9 +3,9 @@ import RTCShareWireFormat
 /// What an Opus packet says of itself without decoding it (RFC 6716 §3).
 ///
 /// A value stands for a packet that keeps the rules R1 to R7 of §3.4: a decoder takes it apart without an error.
-public struct OpusPacket: Hashable, Sendable {
+package struct OpusPacket: Hashable, Sendable {
     /// What made the frames (RFC 6716 §2.1).
-    public enum Mode: Hashable, Sendable {
+    package enum Mode: Hashable, Sendable {
         /// Linear prediction, for speech.
         case silk
         /// Linear prediction below 8 kHz and the transform above it.
@@ -15,7 +15,7 @@ public struct OpusPacket: Hashable, Sendable {
     }
 
     /// Up to which frequency the sound reaches (RFC 6716 §2.1.3).
-    public enum Bandwidth: Int, Hashable, Sendable, Comparable {
+    package enum Bandwidth: Int, Hashable, Sendable, Comparable {
         /// 4 kHz.
         case narrowband = 4000
         /// 6 kHz.
@@ -28,38 +28,38 @@ public struct OpusPacket: Hashable, Sendable {
         case fullband = 20_000
 
         /// The highest frequency in hertz.
-        public var hertz: Int { rawValue }
+        package var hertz: Int { rawValue }
         /// Whether `left` is the narrower one.
-        public static func < (left: Bandwidth, right: Bandwidth) -> Bool { left.rawValue < right.rawValue }
+        package static func < (left: Bandwidth, right: Bandwidth) -> Bool { left.rawValue < right.rawValue }
     }
 
     /// What made the frames.
-    public let mode: Mode
+    package let mode: Mode
     /// Up to which frequency the sound reaches.
-    public let bandwidth: Bandwidth
+    package let bandwidth: Bandwidth
     /// Whether the frames have two channels. A decoder mixes or doubles them into as many as its user wants.
-    public let isStereo: Bool
+    package let isStereo: Bool
     /// How many frames the packet holds, 1 to 48.
-    public let frameCount: Int
+    package let frameCount: Int
     /// Samples in each channel of each frame, at 48 kHz.
-    public let samplesPerFrame: Int
+    package let samplesPerFrame: Int
     /// Bytes of padding at the end, those that say how much there is not counted.
-    public let paddingByteCount: Int
+    package let paddingByteCount: Int
 
     /// Samples in each channel of the whole packet, at 48 kHz; at most ``maximumSampleCount``.
-    public var sampleCount: Int { frameCount * samplesPerFrame }
+    package var sampleCount: Int { frameCount * samplesPerFrame }
     /// How long the packet sounds.
-    public var duration: Duration {
+    package var duration: Duration {
         .nanoseconds(Int64(sampleCount) * 1_000_000_000 / Int64(EncodedAudioFrame.clockRate))
     }
 
     /// The longest packet: 120 ms (RFC 6716 §3.4, R5).
-    public static let maximumSampleCount = 5760
+    package static let maximumSampleCount = 5760
     /// The most bytes of one frame (RFC 6716 §3.4, R2).
-    public static let maximumFrameByteCount = 1275
+    package static let maximumFrameByteCount = 1275
 
     /// Reads the table of contents of `packet`, a whole RTP payload, and checks that its frames fill it.
-    public init(parsing packet: RawSpan) throws(RTPError) {
+    package init(parsing packet: RawSpan) throws(RTPError) {
         var reader = FieldReader(packet)
         let contents = try reader.uint8(.opusTableOfContents)
         (mode, bandwidth, samplesPerFrame) = Self.configuration(contents >> 3)

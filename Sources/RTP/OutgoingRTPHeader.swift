@@ -1,27 +1,27 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// The header of a packet to be sent, written straight into the outgoing datagram (RFC 3550 §5.1, RFC 8285).
 ///
 /// The sender builds a packet in place: this header, then the payload, then padding if any; encryption follows in the
 /// same memory. Nothing here allocates.
-public struct OutgoingRTPHeader: Sendable {
+package struct OutgoingRTPHeader: Sendable {
     /// The marker bit: for video, the last packet of a frame.
-    public var marker: Bool
+    package var marker: Bool
     /// What the payload is.
-    public var payloadType: PayloadType
+    package var payloadType: PayloadType
     /// The place of the packet in its stream.
-    public var sequenceNumber: SequenceNumber
+    package var sequenceNumber: SequenceNumber
     /// The media clock at the payload's first sample.
-    public var timestamp: RTPTimestamp
+    package var timestamp: RTPTimestamp
     /// The stream that the packet belongs to.
-    public var source: SynchronizationSource
+    package var source: SynchronizationSource
     /// What the header extension carries, of the kinds that the map in ``write(to:map:)`` has ids for.
-    public var extensions: HeaderExtensions
+    package var extensions: HeaderExtensions
     /// Whether padding follows the payload, to be written with ``ByteWriter/writePadding(_:)``.
-    public var hasPadding = false
+    package var hasPadding = false
 
     /// A header without padding.
-    public init(
+    package init(
         marker: Bool, payloadType: PayloadType, sequenceNumber: SequenceNumber, timestamp: RTPTimestamp,
         source: SynchronizationSource, extensions: HeaderExtensions = HeaderExtensions()
     ) {
@@ -34,14 +34,14 @@ public struct OutgoingRTPHeader: Sendable {
     }
 
     /// Bytes that ``write(to:map:)`` writes: a multiple of four.
-    public func byteCount(map: HeaderExtensionMap) -> Int {
+    package func byteCount(map: HeaderExtensionMap) -> Int {
         let block = ExtensionBlock(extensions, map)
         return RTPHeader.fixedByteCount + (block.elementByteCount == 0 ? 0 : 4 + block.paddedByteCount)
     }
 
     /// Writes the header. Extensions whose kind has no id in `map` are left out; the two-byte form is used where an id
     /// or an element doesn't fit the one-byte form.
-    public func write(to writer: inout ByteWriter, map: HeaderExtensionMap) throws(EndOfBytes) {
+    package func write(to writer: inout ByteWriter, map: HeaderExtensionMap) throws(EndOfBytes) {
         let block = ExtensionBlock(extensions, map)
         let hasExtension = block.elementByteCount > 0
         try writer.write(UInt8(0x80 | (hasPadding ? 0x20 : 0) | (hasExtension ? 0x10 : 0)))
@@ -143,7 +143,7 @@ extension ByteWriter {
     /// Writes `count` bytes of RTP padding, 1 to 255, the last of which says how many (RFC 3550 §5.1). Zero or less
     /// writes nothing, more than 255 writes 255.
     @_lifetime(self: copy self)
-    public mutating func writePadding(_ count: Int) throws(EndOfBytes) {
+    package mutating func writePadding(_ count: Int) throws(EndOfBytes) {
         guard count > 0 else { return }
         let held = min(255, count)
         guard remaining >= held else { throw EndOfBytes(offset: offset) }

@@ -1,17 +1,17 @@
 import RTCShareWireFormat
 
 /// Says in one line what a packet is, for people who inspect a recording.
-public struct PacketExplanation: Sendable {
+package struct PacketExplanation: Sendable {
     /// Payload types whose VP8 descriptor is to be explained as well.
-    public var vp8PayloadTypes: Set<PayloadType>
+    package var vp8PayloadTypes: Set<PayloadType>
 
     /// Explanations of RTP headers and RTCP packets, and of VP8 descriptors for the given payload types.
-    public init(vp8PayloadTypes: Set<PayloadType> = []) {
+    package init(vp8PayloadTypes: Set<PayloadType> = []) {
         self.vp8PayloadTypes = vp8PayloadTypes
     }
 
     /// One line, without a line end, about a decrypted packet.
-    public func explain(_ packet: RawSpan) -> String {
+    package func explain(_ packet: RawSpan) -> String {
         do throws(RTPError) {
             switch DatagramKind(packet) {
             case .rtp: return try explainRTP(packet)

@@ -1,29 +1,29 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// An encoded VP8 frame cut into RTP payloads (RFC 7741), shared by every peer connection and by what they keep for
 /// retransmission.
 ///
 /// The frame's bytes are held once. A payload is its descriptor and a slice of those bytes, made where it is sent; what
 /// differs between peers (source, sequence numbers, timestamp offset) is not here.
-public final class PacketizedFrame: Sendable {
+package final class PacketizedFrame: Sendable {
     /// The encoded frame.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// The descriptor of the first payload; the others differ only in that they don't start a partition.
-    public let descriptor: VP8PayloadDescriptor
+    package let descriptor: VP8PayloadDescriptor
     /// Whether the frame decodes on its own.
-    public let isKeyFrame: Bool
+    package let isKeyFrame: Bool
     /// When the picture was taken, since the start of the monotonic clock.
-    public let captureTime: Duration
+    package let captureTime: Duration
     /// Columns of the picture.
-    public let width: Int
+    package let width: Int
     /// Rows of the picture.
-    public let height: Int
+    package let height: Int
     /// Quarter turns clockwise that make the picture stand upright, 0 to 3.
-    public let quarterTurns: Int
+    package let quarterTurns: Int
     /// Of which encoder it is: pictures are numbered, and build on each other, within one.
-    public let stream: Int
+    package let stream: Int
     /// How many payloads the frame is cut into, at least one.
-    public let fragmentCount: Int
+    package let fragmentCount: Int
 
     private let descriptorByteCount: Int
     /// Where the capture is on a clock that read zero at time zero.
@@ -33,7 +33,7 @@ public final class PacketizedFrame: Sendable {
     /// limit too small for the descriptor and one byte is taken as just that.
     ///
     /// Equal pieces keep the last packet of a frame from being tiny, and a pacer's packets alike.
-    public init(
+    package init(
         vp8 bytes: [UInt8], descriptor: VP8PayloadDescriptor, isKeyFrame: Bool, captureTime: Duration, width: Int,
         height: Int, quarterTurns: Int = 0, stream: Int = 0, maximumPayloadByteCount: Int
     ) {
@@ -56,7 +56,7 @@ public final class PacketizedFrame: Sendable {
     }
 
     /// Which of the frame's bytes a payload carries; `index` counts from 0 to ``fragmentCount`` - 1 and is held to that.
-    public func fragment(at index: Int) -> Range<Int> {
+    package func fragment(at index: Int) -> Range<Int> {
         let index = min(max(0, index), fragmentCount - 1)
         let (size, larger) = bytes.count.quotientAndRemainder(dividingBy: fragmentCount)
         // The first `larger` pieces have one byte more than the others.
@@ -65,13 +65,13 @@ public final class PacketizedFrame: Sendable {
     }
 
     /// Bytes of a payload, its descriptor included.
-    public func payloadByteCount(at index: Int) -> Int { descriptorByteCount + fragment(at: index).count }
+    package func payloadByteCount(at index: Int) -> Int { descriptorByteCount + fragment(at: index).count }
 
     /// Whether a payload is the frame's last, whose packet carries the marker bit (RFC 7741 §4.1).
-    public func isLastFragment(_ index: Int) -> Bool { index >= fragmentCount - 1 }
+    package func isLastFragment(_ index: Int) -> Bool { index >= fragmentCount - 1 }
 
     /// Writes a payload: its descriptor, with numbers that are moved on by so much, and its piece of the frame.
-    public func writePayload(
+    package func writePayload(
         at index: Int, numberOffset: VP8NumberOffset = .none, to writer: inout ByteWriter
     ) throws(EndOfBytes) {
         var descriptor = descriptor
@@ -84,48 +84,48 @@ public final class PacketizedFrame: Sendable {
     }
 
     /// Bytes of all payloads together, descriptors included.
-    public var payloadByteCount: Int { bytes.count + fragmentCount * descriptorByteCount }
+    package var payloadByteCount: Int { bytes.count + fragmentCount * descriptorByteCount }
 
     /// The RTP timestamp of the frame for a peer whose 90 kHz clock read `offset` at time zero (RFC 7741 §4.1).
-    public func timestamp(offset: RTPTimestamp) -> RTPTimestamp {
+    package func timestamp(offset: RTPTimestamp) -> RTPTimestamp {
         RTPTimestamp(timestamp.rawValue &+ offset.rawValue)
     }
 
     /// Ticks a second of VP8's RTP clock.
-    public static let clockRate = 90_000
+    package static let clockRate = 90_000
 }
 
 /// By how much a peer's PictureID and TL0PICIDX are ahead of those of the stream that it is sent from: they run on where it
 /// is sent from another.
-public struct VP8NumberOffset: Hashable, Sendable {
+package struct VP8NumberOffset: Hashable, Sendable {
     /// Added to the PictureID, modulo its width.
-    public var pictureID: UInt16
+    package var pictureID: UInt16
     /// Added to TL0PICIDX, modulo 256.
-    public var temporalLevelZeroIndex: UInt8
+    package var temporalLevelZeroIndex: UInt8
 
     /// The stream's own numbers.
-    public static let none = VP8NumberOffset(pictureID: 0, temporalLevelZeroIndex: 0)
+    package static let none = VP8NumberOffset(pictureID: 0, temporalLevelZeroIndex: 0)
 
     /// So much ahead.
-    public init(pictureID: UInt16, temporalLevelZeroIndex: UInt8) {
+    package init(pictureID: UInt16, temporalLevelZeroIndex: UInt8) {
         self.pictureID = pictureID
         self.temporalLevelZeroIndex = temporalLevelZeroIndex
     }
 }
 
 /// The running numbers of one encoded VP8 stream: PictureID and TL0PICIDX (RFC 7741 §4.2).
-public struct VP8PictureCounters: Sendable {
+package struct VP8PictureCounters: Sendable {
     private var pictureID: UInt16
     private var temporalLevelZeroIndex: UInt8
 
     /// Counters whose first picture has these numbers; both may start anywhere.
-    public init(pictureID: UInt16, temporalLevelZeroIndex: UInt8) {
+    package init(pictureID: UInt16, temporalLevelZeroIndex: UInt8) {
         self.pictureID = pictureID & 0x7FFF
         self.temporalLevelZeroIndex = temporalLevelZeroIndex &- 1
     }
 
     /// Counters that start at random numbers.
-    public init(using generator: inout some RandomNumberGenerator) {
+    package init(using generator: inout some RandomNumberGenerator) {
         self.init(
             pictureID: .random(in: 0...0x7FFF, using: &generator),
             temporalLevelZeroIndex: .random(in: 0...255, using: &generator))
@@ -134,7 +134,7 @@ public struct VP8PictureCounters: Sendable {
     /// The descriptor of the next picture's first payload, with a 15-bit PictureID.
     ///
     /// TL0PICIDX stands beside the layer and counts the base-layer pictures; without a layer both are left out.
-    public mutating func next(isReference: Bool, layer: VP8TemporalLayer? = .base) -> VP8PayloadDescriptor {
+    package mutating func next(isReference: Bool, layer: VP8TemporalLayer? = .base) -> VP8PayloadDescriptor {
         defer { pictureID = (pictureID &+ 1) & 0x7FFF }
         if layer?.index == 0 { temporalLevelZeroIndex &+= 1 }
         return VP8PayloadDescriptor(

@@ -1,17 +1,17 @@
 /// Puts RTCP packets together into datagrams: compound packets, or reduced-size ones where both sides agreed on them
 /// (RFC 3550 §6.1, RFC 5506).
-public struct RTCPBundleWriter: Hashable, Sendable {
+package struct RTCPBundleWriter: Hashable, Sendable {
     /// The source in whose name the packets are sent.
-    public let source: SynchronizationSource
+    package let source: SynchronizationSource
     /// The CNAME that every compound packet states.
-    public let canonicalName: String
+    package let canonicalName: String
     /// Whether `a=rtcp-rsize` was negotiated, so that feedback may go without a report.
-    public let allowsReducedSize: Bool
+    package let allowsReducedSize: Bool
     /// Most bytes of a datagram, before encryption.
-    public let maximumByteCount: Int
+    package let maximumByteCount: Int
 
     /// A writer for one source.
-    public init(
+    package init(
         source: SynchronizationSource, canonicalName: String, allowsReducedSize: Bool, maximumByteCount: Int = 1150
     ) {
         self.source = source
@@ -25,7 +25,7 @@ public struct RTCPBundleWriter: Hashable, Sendable {
     /// Where a datagram must be compound it begins with `report` and the CNAME, or with an empty receiver report and the
     /// CNAME where there is no report; the report itself is sent once. With reduced size only the first datagram, and
     /// only with a report, is compound. A packet too large for any datagram goes alone.
-    public func datagrams(report: RTCPPacket? = nil, feedback: [RTCPPacket] = []) -> [[UInt8]] {
+    package func datagrams(report: RTCPPacket? = nil, feedback: [RTCPPacket] = []) -> [[UInt8]] {
         var datagrams: [[UInt8]] = []
         var current: [UInt8] = []
         var prefixCount = 0

@@ -1,37 +1,37 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Generic NACK: packets that a receiver lacks (RFC 4585 §6.2.1).
-public struct GenericNACK: Hashable, Sendable {
+package struct GenericNACK: Hashable, Sendable {
     /// Who lacks them.
-    public var sender: SynchronizationSource
+    package var sender: SynchronizationSource
     /// The stream that they belong to.
-    public var media: SynchronizationSource
+    package var media: SynchronizationSource
     /// The packets, in the compact form of the wire.
-    public var entries: [Entry]
+    package var entries: [Entry]
 
     /// A lost packet, and which of the 16 after it are lost as well.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// PID: a lost packet.
-        public var packetID: SequenceNumber
+        package var packetID: SequenceNumber
         /// BLP: bit 0 stands for the packet after PID, bit 15 for the sixteenth after it.
-        public var followingLost: UInt16
+        package var followingLost: UInt16
 
         /// An entry of these values.
-        public init(packetID: SequenceNumber, followingLost: UInt16 = 0) {
+        package init(packetID: SequenceNumber, followingLost: UInt16 = 0) {
             self.packetID = packetID
             self.followingLost = followingLost
         }
     }
 
     /// A message of these entries.
-    public init(sender: SynchronizationSource, media: SynchronizationSource, entries: [Entry]) {
+    package init(sender: SynchronizationSource, media: SynchronizationSource, entries: [Entry]) {
         self.sender = sender
         self.media = media
         self.entries = entries
     }
 
     /// A message that names `lost`, packed best where the numbers ascend.
-    public init(
+    package init(
         sender: SynchronizationSource, media: SynchronizationSource, lost: some Sequence<SequenceNumber>
     ) {
         self.init(sender: sender, media: media, entries: [])
@@ -47,7 +47,7 @@ public struct GenericNACK: Hashable, Sendable {
     }
 
     /// The lost packets, in the order of the entries.
-    public var lost: [SequenceNumber] {
+    package var lost: [SequenceNumber] {
         var numbers: [SequenceNumber] = []
         for entry in entries {
             numbers.append(entry.packetID)
@@ -59,7 +59,7 @@ public struct GenericNACK: Hashable, Sendable {
     }
 
     /// Most entries of one message that are read: no receiver's list is longer within a datagram of usual size.
-    public static let maximumEntryCount = 512
+    package static let maximumEntryCount = 512
 
     init(_ reader: inout FieldReader) throws(RTPError) {
         sender = try reader.source(.senderSource)
@@ -77,14 +77,14 @@ public struct GenericNACK: Hashable, Sendable {
 }
 
 /// PLI: a receiver has lost what it needs to decode on (RFC 4585 §6.3.1).
-public struct PictureLossIndication: Hashable, Sendable {
+package struct PictureLossIndication: Hashable, Sendable {
     /// Who says so.
-    public var sender: SynchronizationSource
+    package var sender: SynchronizationSource
     /// The stream that it can't decode.
-    public var media: SynchronizationSource
+    package var media: SynchronizationSource
 
     /// An indication of these sources.
-    public init(sender: SynchronizationSource, media: SynchronizationSource) {
+    package init(sender: SynchronizationSource, media: SynchronizationSource) {
         self.sender = sender
         self.media = media
     }
@@ -96,33 +96,33 @@ public struct PictureLossIndication: Hashable, Sendable {
 }
 
 /// FIR: a receiver needs a key frame to begin with (RFC 5104 §4.3.1).
-public struct FullIntraRequest: Hashable, Sendable {
+package struct FullIntraRequest: Hashable, Sendable {
     /// Who asks.
-    public var sender: SynchronizationSource
+    package var sender: SynchronizationSource
     /// Not used by FIR: zero. The streams asked are in the entries.
-    public var media: SynchronizationSource
+    package var media: SynchronizationSource
     /// One for each stream that is asked.
-    public var entries: [Entry]
+    package var entries: [Entry]
 
     /// A request to one stream.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// The stream that is asked for a key frame.
-        public var source: SynchronizationSource
+        package var source: SynchronizationSource
         /// Tells a new request from a repeated one: it moves on only with a new request.
-        public var sequenceNumber: UInt8
+        package var sequenceNumber: UInt8
 
         /// An entry of these values.
-        public init(source: SynchronizationSource, sequenceNumber: UInt8) {
+        package init(source: SynchronizationSource, sequenceNumber: UInt8) {
             self.source = source
             self.sequenceNumber = sequenceNumber
         }
     }
 
     /// Most entries of one message that are read: nobody is sent so many streams.
-    public static let maximumEntryCount = 64
+    package static let maximumEntryCount = 64
 
     /// A request of these entries.
-    public init(sender: SynchronizationSource, entries: [Entry]) {
+    package init(sender: SynchronizationSource, entries: [Entry]) {
         self.sender = sender
         self.media = SynchronizationSource(0)
         self.entries = entries
@@ -145,16 +145,16 @@ public struct FullIntraRequest: Hashable, Sendable {
 }
 
 /// REMB: how much a receiver believes the path to it can carry (draft-alvestrand-rmcat-remb-03 §2.2).
-public struct ReceiverEstimatedMaximumBitrate: Hashable, Sendable {
+package struct ReceiverEstimatedMaximumBitrate: Hashable, Sendable {
     /// Who estimates.
-    public var sender: SynchronizationSource
+    package var sender: SynchronizationSource
     /// The estimate, of all the sources together.
-    public var bitrate: DataRate
+    package var bitrate: DataRate
     /// The streams that share the estimate, at most 255.
-    public var sources: [SynchronizationSource]
+    package var sources: [SynchronizationSource]
 
     /// An estimate for these sources.
-    public init(sender: SynchronizationSource, bitrate: DataRate, sources: [SynchronizationSource]) {
+    package init(sender: SynchronizationSource, bitrate: DataRate, sources: [SynchronizationSource]) {
         self.sender = sender
         self.bitrate = bitrate
         self.sources = sources

@@ -2,7 +2,7 @@ import RTCShareWireFormat
 
 extension RTCPPacket {
     /// The packet's bytes, a multiple of four.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return bytes
@@ -12,7 +12,7 @@ extension RTCPPacket {
     ///
     /// What one packet can't count goes into further ones: reports of more than 31 blocks go on in receiver reports,
     /// descriptions and farewells of more than 31 sources in packets of their own kind (RFC 3550 §6.4.1).
-    public func append(to bytes: inout [UInt8]) {
+    package func append(to bytes: inout [UInt8]) {
         switch self {
         case .senderReport(let report): report.append(to: &bytes)
         case .receiverReport(let report): report.append(to: &bytes)

@@ -1,5 +1,5 @@
 /// A packet of the RTP control protocol (RFC 3550 §6, RFC 4585 §6, RFC 5104 §4).
-public enum RTCPPacket: Hashable, Sendable {
+package enum RTCPPacket: Hashable, Sendable {
     /// SR: what a sender has sent, and what it has received.
     case senderReport(SenderReport)
     /// RR: what a receiver has received.
@@ -27,18 +27,18 @@ public enum RTCPPacket: Hashable, Sendable {
 }
 
 /// A packet kept as it came: its type is not known here, or its content is not what its type promises.
-public struct OpaqueRTCPPacket: Hashable, Sendable {
+package struct OpaqueRTCPPacket: Hashable, Sendable {
     /// PT, 192 to 223.
-    public var packetType: UInt8
+    package var packetType: UInt8
     /// The five bits after the padding bit: a count, a subtype or a feedback message type.
-    public var count: UInt8
+    package var count: UInt8
     /// What follows the first four bytes, padding left aside. Zeros fill its last word where it is written.
-    public var body: [UInt8]
+    package var body: [UInt8]
     /// Why the content could not be read; nil for a type that is not known here.
-    public var error: RTPError?
+    package var error: RTPError?
 
     /// A packet of these parts.
-    public init(packetType: UInt8, count: UInt8, body: [UInt8], error: RTPError? = nil) {
+    package init(packetType: UInt8, count: UInt8, body: [UInt8], error: RTPError? = nil) {
         self.packetType = packetType
         self.count = count
         self.body = body
@@ -73,7 +73,7 @@ extension RTCPPacket {
     ///
     /// A packet whose frame is wrong (version, length, padding) spoils all; one whose content is wrong comes out as
     /// ``opaque(_:)`` with the error, so that the others still count.
-    public static func parse(compound: RawSpan) throws(RTPError) -> [RTCPPacket] {
+    package static func parse(compound: RawSpan) throws(RTPError) -> [RTCPPacket] {
         var statuses = TransportFeedback.maximumStatusCount
         return try parse(compound: compound, statuses: &statuses)
     }
@@ -81,7 +81,7 @@ extension RTCPPacket {
     /// As ``parse(compound:)``, where `statuses` is how many packets transport-wide feedback may still report: a few bytes
     /// of it announce thousands. What it announces is taken off, and feedback that announces more than is left is not
     /// read.
-    public static func parse(compound: RawSpan, statuses: inout Int) throws(RTPError) -> [RTCPPacket] {
+    package static func parse(compound: RawSpan, statuses: inout Int) throws(RTPError) -> [RTCPPacket] {
         var packets: [RTCPPacket] = []
         var offset = 0
         guard compound.byteCount > 0 else { throw .truncated(.commonHeader, offset: 0) }
@@ -97,7 +97,7 @@ extension RTCPPacket {
     }
 
     /// Most packets that ``parse(compound:)`` takes from one datagram.
-    public static let maximumPacketCount = 128
+    package static let maximumPacketCount = 128
 }
 
 /// The common header of an RTCP packet and where its content is.

@@ -1,24 +1,24 @@
 import RTCShareWireFormat
 
 /// What a receiver says of one source that it hears (RFC 3550 §6.4.1).
-public struct ReportBlock: Hashable, Sendable {
+package struct ReportBlock: Hashable, Sendable {
     /// The source that this block is about.
-    public var source: SynchronizationSource
+    package var source: SynchronizationSource
     /// The share of packets lost since the report before, in 1/256.
-    public var fractionLost: UInt8
+    package var fractionLost: UInt8
     /// Packets lost since the beginning; negative where duplicates outnumber losses. 24 bits, signed.
-    public var cumulativeLost: Int32
+    package var cumulativeLost: Int32
     /// The highest sequence number received, with the count of its wraps in the high half.
-    public var extendedHighestSequenceNumber: UInt32
+    package var extendedHighestSequenceNumber: UInt32
     /// The interarrival jitter, in ticks of the source's clock.
-    public var jitter: UInt32
+    package var jitter: UInt32
     /// LSR: the middle of the NTP timestamp of the last sender report heard; zero for none.
-    public var lastSenderReport: NTPShortTime
+    package var lastSenderReport: NTPShortTime
     /// DLSR: the time from that report's arrival to this block; zero for none.
-    public var delaySinceLastSenderReport: NTPShortTime
+    package var delaySinceLastSenderReport: NTPShortTime
 
     /// A block of these values.
-    public init(
+    package init(
         source: SynchronizationSource, fractionLost: UInt8, cumulativeLost: Int32,
         extendedHighestSequenceNumber: UInt32, jitter: UInt32, lastSenderReport: NTPShortTime,
         delaySinceLastSenderReport: NTPShortTime
@@ -34,7 +34,7 @@ public struct ReportBlock: Hashable, Sendable {
 
     /// The round trip that this block shows to the sender it reports on, where it arrives at `now` of that sender's
     /// clock (RFC 3550 §6.4.1); nil where it answers no report or the clocks make no sense.
-    public func roundTripTime(at now: NTPTimestamp) -> Duration? {
+    package func roundTripTime(at now: NTPTimestamp) -> Duration? {
         guard lastSenderReport.rawValue != 0 else { return nil }
         let sinceReport = now.middle32.distance(from: lastSenderReport)
         let trip = sinceReport - Int(delaySinceLastSenderReport.rawValue)
@@ -61,22 +61,22 @@ public struct ReportBlock: Hashable, Sendable {
 }
 
 /// SR: what a source has sent, and how its clock stands to wallclock time (RFC 3550 §6.4.1).
-public struct SenderReport: Hashable, Sendable {
+package struct SenderReport: Hashable, Sendable {
     /// The source that reports.
-    public var source: SynchronizationSource
+    package var source: SynchronizationSource
     /// Wallclock time of the report.
-    public var ntpTimestamp: NTPTimestamp
+    package var ntpTimestamp: NTPTimestamp
     /// The same instant on the source's media clock.
-    public var rtpTimestamp: RTPTimestamp
+    package var rtpTimestamp: RTPTimestamp
     /// Packets sent since the beginning.
-    public var packetCount: UInt32
+    package var packetCount: UInt32
     /// Payload bytes sent since the beginning, without headers and padding.
-    public var octetCount: UInt32
+    package var octetCount: UInt32
     /// What the source hears of others.
-    public var reportBlocks: [ReportBlock]
+    package var reportBlocks: [ReportBlock]
 
     /// A report of these values.
-    public init(
+    package init(
         source: SynchronizationSource, ntpTimestamp: NTPTimestamp, rtpTimestamp: RTPTimestamp, packetCount: UInt32,
         octetCount: UInt32, reportBlocks: [ReportBlock] = []
     ) {
@@ -99,14 +99,14 @@ public struct SenderReport: Hashable, Sendable {
 }
 
 /// RR: what a participant that sends nothing hears of others (RFC 3550 §6.4.2).
-public struct ReceiverReport: Hashable, Sendable {
+package struct ReceiverReport: Hashable, Sendable {
     /// The participant that reports.
-    public var source: SynchronizationSource
+    package var source: SynchronizationSource
     /// What it hears.
-    public var reportBlocks: [ReportBlock]
+    package var reportBlocks: [ReportBlock]
 
     /// A report of these values.
-    public init(source: SynchronizationSource, reportBlocks: [ReportBlock] = []) {
+    package init(source: SynchronizationSource, reportBlocks: [ReportBlock] = []) {
         self.source = source
         self.reportBlocks = reportBlocks
     }

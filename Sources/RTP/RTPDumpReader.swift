@@ -1,28 +1,28 @@
 /// A packet of an rtpdump file.
-public struct RTPDumpPacket: Hashable, Sendable {
+package struct RTPDumpPacket: Hashable, Sendable {
     /// When the packet came, after the start of the recording; milliseconds are the file's grain.
-    public let time: Duration
+    package let time: Duration
     /// Whether the recorder took the packet for RTCP: the file states no RTP length for those.
-    public let isControl: Bool
+    package let isControl: Bool
     /// The length that the packet had on the wire; greater than that of `bytes` where only headers were recorded, zero
     /// for RTCP.
-    public let wireByteCount: Int
+    package let wireByteCount: Int
     /// What was recorded of the packet.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 }
 
 /// Reads the recordings of rtpdump and of browsers' RTP dumps: `#!rtpplay1.0`, a binary header, then packets.
-public struct RTPDumpReader: Sendable {
+package struct RTPDumpReader: Sendable {
     /// Where the packets came from, as the first line says it: an address and a port.
-    public let source: String
+    package let source: String
     /// When the recording began, since 1970.
-    public let start: Duration
+    package let start: Duration
 
     private let bytes: [UInt8]
     private var offset: Int
 
     /// Reads the head of a file.
-    public init(_ bytes: [UInt8]) throws(RTPError) {
+    package init(_ bytes: [UInt8]) throws(RTPError) {
         let signature = [UInt8]("#!rtpplay1.0 ".utf8)
         guard bytes.starts(with: signature) else { throw .invalid(.dumpSignature, offset: 0) }
         let line = bytes.prefix(Self.maximumLineByteCount)
@@ -44,7 +44,7 @@ public struct RTPDumpReader: Sendable {
     private static let maximumLineByteCount = 256
 
     /// The next packet; nil at the end of the file.
-    public mutating func next() throws(RTPError) -> RTPDumpPacket? {
+    package mutating func next() throws(RTPError) -> RTPDumpPacket? {
         guard offset < bytes.count else { return nil }
         var reader = FieldReader(bytes.span.bytes.extracting(offset..<bytes.count), base: offset)
         let length = Int(try reader.uint16(.dumpPacket))

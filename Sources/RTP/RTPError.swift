@@ -1,5 +1,5 @@
 /// Why bytes are not the RTP or RTCP packet that they should be.
-public enum RTPError: Error, Hashable, Sendable {
+package enum RTPError: Error, Hashable, Sendable {
     /// The bytes ended before `field` did; `offset` is where the field begins.
     case truncated(RTPField, offset: Int)
     /// `field` at `offset` has a value that the format forbids.
@@ -10,7 +10,7 @@ public enum RTPError: Error, Hashable, Sendable {
 
 extension RTPError: CustomStringConvertible {
     /// One line for people, with the field and the byte offset.
-    public var description: String {
+    package var description: String {
         switch self {
         case .truncated(let field, let offset): "the packet ends within the \(field.rawValue) at byte \(offset)"
         case .invalid(let field, let offset): "the \(field.rawValue) at byte \(offset) is not valid"
@@ -21,7 +21,7 @@ extension RTPError: CustomStringConvertible {
 }
 
 /// A field of a packet, as errors name it; the raw value is its name in the RFCs' words.
-public enum RTPField: String, Sendable {
+package enum RTPField: String, Sendable {
     /// The two version bits, always 2.
     case version
     /// The fixed header of an RTP packet.

@@ -3,41 +3,41 @@ import RTCShareWireFormat
 /// The header of a received RTP packet (RFC 3550 §5.1), with the places of what surrounds the payload.
 ///
 /// The value holds ranges of the packet that it was parsed from and no bytes of it, so parsing allocates nothing.
-public struct RTPHeader: Hashable, Sendable {
+package struct RTPHeader: Hashable, Sendable {
     /// The marker bit: for video, the last packet of a frame.
-    public let marker: Bool
+    package let marker: Bool
     /// What the payload is.
-    public let payloadType: PayloadType
+    package let payloadType: PayloadType
     /// The place of the packet in its stream.
-    public let sequenceNumber: SequenceNumber
+    package let sequenceNumber: SequenceNumber
     /// The media clock at the payload's first sample.
-    public let timestamp: RTPTimestamp
+    package let timestamp: RTPTimestamp
     /// The stream that the packet belongs to.
-    public let source: SynchronizationSource
+    package let source: SynchronizationSource
     /// How many contributing sources the packet names, at most 15.
-    public let contributingSourceCount: Int
+    package let contributingSourceCount: Int
     /// The "defined by profile" field of the header extension: which form it has. Zero where there is none.
-    public let extensionProfile: UInt16
+    package let extensionProfile: UInt16
     /// Where the header extension's elements are in the packet, without its four leading bytes; empty where there is none.
-    public let extensionRange: Range<Int>
+    package let extensionRange: Range<Int>
     /// Where the payload is in the packet, padding left aside.
-    public let payloadRange: Range<Int>
+    package let payloadRange: Range<Int>
     /// Padding bytes after the payload, the count among them.
-    public let paddingByteCount: Int
+    package let paddingByteCount: Int
 
     /// Bytes from the start of the packet to its payload.
-    public var byteCount: Int { payloadRange.lowerBound }
+    package var byteCount: Int { payloadRange.lowerBound }
 
     /// Bytes of the fixed header.
-    public static let fixedByteCount = 12
+    package static let fixedByteCount = 12
 
     /// Reads the header of `packet`, which is a whole RTP packet, decrypted.
-    public init(parsing packet: RawSpan) throws(RTPError) {
+    package init(parsing packet: RawSpan) throws(RTPError) {
         try self.init(packet, isProtected: false)
     }
 
     /// Reads the header of `packet`, which SRTP still protects: whether its payload ends in padding can't be seen.
-    public init(protected packet: RawSpan) throws(RTPError) {
+    package init(protected packet: RawSpan) throws(RTPError) {
         try self.init(packet, isProtected: true)
     }
 
@@ -80,7 +80,7 @@ public struct RTPHeader: Hashable, Sendable {
     }
 
     /// The contributing sources of the packet that this header was parsed from.
-    public func contributingSources(in packet: RawSpan) -> [SynchronizationSource] {
+    package func contributingSources(in packet: RawSpan) -> [SynchronizationSource] {
         var reader = ByteReader(packet)
         var sources: [SynchronizationSource] = []
         do {
@@ -94,7 +94,7 @@ public struct RTPHeader: Hashable, Sendable {
 
     /// The payload of the packet that this header was parsed from, borrowed; empty where `packet` is shorter than that.
     @_lifetime(copy packet)
-    public func payload(of packet: RawSpan) -> RawSpan {
+    package func payload(of packet: RawSpan) -> RawSpan {
         let range = payloadRange.clamped(to: 0..<packet.byteCount)
         return packet.extracting(range)
     }

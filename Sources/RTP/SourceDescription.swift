@@ -1,62 +1,62 @@
 /// SDES: who the sources are (RFC 3550 §6.5).
-public struct SourceDescription: Hashable, Sendable {
+package struct SourceDescription: Hashable, Sendable {
     /// What is said of each source.
-    public var chunks: [Chunk]
+    package var chunks: [Chunk]
 
     /// What is said of one source.
-    public struct Chunk: Hashable, Sendable {
+    package struct Chunk: Hashable, Sendable {
         /// The source.
-        public var source: SynchronizationSource
+        package var source: SynchronizationSource
         /// What is said of it, in order.
-        public var items: [Item]
+        package var items: [Item]
 
         /// A chunk of these items.
-        public init(source: SynchronizationSource, items: [Item]) {
+        package init(source: SynchronizationSource, items: [Item]) {
             self.source = source
             self.items = items
         }
 
         /// The CNAME, which names the participant across its sources; nil where the chunk has none.
-        public var canonicalName: String? { items.first { $0.type == Item.canonicalNameType }?.text }
+        package var canonicalName: String? { items.first { $0.type == Item.canonicalNameType }?.text }
     }
 
     /// One thing said of a source.
-    public struct Item: Hashable, Sendable {
+    package struct Item: Hashable, Sendable {
         /// 1 for CNAME, others as RFC 3550 §12.2 and its registry number them; never 0.
-        public var type: UInt8
+        package var type: UInt8
         /// The value: UTF-8 for the items of RFC 3550, at most 255 bytes.
-        public var value: [UInt8]
+        package var value: [UInt8]
 
         /// An item with these bytes.
-        public init(type: UInt8, value: [UInt8]) {
+        package init(type: UInt8, value: [UInt8]) {
             self.type = type
             self.value = value
         }
 
         /// The value as text, with what is not UTF-8 replaced.
-        public var text: String { String(decoding: value, as: UTF8.self) }
+        package var text: String { String(decoding: value, as: UTF8.self) }
 
         /// The type of a CNAME item (RFC 3550 §6.5.1).
-        public static let canonicalNameType: UInt8 = 1
+        package static let canonicalNameType: UInt8 = 1
     }
 
     /// Most items of one chunk that are read, far more than there are kinds in RFC 3550 §6.5: one of two bytes takes many
     /// more in memory.
-    public static let maximumItemCount = 32
+    package static let maximumItemCount = 32
 
     /// A description of these chunks.
-    public init(chunks: [Chunk]) {
+    package init(chunks: [Chunk]) {
         self.chunks = chunks
     }
 
     /// The description that every participant sends: the CNAME of one source.
-    public init(source: SynchronizationSource, canonicalName: String) {
+    package init(source: SynchronizationSource, canonicalName: String) {
         let item = Item(type: Item.canonicalNameType, value: [UInt8](canonicalName.utf8))
         self.init(chunks: [Chunk(source: source, items: [item])])
     }
 
     /// The CNAME of a source; nil where it is not said.
-    public func canonicalName(of source: SynchronizationSource) -> String? {
+    package func canonicalName(of source: SynchronizationSource) -> String? {
         chunks.first { $0.source == source }?.canonicalName
     }
 
@@ -85,14 +85,14 @@ public struct SourceDescription: Hashable, Sendable {
 }
 
 /// BYE: sources that leave (RFC 3550 §6.6).
-public struct Goodbye: Hashable, Sendable {
+package struct Goodbye: Hashable, Sendable {
     /// The sources that leave, at most 31.
-    public var sources: [SynchronizationSource]
+    package var sources: [SynchronizationSource]
     /// Why, for people; nil where nothing is said. At most 255 bytes of UTF-8 are sent.
-    public var reason: String?
+    package var reason: String?
 
     /// A farewell of these sources.
-    public init(sources: [SynchronizationSource], reason: String? = nil) {
+    package init(sources: [SynchronizationSource], reason: String? = nil) {
         self.sources = sources
         self.reason = reason
     }
@@ -108,18 +108,18 @@ public struct Goodbye: Hashable, Sendable {
 }
 
 /// APP: something that only an application understands (RFC 3550 §6.7).
-public struct ApplicationPacket: Hashable, Sendable {
+package struct ApplicationPacket: Hashable, Sendable {
     /// Five bits for the application.
-    public var subtype: UInt8
+    package var subtype: UInt8
     /// The source that sends it.
-    public var source: SynchronizationSource
+    package var source: SynchronizationSource
     /// Four ASCII characters, the first in the high byte.
-    public var name: UInt32
+    package var name: UInt32
     /// A multiple of four bytes for the application.
-    public var data: [UInt8]
+    package var data: [UInt8]
 
     /// A packet of these values.
-    public init(subtype: UInt8, source: SynchronizationSource, name: UInt32, data: [UInt8]) {
+    package init(subtype: UInt8, source: SynchronizationSource, name: UInt32, data: [UInt8]) {
         self.subtype = subtype
         self.source = source
         self.name = name

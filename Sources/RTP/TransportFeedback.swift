@@ -2,23 +2,23 @@ import RTCShareWireFormat
 
 /// Transport-wide feedback: which packets of a transport arrived, and when
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01 §3.1).
-public struct TransportFeedback: Hashable, Sendable {
+package struct TransportFeedback: Hashable, Sendable {
     /// Who received the packets.
-    public var sender: SynchronizationSource
+    package var sender: SynchronizationSource
     /// A stream of the transport: any will do.
-    public var media: SynchronizationSource
+    package var media: SynchronizationSource
     /// The number of the first packet that is reported.
-    public var baseSequenceNumber: TransportSequenceNumber
+    package var baseSequenceNumber: TransportSequenceNumber
     /// The receiver's clock, in 64 milliseconds: what the first difference counts from. 24 bits, signed.
-    public var referenceTime: Int32
+    package var referenceTime: Int32
     /// Counts feedback packets, so that their loss shows.
-    public var feedbackPacketCount: UInt8
+    package var feedbackPacketCount: UInt8
     /// For each packet from the base on: nil where it did not arrive, else the time since the arrival reported before
     /// it (for the first, since the reference time) in 250 microseconds.
-    public var deltas: [Int16?]
+    package var deltas: [Int16?]
 
     /// Feedback of these values.
-    public init(
+    package init(
         sender: SynchronizationSource, media: SynchronizationSource, baseSequenceNumber: TransportSequenceNumber,
         referenceTime: Int32, feedbackPacketCount: UInt8, deltas: [Int16?]
     ) {
@@ -31,15 +31,15 @@ public struct TransportFeedback: Hashable, Sendable {
     }
 
     /// One packet that feedback reports.
-    public struct PacketResult: Hashable, Sendable {
+    package struct PacketResult: Hashable, Sendable {
         /// The packet.
-        public let sequenceNumber: TransportSequenceNumber
+        package let sequenceNumber: TransportSequenceNumber
         /// When it arrived, on the receiver's clock, which wraps each 2³⁰ seconds or so; nil where it did not arrive.
-        public let arrival: Duration?
+        package let arrival: Duration?
     }
 
     /// The packets reported, in the order of their numbers.
-    public var results: [PacketResult] {
+    package var results: [PacketResult] {
         var ticks = Int64(referenceTime) * Self.ticksPerReference
         var number = baseSequenceNumber
         var results: [PacketResult] = []
@@ -55,14 +55,14 @@ public struct TransportFeedback: Hashable, Sendable {
 
     /// The time between the reference times of two feedback packets, the shorter way round their 24 bits: what to add
     /// to arrivals of this packet to set them beside those of `earlier`.
-    public func referenceDuration(since earlier: TransportFeedback) -> Duration {
+    package func referenceDuration(since earlier: TransportFeedback) -> Duration {
         let difference = ((referenceTime &- earlier.referenceTime) << 8) >> 8
         return .milliseconds(Int64(difference) * 64)
     }
 
     /// Most packets that one feedback packet reports, and all of one compound. A few chunks could announce 65535; no
     /// receiver that reports every second or oftener comes near this.
-    public static let maximumStatusCount = 16384
+    package static let maximumStatusCount = 16384
 
     /// 64 milliseconds in units of 250 microseconds.
     static let ticksPerReference: Int64 = 256

@@ -1,20 +1,20 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Makes a receiver's transport-wide feedback out of the arrivals since the feedback before
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01 §3.1).
 ///
 /// Numbers between the last one reported and the first new arrival are reported as not received, so that a loss on the
 /// border of two feedback packets is seen.
-public struct TransportFeedbackBuilder: Sendable {
+package struct TransportFeedbackBuilder: Sendable {
     /// A packet that arrived.
-    public struct Arrival: Hashable, Sendable {
+    package struct Arrival: Hashable, Sendable {
         /// Its number.
-        public let sequenceNumber: TransportSequenceNumber
+        package let sequenceNumber: TransportSequenceNumber
         /// When it arrived.
-        public let instant: Instant
+        package let instant: Instant
 
         /// The arrival of a packet.
-        public init(sequenceNumber: TransportSequenceNumber, instant: Instant) {
+        package init(sequenceNumber: TransportSequenceNumber, instant: Instant) {
             self.sequenceNumber = sequenceNumber
             self.instant = instant
         }
@@ -29,7 +29,7 @@ public struct TransportFeedbackBuilder: Sendable {
     private var feedbackPacketCount: UInt8 = 0
 
     /// A builder of packets of at most `maximumByteCount` bytes, held to 64 at least.
-    public init(sender: SynchronizationSource, maximumByteCount: Int = 1000) {
+    package init(sender: SynchronizationSource, maximumByteCount: Int = 1000) {
         self.sender = sender
         self.maximumByteCount = max(64, maximumByteCount)
     }
@@ -39,7 +39,7 @@ public struct TransportFeedbackBuilder: Sendable {
     ///
     /// A packet that arrived late is reported together with all that arrived after it, so that nothing is ever reported
     /// as lost that was reported as received before.
-    public mutating func makeFeedback(for arrivals: [Arrival], media: SynchronizationSource) -> [TransportFeedback] {
+    package mutating func makeFeedback(for arrivals: [Arrival], media: SynchronizationSource) -> [TransportFeedback] {
         var ticks: [Int64: Int64] = [:]
         for arrival in arrivals {
             let number = unwrapper.unwrap(arrival.sequenceNumber)

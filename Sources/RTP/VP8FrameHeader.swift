@@ -1,22 +1,22 @@
 import RTCShareWireFormat
 
 /// What the first bytes of a VP8 frame say without decoding it (RFC 7741 §4.3, RFC 6386 §9.1).
-public struct VP8FrameHeader: Hashable, Sendable {
+package struct VP8FrameHeader: Hashable, Sendable {
     /// Whether the frame decodes on its own.
-    public let isKeyFrame: Bool
+    package let isKeyFrame: Bool
     /// The bitstream version: 0 to 3 are defined.
-    public let version: UInt8
+    package let version: UInt8
     /// Whether the frame is meant to be shown.
-    public let isShown: Bool
+    package let isShown: Bool
     /// Bytes of the first partition.
-    public let firstPartitionByteCount: Int
+    package let firstPartitionByteCount: Int
     /// Width in pixels, of a key frame; zero for others.
-    public let width: Int
+    package let width: Int
     /// Height in pixels, of a key frame; zero for others.
-    public let height: Int
+    package let height: Int
 
     /// Reads the header at the start of a frame: three bytes, and seven more of a key frame.
-    public init(parsing frame: RawSpan) throws(RTPError) {
+    package init(parsing frame: RawSpan) throws(RTPError) {
         var reader = FieldReader(frame)
         let tag = try reader.uint24(.frameHeader)
         // The tag's 24 bits are little-endian: the first byte, on top here, holds its low bits.

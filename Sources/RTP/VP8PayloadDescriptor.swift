@@ -1,24 +1,24 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// The bytes that stand before each piece of a VP8 frame (RFC 7741 §4.2).
-public struct VP8PayloadDescriptor: Hashable, Sendable {
+package struct VP8PayloadDescriptor: Hashable, Sendable {
     /// N: no other frame refers to this one, so that it can be dropped without harm.
-    public var isNonReference: Bool
+    package var isNonReference: Bool
     /// S: the piece begins a partition of the frame.
-    public var startsPartition: Bool
+    package var startsPartition: Bool
     /// PID: which partition the piece begins in, 0 to 7.
-    public var partitionIndex: UInt8
+    package var partitionIndex: UInt8
     /// The picture ID; nil where the sender numbers no pictures.
-    public var pictureID: VP8PictureID?
+    package var pictureID: VP8PictureID?
     /// TL0PICIDX: which base-layer frame this frame is, or depends on.
-    public var temporalLevelZeroIndex: UInt8?
+    package var temporalLevelZeroIndex: UInt8?
     /// TID and Y: the temporal layer; nil where there are none.
-    public var temporalLayer: VP8TemporalLayer?
+    package var temporalLayer: VP8TemporalLayer?
     /// KEYIDX: which key frame this frame depends on, 0 to 31.
-    public var keyFrameIndex: UInt8?
+    package var keyFrameIndex: UInt8?
 
     /// A descriptor with the given fields; the indices are held to their widths.
-    public init(
+    package init(
         startsPartition: Bool, partitionIndex: UInt8 = 0, isNonReference: Bool = false,
         pictureID: VP8PictureID? = nil, temporalLevelZeroIndex: UInt8? = nil,
         temporalLayer: VP8TemporalLayer? = nil, keyFrameIndex: UInt8? = nil
@@ -33,7 +33,7 @@ public struct VP8PayloadDescriptor: Hashable, Sendable {
     }
 
     /// Moves its numbers on.
-    public mutating func add(_ offset: VP8NumberOffset) {
+    package mutating func add(_ offset: VP8NumberOffset) {
         switch pictureID {
         case .long(let number): pictureID = .long((number &+ offset.pictureID) & 0x7FFF)
         case .short(let number): pictureID = .short((number &+ UInt8(truncatingIfNeeded: offset.pictureID)) & 0x7F)
@@ -43,10 +43,10 @@ public struct VP8PayloadDescriptor: Hashable, Sendable {
     }
 
     /// Whether the piece is the first of its frame.
-    public var startsFrame: Bool { startsPartition && partitionIndex == 0 }
+    package var startsFrame: Bool { startsPartition && partitionIndex == 0 }
 
     /// Bytes on the wire: 1 to 6.
-    public var byteCount: Int {
+    package var byteCount: Int {
         guard hasExtension else { return 1 }
         var count = 2
         if let pictureID { count += pictureID.isLong ? 2 : 1 }
@@ -60,7 +60,7 @@ public struct VP8PayloadDescriptor: Hashable, Sendable {
     }
 
     /// Reads the descriptor at the start of an RTP payload; the VP8 bytes follow it at `byteCount`, the second value.
-    public static func parse(_ payload: RawSpan) throws(RTPError) -> (descriptor: Self, byteCount: Int) {
+    package static func parse(_ payload: RawSpan) throws(RTPError) -> (descriptor: Self, byteCount: Int) {
         var reader = FieldReader(payload)
         let first = try reader.uint8(.payloadDescriptor)
         var descriptor = Self(
@@ -88,7 +88,7 @@ public struct VP8PayloadDescriptor: Hashable, Sendable {
     }
 
     /// Writes the descriptor: ``byteCount`` bytes.
-    public func write(to writer: inout ByteWriter) throws(EndOfBytes) {
+    package func write(to writer: inout ByteWriter) throws(EndOfBytes) {
         try writer.write(
             UInt8(
                 (hasExtension ? 0x80 : 0) | (isNonReference ? 0x20 : 0) | (startsPartition ? 0x10 : 0)
@@ -111,14 +111,14 @@ public struct VP8PayloadDescriptor: Hashable, Sendable {
 }
 
 /// A running number of pictures, in 7 or in 15 bits (RFC 7741 §4.2).
-public enum VP8PictureID: Hashable, Sendable {
+package enum VP8PictureID: Hashable, Sendable {
     /// Seven bits.
     case short(UInt8)
     /// Fifteen bits.
     case long(UInt16)
 
     /// The number.
-    public var value: UInt16 {
+    package var value: UInt16 {
         switch self {
         case .short(let number): UInt16(number & 0x7F)
         case .long(let number): number & 0x7FFF
@@ -126,10 +126,10 @@ public enum VP8PictureID: Hashable, Sendable {
     }
 
     /// Whether the number has 15 bits.
-    public var isLong: Bool { if case .long = self { true } else { false } }
+    package var isLong: Bool { if case .long = self { true } else { false } }
 
     /// The number of the next picture, around the wrap of its width.
-    public var next: VP8PictureID {
+    package var next: VP8PictureID {
         switch self {
         case .short(let number): .short((number &+ 1) & 0x7F)
         case .long(let number): .long((number &+ 1) & 0x7FFF)
@@ -137,7 +137,7 @@ public enum VP8PictureID: Hashable, Sendable {
     }
 
     /// The signed way from `other` to this number, the shorter way round this number's width.
-    public func distance(from other: VP8PictureID) -> Int {
+    package func distance(from other: VP8PictureID) -> Int {
         let modulus = isLong ? 0x8000 : 0x80
         let difference = (Int(value) - Int(other.value)) & (modulus - 1)
         return difference < modulus / 2 ? difference : difference - modulus
@@ -145,18 +145,18 @@ public enum VP8PictureID: Hashable, Sendable {
 }
 
 /// A temporal layer of a VP8 frame (RFC 7741 §4.2): without the higher layers the lower ones still decode.
-public struct VP8TemporalLayer: Hashable, Sendable {
+package struct VP8TemporalLayer: Hashable, Sendable {
     /// TID: 0 for the base layer, to 3.
-    public let index: UInt8
+    package let index: UInt8
     /// Y: the frame depends on base-layer frames only, so that a receiver can switch up to this layer here.
-    public let dependsOnBaseOnly: Bool
+    package let dependsOnBaseOnly: Bool
 
     /// A layer; the index is held to two bits.
-    public init(index: UInt8, dependsOnBaseOnly: Bool = false) {
+    package init(index: UInt8, dependsOnBaseOnly: Bool = false) {
         self.index = index & 3
         self.dependsOnBaseOnly = dependsOnBaseOnly
     }
 
     /// The base layer.
-    public static let base = VP8TemporalLayer(index: 0)
+    package static let base = VP8TemporalLayer(index: 0)
 }

@@ -50,14 +50,14 @@ public struct SDPError: Error, Hashable, Sendable {
     public let rule: Rule
 
     /// An error at a line.
-    public init(line: Int, text: String, rule: Rule) {
+    package init(line: Int, text: String, rule: Rule) {
         self.line = line
         self.text = SDPError.printable(text)
         self.rule = rule
     }
 
     /// An error at a line of a description.
-    public init(_ line: SDPLine, rule: Rule) {
+    package init(_ line: SDPLine, rule: Rule) {
         self.init(line: line.number, text: line.description, rule: rule)
     }
 }

@@ -1,19 +1,19 @@
 /// One line of a description, kept as it was written.
-public struct SDPLine: Sendable {
+package struct SDPLine: Sendable {
     /// The letter before the `=`, in ASCII.
-    public let type: UInt8
+    package let type: UInt8
     /// What follows the `=`.
-    public let value: String
+    package let value: String
     /// Where the line stands in the text that it was parsed from, counted from 1; 0 for a line that was not parsed.
-    public let number: Int
+    package let number: Int
 
     /// A line of a description that is being built.
-    public init(_ type: Unicode.Scalar, _ value: String) {
+    package init(_ type: Unicode.Scalar, _ value: String) {
         self.init(type: UInt8(truncatingIfNeeded: type.value), value: value, number: 0)
     }
 
     /// An attribute line; without a value it is a flag.
-    public init(attribute name: String, _ value: String? = nil) {
+    package init(attribute name: String, _ value: String? = nil) {
         self.init("a", value.map { "\(name):\($0)" } ?? name)
     }
 
@@ -24,14 +24,14 @@ public struct SDPLine: Sendable {
     }
 
     /// The name of an attribute: what stands before the first colon of an `a=` line; nil for other lines.
-    public var attributeName: Substring? {
+    package var attributeName: Substring? {
         guard type == UInt8(ascii: "a") else { return nil }
         let bytes = value.utf8
         return value[..<(bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex)]
     }
 
     /// The value of an attribute: what follows the first colon; nil for a flag and for other lines.
-    public var attributeValue: Substring? {
+    package var attributeValue: Substring? {
         guard type == UInt8(ascii: "a"), let colon = value.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         return value[value.utf8.index(after: colon)...]
     }
@@ -39,12 +39,12 @@ public struct SDPLine: Sendable {
 
 extension SDPLine: Hashable {
     /// Whether two lines say the same, wherever they stand.
-    public static func == (left: SDPLine, right: SDPLine) -> Bool {
+    package static func == (left: SDPLine, right: SDPLine) -> Bool {
         left.type == right.type && left.value == right.value
     }
 
     /// Hashes what the line says.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(type)
         hasher.combine(value)
     }
@@ -52,38 +52,38 @@ extension SDPLine: Hashable {
 
 extension SDPLine: CustomStringConvertible {
     /// The line without its end.
-    public var description: String { "\(Unicode.Scalar(type))=\(value)" }
+    package var description: String { "\(Unicode.Scalar(type))=\(value)" }
 }
 
 /// Lines of a session or of a media section, with the attributes among them found by name (RFC 8866 §5.13).
-public protocol SDPSection {
+package protocol SDPSection {
     /// Every line of the section in order, without the `m=` line.
     var lines: [SDPLine] { get set }
 }
 
 extension SDPSection {
     /// The first attribute line of a name.
-    public func attribute(_ name: String) -> SDPLine? {
+    package func attribute(_ name: String) -> SDPLine? {
         lines.first { $0.hasAttributeName(name) }
     }
 
     /// Every attribute line of a name, in order.
-    public func attributes(_ name: String) -> [SDPLine] {
+    package func attributes(_ name: String) -> [SDPLine] {
         lines.filter { $0.hasAttributeName(name) }
     }
 
     /// Whether an attribute of this name is there.
-    public func has(_ name: String) -> Bool {
+    package func has(_ name: String) -> Bool {
         attribute(name) != nil
     }
 
     /// Adds an attribute line at the end.
-    public mutating func append(attribute name: String, _ value: String? = nil) {
+    package mutating func append(attribute name: String, _ value: String? = nil) {
         lines.append(SDPLine(attribute: name, value))
     }
 
     /// The value of the first line of a type.
-    public func value(of type: Unicode.Scalar) -> String? {
+    package func value(of type: Unicode.Scalar) -> String? {
         line(type)?.value
     }
 

@@ -4,12 +4,12 @@
 /// writing reproduces a description, whatever extensions it holds.
 public struct SessionDescription: Hashable, Sendable, SDPSection {
     /// The lines before the first `m=`, `v=` included.
-    public var lines: [SDPLine]
+    package var lines: [SDPLine]
     /// The media sections in order.
-    public var media: [MediaDescription]
+    package var media: [MediaDescription]
 
     /// A description with no media yet.
-    public init(origin: Origin, sessionName: String = "-", timing: String = "0 0") {
+    package init(origin: Origin, sessionName: String = "-", timing: String = "0 0") {
         lines = [
             SDPLine("v", "0"), SDPLine("o", origin.description), SDPLine("s", sessionName), SDPLine("t", timing),
         ]
@@ -22,19 +22,19 @@ public struct SessionDescription: Hashable, Sendable, SDPSection {
     }
 
     /// Who made the description, and which version of it this is (RFC 8866 §5.2). Nil only where ``lines`` was changed.
-    public var origin: Origin? { value(of: "o").flatMap(Origin.init) }
+    package var origin: Origin? { value(of: "o").flatMap(Origin.init) }
 
     /// The `s=` line's value, nil where there is none.
-    public var sessionName: String? { value(of: "s") }
+    package var sessionName: String? { value(of: "s") }
 
     /// When the session runs (RFC 8866 §5.9); nil where there is no `t=` line.
-    public var timing: Timing? { value(of: "t").flatMap(Timing.init) }
+    package var timing: Timing? { value(of: "t").flatMap(Timing.init) }
 
     /// The connection data of the session (RFC 8866 §5.7).
-    public var connection: ConnectionData? { value(of: "c").flatMap(ConnectionData.init) }
+    package var connection: ConnectionData? { value(of: "c").flatMap(ConnectionData.init) }
 
     /// The session's `b=` lines.
-    public var bandwidths: [Bandwidth] { lines.compactMap(Bandwidth.init) }
+    package var bandwidths: [Bandwidth] { lines.compactMap(Bandwidth.init) }
 }
 
 extension SessionDescription: CustomStringConvertible {
@@ -51,24 +51,24 @@ extension SessionDescription: CustomStringConvertible {
 }
 
 /// A media section: an `m=` line and what follows it (RFC 8866 §5.14).
-public struct MediaDescription: Hashable, Sendable, SDPSection {
+package struct MediaDescription: Hashable, Sendable, SDPSection {
     /// The `m=` line as it was written.
-    public let line: SDPLine
+    package let line: SDPLine
     /// `audio`, `video`, `application` or another kind.
-    public let kind: String
+    package let kind: String
     /// The transport port; 0 rejects the section (or, with `a=bundle-only`, leaves it to its bundle).
-    public let port: UInt16
+    package let port: UInt16
     /// How many ports follow one another; nil where the line does not say.
-    public let portCount: Int?
+    package let portCount: Int?
     /// Such as `UDP/TLS/RTP/SAVPF`.
-    public let `protocol`: String
+    package let `protocol`: String
     /// Payload types of RTP, other names for other protocols.
-    public let formats: [String]
+    package let formats: [String]
     /// The lines after the `m=` line.
-    public var lines: [SDPLine]
+    package var lines: [SDPLine]
 
     /// A section with no lines yet.
-    public init(kind: String, port: UInt16, protocol: String, formats: [String]) {
+    package init(kind: String, port: UInt16, protocol: String, formats: [String]) {
         self.kind = kind
         self.port = port
         self.portCount = nil
@@ -102,12 +102,12 @@ public struct MediaDescription: Hashable, Sendable, SDPSection {
     }
 
     /// The section's own connection data; where it has none, the session's holds.
-    public var connection: ConnectionData? { value(of: "c").flatMap(ConnectionData.init) }
+    package var connection: ConnectionData? { value(of: "c").flatMap(ConnectionData.init) }
 
     /// The section's `b=` lines.
-    public var bandwidths: [Bandwidth] { lines.compactMap(Bandwidth.init) }
+    package var bandwidths: [Bandwidth] { lines.compactMap(Bandwidth.init) }
 
     /// Whether the port rejects the section (RFC 3264 §6): 0, and not only there because a bundle carries it
     /// (RFC 9143 §6).
-    public var isRejected: Bool { port == 0 && !has("bundle-only") }
+    package var isRejected: Bool { port == 0 && !has("bundle-only") }
 }

@@ -1,18 +1,18 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// The `o=` line: who made a description, and which of that session's versions it is (RFC 8866 §5.2).
-public struct Origin: Hashable, Sendable, CustomStringConvertible {
+package struct Origin: Hashable, Sendable, CustomStringConvertible {
     /// The user's name, `-` for none.
-    public let username: String
+    package let username: String
     /// Digits that name the session.
-    public let sessionID: String
+    package let sessionID: String
     /// Digits that grow with each new description of the session.
-    public let sessionVersion: String
+    package let sessionVersion: String
     /// Network type, address type and address.
-    public let connection: ConnectionData
+    package let connection: ConnectionData
 
     /// An origin as WebRTC writes it: no user and no real address (RFC 9429 §5.2.1).
-    public init(sessionID: UInt64, sessionVersion: UInt64) {
+    package init(sessionID: UInt64, sessionVersion: UInt64) {
         username = "-"
         self.sessionID = String(sessionID)
         self.sessionVersion = String(sessionVersion)
@@ -31,27 +31,27 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The value of the line.
-    public var description: String { "\(username) \(sessionID) \(sessionVersion) \(connection)" }
+    package var description: String { "\(username) \(sessionID) \(sessionVersion) \(connection)" }
 }
 
 /// The value of a `c=` line (RFC 8866 §5.7).
-public struct ConnectionData: Hashable, Sendable, CustomStringConvertible {
+package struct ConnectionData: Hashable, Sendable, CustomStringConvertible {
     /// `IN`.
-    public let networkType: String
+    package let networkType: String
     /// `IP4` or `IP6`.
-    public let addressType: String
+    package let addressType: String
     /// An address or a name; for multicast with its scope.
-    public let address: String
+    package let address: String
 
     /// Internet connection data.
-    public init(addressType: String, address: String) {
+    package init(addressType: String, address: String) {
         networkType = "IN"
         self.addressType = addressType
         self.address = address
     }
 
     /// The connection data of an address.
-    public init(_ address: IPAddress) {
+    package init(_ address: IPAddress) {
         self.init(addressType: address.isV4 ? "IP4" : "IP6", address: "\(address)")
     }
 
@@ -64,15 +64,15 @@ public struct ConnectionData: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The value of the line.
-    public var description: String { "\(networkType) \(addressType) \(address)" }
+    package var description: String { "\(networkType) \(addressType) \(address)" }
 }
 
 /// The value of a `t=` line, in seconds since 1900; 0 means unbounded (RFC 8866 §5.9).
-public struct Timing: Hashable, Sendable {
+package struct Timing: Hashable, Sendable {
     /// When the session begins.
-    public let start: UInt64
+    package let start: UInt64
     /// When it ends.
-    public let stop: UInt64
+    package let stop: UInt64
 
     init?(_ value: String) {
         let fields = value.fields
@@ -84,11 +84,11 @@ public struct Timing: Hashable, Sendable {
 }
 
 /// A `b=` line (RFC 8866 §5.8).
-public struct Bandwidth: Hashable, Sendable {
+package struct Bandwidth: Hashable, Sendable {
     /// `AS`, `TIAS`, `CT` or another name.
-    public let type: String
+    package let type: String
     /// The number as written: kilobits a second, but bits a second for `TIAS` (RFC 3890 §6.2).
-    public let value: UInt64
+    package let value: UInt64
 
     init?(_ line: SDPLine) {
         guard line.type == UInt8(ascii: "b") else { return nil }
@@ -99,7 +99,7 @@ public struct Bandwidth: Hashable, Sendable {
     }
 
     /// The rate, where the type is one of a rate that this project knows.
-    public var rate: DataRate? {
+    package var rate: DataRate? {
         switch type {
         case "TIAS": .bitsPerSecond(value)
         case "AS", "CT": .kilobitsPerSecond(Int(clamping: min(value, UInt64(Int32.max))))

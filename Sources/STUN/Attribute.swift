@@ -1,33 +1,33 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// The code and the words of an error response (RFC 8489 §14.8).
-public struct ErrorCode: Hashable, Sendable {
+package struct ErrorCode: Hashable, Sendable {
     /// 300 to 699.
-    public let code: Int
+    package let code: Int
     /// Words for a person.
-    public let reason: String
+    package let reason: String
 
     /// A code with its words.
-    public init(code: Int, reason: String) {
+    package init(code: Int, reason: String) {
         self.code = code
         self.reason = reason
     }
 
     /// The request lacks what it must hold.
-    public static let badRequest = ErrorCode(code: 400, reason: "Bad Request")
+    package static let badRequest = ErrorCode(code: 400, reason: "Bad Request")
     /// The request's integrity or user name is wrong.
-    public static let unauthenticated = ErrorCode(code: 401, reason: "Unauthenticated")
+    package static let unauthenticated = ErrorCode(code: 401, reason: "Unauthenticated")
     /// The request holds a comprehension-required attribute that is not known here.
-    public static let unknownAttribute = ErrorCode(code: 420, reason: "Unknown Attribute")
+    package static let unknownAttribute = ErrorCode(code: 420, reason: "Unknown Attribute")
     /// The server wants another nonce (RFC 8489 §9.2.4).
-    public static let staleNonce = ErrorCode(code: 438, reason: "Stale Nonce")
+    package static let staleNonce = ErrorCode(code: 438, reason: "Stale Nonce")
     /// Both agents take themselves for the controlling, or the controlled, one (RFC 8445 §7.3.1.1).
-    public static let roleConflict = ErrorCode(code: 487, reason: "Role Conflict")
+    package static let roleConflict = ErrorCode(code: 487, reason: "Role Conflict")
 }
 
 /// One attribute of a message. MESSAGE-INTEGRITY and FINGERPRINT are no attributes here: they come from and go to the
 /// message as a whole.
-public enum Attribute: Hashable, Sendable {
+package enum Attribute: Hashable, Sendable {
     /// MAPPED-ADDRESS.
     case mappedAddress(TransportAddress)
     /// XOR-MAPPED-ADDRESS, in the clear.
@@ -92,7 +92,7 @@ public enum Attribute: Hashable, Sendable {
     case unknown(AttributeType, [UInt8])
 
     /// The attribute's number.
-    public var type: AttributeType {
+    package var type: AttributeType {
         switch self {
         case .mappedAddress: .mappedAddress
         case .xorMappedAddress: .xorMappedAddress

@@ -1,87 +1,87 @@
 /// The number of an attribute (IANA "STUN Attributes").
-public struct AttributeType: RawRepresentable, Hashable, Sendable {
+package struct AttributeType: RawRepresentable, Hashable, Sendable {
     /// The number on the wire.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// The attribute with this number.
-    public init(rawValue: UInt16) {
+    package init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
     /// Whether an agent that does not know the attribute must refuse the message (RFC 8489 §14).
-    public var isComprehensionRequired: Bool { rawValue < 0x8000 }
+    package var isComprehensionRequired: Bool { rawValue < 0x8000 }
 
     /// MAPPED-ADDRESS, RFC 8489 §14.1.
-    public static let mappedAddress = AttributeType(rawValue: 0x0001)
+    package static let mappedAddress = AttributeType(rawValue: 0x0001)
     /// USERNAME, RFC 8489 §14.3.
-    public static let username = AttributeType(rawValue: 0x0006)
+    package static let username = AttributeType(rawValue: 0x0006)
     /// MESSAGE-INTEGRITY, RFC 8489 §14.5.
-    public static let messageIntegrity = AttributeType(rawValue: 0x0008)
+    package static let messageIntegrity = AttributeType(rawValue: 0x0008)
     /// ERROR-CODE, RFC 8489 §14.8.
-    public static let errorCode = AttributeType(rawValue: 0x0009)
+    package static let errorCode = AttributeType(rawValue: 0x0009)
     /// UNKNOWN-ATTRIBUTES, RFC 8489 §14.13.
-    public static let unknownAttributes = AttributeType(rawValue: 0x000A)
+    package static let unknownAttributes = AttributeType(rawValue: 0x000A)
     /// REALM, RFC 8489 §14.9.
-    public static let realm = AttributeType(rawValue: 0x0014)
+    package static let realm = AttributeType(rawValue: 0x0014)
     /// NONCE, RFC 8489 §14.10.
-    public static let nonce = AttributeType(rawValue: 0x0015)
+    package static let nonce = AttributeType(rawValue: 0x0015)
     /// XOR-MAPPED-ADDRESS, RFC 8489 §14.2.
-    public static let xorMappedAddress = AttributeType(rawValue: 0x0020)
+    package static let xorMappedAddress = AttributeType(rawValue: 0x0020)
     /// PRIORITY, RFC 8445 §16.1.
-    public static let priority = AttributeType(rawValue: 0x0024)
+    package static let priority = AttributeType(rawValue: 0x0024)
     /// USE-CANDIDATE, RFC 8445 §16.1.
-    public static let useCandidate = AttributeType(rawValue: 0x0025)
+    package static let useCandidate = AttributeType(rawValue: 0x0025)
     /// SOFTWARE, RFC 8489 §14.14.
-    public static let software = AttributeType(rawValue: 0x8022)
+    package static let software = AttributeType(rawValue: 0x8022)
     /// FINGERPRINT, RFC 8489 §14.7.
-    public static let fingerprint = AttributeType(rawValue: 0x8028)
+    package static let fingerprint = AttributeType(rawValue: 0x8028)
     /// ICE-CONTROLLED, RFC 8445 §16.1.
-    public static let iceControlled = AttributeType(rawValue: 0x8029)
+    package static let iceControlled = AttributeType(rawValue: 0x8029)
     /// ICE-CONTROLLING, RFC 8445 §16.1.
-    public static let iceControlling = AttributeType(rawValue: 0x802A)
+    package static let iceControlling = AttributeType(rawValue: 0x802A)
     /// CHANNEL-NUMBER, RFC 8656 §18.1.
-    public static let channelNumber = AttributeType(rawValue: 0x000C)
+    package static let channelNumber = AttributeType(rawValue: 0x000C)
     /// LIFETIME, RFC 8656 §18.2.
-    public static let lifetime = AttributeType(rawValue: 0x000D)
+    package static let lifetime = AttributeType(rawValue: 0x000D)
     /// XOR-PEER-ADDRESS, RFC 8656 §18.3.
-    public static let xorPeerAddress = AttributeType(rawValue: 0x0012)
+    package static let xorPeerAddress = AttributeType(rawValue: 0x0012)
     /// DATA, RFC 8656 §18.4.
-    public static let data = AttributeType(rawValue: 0x0013)
+    package static let data = AttributeType(rawValue: 0x0013)
     /// XOR-RELAYED-ADDRESS, RFC 8656 §18.5.
-    public static let xorRelayedAddress = AttributeType(rawValue: 0x0016)
+    package static let xorRelayedAddress = AttributeType(rawValue: 0x0016)
     /// REQUESTED-ADDRESS-FAMILY, RFC 8656 §18.6.
-    public static let requestedAddressFamily = AttributeType(rawValue: 0x0017)
+    package static let requestedAddressFamily = AttributeType(rawValue: 0x0017)
     /// EVEN-PORT, RFC 8656 §18.7.
-    public static let evenPort = AttributeType(rawValue: 0x0018)
+    package static let evenPort = AttributeType(rawValue: 0x0018)
     /// REQUESTED-TRANSPORT, RFC 8656 §18.8.
-    public static let requestedTransport = AttributeType(rawValue: 0x0019)
+    package static let requestedTransport = AttributeType(rawValue: 0x0019)
     /// DONT-FRAGMENT, RFC 8656 §18.9.
-    public static let dontFragment = AttributeType(rawValue: 0x001A)
+    package static let dontFragment = AttributeType(rawValue: 0x001A)
     /// MESSAGE-INTEGRITY-SHA256, RFC 8489 §14.6.
-    public static let messageIntegritySHA256 = AttributeType(rawValue: 0x001C)
+    package static let messageIntegritySHA256 = AttributeType(rawValue: 0x001C)
     /// PASSWORD-ALGORITHM, RFC 8489 §14.12.
-    public static let passwordAlgorithm = AttributeType(rawValue: 0x001D)
+    package static let passwordAlgorithm = AttributeType(rawValue: 0x001D)
     /// USERHASH, RFC 8489 §14.4.
-    public static let userhash = AttributeType(rawValue: 0x001E)
+    package static let userhash = AttributeType(rawValue: 0x001E)
     /// RESERVATION-TOKEN, RFC 8656 §18.10.
-    public static let reservationToken = AttributeType(rawValue: 0x0022)
+    package static let reservationToken = AttributeType(rawValue: 0x0022)
     /// ADDITIONAL-ADDRESS-FAMILY, RFC 8656 §18.11.
-    public static let additionalAddressFamily = AttributeType(rawValue: 0x8000)
+    package static let additionalAddressFamily = AttributeType(rawValue: 0x8000)
     /// ADDRESS-ERROR-CODE, RFC 8656 §18.12.
-    public static let addressErrorCode = AttributeType(rawValue: 0x8001)
+    package static let addressErrorCode = AttributeType(rawValue: 0x8001)
     /// PASSWORD-ALGORITHMS, RFC 8489 §14.11.
-    public static let passwordAlgorithms = AttributeType(rawValue: 0x8002)
+    package static let passwordAlgorithms = AttributeType(rawValue: 0x8002)
     /// ALTERNATE-DOMAIN, RFC 8489 §14.16.
-    public static let alternateDomain = AttributeType(rawValue: 0x8003)
+    package static let alternateDomain = AttributeType(rawValue: 0x8003)
     /// ICMP, RFC 8656 §18.13.
-    public static let icmp = AttributeType(rawValue: 0x8004)
+    package static let icmp = AttributeType(rawValue: 0x8004)
     /// ALTERNATE-SERVER, RFC 8489 §14.15.
-    public static let alternateServer = AttributeType(rawValue: 0x8023)
+    package static let alternateServer = AttributeType(rawValue: 0x8023)
 }
 
 extension AttributeType: CustomStringConvertible {
     /// The attribute's name where it is known here, else its number.
-    public var description: String {
+    package var description: String {
         switch self {
         case .mappedAddress: "MAPPED-ADDRESS"
         case .username: "USERNAME"

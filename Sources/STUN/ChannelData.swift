@@ -1,25 +1,25 @@
 import RTCShareWireFormat
 
 /// ChannelData: application data under the number of a channel, with four bytes before it (RFC 8656 §12.4).
-public struct ChannelData: Hashable, Sendable {
+package struct ChannelData: Hashable, Sendable {
     /// The channel.
-    public let channel: ChannelNumber
+    package let channel: ChannelNumber
     /// Where the application data lies among the bytes that were read.
-    public let payload: Range<Int>
+    package let payload: Range<Int>
 
     /// Bytes before the application data.
-    public static let headerByteCount = 4
+    package static let headerByteCount = 4
     /// The most application data that the length field can tell, in bytes.
-    public static let payloadLimit = Int(UInt16.max)
+    package static let payloadLimit = Int(UInt16.max)
 
     /// Whether the first byte is that of ChannelData (RFC 7983 §7).
-    public static func isChannelData(_ bytes: RawSpan) -> Bool {
+    package static func isChannelData(_ bytes: RawSpan) -> Bool {
         bytes.byteCount >= headerByteCount && bytes.unsafeLoad(fromByteOffset: 0, as: UInt8.self) & 0xF0 == 0x40
     }
 
     /// Reads a datagram, or a frame of ``StreamFramer``; what follows the announced length is padding. Nil for a
     /// channel that cannot be, and for fewer bytes than announced.
-    public init?(parsing bytes: RawSpan) {
+    package init?(parsing bytes: RawSpan) {
         var reader = ByteReader(bytes)
         guard let number = try? reader.readUInt16(), let channel = ChannelNumber(rawValue: number),
             let byteCount = try? reader.readUInt16(), Int(byteCount) <= reader.remaining
@@ -30,7 +30,7 @@ public struct ChannelData: Hashable, Sendable {
 
     /// The whole message; nil where the data is longer than ``payloadLimit``. Over a stream it is padded to a multiple
     /// of four bytes, over UDP it is not (RFC 8656 §12.5).
-    public static func encoded(_ payload: RawSpan, channel: ChannelNumber, isPadded: Bool) -> [UInt8]? {
+    package static func encoded(_ payload: RawSpan, channel: ChannelNumber, isPadded: Bool) -> [UInt8]? {
         guard let byteCount = UInt16(exactly: payload.byteCount) else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(headerByteCount + payload.byteCount + 3)

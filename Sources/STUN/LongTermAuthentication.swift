@@ -1,7 +1,7 @@
 internal import RTCShareCryptography
 
 /// Why a server's challenge cannot be met.
-public enum ChallengeError: Error, Hashable, Sendable {
+package enum ChallengeError: Error, Hashable, Sendable {
     /// REALM or NONCE is missing.
     case incomplete
     /// The nonce says that password algorithms were offered, yet they are not there, or none is known: somebody on the
@@ -12,15 +12,15 @@ public enum ChallengeError: Error, Hashable, Sendable {
 }
 
 /// What a client knows of a server's challenge, and the key that follows from it (RFC 8489 §9.2).
-public struct LongTermAuthentication: Sendable {
+package struct LongTermAuthentication: Sendable {
     /// What the server asked for. Its offer of algorithms is sent back so that a change of it on the way is noticed.
-    public let challenge: LongTermChallenge
+    package let challenge: LongTermChallenge
     /// The realm that the server named.
-    public var realm: String { challenge.realm }
+    package var realm: String { challenge.realm }
     /// The nonce to be used.
-    public var nonce: [UInt8] { challenge.nonce }
+    package var nonce: [UInt8] { challenge.nonce }
     /// Which integrity attribute requests bear and responses must bear.
-    public let integrity: IntegrityAlgorithm
+    package let integrity: IntegrityAlgorithm
 
     private let username: String
     private let key: [UInt8]
@@ -38,13 +38,13 @@ public struct LongTermAuthentication: Sendable {
     }
 
     /// Meets the challenge of a 401 or 438 response.
-    public init(_ credentials: LongTermCredentials, challenge: STUNMessage) throws(ChallengeError) {
+    package init(_ credentials: LongTermCredentials, challenge: STUNMessage) throws(ChallengeError) {
         guard let challenge = LongTermChallenge(challenge) else { throw .incomplete }
         try self.init(credentials, challenge: challenge)
     }
 
     /// Meets a challenge that was met before.
-    public init(_ credentials: LongTermCredentials, challenge: LongTermChallenge) throws(ChallengeError) {
+    package init(_ credentials: LongTermCredentials, challenge: LongTermChallenge) throws(ChallengeError) {
         let features = Self.securityFeatures(of: challenge.nonce)
         let known = challenge.passwordAlgorithms.first { $0 == .sha256 || $0 == .md5 }
         if features.contains(.passwordAlgorithms), known == nil { throw .weakened }
@@ -66,7 +66,7 @@ public struct LongTermAuthentication: Sendable {
     }
 
     /// The request's bytes, with who asks and with integrity.
-    public func encode(_ request: STUNMessage) throws(STUNError) -> [UInt8] {
+    package func encode(_ request: STUNMessage) throws(STUNError) -> [UInt8] {
         var request = request
         request.attributes.append(userhash.map { .userhash($0) } ?? .username(username))
         request.attributes.append(.realm(realm))
@@ -79,7 +79,7 @@ public struct LongTermAuthentication: Sendable {
     }
 
     /// Whether the server made this message with the same key.
-    public func isAuthentic(_ message: STUNMessage) -> Bool {
+    package func isAuthentic(_ message: STUNMessage) -> Bool {
         message.isAuthentic(key: key, integrity: integrity)
     }
 

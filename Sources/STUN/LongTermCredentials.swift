@@ -1,15 +1,15 @@
 internal import Foundation
 
 /// A user name and a password for a server (RFC 8489 §9.2). No description of it shows the password.
-public struct LongTermCredentials: Hashable, Sendable {
+package struct LongTermCredentials: Hashable, Sendable {
     /// The user name, as it is sent.
-    public let username: String
+    package let username: String
     /// The password, prepared.
     let password: String
 
     /// Credentials as a person typed them: both are prepared with SASLprep (RFC 4013), which leaves ASCII as it is.
     /// Nil where either is empty, or holds control characters, or where the user name is over 508 bytes.
-    public init?(username: String, password: String) {
+    package init?(username: String, password: String) {
         guard let username = Self.prepared(username), username.utf8.count <= 508,
             let password = Self.prepared(password)
         else { return nil }
@@ -41,9 +41,9 @@ public struct LongTermCredentials: Hashable, Sendable {
 
 extension LongTermCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The user name alone.
-    public var description: String { "\(username), with a password" }
+    package var description: String { "\(username), with a password" }
     /// The user name alone.
-    public var debugDescription: String { description }
+    package var debugDescription: String { description }
     /// The user name alone.
-    public var customMirror: Mirror { Mirror(self, children: ["username": username]) }
+    package var customMirror: Mirror { Mirror(self, children: ["username": username]) }
 }

@@ -1,20 +1,20 @@
 /// The number of a channel (RFC 8656 §12).
-public struct ChannelNumber: RawRepresentable, Hashable, Sendable {
+package struct ChannelNumber: RawRepresentable, Hashable, Sendable {
     /// 0x4000 to 0x4FFF.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// The channel with this number; nil outside ``range``.
-    public init?(rawValue: UInt16) {
+    package init?(rawValue: UInt16) {
         guard Self.range.contains(rawValue) else { return nil }
         self.rawValue = rawValue
     }
 
     /// What a client may bind; what goes up to 0x7FFF is reserved.
-    public static let range: ClosedRange<UInt16> = 0x4000...0x4FFF
+    package static let range: ClosedRange<UInt16> = 0x4000...0x4FFF
 }
 
 /// The family of an address, as TURN names it (RFC 8656 §18.6).
-public enum AddressFamily: UInt8, Hashable, Sendable {
+package enum AddressFamily: UInt8, Hashable, Sendable {
     /// IPv4.
     case v4 = 1
     /// IPv6.
@@ -22,32 +22,32 @@ public enum AddressFamily: UInt8, Hashable, Sendable {
 }
 
 /// A protocol between a relay and its peers, by its number in IP headers (RFC 8656 §18.8).
-public struct RequestedTransport: RawRepresentable, Hashable, Sendable {
+package struct RequestedTransport: RawRepresentable, Hashable, Sendable {
     /// The number in IP headers.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
 
     /// The protocol with this number.
-    public init(rawValue: UInt8) {
+    package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// UDP.
-    public static let udp = RequestedTransport(rawValue: 17)
+    package static let udp = RequestedTransport(rawValue: 17)
     /// TCP (RFC 6062).
-    public static let tcp = RequestedTransport(rawValue: 6)
+    package static let tcp = RequestedTransport(rawValue: 6)
 }
 
 /// What a relay heard about a datagram that it sent on (RFC 8656 §18.13).
-public struct ICMPError: Hashable, Sendable {
+package struct ICMPError: Hashable, Sendable {
     /// The ICMP type, 0 to 127.
-    public let type: UInt8
+    package let type: UInt8
     /// The ICMP code, 0 to 511.
-    public let code: UInt16
+    package let code: UInt16
     /// The path's packet size in bytes, where that is what the error is about.
-    public let data: UInt32
+    package let data: UInt32
 
     /// An error; what does not fit the fields is cut off.
-    public init(type: UInt8, code: UInt16, data: UInt32 = 0) {
+    package init(type: UInt8, code: UInt16, data: UInt32 = 0) {
         self.type = type & 0x7F
         self.code = code & 0x1FF
         self.data = data

@@ -1,5 +1,5 @@
 /// Why bytes are no STUN message, or a message could not be written. Offsets count bytes from the message's start.
-public enum STUNError: Error, Hashable, Sendable {
+package enum STUNError: Error, Hashable, Sendable {
     /// Fewer than the 20 bytes of a header.
     case truncatedHeader(byteCount: Int)
     /// The two top bits are set or the magic cookie differs (RFC 8489 §5).
@@ -22,7 +22,7 @@ public enum STUNError: Error, Hashable, Sendable {
 
 extension STUNError: CustomStringConvertible {
     /// What is wrong and where.
-    public var description: String {
+    package var description: String {
         switch self {
         case .truncatedHeader(let byteCount): "STUN header: \(byteCount) bytes, 20 needed"
         case .notSTUN: "not a STUN message: top bits or magic cookie differ"

@@ -1,116 +1,116 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// The first attribute of each type is the one that counts (RFC 8489 §14).
 extension STUNMessage {
     /// The address that the sender of a success response saw: XOR-MAPPED-ADDRESS, else MAPPED-ADDRESS.
-    public var mappedAddress: TransportAddress? {
+    package var mappedAddress: TransportAddress? {
         first { if case .xorMappedAddress(let value) = $0 { value } else { nil } }
             ?? first { if case .mappedAddress(let value) = $0 { value } else { nil } }
     }
 
     /// USERNAME.
-    public var username: String? {
+    package var username: String? {
         first { if case .username(let value) = $0 { value } else { nil } }
     }
 
     /// ERROR-CODE.
-    public var errorCode: ErrorCode? {
+    package var errorCode: ErrorCode? {
         first { if case .errorCode(let value) = $0 { value } else { nil } }
     }
 
     /// SOFTWARE.
-    public var software: String? {
+    package var software: String? {
         first { if case .software(let value) = $0 { value } else { nil } }
     }
 
     /// PRIORITY.
-    public var priority: UInt32? {
+    package var priority: UInt32? {
         first { if case .priority(let value) = $0 { value } else { nil } }
     }
 
     /// Whether USE-CANDIDATE is there.
-    public var usesCandidate: Bool {
+    package var usesCandidate: Bool {
         attributes.contains(.useCandidate)
     }
 
     /// The tie-breaker of ICE-CONTROLLING.
-    public var iceControlling: UInt64? {
+    package var iceControlling: UInt64? {
         first { if case .iceControlling(let value) = $0 { value } else { nil } }
     }
 
     /// The tie-breaker of ICE-CONTROLLED.
-    public var iceControlled: UInt64? {
+    package var iceControlled: UInt64? {
         first { if case .iceControlled(let value) = $0 { value } else { nil } }
     }
 
     /// XOR-RELAYED-ADDRESS.
-    public var relayedAddress: TransportAddress? {
+    package var relayedAddress: TransportAddress? {
         first { if case .xorRelayedAddress(let value) = $0 { value } else { nil } }
     }
 
     /// XOR-PEER-ADDRESS.
-    public var peerAddress: TransportAddress? {
+    package var peerAddress: TransportAddress? {
         first { if case .xorPeerAddress(let value) = $0 { value } else { nil } }
     }
 
     /// LIFETIME.
-    public var lifetime: Duration? {
+    package var lifetime: Duration? {
         first { if case .lifetime(let value) = $0 { value } else { nil } }
     }
 
     /// REALM.
-    public var realm: String? {
+    package var realm: String? {
         first { if case .realm(let value) = $0 { value } else { nil } }
     }
 
     /// NONCE.
-    public var nonce: [UInt8]? {
+    package var nonce: [UInt8]? {
         first { if case .nonce(let value) = $0 { value } else { nil } }
     }
 
     /// CHANNEL-NUMBER.
-    public var channelNumber: ChannelNumber? {
+    package var channelNumber: ChannelNumber? {
         first { if case .channelNumber(let value) = $0 { value } else { nil } }
     }
 
     /// DATA.
-    public var data: [UInt8]? {
+    package var data: [UInt8]? {
         first { if case .data(let value) = $0 { value } else { nil } }
     }
 
     /// ICMP.
-    public var icmp: ICMPError? {
+    package var icmp: ICMPError? {
         first { if case .icmp(let value) = $0 { value } else { nil } }
     }
 
     /// ALTERNATE-SERVER.
-    public var alternateServer: TransportAddress? {
+    package var alternateServer: TransportAddress? {
         first { if case .alternateServer(let value) = $0 { value } else { nil } }
     }
 
     /// ALTERNATE-DOMAIN.
-    public var alternateDomain: String? {
+    package var alternateDomain: String? {
         first { if case .alternateDomain(let value) = $0 { value } else { nil } }
     }
 
     /// PASSWORD-ALGORITHMS.
-    public var passwordAlgorithms: [PasswordAlgorithm]? {
+    package var passwordAlgorithms: [PasswordAlgorithm]? {
         first { if case .passwordAlgorithms(let value) = $0 { value } else { nil } }
     }
 
     /// PASSWORD-ALGORITHM.
-    public var passwordAlgorithm: PasswordAlgorithm? {
+    package var passwordAlgorithm: PasswordAlgorithm? {
         first { if case .passwordAlgorithm(let value) = $0 { value } else { nil } }
     }
 
     /// USERHASH.
-    public var userhash: [UInt8]? {
+    package var userhash: [UInt8]? {
         first { if case .userhash(let value) = $0 { value } else { nil } }
     }
 
     /// Comprehension-required attributes that are not known here: a request with any is refused with error 420, a
     /// response with any is discarded (RFC 8489 §6.3).
-    public var unknownRequiredAttributes: [AttributeType] {
+    package var unknownRequiredAttributes: [AttributeType] {
         var types: [AttributeType] = []
         for case .unknown(let type, _) in attributes where type.isComprehensionRequired && !types.contains(type) {
             types.append(type)
@@ -120,7 +120,7 @@ extension STUNMessage {
 
     /// Where the value of the first attribute of a type lies among the bytes of a message that was parsed, for who wants
     /// it uncopied.
-    public static func range(of type: AttributeType, in message: RawSpan) -> Range<Int>? {
+    package static func range(of type: AttributeType, in message: RawSpan) -> Range<Int>? {
         var reader = ByteReader(message)
         do throws(EndOfBytes) {
             try reader.skip(headerByteCount)

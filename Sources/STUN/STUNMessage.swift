@@ -1,8 +1,8 @@
-public import RTCShareCryptography
+package import RTCShareCryptography
 import RTCShareWireFormat
 
 /// What a message is in its transaction (RFC 8489 §5).
-public enum MessageClass: UInt16, Hashable, Sendable {
+package enum MessageClass: UInt16, Hashable, Sendable {
     /// Asks for a response.
     case request = 0x000
     /// Asks for none.
@@ -14,56 +14,56 @@ public enum MessageClass: UInt16, Hashable, Sendable {
 }
 
 /// What a message is about: Binding, or one of the methods of TURN.
-public struct Method: RawRepresentable, Hashable, Sendable {
+package struct Method: RawRepresentable, Hashable, Sendable {
     /// The number; RFC 8489 §18.2 lets methods go up to 0xFF, so that the first byte stays below 4.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// The method with this number.
-    public init(rawValue: UInt16) {
+    package init(rawValue: UInt16) {
         self.rawValue = rawValue & 0xFFF
     }
 
     /// Binding, RFC 8489 §3.
-    public static let binding = Method(rawValue: 0x001)
+    package static let binding = Method(rawValue: 0x001)
     /// Allocate, RFC 8656 §7.
-    public static let allocate = Method(rawValue: 0x003)
+    package static let allocate = Method(rawValue: 0x003)
     /// Refresh, RFC 8656 §8.
-    public static let refresh = Method(rawValue: 0x004)
+    package static let refresh = Method(rawValue: 0x004)
     /// Send, RFC 8656 §11: an indication to the server.
-    public static let send = Method(rawValue: 0x006)
+    package static let send = Method(rawValue: 0x006)
     /// Data, RFC 8656 §11: an indication from the server.
-    public static let data = Method(rawValue: 0x007)
+    package static let data = Method(rawValue: 0x007)
     /// CreatePermission, RFC 8656 §10.
-    public static let createPermission = Method(rawValue: 0x008)
+    package static let createPermission = Method(rawValue: 0x008)
     /// ChannelBind, RFC 8656 §12.
-    public static let channelBind = Method(rawValue: 0x009)
+    package static let channelBind = Method(rawValue: 0x009)
 }
 
 /// A STUN message (RFC 8489).
 ///
 /// A parsed message remembers what its MESSAGE-INTEGRITY covers, so that ``isAuthentic(key:)`` can be asked once the
 /// user name has said which key applies.
-public struct STUNMessage: Sendable {
+package struct STUNMessage: Sendable {
     /// What it is in its transaction.
-    public let messageClass: MessageClass
+    package let messageClass: MessageClass
     /// What it is about.
-    public let method: Method
+    package let method: Method
     /// Its transaction.
-    public let transactionID: TransactionID
+    package let transactionID: TransactionID
     /// Its attributes in their order, but for MESSAGE-INTEGRITY, what follows that, and FINGERPRINT.
-    public var attributes: [Attribute]
+    package var attributes: [Attribute]
     /// Whether the message came with a FINGERPRINT, which then was right.
-    public private(set) var hasFingerprint = false
+    package private(set) var hasFingerprint = false
 
     private var integrity: Integrity?
     private var integritySHA256: Integrity?
 
     /// Bytes 4 to 7 of every message.
-    public static let magicCookie: UInt32 = 0x2112_A442
+    package static let magicCookie: UInt32 = 0x2112_A442
     /// Bytes in a header.
-    public static let headerByteCount = 20
+    package static let headerByteCount = 20
     /// A message with more attributes is refused.
-    public static let attributeLimit = 64
+    package static let attributeLimit = 64
 
     private static let fingerprintMask: UInt32 = 0x5354_554E
 
@@ -82,7 +82,7 @@ public struct STUNMessage: Sendable {
     }
 
     /// A message to be sent.
-    public init(
+    package init(
         _ messageClass: MessageClass, method: Method = .binding, transactionID: TransactionID,
         attributes: [Attribute] = []
     ) {
@@ -94,7 +94,7 @@ public struct STUNMessage: Sendable {
 
     /// Whether bytes that came over a shared port are STUN (RFC 7983 §7, RFC 8489 §6.3): first byte 0 to 3, the
     /// cookie, at least a header.
-    public static func isSTUN(_ bytes: RawSpan) -> Bool {
+    package static func isSTUN(_ bytes: RawSpan) -> Bool {
         guard bytes.byteCount >= headerByteCount else { return false }
         var reader = ByteReader(bytes)
         guard let type = try? reader.readUInt32(), let cookie = try? reader.readUInt32() else { return false }
@@ -102,7 +102,7 @@ public struct STUNMessage: Sendable {
     }
 
     /// Reads one message that fills `bytes`; a FINGERPRINT is checked, MESSAGE-INTEGRITY is kept for later.
-    public init(parsing bytes: RawSpan) throws(STUNError) {
+    package init(parsing bytes: RawSpan) throws(STUNError) {
         guard bytes.byteCount >= Self.headerByteCount else { throw .truncatedHeader(byteCount: bytes.byteCount) }
         guard Self.isSTUN(bytes) else { throw .notSTUN }
         let header: (type: UInt16, length: Int, transactionID: TransactionID)
@@ -192,11 +192,11 @@ public struct STUNMessage: Sendable {
 
 extension STUNMessage {
     /// Whether the message came with an integrity attribute of either kind.
-    public var hasIntegrity: Bool { integrity != nil || integritySHA256 != nil }
+    package var hasIntegrity: Bool { integrity != nil || integritySHA256 != nil }
 
     /// Whether the message came with an integrity attribute of this kind that was made with `key`: the password's
     /// UTF-8 for short-term credentials, else ``longTermKey(username:realm:password:algorithm:)`` (RFC 8489 §14.5).
-    public func isAuthentic(key: [UInt8], integrity algorithm: IntegrityAlgorithm = .sha1) -> Bool {
+    package func isAuthentic(key: [UInt8], integrity algorithm: IntegrityAlgorithm = .sha1) -> Bool {
         guard let integrity = algorithm == .sha1 ? integrity : integritySHA256,
             let code = try? algorithm.hashFunction.authenticationCode(
                 key: key.span.bytes, message: integrity.covered.span.bytes)
@@ -207,7 +207,7 @@ extension STUNMessage {
 
     /// The key of long-term credentials (RFC 8489 §9.2.2): the hash of the three, joined by colons. The three are taken
     /// as they are: ``LongTermCredentials`` prepares what a person typed.
-    public static func longTermKey(
+    package static func longTermKey(
         username: String, realm: String, password: String, algorithm: HashFunction = .md5
     ) throws(STUNError) -> [UInt8] {
         do {
@@ -219,7 +219,7 @@ extension STUNMessage {
 
     /// The message's bytes, with the integrity attribute of this kind where a key is given, and with FINGERPRINT where
     /// asked for.
-    public func encoded(
+    package func encoded(
         integrityKey: [UInt8]? = nil, integrity: IntegrityAlgorithm = .sha1, fingerprint: Bool = true
     ) throws(STUNError) -> [UInt8] {
         try encoded(integrityKey: integrityKey, integrity: integrity, fingerprint: fingerprint, padding: 0)

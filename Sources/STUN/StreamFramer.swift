@@ -2,19 +2,19 @@ import RTCShareWireFormat
 
 /// Takes the bytes of a TCP or TLS connection to a TURN server apart into STUN messages and ChannelData
 /// (RFC 8656 §12.5).
-public struct StreamFramer: Sendable {
+package struct StreamFramer: Sendable {
     private var buffer: [UInt8] = []
     private var start = 0
     private var isBroken = false
 
     /// A framer at the start of a connection.
-    public init() {}
+    package init() {}
 
     /// Bytes that wait for the rest of their frame: never more than a frame, once ``next()`` has returned nil.
-    public var bufferedByteCount: Int { buffer.count - start }
+    package var bufferedByteCount: Int { buffer.count - start }
 
     /// Takes in what the connection brought.
-    public mutating func append(_ bytes: RawSpan) {
+    package mutating func append(_ bytes: RawSpan) {
         guard !isBroken else { return }
         if start > 0 {
             buffer.removeFirst(start)
@@ -25,7 +25,7 @@ public struct StreamFramer: Sendable {
 
     /// The next whole frame, padding included; nil where more bytes are needed. What begins neither message is an
     /// error, after which the connection is of no more use: where frames begin is lost.
-    public mutating func next() throws(STUNError) -> [UInt8]? {
+    package mutating func next() throws(STUNError) -> [UInt8]? {
         guard !isBroken else { throw .notSTUN }
         guard bufferedByteCount >= 4 else { return nil }
         let length = Int(buffer[start + 2]) << 8 | Int(buffer[start + 3])

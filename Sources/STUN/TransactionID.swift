@@ -1,5 +1,5 @@
 /// The 96 random bits that tie a response to its request (RFC 8489 §5).
-public struct TransactionID: Hashable, Sendable {
+package struct TransactionID: Hashable, Sendable {
     /// The first four bytes.
     let high: UInt32
     /// The other eight.
@@ -12,7 +12,7 @@ public struct TransactionID: Hashable, Sendable {
 
     /// An identifier drawn from `generator`, which must be cryptographically strong: who can guess the identifier can
     /// answer for a STUN server.
-    public init(using generator: inout some RandomNumberGenerator) {
+    package init(using generator: inout some RandomNumberGenerator) {
         high = UInt32(truncatingIfNeeded: generator.next() as UInt64)
         low = generator.next()
     }

@@ -4,19 +4,19 @@ internal import RTCShareCOpenSSL
 ///
 /// Kept as PEM text, so that it is a plain value which a session file can hold. The private key is a secret: it is in
 /// no description, and what it is written to must be readable by its owner alone.
-public struct Certificate: Hashable, Sendable {
+package struct Certificate: Hashable, Sendable {
     /// The certificate in PEM.
-    public let certificatePEM: String
+    package let certificatePEM: String
     /// The private key in PEM (PKCS #8, not encrypted). Secret.
-    public let privateKeyPEM: String
+    package let privateKeyPEM: String
     /// The certificate in DER.
-    public let derBytes: [UInt8]
+    package let derBytes: [UInt8]
     /// The subject's common name; empty where it has none.
-    public let commonName: String
+    package let commonName: String
     /// Begin of validity, in seconds since 1970-01-01 UTC.
-    public let notBefore: Int64
+    package let notBefore: Int64
     /// End of validity, in seconds since 1970-01-01 UTC.
-    public let notAfter: Int64
+    package let notAfter: Int64
 
     /// A new self-signed certificate with a new ECDSA key on P-256.
     ///
@@ -24,7 +24,7 @@ public struct Certificate: Hashable, Sendable {
     ///   - commonName: subject and issuer; 1 to 64 characters. It should name neither user nor machine.
     ///   - notBefore: begin of validity in Unix seconds; a day before now forgives a peer's slow clock.
     ///   - notAfter: end of validity in Unix seconds, after `notBefore`.
-    public init(selfSignedFor commonName: String = "WebRTC", notBefore: Int64, notAfter: Int64)
+    package init(selfSignedFor commonName: String = "WebRTC", notBefore: Int64, notAfter: Int64)
         throws(CertificateError)
     {
         guard (1...64).contains(commonName.unicodeScalars.count) else { throw .invalidCommonName }
@@ -43,7 +43,7 @@ public struct Certificate: Hashable, Sendable {
     }
 
     /// A certificate and the key that belongs to it, from PEM.
-    public init(certificatePEM: String, privateKeyPEM: String) throws(CertificateError) {
+    package init(certificatePEM: String, privateKeyPEM: String) throws(CertificateError) {
         let x509 = try Self.readCertificate(certificatePEM)
         let key = try Self.readKey(privateKeyPEM)
         guard X509_check_private_key(x509.pointer, key.pointer) == 1 else {
@@ -62,12 +62,12 @@ public struct Certificate: Hashable, Sendable {
     }
 
     /// The certificate's fingerprint, for `a=fingerprint`.
-    public func fingerprint(_ algorithm: Fingerprint.Algorithm = .sha256) -> Fingerprint {
+    package func fingerprint(_ algorithm: Fingerprint.Algorithm = .sha256) -> Fingerprint {
         Fingerprint(ofCertificate: derBytes, algorithm: algorithm)
     }
 
     /// Whether the certificate is valid at a time, in Unix seconds.
-    public func isValid(at unixSeconds: Int64) -> Bool {
+    package func isValid(at unixSeconds: Int64) -> Bool {
         notBefore <= unixSeconds && unixSeconds <= notAfter
     }
 
@@ -146,7 +146,7 @@ extension Certificate: Codable {
     }
 
     /// Reads both PEM texts and checks that they belong together.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         try self.init(
             certificatePEM: container.decode(String.self, forKey: .certificatePEM),
@@ -154,7 +154,7 @@ extension Certificate: Codable {
     }
 
     /// Writes both PEM texts; the output holds the private key.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(certificatePEM, forKey: .certificatePEM)
         try container.encode(privateKeyPEM, forKey: .privateKeyPEM)
@@ -163,15 +163,15 @@ extension Certificate: Codable {
 
 extension Certificate: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Name and fingerprint, never the key.
-    public var description: String { "certificate \(commonName.debugDescription), \(fingerprint())" }
+    package var description: String { "certificate \(commonName.debugDescription), \(fingerprint())" }
     /// The same as ``description``.
-    public var debugDescription: String { description }
+    package var debugDescription: String { description }
     /// Holds no key, so that a dump of a value around it shows none.
-    public var customMirror: Mirror { Mirror(self, children: ["commonName": commonName]) }
+    package var customMirror: Mirror { Mirror(self, children: ["commonName": commonName]) }
 }
 
 /// Why there is no certificate.
-public enum CertificateError: Error, Hashable, Sendable {
+package enum CertificateError: Error, Hashable, Sendable {
     /// A common name has 1 to 64 characters.
     case invalidCommonName
     /// The validity would end before it begins.
@@ -188,7 +188,7 @@ public enum CertificateError: Error, Hashable, Sendable {
 
 extension CertificateError: CustomStringConvertible {
     /// What failed and why.
-    public var description: String {
+    package var description: String {
         switch self {
         case .invalidCommonName: "a certificate's common name has 1 to 64 characters"
         case .invalidValidity(let notBefore, let notAfter):

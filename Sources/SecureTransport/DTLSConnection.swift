@@ -1,5 +1,5 @@
 internal import RTCShareCOpenSSL
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// A DTLS 1.2 connection that agrees on SRTP keys (RFC 5764), without input or output of its own.
 ///
@@ -15,9 +15,9 @@ public import RTCShareWireFormat
 /// ``keys`` are released only after the certificate was found to be the one that the session description promises; where
 /// the description comes later than the handshake, it stays `handshaking` until
 /// ``setExpectedFingerprints(_:now:)``.
-public final class DTLSConnection {
+package final class DTLSConnection {
     /// Where the connection stands.
-    public enum State: Hashable, Sendable {
+    package enum State: Hashable, Sendable {
         /// Not started; datagrams are discarded.
         case new
         /// Under way, or through but with no fingerprints yet to check the peer's certificate against.
@@ -31,15 +31,15 @@ public final class DTLSConnection {
     }
 
     /// Which end this is.
-    public let role: DTLSRole
+    package let role: DTLSRole
     /// Where the connection stands.
-    public private(set) var state = State.new {
+    package private(set) var state = State.new {
         didSet { if state != .connected { keys = nil } }
     }
     /// The keys for SRTP while it is connected, until ``discardKeys()``.
-    public private(set) var keys: SRTPKeyingMaterial?
+    package private(set) var keys: SRTPKeyingMaterial?
     /// What came, went and was dropped.
-    public private(set) var statistics = DTLSStatistics()
+    package private(set) var statistics = DTLSStatistics()
 
     private let context: DTLSContext
     private let transport: DatagramBIO
@@ -69,7 +69,7 @@ public final class DTLSConnection {
     ///   - role: which end this is.
     ///   - context: certificate and settings, shared by any number of connections.
     ///   - expectedFingerprints: those of the peer's session description; nil where it is not there yet.
-    public init(role: DTLSRole, context: DTLSContext, expectedFingerprints: [Fingerprint]? = nil) throws(DTLSError) {
+    package init(role: DTLSRole, context: DTLSContext, expectedFingerprints: [Fingerprint]? = nil) throws(DTLSError) {
         let configuration = context.configuration
         let transport = DatagramBIO(
             timer: RetransmissionTimer(
@@ -116,7 +116,7 @@ public final class DTLSConnection {
     ///
     /// - Returns: false where it is too early, for something is still to be sent.
     @discardableResult
-    public func rest() -> Bool {
+    package func rest() -> Bool {
         guard isHandshakeDone, state == .connected, !hasTransmits else { return false }
         // Of suites with other ciphers OpenSSL goes on to hold the keys.
         guard let ssl, let alerts = DTLSAlerts(of: ssl, role: role) else { return true }
@@ -131,14 +131,14 @@ public final class DTLSConnection {
     package var isResting: Bool { ssl == nil }
 
     /// Lets go of ``keys``: for who has handed them to SRTP. With the last copy of them their memory is wiped.
-    public func discardKeys() {
+    package func discardKeys() {
         keys = nil
     }
 
     // MARK: Input
 
     /// Starts the handshake: the client's first flight goes out, the server waits.
-    public func start(now: Instant) {
+    package func start(now: Instant) {
         guard state == .new else { return }
         state = .handshaking
         handshakeDeadline = now.advanced(by: context.configuration.handshakeLimit)
@@ -148,7 +148,7 @@ public final class DTLSConnection {
 
     /// Takes a datagram. One that is no DTLS is counted and dropped; one that ends the connection shows in ``state``. An
     /// alert in the clear ends a handshake only where two seconds of silence follow it.
-    public func handle(datagram: RawSpan, now: Instant) {
+    package func handle(datagram: RawSpan, now: Instant) {
         statistics.datagramsReceived += 1
         statistics.bytesReceived += UInt64(datagram.byteCount)
         guard isLive else { return statistics.datagramsDiscarded += 1 }
@@ -177,7 +177,7 @@ public final class DTLSConnection {
 
     /// Sends the flight in the air again if it is due, and fails a handshake that took too long. Too early a call does
     /// nothing.
-    public func handleTimeout(now: Instant) {
+    package func handleTimeout(now: Instant) {
         guard state == .handshaking, !isHandshakeDone else { return }
         transport.timer.now = now
         if let handshakeDeadline, handshakeDeadline <= now {
@@ -199,7 +199,7 @@ public final class DTLSConnection {
 
     /// Tells what the peer's session description promises; with a handshake that is through already, the peer's
     /// certificate is checked now.
-    public func setExpectedFingerprints(_ fingerprints: [Fingerprint], now: Instant) {
+    package func setExpectedFingerprints(_ fingerprints: [Fingerprint], now: Instant) {
         guard state == .new || state == .handshaking else { return }
         transport.timer.now = now
         transport.expectedFingerprints = fingerprints
@@ -207,7 +207,7 @@ public final class DTLSConnection {
     }
 
     /// Ends the connection; the peer is told with a `close_notify` where there is a connection to tell it over.
-    public func close() {
+    package func close() {
         switch state {
         case .new: state = .closed(byPeer: false)
         case .handshaking, .connected:
@@ -220,7 +220,7 @@ public final class DTLSConnection {
     // MARK: Output
 
     /// When ``handleTimeout(now:)`` is to be called; nil for never.
-    public var nextDeadline: Instant? {
+    package var nextDeadline: Instant? {
         guard !isHandshakeDone, state == .handshaking else { return nil }
         var deadline = handshakeDeadline
         if let retransmission = transport.timer.deadline { deadline = min(deadline ?? retransmission, retransmission) }
@@ -232,10 +232,10 @@ public final class DTLSConnection {
     }
 
     /// Whether ``pollTransmit()`` has something to give.
-    public var hasTransmits: Bool { !transport.outgoing.isEmpty }
+    package var hasTransmits: Bool { !transport.outgoing.isEmpty }
 
     /// The next datagram to send; nil when there is none.
-    public func pollTransmit() -> [UInt8]? {
+    package func pollTransmit() -> [UInt8]? {
         guard !transport.outgoing.isEmpty else { return nil }
         let datagram = transport.outgoing.removeFirst()
         statistics.datagramsSent += 1
@@ -249,20 +249,20 @@ public final class DTLSConnection {
     private var agreed: (profile: SRTPProfile?, cipherSuite: String?, version: String?)
 
     /// The peer's certificate in DER, once the handshake is through.
-    public private(set) var peerCertificate: [UInt8]?
+    package private(set) var peerCertificate: [UInt8]?
 
     /// The SHA-256 fingerprint of the peer's certificate, once the handshake is through.
-    public var peerFingerprint: Fingerprint? { peerCertificate.map { Fingerprint(ofCertificate: $0) } }
+    package var peerFingerprint: Fingerprint? { peerCertificate.map { Fingerprint(ofCertificate: $0) } }
 
     /// The profile agreed on, whether or not the keys are released yet.
-    public var profile: SRTPProfile? {
+    package var profile: SRTPProfile? {
         guard let ssl else { return agreed.profile }
         guard isHandshakeDone, let selected = SSL_get_selected_srtp_profile(ssl) else { return nil }
         return UInt16(exactly: selected.pointee.id).flatMap(SRTPProfile.init)
     }
 
     /// The cipher suite's name in IANA's registry, as webrtc-stats' `dtlsCipher` has it.
-    public var cipherSuite: String? {
+    package var cipherSuite: String? {
         guard let ssl else { return agreed.cipherSuite }
         guard isHandshakeDone, let cipher = SSL_get_current_cipher(ssl), let name = SSL_CIPHER_standard_name(cipher)
         else { return nil }
@@ -270,7 +270,7 @@ public final class DTLSConnection {
     }
 
     /// The protocol version on the wire, as webrtc-stats' `tlsVersion` has it: `FEFD` for DTLS 1.2.
-    public var version: String? {
+    package var version: String? {
         guard let ssl else { return agreed.version }
         return isHandshakeDone ? String(SSL_version(ssl), radix: 16, uppercase: true) : nil
     }
@@ -432,23 +432,23 @@ public final class DTLSConnection {
 }
 
 /// What a DTLS connection has seen.
-public struct DTLSStatistics: Hashable, Sendable {
+package struct DTLSStatistics: Hashable, Sendable {
     /// Datagrams handed in.
-    public internal(set) var datagramsReceived: UInt64 = 0
+    package internal(set) var datagramsReceived: UInt64 = 0
     /// Their bytes.
-    public internal(set) var bytesReceived: UInt64 = 0
+    package internal(set) var bytesReceived: UInt64 = 0
     /// Of them, those that were no DTLS records, or came before the start or after the end.
-    public internal(set) var datagramsDiscarded: UInt64 = 0
+    package internal(set) var datagramsDiscarded: UInt64 = 0
     /// Datagrams taken out for sending.
-    public internal(set) var datagramsSent: UInt64 = 0
+    package internal(set) var datagramsSent: UInt64 = 0
     /// Their bytes.
-    public internal(set) var bytesSent: UInt64 = 0
+    package internal(set) var bytesSent: UInt64 = 0
     /// Flights sent again because no answer came in time.
-    public internal(set) var retransmissions: UInt64 = 0
+    package internal(set) var retransmissions: UInt64 = 0
     /// Alerts in the clear, which may be anybody's.
-    public internal(set) var unprovenAlerts: UInt64 = 0
+    package internal(set) var unprovenAlerts: UInt64 = 0
     /// Alerts of the peer, warnings and `close_notify` included.
-    public internal(set) var alertsReceived: UInt64 = 0
+    package internal(set) var alertsReceived: UInt64 = 0
     /// Pieces of application data, of which this library makes no use.
-    public internal(set) var applicationDataDiscarded: UInt64 = 0
+    package internal(set) var applicationDataDiscarded: UInt64 = 0
 }

@@ -2,7 +2,7 @@ internal import RTCShareCOpenSSL
 internal import RTCShareLocks
 
 /// Which end of a DTLS handshake this side is; `a=setup` decides (RFC 5763 §5).
-public enum DTLSRole: String, Hashable, Sendable {
+package enum DTLSRole: String, Hashable, Sendable {
     /// Sends the first flight: `a=setup:active`.
     case client
     /// Waits for the first flight: `a=setup:passive`.
@@ -10,25 +10,25 @@ public enum DTLSRole: String, Hashable, Sendable {
 }
 
 /// How DTLS is spoken.
-public struct DTLSConfiguration: Hashable, Sendable {
+package struct DTLSConfiguration: Hashable, Sendable {
     /// Who this side is.
-    public var certificate: Certificate
+    package var certificate: Certificate
     /// SRTP profiles to agree on, the preferred one first. As a server the order here decides.
-    public var profiles: [SRTPProfile]
+    package var profiles: [SRTPProfile]
     /// The largest datagram to send, in bytes of UDP payload.
-    public var maximumDatagramByteCount: Int
+    package var maximumDatagramByteCount: Int
     /// When a flight is sent again for the first time; doubled each time after (RFC 6347 §4.2.4.1).
     ///
     /// RFC 6347 starts at a second for the sake of busy servers. ICE has measured this path just before, and a lost
     /// first flight is what the user waits for.
-    public var initialRetransmission: Duration
+    package var initialRetransmission: Duration
     /// The most that passes between two transmissions of a flight.
-    public var maximumRetransmission: Duration
+    package var maximumRetransmission: Duration
     /// How long a handshake may take from its start.
-    public var handshakeLimit: Duration
+    package var handshakeLimit: Duration
 
     /// The defaults: GCM first, 1200 bytes, 100 ms doubled up to 3 s, 30 s in all.
-    public init(
+    package init(
         certificate: Certificate, profiles: [SRTPProfile] = SRTPProfile.preferred,
         maximumDatagramByteCount: Int = 1200, initialRetransmission: Duration = .milliseconds(100),
         maximumRetransmission: Duration = .seconds(3), handshakeLimit: Duration = .seconds(30)
@@ -43,15 +43,15 @@ public struct DTLSConfiguration: Hashable, Sendable {
 }
 
 /// What the connections of one certificate have in common.
-public final class DTLSContext: Sendable {
+package final class DTLSContext: Sendable {
     /// What it was made from.
-    public let configuration: DTLSConfiguration
+    package let configuration: DTLSConfiguration
     private let library: Library
 
     var pointer: OpaquePointer { library.pointer }
 
     /// A context with a certificate, ready for any number of connections.
-    public init(_ configuration: DTLSConfiguration) throws(DTLSError) {
+    package init(_ configuration: DTLSConfiguration) throws(DTLSError) {
         self.configuration = configuration
         library = try Library.speaking(configuration.profiles)
     }

@@ -1,7 +1,7 @@
 internal import RTCShareWireFormat
 
 /// Why a DTLS connection failed. Nothing was released by then that SRTP could be used with.
-public enum DTLSError: Error, Hashable, Sendable {
+package enum DTLSError: Error, Hashable, Sendable {
     /// The peer's certificate is not the one that its session description promises (RFC 5763 §5).
     case fingerprintMismatch(expected: [Fingerprint], actual: Fingerprint)
     /// The peer sent a fatal alert; the alert's number and name (RFC 5246 §7.2).
@@ -20,7 +20,7 @@ public enum DTLSError: Error, Hashable, Sendable {
 
 extension DTLSError: CustomStringConvertible {
     /// What failed, why, and what to look at.
-    public var description: String {
+    package var description: String {
         switch self {
         case .fingerprintMismatch(let expected, let actual):
             "the peer's certificate has fingerprint \(actual), its session description promises "

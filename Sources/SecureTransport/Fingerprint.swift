@@ -1,9 +1,9 @@
 internal import RTCShareCOpenSSL
 
 /// A certificate's fingerprint, as SDP carries it in `a=fingerprint` (RFC 8122 §5).
-public struct Fingerprint: Hashable, Sendable {
+package struct Fingerprint: Hashable, Sendable {
     /// A hash function that is strong enough to tie a certificate to an SDP.
-    public enum Algorithm: String, CaseIterable, Comparable, Sendable {
+    package enum Algorithm: String, CaseIterable, Comparable, Sendable {
         /// SHA-256, which every WebRTC peer supports (RFC 8827 §6.5).
         case sha256 = "sha-256"
         /// SHA-384.
@@ -12,7 +12,7 @@ public struct Fingerprint: Hashable, Sendable {
         case sha512 = "sha-512"
 
         /// Length of a digest in bytes.
-        public var byteCount: Int {
+        package var byteCount: Int {
             switch self {
             case .sha256: 32
             case .sha384: 48
@@ -21,7 +21,7 @@ public struct Fingerprint: Hashable, Sendable {
         }
 
         /// Whether `left` is the weaker one.
-        public static func < (left: Algorithm, right: Algorithm) -> Bool { left.byteCount < right.byteCount }
+        package static func < (left: Algorithm, right: Algorithm) -> Bool { left.byteCount < right.byteCount }
 
         var digest: OpaquePointer? {
             switch self {
@@ -33,12 +33,12 @@ public struct Fingerprint: Hashable, Sendable {
     }
 
     /// The hash function.
-    public let algorithm: Algorithm
+    package let algorithm: Algorithm
     /// The digest of the certificate's DER form.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// A fingerprint of known bytes; the digest's length must be the algorithm's.
-    public init(algorithm: Algorithm, bytes: [UInt8]) throws(FingerprintError) {
+    package init(algorithm: Algorithm, bytes: [UInt8]) throws(FingerprintError) {
         guard bytes.count == algorithm.byteCount else {
             throw .wrongLength(algorithm: algorithm, byteCount: bytes.count)
         }
@@ -47,14 +47,14 @@ public struct Fingerprint: Hashable, Sendable {
     }
 
     /// Parses the attribute's value, `sha-256 AB:CD:…`. Letters may be of either case.
-    public init(_ text: some StringProtocol) throws(FingerprintError) {
+    package init(_ text: some StringProtocol) throws(FingerprintError) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2 else { throw .malformed(offset: 0) }
         try self.init(algorithm: String(parts[0]), hexadecimal: String(parts[1]))
     }
 
     /// Parses the two parts of the attribute's value.
-    public init(algorithm name: String, hexadecimal: String) throws(FingerprintError) {
+    package init(algorithm name: String, hexadecimal: String) throws(FingerprintError) {
         let name = name.lowercased()
         guard let algorithm = Algorithm(rawValue: name) else {
             throw Self.weakAlgorithms.contains(name) ? .tooWeak(algorithm: name) : .unknownAlgorithm(name)
@@ -63,7 +63,7 @@ public struct Fingerprint: Hashable, Sendable {
     }
 
     /// The fingerprint of a certificate in DER form.
-    public init(ofCertificate derBytes: [UInt8], algorithm: Algorithm = .sha256) {
+    package init(ofCertificate derBytes: [UInt8], algorithm: Algorithm = .sha256) {
         var digest = [UInt8](repeating: 0, count: algorithm.byteCount)
         // SHA-2 over bytes in memory has no way to fail but lack of memory, and then equals no peer's fingerprint.
         EVP_Digest(derBytes, derBytes.count, &digest, nil, algorithm.digest, nil)
@@ -72,7 +72,7 @@ public struct Fingerprint: Hashable, Sendable {
     }
 
     /// Whether two fingerprints are the same, found in a time that does not depend on where they differ.
-    public func matches(_ other: Fingerprint) -> Bool {
+    package func matches(_ other: Fingerprint) -> Bool {
         guard algorithm == other.algorithm, bytes.count == other.bytes.count else { return false }
         return CRYPTO_memcmp(bytes, other.bytes, bytes.count) == 0
     }
@@ -111,7 +111,7 @@ public struct Fingerprint: Hashable, Sendable {
 
 extension Fingerprint {
     /// The digest as SDP writes it: upper-case pairs of digits with colons between.
-    public var hexadecimal: String {
+    package var hexadecimal: String {
         let digits = Array("0123456789ABCDEF".utf8)
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 3)
@@ -126,12 +126,12 @@ extension Fingerprint {
 
 extension Fingerprint: CustomStringConvertible {
     /// The value of `a=fingerprint`.
-    public var description: String { "\(algorithm.rawValue) \(hexadecimal)" }
+    package var description: String { "\(algorithm.rawValue) \(hexadecimal)" }
 }
 
 extension Fingerprint.Algorithm: CustomStringConvertible {
     /// The name that SDP uses.
-    public var description: String { rawValue }
+    package var description: String { rawValue }
 }
 
 extension [Fingerprint] {
@@ -148,7 +148,7 @@ extension [Fingerprint] {
 }
 
 /// Why a text is no fingerprint that can be relied on.
-public enum FingerprintError: Error, Hashable, Sendable {
+package enum FingerprintError: Error, Hashable, Sendable {
     /// Not pairs of hexadecimal digits with colons between; `offset` counts bytes of the digest's text.
     case malformed(offset: Int)
     /// A known hash function that is too weak to tie a certificate to an SDP.
@@ -161,7 +161,7 @@ public enum FingerprintError: Error, Hashable, Sendable {
 
 extension FingerprintError: CustomStringConvertible {
     /// What is wrong and what would do.
-    public var description: String {
+    package var description: String {
         switch self {
         case .malformed(let offset):
             "a fingerprint is a hash name and pairs of hexadecimal digits with colons between; wrong at byte \(offset)"

@@ -1,6 +1,6 @@
+internal import Glibc
 internal import RTCShareCOpenSSL
 internal import RTCShareCSRTP
-internal import Glibc
 
 /// OpenSSL's AES for libsrtp2: a `srtp_cipher_type_t` beside each that libsrtp2 was built with.
 ///

@@ -1,7 +1,7 @@
 internal import RTCShareCSRTP
 
 /// Why a packet was not protected, or not accepted.
-public enum SRTPError: Error, Hashable, Sendable {
+package enum SRTPError: Error, Hashable, Sendable {
     /// The tag is not the one that the key makes: forged, damaged, or from other keys.
     case authenticationFailed
     /// A packet with this index was seen before, or sent before.
@@ -34,7 +34,7 @@ public enum SRTPError: Error, Hashable, Sendable {
 
 extension SRTPError: CustomStringConvertible {
     /// What failed and why.
-    public var description: String {
+    package var description: String {
         switch self {
         case .authenticationFailed: "the packet's authentication tag does not match"
         case .replayed: "a packet with this index was there before"

@@ -2,7 +2,7 @@ internal import RTCShareCOpenSSL
 internal import RTCShareCSRTP
 
 /// How SRTP encrypts and authenticates: a DTLS-SRTP protection profile (RFC 5764 §4.1.2, RFC 7714 §14.2).
-public enum SRTPProfile: UInt16, CaseIterable, Sendable, Codable {
+package enum SRTPProfile: UInt16, CaseIterable, Sendable, Codable {
     /// AES-128 in Galois/counter mode, a tag of 16 bytes.
     case aeadAES128GCM = 0x0007
     /// AES-128 in counter mode with HMAC-SHA1, a tag of 10 bytes; every WebRTC peer has it (RFC 8827 §6.5).
@@ -11,22 +11,22 @@ public enum SRTPProfile: UInt16, CaseIterable, Sendable, Codable {
     case aeadAES256GCM = 0x0008
 
     /// What is offered, the preferred one first: GCM costs a fifth of counter mode with HMAC.
-    public static let preferred: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1Tag80]
+    package static let preferred: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1Tag80]
 
     /// Length of a master key in bytes.
-    public var masterKeyByteCount: Int { self == .aeadAES256GCM ? 32 : 16 }
+    package var masterKeyByteCount: Int { self == .aeadAES256GCM ? 32 : 16 }
 
     /// Length of a master salt in bytes: 14 (RFC 3711 §8.2), for GCM 12 (RFC 7714 §12).
-    public var masterSaltByteCount: Int { self == .aes128CMHMACSHA1Tag80 ? 14 : 12 }
+    package var masterSaltByteCount: Int { self == .aes128CMHMACSHA1Tag80 ? 14 : 12 }
 
     /// Bytes that protection adds to an RTP packet.
-    public var rtpOverhead: Int { self == .aes128CMHMACSHA1Tag80 ? 10 : 16 }
+    package var rtpOverhead: Int { self == .aes128CMHMACSHA1Tag80 ? 10 : 16 }
 
     /// Bytes that protection adds to a compound RTCP packet: the tag, and the index with the encryption flag.
-    public var rtcpOverhead: Int { rtpOverhead + 4 }
+    package var rtcpOverhead: Int { rtpOverhead + 4 }
 
     /// The most that protection adds, in any profile.
-    public static let maximumOverhead = 20
+    package static let maximumOverhead = 20
 
     /// OpenSSL's name for it.
     var opensslName: String {
@@ -56,7 +56,7 @@ public enum SRTPProfile: UInt16, CaseIterable, Sendable, Codable {
 
 extension SRTPProfile: CustomStringConvertible {
     /// The name in IANA's registry of DTLS-SRTP protection profiles, as webrtc-stats' `srtpCipher` has it.
-    public var description: String {
+    package var description: String {
         switch self {
         case .aeadAES128GCM: "SRTP_AEAD_AES_128_GCM"
         case .aes128CMHMACSHA1Tag80: "SRTP_AES128_CM_HMAC_SHA1_80"

@@ -4,9 +4,9 @@ internal import RTCShareCSRTP
 ///
 /// A value of one owner: it is used by one thread at a time. Nothing is allocated per packet here; the first packet of
 /// a synchronization source makes its stream.
-public final class SRTPSender {
+package final class SRTPSender {
     /// The profile in use.
-    public let profile: SRTPProfile
+    package let profile: SRTPProfile
     private let handle: SRTPHandle
 
     /// A sender with its keys.
@@ -18,7 +18,7 @@ public final class SRTPSender {
     ///     RTX. Such a packet must be the same to the byte, header extensions included: the index is the nonce, and two
     ///     different packets under one nonce give away the authentication key of GCM (RFC 7714 §8.1). Where a header
     ///     extension changes per transmission, resend the bytes that were protected first.
-    public init(
+    package init(
         profile: SRTPProfile, masterKey: SRTPMasterKey, allowsRepeatedTransmission: Bool = false
     ) throws(SRTPError) {
         self.profile = profile
@@ -29,23 +29,23 @@ public final class SRTPSender {
 
     /// Protects the RTP packet in the first `count` bytes of `memory`, which must have room for
     /// ``SRTPProfile/rtpOverhead`` more; the length afterwards.
-    public func protectRTP(_ memory: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
+    package func protectRTP(_ memory: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
         try handle.protect(memory, count: count, minimum: 12, overhead: profile.rtpOverhead, with: srtp_protect)
     }
 
     /// Protects the compound RTCP packet in the first `count` bytes of `memory`, which must have room for
     /// ``SRTPProfile/rtcpOverhead`` more; the length afterwards.
-    public func protectRTCP(_ memory: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
+    package func protectRTCP(_ memory: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
         try handle.protect(memory, count: count, minimum: 8, overhead: profile.rtcpOverhead, with: srtp_protect_rtcp)
     }
 
     /// Protects an RTP packet in an array, which grows; with the capacity reserved nothing is allocated.
-    public func protectRTP(_ packet: inout [UInt8]) throws(SRTPError) {
+    package func protectRTP(_ packet: inout [UInt8]) throws(SRTPError) {
         try protect(&packet, overhead: profile.rtpOverhead, protectRTP)
     }
 
     /// Protects a compound RTCP packet in an array, which grows.
-    public func protectRTCP(_ packet: inout [UInt8]) throws(SRTPError) {
+    package func protectRTCP(_ packet: inout [UInt8]) throws(SRTPError) {
         try protect(&packet, overhead: profile.rtcpOverhead, protectRTCP)
     }
 
@@ -68,13 +68,13 @@ public final class SRTPSender {
 ///
 /// A value of one owner: it is used by one thread at a time. No input traps, whatever its length; a packet that is not
 /// accepted throws, and is for the caller to count. Its bytes are then of no use.
-public final class SRTPReceiver {
+package final class SRTPReceiver {
     /// How many sources are told apart at a time. libsrtp2 keeps a stream of half a kilobyte for each that an authentic
     /// packet came from, and looks through all of them for each packet: a peer may name any number.
-    public static let maximumStreams = 64
+    package static let maximumStreams = 64
 
     /// The profile in use.
-    public let profile: SRTPProfile
+    package let profile: SRTPProfile
     private let handle: SRTPHandle
     /// The sources that libsrtp2 has streams of.
     private var streams: [Stream] = []
@@ -87,7 +87,7 @@ public final class SRTPReceiver {
     }
 
     /// A receiver with its keys, ``SRTPKeyingMaterial/remote``.
-    public init(profile: SRTPProfile, masterKey: SRTPMasterKey) throws(SRTPError) {
+    package init(profile: SRTPProfile, masterKey: SRTPMasterKey) throws(SRTPError) {
         self.profile = profile
         handle = try SRTPHandle(
             profile: profile, masterKey: masterKey, direction: ssrc_any_inbound, allowsRepeatedTransmission: false)
@@ -98,7 +98,7 @@ public final class SRTPReceiver {
     /// - Parameters:
     ///   - memory: the packet.
     ///   - isInUse: whether a source is one that others are to make room for: asked where there are too many.
-    public func unprotectRTP(
+    package func unprotectRTP(
         _ memory: UnsafeMutableRawBufferPointer, sparing isInUse: (UInt32) -> Bool = { _ in false }
     ) throws(SRTPError) -> Int {
         guard Self.isWholeRTP(UnsafeRawBufferPointer(memory), trailer: profile.rtpOverhead) else { throw .malformed }
@@ -109,7 +109,7 @@ public final class SRTPReceiver {
 
     /// Checks and decrypts an SRTCP packet; the length of the RTCP packet that `memory` then begins with. Parameters as
     /// for RTP; the source is that of the compound's first packet.
-    public func unprotectRTCP(
+    package func unprotectRTCP(
         _ memory: UnsafeMutableRawBufferPointer, sparing isInUse: (UInt32) -> Bool = { _ in false }
     ) throws(SRTPError) -> Int {
         guard memory.count >= 8 + profile.rtcpOverhead else { throw .malformed }
@@ -144,12 +144,12 @@ public final class SRTPReceiver {
     }
 
     /// Checks and decrypts an SRTP packet in an array, which shrinks.
-    public func unprotectRTP(_ packet: inout [UInt8]) throws(SRTPError) {
+    package func unprotectRTP(_ packet: inout [UInt8]) throws(SRTPError) {
         try unprotect(&packet) { memory throws(SRTPError) in try unprotectRTP(memory) }
     }
 
     /// Checks and decrypts an SRTCP packet in an array, which shrinks.
-    public func unprotectRTCP(_ packet: inout [UInt8]) throws(SRTPError) {
+    package func unprotectRTCP(_ packet: inout [UInt8]) throws(SRTPError) {
         try unprotect(&packet) { memory throws(SRTPError) in try unprotectRTCP(memory) }
     }
 

@@ -2,9 +2,9 @@ internal import RTCShareCPNG
 internal import RTCShareCVPX
 
 /// The library that encodes and decodes, for whoever names what figures were measured with.
-public enum CodecLibrary {
+package enum CodecLibrary {
     /// libvpx's version as it tells it, `v1.12.0`.
-    public static var version: String { String(cString: vpx_codec_version_str()) }
+    package static var version: String { String(cString: vpx_codec_version_str()) }
 
     /// What this module runs on, of what tells its version: libyuv does not.
     package static var versions: [(name: String, version: String)] {

@@ -1,19 +1,19 @@
 internal import RTCShareCVPX
 internal import RTCShareCYUV
-public import RTCShareMedia
+package import RTCShareMedia
 
 /// libvpx's VP8 decoder: frames in, I420 pictures out. Used from one thread at a time.
 ///
 /// What a peer sends can't harm it: a damaged frame is an error that says so, and the next key frame mends it.
-public final class VP8Decoder {
+package final class VP8Decoder {
     /// Larger pictures are refused before memory is taken for them.
-    public let largestSize: PixelSize
+    package let largestSize: PixelSize
     private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
     private let pool = PixelBufferPool(capacity: 4)
     private var hasPicture = false
 
     /// Makes the decoder. A key frame's header can ask for 400 MB (16383 by 16383), so there is a limit to it.
-    public init(
+    package init(
         largestSize: PixelSize = PixelSize(width: 8192, height: 8192), threads: Int = 1
     ) throws(VideoCodingError) {
         self.largestSize = largestSize
@@ -32,7 +32,7 @@ public final class VP8Decoder {
     /// Decodes one frame. Nil where the frame is one that is not to be shown.
     ///
     /// After an error pictures go on only with a key frame; until then frames are refused with `keyFrameNeeded`.
-    public func decode(_ frame: Span<UInt8>) throws(VideoCodingError) -> PixelBuffer? {
+    package func decode(_ frame: Span<UInt8>) throws(VideoCodingError) -> PixelBuffer? {
         try follow(frame)
         do throws(VideoCodingError) {
             var iterator: vpx_codec_iter_t?
@@ -45,7 +45,7 @@ public final class VP8Decoder {
     }
 
     /// Decodes one frame that lies in an array: see the other `decode`.
-    public func decode(_ frame: [UInt8]) throws(VideoCodingError) -> PixelBuffer? {
+    package func decode(_ frame: [UInt8]) throws(VideoCodingError) -> PixelBuffer? {
         try decode(frame.span)
     }
 
@@ -83,7 +83,7 @@ public final class VP8Decoder {
     }
 
     /// The quantizer index of the last frame's header, 0 to 127; nil before the first.
-    public var lastQuantizer: Int? {
+    package var lastQuantizer: Int? {
         var value: Int32 = 0
         guard cvpx_control_get_int(context, Int32(VPXD_GET_LAST_QUANTIZER.rawValue), &value) == VPX_CODEC_OK else {
             return nil

@@ -50,9 +50,22 @@ public struct DataRate: Comparable, Hashable, Sendable, Codable {
         left.bitsPerSecond < right.bitsPerSecond
     }
 
+    /// Both together; the largest rate there is where that is more.
+    public static func + (left: DataRate, right: DataRate) -> DataRate {
+        let (sum, overflow) = left.bitsPerSecond.addingReportingOverflow(right.bitsPerSecond)
+        return DataRate(bitsPerSecond: overflow ? .max : sum)
+    }
+
     /// A share of a rate, to the nearest bit per second.
     @inlinable
     public static func * (left: DataRate, right: Double) -> DataRate {
         DataRate(bitsPerSecond: Int64(exactly: (Double(left.bitsPerSecond) * right).rounded()) ?? .max)
+    }
+}
+
+extension DataRate: CustomStringConvertible {
+    /// Such as `2500 kbit/s`; what is no whole number of kilobits in bits.
+    public var description: String {
+        bitsPerSecond % 1000 == 0 ? "\(bitsPerSecond / 1000) kbit/s" : "\(bitsPerSecond) bit/s"
     }
 }

@@ -1,5 +1,5 @@
-internal import RTCShareCAllocations
 internal import Foundation
+internal import RTCShareCAllocations
 
 /// Counts the allocations of this process, Swift's, libsrtp2's and those of the libraries below it alike.
 ///

@@ -1,7 +1,7 @@
 internal import ArgumentParser
+internal import Foundation
 internal import RTCShareCapture
 internal import RTCShareContentShare
-internal import Foundation
 internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
@@ -33,14 +33,12 @@ struct DemoCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard duration > 0, duration <= 3600 else { throw ValidationError("--duration: give 1 to 3600 seconds") }
-        guard (30...100_000).contains(maxBitrate) else {
-            throw ValidationError("--max-bitrate \(maxBitrate): give 30 to 100000 kbit/s")
-        }
+        try Kilobits.validate(maxBitrate, "--max-bitrate", in: LocalVideoConfiguration.bitrates)
     }
 
     func run() async throws {
         try await reportingFailure {
-            let demo = try await Demo(size: size.size, bitrate: maxBitrate, encoding: encoding)
+            let demo = try await Demo(size: size.size, bitrate: .kilobitsPerSecond(maxBitrate), encoding: encoding)
             let result = try await demo.run(duration: duration, snapshot: snapshot)
             try StandardStreams.writeLines(result.lines(snapshot: snapshot))
             guard result.frames > 0 else {
@@ -96,14 +94,14 @@ private struct Demo {
         }
     }
 
-    init(size: PixelSize, bitrate: Int, encoding: EncodingOptions) async throws {
+    init(size: PixelSize, bitrate: DataRate, encoding: EncodingOptions) async throws {
         self.size = size
         var video = LocalVideoConfiguration(maxBitrate: bitrate, maxSize: size)
         encoding.apply(to: &video)
         self.configuration = video
         var configuration = Connection.Configuration()
         configuration.addresses = [.v4(0x7F00_0001)]
-        configuration.peer.maximumBitrate = .kilobitsPerSecond(bitrate + SharedMedia.contentAudio.defaultBitrate)
+        configuration.maxBitrate = bitrate + SharedMedia.contentAudio.defaultBitrate
         let attendee = try AttendeeID("demo")
         sender = try await AttendeeSession.offering(
             as: attendee, media: [.content, .contentAudio], configuration: configuration)

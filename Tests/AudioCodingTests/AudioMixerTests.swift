@@ -4,6 +4,7 @@ import RTCShareMedia
 import Testing
 
 @testable import RTCShareAudioCoding
+import RTCShareWireFormat
 
 @Suite("AudioMixer", .timeLimit(.minutes(1)))
 struct AudioMixerTests {
@@ -126,7 +127,7 @@ struct AudioMixerTests {
         }
         #expect(log.frames.flatMap(\.samples).map { abs($0) }.max() ?? 0 > 1.9)
         let encoder = try OpusEncoder(
-            configuration: .init(channels: 2, application: .music, bitsPerSecond: 128_000))
+            configuration: .init(channels: 2, application: .music, bitrate: .kilobitsPerSecond(128)))
         let decoder = try OpusDecoder(channels: 2)
         var heard: [Float] = []
         for frame in log.frames {

@@ -1,5 +1,5 @@
-import RTCShareAudioCoding
 import Foundation
+import RTCShareAudioCoding
 import Testing
 
 /// FFmpeg's own Opus decoder (not libopus) and Python's `wave`, as those who don't share our mistakes.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RTCShareAudioCoding
+import RTCShareWireFormat
 
 /// Encodes a whole sound in blocks of 20 ms; nil stands for a block that is not to be sent.
 func encode(_ samples: [Float], with encoder: OpusEncoder, block: Int = 960) throws -> [[UInt8]?] {
@@ -69,7 +70,7 @@ struct OpusTests {
         for isConstant in [true, false] {
             let encoder = try OpusEncoder(
                 configuration: .init(
-                    channels: 2, application: .music, bitsPerSecond: rate, isConstantBitrate: isConstant))
+                    channels: 2, application: .music, bitrate: .bitsPerSecond(rate), isConstantBitrate: isConstant))
             let packets = try encode(Signals.noise(count: 5 * 96_000), with: encoder).compactMap { $0 }
             let measured = packets.reduce(0) { $0 + $1.count } * 8 / 5
             #expect(Double(measured) < Double(rate) * 1.08, "constant \(isConstant): \(measured)")
@@ -81,7 +82,7 @@ struct OpusTests {
     @Test("No packet is too large for a datagram, whatever the rate and the block")
     func largest() throws {
         let encoder = try OpusEncoder(
-            configuration: .init(channels: 2, application: .music, bitsPerSecond: 510_000))
+            configuration: .init(channels: 2, application: .music, bitrate: .kilobitsPerSecond(510)))
         for block in OpusEncoder.blockSizes {
             let packets = try encode(Signals.noise(count: 96_000), with: encoder, block: block).compactMap { $0 }
             #expect(packets.allSatisfy { $0.count <= OpusEncoder.largestPacket })
@@ -116,7 +117,7 @@ struct OpusTests {
     func forwardErrorCorrection() throws {
         let encoder = try OpusEncoder(
             configuration: .init(
-                channels: 1, application: .voice, bitsPerSecond: 32_000, expectedLoss: 0.2, usesDTX: false))
+                channels: 1, application: .voice, bitrate: .kilobitsPerSecond(32), expectedLoss: 0.2, usesDTX: false))
         let packets = try encode(Signals.speech(count: 4 * 48_000), with: encoder).compactMap { $0 }
         #expect(packets.filter { OpusPacketLayout.repeatsLastFrame($0) }.count > packets.count / 2)
 
@@ -149,7 +150,7 @@ struct OpusTests {
                 for (loss, repeats) in [(0.0, false), (0.3, true)] {
                     let encoder = try OpusEncoder(
                         configuration: .init(
-                            channels: channels, application: .voice, bitsPerSecond: 24_000 * channels,
+                            channels: channels, application: .voice, bitrate: .kilobitsPerSecond(24 * channels),
                             expectedLoss: loss, usesDTX: false, maximumPlaybackRate: 16_000))
                     let speech = sound.flatMap { Array(repeating: $0, count: channels) }
                     let packets = try encode(speech, with: encoder, block: block).compactMap { $0 }.dropFirst(4)
@@ -189,9 +190,10 @@ struct OpusTests {
             return try encode(sound, with: encoder).compactMap { $0 }.flatMap { try decoder.decode($0) }
         }
         let changes: [(inout OpusEncoder.Configuration) -> Void] = [
-            { _ in }, { $0.bitsPerSecond = 24_000 }, { $0.expectedLoss = 0.3 }, { $0.maximumPlaybackRate = 16_000 },
+            { _ in }, { $0.bitrate = .kilobitsPerSecond(24) }, { $0.expectedLoss = 0.3 },
+            { $0.maximumPlaybackRate = 16_000 },
             { $0.isConstantBitrate = true }, { $0.complexity = 0 }, { $0.usesInbandFEC = false },
-            { $0.application = .voice }, { $0.bitsPerSecond = 256_000 },
+            { $0.application = .voice }, { $0.bitrate = .kilobitsPerSecond(256) },
         ]
         for (index, change) in changes.enumerated() {
             change(&configuration)
@@ -210,10 +212,10 @@ struct OpusTests {
 
     @Test("A higher rate takes effect with the next packets")
     func rateChange() throws {
-        var configuration = OpusEncoder.Configuration(channels: 2, application: .music, bitsPerSecond: 32_000)
+        var configuration = OpusEncoder.Configuration(channels: 2, application: .music, bitrate: .kilobitsPerSecond(32))
         let encoder = try OpusEncoder(configuration: configuration)
         let low = try encode(Signals.noise(count: 96_000), with: encoder).compactMap { $0?.count }.reduce(0, +)
-        configuration.bitsPerSecond = 128_000
+        configuration.bitrate = .kilobitsPerSecond(128)
         try encoder.reconfigure(configuration)
         let high = try encode(Signals.noise(count: 96_000), with: encoder).compactMap { $0?.count }.reduce(0, +)
         #expect(high > 3 * low)
@@ -240,7 +242,8 @@ struct OpusTests {
     func refusals() throws {
         let good = OpusEncoder.Configuration(channels: 1, application: .voice)
         let changes: [(inout OpusEncoder.Configuration) -> Void] = [
-            { $0.channels = 0 }, { $0.channels = 3 }, { $0.bitsPerSecond = 5999 }, { $0.bitsPerSecond = 510_001 },
+            { $0.channels = 0 }, { $0.channels = 3 }, { $0.bitrate = .bitsPerSecond(5999) },
+            { $0.bitrate = .bitsPerSecond(510_001) },
             { $0.expectedLoss = -0.1 }, { $0.expectedLoss = 1.1 }, { $0.expectedLoss = .nan },
             { $0.maximumPlaybackRate = 7999 }, { $0.maximumPlaybackRate = 96_000 }, { $0.complexity = 11 },
             { $0.complexity = -1 },

@@ -1,6 +1,6 @@
+import Foundation
 import RTCShareCSharedMemory
 import RTCShareCapture
-import Foundation
 import RTCShareLocks
 import RTCShareMedia
 import TestSupport

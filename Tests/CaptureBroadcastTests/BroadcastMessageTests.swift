@@ -1,6 +1,6 @@
 import RTCShareMedia
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareCaptureBroadcast
 

@@ -1,5 +1,5 @@
-import RTCShareCSharedMemory
 import Foundation
+import RTCShareCSharedMemory
 import RTCShareMedia
 import Synchronization
 import TestSupport

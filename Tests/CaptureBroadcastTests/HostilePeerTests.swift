@@ -1,6 +1,6 @@
+import Foundation
 import RTCShareCSharedMemory
 import RTCShareCapture
-import Foundation
 import RTCShareMedia
 import TestSupport
 import Testing

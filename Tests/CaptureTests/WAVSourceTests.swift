@@ -1,5 +1,5 @@
-import RTCShareAudioCoding
 import Foundation
+import RTCShareAudioCoding
 import RTCShareMedia
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
-import RTCShareCXCB
 import Foundation
+import RTCShareCXCB
 import RTCShareMedia
 
 /// A program with windows on an X display: what is asked of it has happened when a call returns.

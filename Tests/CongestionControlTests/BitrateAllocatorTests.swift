@@ -1,7 +1,7 @@
 import RTCShareCongestionControl
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 private func kilobits(_ rates: [DataRate]) -> [Int64] { rates.map { $0.bitsPerSecond / 1000 } }
 

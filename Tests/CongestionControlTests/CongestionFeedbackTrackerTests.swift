@@ -1,7 +1,7 @@
 import RTCShareCongestionControl
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 struct CongestionFeedbackTrackerTests {
     private let source = SynchronizationSource(7)

@@ -1,7 +1,7 @@
 import RTCShareCongestionControl
-import Testing
-import TestSupport
 import RTCShareWireFormat
+import TestSupport
+import Testing
 
 /// A pacer run in virtual time, and what left it when.
 private struct Run {

@@ -1,7 +1,7 @@
 import RTCShareCongestionControl
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @Suite struct ReportTests {
     private func block(fraction: UInt8 = 0, last: UInt32, delay: UInt32) -> ReportBlock {

@@ -1,7 +1,7 @@
 import RTCShareCongestionControl
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// How many packets back feedback can still be joined: what there is room for.
 struct TransportFeedbackTrackerTests {

@@ -5,6 +5,7 @@ import RTCSharePeerConnection
 import Testing
 
 @testable import RTCShareContentShare
+import RTCShareWireFormat
 
 /// Sharing and viewing, over real sockets.
 @Suite(.timeLimit(.minutes(2)))
@@ -221,12 +222,13 @@ struct AttendeeSessionTests {
         await pair.tiles.pictures.wait(count: 2)
         try await pair.alice.contentShare.update(
             LocalVideoConfiguration(
-                maxBitrate: 200, maxFramerate: 10, maxSize: PixelSize(width: 160, height: 90), contentHint: .motion))
+                maxBitrate: .kilobitsPerSecond(200), maxFramerate: 10, maxSize: PixelSize(width: 160, height: 90),
+                contentHint: .motion))
         #expect(await pair.tiles.wait(for: .resized)?.size == PixelSize(width: 160, height: 90))
         try await pair.alice.contentShare.update(LocalVideoConfiguration(contentHint: .text))
         #expect(await pair.tiles.wait(for: .resized, count: 2)?.size == PixelSize(width: 320, height: 180))
         await #expect(throws: ContentShareError.self) {
-            try await pair.alice.contentShare.update(LocalVideoConfiguration(maxBitrate: 1))
+            try await pair.alice.contentShare.update(LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(1)))
         }
         await #expect(throws: ContentShareError.self) {
             try await pair.alice.contentShare.start(source: screen, configuration: .init(maxFramerate: .nan))

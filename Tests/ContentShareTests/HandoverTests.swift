@@ -1,11 +1,11 @@
-import RTCShareCapture
 import Foundation
+import RTCShareCapture
 import RTCShareMedia
 import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareContentShare
 

@@ -1,11 +1,11 @@
+import Foundation
 import RTCShareCapture
 import RTCShareContentShare
-import Foundation
 import RTCShareMedia
 import RTCShareNetworkRuntime
 import RTCSharePeerConnection
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// Alice, who shares, and Bob, who views, over real sockets of the loopback interface.
 struct Pair {

@@ -2,8 +2,8 @@ import RTCShareCapture
 import RTCShareContentShare
 import RTCShareMedia
 import RTCShareNetworkRuntime
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// Sessions of one process that lose their way to each other.
 @Suite(.timeLimit(.minutes(2)))

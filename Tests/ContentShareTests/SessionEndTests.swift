@@ -140,7 +140,7 @@ struct SessionEndTests {
     @Test("A viewer who is not there fails the session and the share with the reason")
     func absentViewer() async throws {
         var configuration = Pair.configuration
-        configuration.peer.connectTimeout = .milliseconds(500)
+        configuration.connectTimeout = .milliseconds(500)
         let alice = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
         let bob = try await AttendeeSession.viewing(as: AttendeeID("bob"), configuration: configuration)
         let log = ShareLog()

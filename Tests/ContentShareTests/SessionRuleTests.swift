@@ -1,5 +1,5 @@
-import RTCShareCapture
 import Foundation
+import RTCShareCapture
 import RTCShareMedia
 import RTCShareNetworkRuntime
 import RTCSharePeerConnection

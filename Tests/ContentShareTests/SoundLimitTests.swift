@@ -1,6 +1,6 @@
+import Foundation
 import RTCShareCapture
 import RTCShareContentShare
-import Foundation
 import RTCShareMedia
 import RTCShareNetworkRuntime
 import RTCSharePeerConnection

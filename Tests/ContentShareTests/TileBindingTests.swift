@@ -3,9 +3,9 @@ import RTCShareLocks
 import RTCShareMedia
 import RTCShareNetworkRuntime
 import RTCShareRTP
-import Testing
 import RTCShareVideoCoding
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareContentShare
 @testable import RTCSharePeerConnection
@@ -82,7 +82,7 @@ struct TileBindingTests {
 
     private func keyFrame() throws -> AssembledFrame {
         let size = PixelSize(width: 64, height: 64)
-        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 1_000_000))
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(1000)))
         let picture = PixelBuffer(size: size, format: .i420) { planes, _ in
             for plane in planes { _ = plane.initializeMemory(as: UInt8.self, repeating: 60) }
         }

@@ -1,6 +1,6 @@
-@testable import RTCShareCaptureBroadcast
-import RTCShareCSharedMemory
 import Foundation
+import RTCShareCSharedMemory
+@testable import RTCShareCaptureBroadcast
 import RTCShareMedia
 import RTCShareWireFormat
 

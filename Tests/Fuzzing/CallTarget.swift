@@ -4,8 +4,8 @@ import RTCShareRTP
 import RTCShareSDP
 import RTCShareSTUN
 import RTCShareSecureTransport
-import TestSupport
 import RTCShareWireFormat
+import TestSupport
 
 /// A call that is connected, in virtual time, one end of which has a hostile peer: what a step says is protected with the
 /// peer's own keys, and comes in where datagrams do. Meanwhile the call goes on.

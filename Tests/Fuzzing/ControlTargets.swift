@@ -3,8 +3,8 @@ import RTCShareICE
 import RTCSharePeerConnection
 import RTCShareSDP
 import RTCShareSTUN
-import TestSupport
 import RTCShareWireFormat
+import TestSupport
 
 @testable import RTCShareContentShare
 @testable import RTCShareNetworkRuntime
@@ -95,7 +95,7 @@ struct StoredShareTarget: FuzzTarget {
             session: StoredSession(
                 attendee: try AttendeeID("alice"), identity: identity, addresses: [SimulatedCall.senderAddress],
                 offer: offer.description),
-            sources: SourceSelection(source: "pattern", audio: ["tone"]), transportPolicy: "all",
+            sources: SourceSelection(source: "pattern", audio: ["tone"]), iceTransportPolicy: "all",
             resolvesHostNames: true,
             servers: [server.source],
             relays: [SavedRelay(relay, now: time)])

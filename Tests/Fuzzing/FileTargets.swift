@@ -1,7 +1,7 @@
-import RTCShareAudioCoding
-import RTCShareLocks
-@testable import RTCShareCapture
 import Foundation
+import RTCShareAudioCoding
+@testable import RTCShareCapture
+import RTCShareLocks
 import RTCShareMedia
 import RTCShareVideoCoding
 

@@ -1,6 +1,6 @@
 import RTCShareRTP
-import TestSupport
 import RTCShareWireFormat
+import TestSupport
 
 /// An RTP packet is read with everything in it, and explained.
 struct RTPTarget: FuzzTarget {

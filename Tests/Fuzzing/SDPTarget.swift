@@ -1,7 +1,7 @@
 import RTCSharePeerConnection
 import RTCShareSDP
-import TestSupport
 import RTCShareWireFormat
+import TestSupport
 
 /// A description is read, written, explained, and negotiated as an offer and as an answer.
 struct SDPTarget: FuzzTarget {

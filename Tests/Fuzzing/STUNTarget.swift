@@ -1,7 +1,7 @@
 import RTCShareICE
 import RTCShareSTUN
-import TestSupport
 import RTCShareWireFormat
+import TestSupport
 
 /// A STUN message as it came, and as somebody who has the password would have sent it: to an agent that checks, and to one
 /// that is connected.

@@ -1,8 +1,8 @@
 import Foundation
 import RTCSharePeerConnection
 import RTCShareSDP
-import TestSupport
 import RTCShareWireFormat
+import TestSupport
 
 /// What an offer leaves for the process that sends: who this end is, as JSON, in the hands of a connection.
 struct SessionTarget: FuzzTarget {

@@ -1,7 +1,7 @@
 import RTCShareICE
 import RTCShareSTUN
-import TestSupport
 import RTCShareWireFormat
+import TestSupport
 
 /// A message of a TURN server, as it came and with the right key and transaction, to allocations at each of their stages.
 struct TURNTarget: FuzzTarget {

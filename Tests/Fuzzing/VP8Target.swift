@@ -1,7 +1,7 @@
 import RTCSharePeerConnection
 import RTCShareRTP
-import TestSupport
 import RTCShareWireFormat
+import TestSupport
 
 /// The packets of a VP8 stream in any order, at any time: to the assembler alone and to a receiver with retransmissions.
 ///

@@ -1,7 +1,7 @@
 import RTCShareICE
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @Suite struct AgentRuleTests {
     @Test("Host priorities are unique and in the order of RFC 8421: by interface, IPv6 first, loopback last")

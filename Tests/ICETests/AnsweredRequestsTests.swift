@@ -1,6 +1,6 @@
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareICE
 

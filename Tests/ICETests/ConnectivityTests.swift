@@ -1,7 +1,7 @@
 import RTCShareICE
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @Suite struct ConnectivityTests {
     private func address(_ text: String, _ port: UInt16 = 4000) throws -> TransportAddress {

@@ -1,7 +1,7 @@
 import RTCShareICE
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @Suite struct ConsentTests {
     private func connected(seed: UInt64 = 1) -> VirtualNetwork {

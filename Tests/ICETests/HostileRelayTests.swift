@@ -1,8 +1,8 @@
 import RTCShareICE
 import RTCShareSTUN
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 /// What somebody off the path can send, who guesses addresses but no credentials, to an agent that uses a relay.
 @Suite struct HostileRelayTests {

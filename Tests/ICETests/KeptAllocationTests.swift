@@ -1,7 +1,7 @@
 import RTCShareICE
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// An allocation that one program makes and another takes up.
 @Suite struct KeptAllocationTests {

@@ -1,7 +1,7 @@
 import RTCShareICE
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// Relayed candidates that one agent offers and another one uses.
 @Suite struct KeptRelayTests {
@@ -13,7 +13,7 @@ import RTCShareWireFormat
         let offered: Candidate
         let base: TransportAddress
 
-        init(policy: TransportPolicy = .relay) throws {
+        init(policy: ICETransportPolicy = .relay) throws {
             var timing = Timing()
             timing.relayLifetime = .seconds(3600)
             network = VirtualNetwork(timing: timing, policy: [policy, .all])
@@ -32,7 +32,7 @@ import RTCShareWireFormat
             network.run(.seconds(1))
             var configuration = Configuration(
                 role: .controlling, credentials: network.agents[0].localCredentials)
-            configuration.transportPolicy = policy
+            configuration.iceTransportPolicy = policy
             network.agents[0] = Agent(configuration: configuration, generator: SeededGenerator(seed: 99))
             network.events[0] = []
         }
@@ -50,8 +50,8 @@ import RTCShareWireFormat
 
     @Test(
         "Another agent takes up a relayed address 50 minutes later: checks, consent and media go over it",
-        arguments: TransportPolicy.allCases)
-    func resumes(policy: TransportPolicy) throws {
+        arguments: ICETransportPolicy.allCases)
+    func resumes(policy: ICETransportPolicy) throws {
         var handover = try Handover(policy: policy)
         #expect(handover.kept.count == 1 && handover.kept[0].base == handover.base)
         #expect(handover.kept[0].allocation.relayed == handover.offered.address)

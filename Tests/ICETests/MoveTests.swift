@@ -1,7 +1,7 @@
 import RTCShareICE
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// A peer whose address changes in the middle of a connection.
 @Suite struct MoveTests {

@@ -1,7 +1,7 @@
 import RTCShareICE
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @Suite struct MulticastDNSTests {
     private let text = "9b36eaac-bb2e-49bb-bb78-21c41c499900.local"

@@ -1,7 +1,7 @@
 import RTCShareICE
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// Relayed candidates in whole connections, with a server of TURN between the agents.
 @Suite struct RelayTests {
@@ -11,7 +11,7 @@ import RTCShareWireFormat
 
     /// Two agents that reach each other through a server alone, which the first has asked.
     private func network(
-        transport: TransportProtocol = .udp, policy: [TransportPolicy] = [.all, .all], seed: UInt64 = 1,
+        transport: TransportProtocol = .udp, policy: [ICETransportPolicy] = [.all, .all], seed: UInt64 = 1,
         others: [TURNServerModel] = [], change: (inout TURNServerModel) -> Void = { _ in }
     ) throws -> VirtualNetwork {
         var network = VirtualNetwork(seed: seed, policy: policy)

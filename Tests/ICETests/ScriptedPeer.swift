@@ -1,7 +1,7 @@
 import RTCShareICE
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// A peer whose every message a test writes by hand, opposite one agent.
 struct ScriptedPeer {

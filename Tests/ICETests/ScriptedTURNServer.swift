@@ -1,7 +1,7 @@
 import RTCShareICE
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// An allocation and the other end of its wire, in virtual time: the test reads each request and writes each answer.
 struct ScriptedTURNServer {

@@ -1,7 +1,7 @@
 import RTCShareICE
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// ICE over TCP (RFC 6544), the framing of its streams (RFC 4571), and what is written around packets.
 @Suite struct StreamTests {

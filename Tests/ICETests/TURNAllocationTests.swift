@@ -1,8 +1,8 @@
 import RTCShareCryptography
 import RTCShareICE
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @Suite struct TURNAllocationTests {
     @Test("RFC 8656 §7: an allocation is asked for, challenged, and granted")

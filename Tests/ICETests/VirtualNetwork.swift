@@ -57,14 +57,14 @@ struct VirtualNetwork {
 
     init(
         roles: [Role] = [.controlling, .controlled], seed: UInt64 = 1, timing: Timing = Timing(),
-        policy: [TransportPolicy] = [.all, .all]
+        policy: [ICETransportPolicy] = [.all, .all]
     ) {
         generator = SeededGenerator(seed: seed)
         agents = roles.enumerated().map { index, role in
             var own = SeededGenerator(seed: seed &* 31 &+ UInt64(index))
             var configuration = Configuration(role: role, credentials: .random(using: &own))
             configuration.timing = timing
-            configuration.transportPolicy = policy[index]
+            configuration.iceTransportPolicy = policy[index]
             return Agent(configuration: configuration, generator: own)
         }
     }

@@ -1,7 +1,7 @@
+import Foundation
 import RTCShareCapture
 import RTCShareCaptureBroadcast
 import RTCShareContentShare
-import Foundation
 import RTCShareLocks
 import RTCShareMedia
 import RTCShareNetworkRuntime

@@ -1,12 +1,12 @@
+import Foundation
 import RTCShareCapture
 import RTCShareContentShare
-import Foundation
 import RTCShareMedia
 import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 extension Interop {
     /// A share that changes while a browser looks on, through the library.
@@ -23,20 +23,21 @@ extension Interop {
             defer { for source in [first, second] { source.stop() } }
             for source in [first, second] { try source.start() }
             try await session.contentShare.start(
-                source: first, configuration: LocalVideoConfiguration(maxBitrate: 2500))
+                source: first, configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(2500)))
 
             let watching = try await connect(session, seconds: 10, in: folder)
             defer { watching.stop() }
             try await Task.sleep(for: .seconds(3))
-            try await session.contentShare.update(LocalVideoConfiguration(maxBitrate: 1200))
+            try await session.contentShare.update(LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(1200)))
             try await Task.sleep(for: .seconds(1))
             first.contentHint = .motion
             try await Task.sleep(for: .seconds(1))
             try await session.contentShare.start(
-                source: second, configuration: LocalVideoConfiguration(maxBitrate: 1200))
+                source: second, configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(1200)))
             try await Task.sleep(for: .seconds(2))
             try await session.contentShare.update(
-                LocalVideoConfiguration(maxBitrate: 1200, maxSize: PixelSize(width: 640, height: 360)))
+                LocalVideoConfiguration(
+                    maxBitrate: .kilobitsPerSecond(1200), maxSize: PixelSize(width: 640, height: 360)))
             let outcome = try await watching.outcome(timeout: .seconds(120))
             await session.leave()
             try #require(outcome.status == 0, "\(outcome.standardError)")
@@ -91,7 +92,7 @@ extension Interop {
         func iceRestarts() async throws {
             let folder = try TemporaryFolder()
             var configuration = Connection.Configuration()
-            configuration.peer.restartPatience = .seconds(30)
+            configuration.restartPatience = .seconds(30)
             let session = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
             let screen = try TestPatternSource(size: PixelSize(width: 640, height: 360), framesPerSecond: 15)
             defer { screen.stop() }

@@ -1,7 +1,7 @@
 import Foundation
 import RTCSharePeerConnection
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareNetworkRuntime
 @testable import rtcshare

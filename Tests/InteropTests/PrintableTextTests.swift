@@ -1,10 +1,10 @@
+import Foundation
 import RTCShareCapture
 import RTCShareCaptureBroadcast
-import Foundation
 import RTCShareNetworkRuntime
 import RTCSharePeerConnection
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import rtcshare
 

@@ -1,5 +1,5 @@
-import RTCShareContentShare
 import Foundation
+import RTCShareContentShare
 import Testing
 
 @testable import rtcshare

@@ -1,9 +1,9 @@
-import RTCShareAudioCoding
 import Foundation
+import RTCShareAudioCoding
 import RTCShareMedia
 import RTCShareNetworkRuntime
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCSharePeerConnection
 

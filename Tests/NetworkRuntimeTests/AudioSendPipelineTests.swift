@@ -1,10 +1,10 @@
-import RTCShareAudioCoding
 import Foundation
+import RTCShareAudioCoding
 import RTCShareMedia
 import RTCSharePeerConnection
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareNetworkRuntime
 
@@ -171,7 +171,7 @@ import RTCShareWireFormat
         let other = try await Loopback.open(as: .offerer)
         let source = CustomAudioSource()
         let pipeline = try await Self.pipeline(pair, isVoice: isVoice, source: source)
-        pipeline.update { if isVoice { $0.bitsPerSecond = 24_000 } }
+        pipeline.update { if isVoice { $0.bitrate = .kilobitsPerSecond(24) } }
         pipeline.note(loss: 0.25, of: pair.sender)
         // What a description without parameters says: one channel, no FEC (RFC 7587 §6.1).
         pipeline.attach(other, media: 0)
@@ -271,7 +271,7 @@ import RTCShareWireFormat
             let pair = try await ConnectedPair([Self.voice])
             let source = CustomAudioSource()
             let pipeline = try await Self.pipeline(pair, isVoice: true, source: source)
-            pipeline.update { $0.bitsPerSecond = 24_000 }
+            pipeline.update { $0.bitrate = .kilobitsPerSecond(24) }
             pipeline.note(loss: loss, of: pair.sender)
             for frame in Self.speech(milliseconds: 1000) { source.capture(frame) }
             let packets = await pair.sounds(45)
@@ -289,7 +289,7 @@ import RTCShareWireFormat
         let pair = try await ConnectedPair([Self.music])
         let source = CustomAudioSource()
         let pipeline = try await Self.pipeline(pair, isVoice: false, source: source)
-        pipeline.update { $0.bitsPerSecond = 48_000 }
+        pipeline.update { $0.bitrate = .kilobitsPerSecond(48) }
         for second in 0..<3 {
             pipeline.note(loss: [0.12, 0.4, 0][second], of: pair.sender)
             for frame in Self.tone(440, from: second * 1000, milliseconds: 1000) { source.capture(frame) }

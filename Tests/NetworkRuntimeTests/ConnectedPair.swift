@@ -1,8 +1,8 @@
 import RTCSharePeerConnection
 import RTCShareRTP
 import RTCShareSDP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareNetworkRuntime
 

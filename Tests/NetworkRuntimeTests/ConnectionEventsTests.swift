@@ -1,8 +1,8 @@
 import RTCShareICE
 import RTCShareRTP
 import RTCShareSDP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareNetworkRuntime
 @testable import RTCSharePeerConnection

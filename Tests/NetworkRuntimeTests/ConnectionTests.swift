@@ -1,10 +1,10 @@
-import RTCShareICE
 import NIOCore
+import RTCShareICE
 import RTCSharePeerConnection
 import RTCShareRTP
 import RTCShareSDP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareNetworkRuntime
 

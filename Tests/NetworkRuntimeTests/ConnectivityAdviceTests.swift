@@ -1,8 +1,8 @@
 @testable import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// What is said of a connection that found no path: from the facts alone.
 @Suite struct ConnectivityAdviceTests {

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOPosix
+import RTCShareWireFormat
 import Synchronization
 import Testing
-import RTCShareWireFormat
 
 @testable import RTCShareNetworkRuntime
 

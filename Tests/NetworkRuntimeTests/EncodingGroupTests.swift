@@ -1,7 +1,7 @@
 import RTCSharePeerConnection
-import Testing
 import RTCShareVideoCoding
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareNetworkRuntime
 
@@ -32,7 +32,7 @@ import RTCShareWireFormat
     }
 
     private struct Scene {
-        var group = EncodingGroup<Int>(wanted: .init(bitsPerSecond: 2_000_000))
+        var group = EncodingGroup<Int>(wanted: .init(bitrate: .kilobitsPerSecond(2000)))
         var now = Duration.seconds(100)
         var encodings: Set<Int> = [0]
         var keyFrames = 0
@@ -182,8 +182,8 @@ import RTCShareWireFormat
         scene.group.remove(Self.other, now: scene.now)
         scene.carryOut()
         #expect(scene.group.recipients(of: own, isKeyFrame: true) == [Self.one])
-        #expect(scene.group.settings(of: 0, now: scene.now).bitsPerSecond == 0)
-        #expect(scene.group.settings(of: own, now: scene.now).bitsPerSecond > 0)
+        #expect(scene.group.settings(of: 0, now: scene.now).bitrate == .zero)
+        #expect(scene.group.settings(of: own, now: scene.now).bitrate > .zero)
         scene.now += .seconds(6)
         scene.group.move(now: scene.now)
         scene.carryOut()
@@ -208,7 +208,7 @@ import RTCShareWireFormat
         }
         scene.group.couldNotBegin(encoding)
         #expect(scene.state == "s" && scene.group.encoding(of: Self.one) == 0)
-        #expect(scene.group.settings(of: 0, now: scene.now).bitsPerSecond == 100_000)
+        #expect(scene.group.settings(of: 0, now: scene.now).bitrate == .kilobitsPerSecond(100))
         scene.group.remove(Self.one, now: scene.now)
         while let action = scene.group.takeAction() { #expect(action != .end(0)) }
     }

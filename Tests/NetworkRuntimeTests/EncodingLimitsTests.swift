@@ -1,14 +1,14 @@
 import RTCShareMedia
 import RTCSharePeerConnection
-import Testing
 import RTCShareVideoCoding
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareNetworkRuntime
 
 /// What a peer's limits do to an encoding that it has for itself, and to one that others are sent too.
 @Suite struct EncodingLimitsTests {
-    private static let wanted = VideoEncoderThread.Settings(bitsPerSecond: 2_000_000)
+    private static let wanted = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(2000))
 
     private static func limits(
         kilobits: Int? = nil, frames: Double? = nil, macroblocks: Int? = nil
@@ -24,7 +24,7 @@ import RTCShareWireFormat
     func peerLimitsHold() {
         var settings = Self.wanted
         Self.limits(kilobits: 1, frames: 0.1, macroblocks: 48).apply(to: &settings, isShared: false)
-        #expect(settings.bitsPerSecond == 1000 && settings.framesPerSecond == 0.1)
+        #expect(settings.bitrate == .kilobitsPerSecond(1) && settings.framesPerSecond == 0.1)
         #expect(settings.maximumSize.macroblocks <= 48)
     }
 
@@ -34,7 +34,7 @@ import RTCShareWireFormat
         for _ in 0..<100 {
             Self.limits(kilobits: 1, frames: 0.1, macroblocks: 48).apply(to: &settings, isShared: true)
         }
-        #expect(settings.bitsPerSecond == 30_000 && settings.framesPerSecond == 5)
+        #expect(settings.bitrate == .kilobitsPerSecond(30) && settings.framesPerSecond == 5)
         #expect(settings.maximumSize == PixelSize(width: 1920, height: 1080).fitted(withinMacroblocks: 240))
         #expect(settings.maximumSize.width >= 320 && settings.maximumSize.height >= 180)
     }
@@ -43,12 +43,12 @@ import RTCShareWireFormat
     func higherLimits() {
         var settings = Self.wanted
         Self.limits(kilobits: 900, frames: 15, macroblocks: 3600).apply(to: &settings, isShared: true)
-        #expect(settings.bitsPerSecond == 900_000 && settings.framesPerSecond == 15)
+        #expect(settings.bitrate == .kilobitsPerSecond(900) && settings.framesPerSecond == 15)
         #expect((3300...3600).contains(settings.maximumSize.macroblocks))
         settings = Self.wanted
         settings.framesPerSecond = 2
         Self.limits(kilobits: 9000, frames: 1, macroblocks: 1 << 20).apply(to: &settings, isShared: true)
-        #expect(settings.bitsPerSecond == 2_000_000 && settings.framesPerSecond == 2)
+        #expect(settings.bitrate == .kilobitsPerSecond(2000) && settings.framesPerSecond == 2)
         #expect(settings.maximumSize == Self.wanted.maximumSize)
     }
 

@@ -2,9 +2,9 @@ import NIOCore
 import RTCSharePeerConnection
 import RTCShareRTP
 import RTCShareSDP
+import RTCShareWireFormat
 import Synchronization
 import Testing
-import RTCShareWireFormat
 
 @testable import RTCShareNetworkRuntime
 
@@ -18,7 +18,7 @@ import RTCShareWireFormat
     private static func seat(on port: SharedPort, maximumBitrate: DataRate? = nil) async throws -> Seat {
         var configuration = Connection.Configuration()
         configuration.sharedPort = port
-        if let maximumBitrate { configuration.peer.maximumBitrate = maximumBitrate }
+        if let maximumBitrate { configuration.maxBitrate = maximumBitrate }
         let sender = try await Connection(
             as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
         let viewer = try await Loopback.open(as: .answerer)

@@ -1,7 +1,7 @@
 import RTCShareICE
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareNetworkRuntime
 

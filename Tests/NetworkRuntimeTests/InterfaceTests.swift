@@ -1,8 +1,8 @@
 import RTCShareICE
 import RTCShareRTP
 import RTCShareSDP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareNetworkRuntime
 @testable import RTCSharePeerConnection
@@ -19,7 +19,7 @@ import RTCShareWireFormat
         init(at addresses: [IPAddress], patience: Duration = .seconds(30)) async throws {
             var configuration = Connection.Configuration()
             configuration.addresses = addresses
-            configuration.peer.restartPatience = patience
+            configuration.restartPatience = patience
             sender = try await Connection(
                 as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
             configuration.addresses = [Loopback.v4]

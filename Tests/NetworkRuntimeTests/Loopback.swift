@@ -4,8 +4,8 @@ import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareRTP
 import RTCShareSTUN
-import TestSupport
 import RTCShareWireFormat
+import TestSupport
 
 /// A sender and a viewer on this machine's loopback, with real sockets and real time.
 enum Loopback {

@@ -1,9 +1,9 @@
-import RTCShareICE
 import Logging
 import NIOCore
 import NIOPosix
-import Testing
+import RTCShareICE
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareNetworkRuntime
 

@@ -1,7 +1,7 @@
 @testable import RTCShareNetworkRuntime
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// What is made of what servers saw, and what is advised: from the facts alone.
 @Suite struct NetworkDiagnosisTests {

@@ -1,12 +1,12 @@
-import RTCShareICE
-import RTCShareLocks
 import Logging
 import NIOCore
 import NIOPosix
+import RTCShareICE
+import RTCShareLocks
 import RTCShareSDP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @testable import RTCShareNetworkRuntime
 @testable import RTCSharePeerConnection

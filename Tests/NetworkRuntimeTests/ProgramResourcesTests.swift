@@ -1,7 +1,7 @@
-import RTCShareLocks
 import Logging
 import NIOCore
 import NIOPosix
+import RTCShareLocks
 import RTCSharePeerConnection
 import Testing
 

@@ -1,14 +1,14 @@
 import RTCSharePeerConnection
-import Testing
 import RTCShareVideoCoding
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareNetworkRuntime
 
 /// A group with senders by their numbers, and what a test says of them. A description's share is that of the frames.
 extension EncodingGroup<Int> {
     static func wanting(_ senders: [Int], at now: Duration = .zero) -> EncodingGroup {
-        var group = EncodingGroup(wanted: .init(bitsPerSecond: 1_000_000_000, framesPerSecond: 1))
+        var group = EncodingGroup(wanted: .init(bitrate: .kilobitsPerSecond(1000000), framesPerSecond: 1))
         for (sender, rate) in senders.enumerated() {
             group.join(sender, now: now)
             group.setRate(rate, of: sender, now: now)
@@ -44,7 +44,7 @@ extension EncodingGroup<Int> {
         guard let sender = senders.keys.first(where: { self.quality(of: $0) == quality }),
             let encoding = encoding(of: sender)
         else { return nil }
-        return settings(of: encoding, now: now).bitsPerSecond
+        return Int(settings(of: encoding, now: now).bitrate.bitsPerSecond)
     }
 
     /// Who moves where at a time, in order.

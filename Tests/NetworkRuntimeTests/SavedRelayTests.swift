@@ -1,8 +1,8 @@
 import Foundation
 import RTCShareICE
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareNetworkRuntime
 

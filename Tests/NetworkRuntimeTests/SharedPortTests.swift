@@ -1,13 +1,13 @@
 import Foundation
-import RTCShareICE
 import NIOCore
 import NIOPosix
+import RTCShareICE
 import RTCSharePeerConnection
 import RTCShareRTP
 import RTCShareSDP
 import RTCShareSTUN
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareNetworkRuntime
 
@@ -20,13 +20,13 @@ import RTCShareWireFormat
         var number: UInt16 = 0
 
         init(
-            on port: SharedPort, servers: [ICEServer] = [], policy: TransportPolicy = .all,
+            on port: SharedPort, servers: [ICEServer] = [], policy: ICETransportPolicy = .all,
             offered: (String) -> String = { $0 }, answered: (String) -> String = { $0 }
         ) async throws {
             var configuration = Connection.Configuration()
             configuration.sharedPort = port
             configuration.iceServers = servers
-            configuration.transportPolicy = policy
+            configuration.iceTransportPolicy = policy
             sender = try await Connection(
                 as: .offerer, identity: Loopback.makeIdentity(sends: true), configuration: configuration)
             viewer = try await Loopback.open(as: .answerer)

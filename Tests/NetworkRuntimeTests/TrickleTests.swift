@@ -1,7 +1,7 @@
 import RTCSharePeerConnection
 import RTCShareSDP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareNetworkRuntime
 
@@ -10,7 +10,7 @@ import RTCShareWireFormat
     private func open(as part: PeerConnection.Part) async throws -> Connection {
         var configuration = Connection.Configuration()
         configuration.addresses = [Loopback.v4]
-        configuration.peer.trickles = true
+        configuration.trickles = true
         return try await Connection(
             as: part, identity: Loopback.makeIdentity(sends: part == .offerer), configuration: configuration)
     }

@@ -3,9 +3,9 @@ import RTCShareLocks
 import RTCShareMedia
 import RTCShareNetworkRuntime
 import RTCShareRTP
-import Testing
 import RTCShareVideoCoding
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCSharePeerConnection
 
@@ -14,7 +14,7 @@ import RTCShareWireFormat
     /// A key frame and as many frames that build on it, one on the other.
     private func encode(following count: Int) throws -> [AssembledFrame] {
         let size = PixelSize(width: 64, height: 64)
-        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 1_000_000))
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(1000)))
         return try (0...count).compactMap { number in
             let picture = PixelBuffer(size: size, format: .i420) { planes, _ in
                 for plane in planes { _ = plane.initializeMemory(as: UInt8.self, repeating: UInt8(60 + number)) }

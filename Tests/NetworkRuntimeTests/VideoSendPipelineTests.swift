@@ -2,9 +2,9 @@ import Foundation
 import RTCShareMedia
 import RTCSharePeerConnection
 import RTCShareRTP
-import Testing
 import RTCShareVideoCoding
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareNetworkRuntime
 
@@ -22,7 +22,7 @@ import RTCShareWireFormat
     }
 
     private static func pipeline() throws -> VideoSendPipeline {
-        try VideoSendPipeline(settings: .init(bitsPerSecond: 300_000, keyFrameInterval: .zero))
+        try VideoSendPipeline(settings: .init(bitrate: .kilobitsPerSecond(300), keyFrameInterval: .zero))
     }
 
     @Test("Nothing of a track comes after it was replaced, and each track begins once")
@@ -124,7 +124,7 @@ import RTCShareWireFormat
         #expect(frame.size.map { $0.width * $0.height <= 300 * 256 && $0.width > $0.height } == true)
         #expect(frame.quarterTurns == 1)
         // What is wanted is not changed by what peers ask.
-        #expect(pipeline.settings.bitsPerSecond == 300_000)
+        #expect(pipeline.settings.bitrate == .kilobitsPerSecond(300))
         pipeline.update { $0.maximumSize = PixelSize(width: 64, height: 64) }
         frame = try #require(await pair.frames { $0.size.map { max($0.width, $0.height) <= 64 } ?? false }.last)
         #expect(frame.isKeyFrame)
@@ -279,7 +279,7 @@ import RTCShareWireFormat
         pipeline.detach(other)
         #expect(Self.rate(pipeline) == 200_000)
         pipeline.detach(one)
-        #expect(Self.rate(pipeline) == 300_000 && pipeline.settings.bitsPerSecond == 300_000)
+        #expect(Self.rate(pipeline) == 300_000 && pipeline.settings.bitrate == .kilobitsPerSecond(300))
         pipeline.stop()
         await one.close()
         await other.close()
@@ -330,7 +330,7 @@ import RTCShareWireFormat
     func poorPath() async throws {
         let (good, poor) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let pipeline = try Self.pipeline()
-        pipeline.update { $0.bitsPerSecond = 2_000_000 }
+        pipeline.update { $0.bitrate = .kilobitsPerSecond(2000) }
         for (pair, rate) in [(good, 2000), (poor, 200)] {
             pipeline.attach(pair.sender, media: 0)
             pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(rate)), of: pair.sender)
@@ -462,7 +462,7 @@ import RTCShareWireFormat
     {
         let pair = try await ConnectedPair([Self.content])
         let pipeline = try Self.pipeline()
-        pipeline.update { $0.bitsPerSecond = 100_000 }
+        pipeline.update { $0.bitrate = .kilobitsPerSecond(100) }
         pipeline.attach(pair.sender, media: 0)
         var bitrate = try #require(await pair.target { $0 == .zero })
         #expect(bitrate == .zero)
@@ -481,7 +481,7 @@ import RTCShareWireFormat
         pipeline.keep(to: limits, of: pair.sender)
         bitrate = try #require(await pair.target { $0 <= .kilobitsPerSecond(60) })
         #expect(bitrate > .kilobitsPerSecond(50))
-        pipeline.update { $0.bitsPerSecond = 40_000 }
+        pipeline.update { $0.bitrate = .kilobitsPerSecond(40) }
         bitrate = try #require(await pair.target { $0 <= .kilobitsPerSecond(40) })
         #expect(bitrate > .kilobitsPerSecond(30))
         pipeline.replaceTrack(with: nil)

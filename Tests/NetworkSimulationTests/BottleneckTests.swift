@@ -1,6 +1,6 @@
 import RTCShareNetworkSimulation
-import Testing
 import RTCShareWireFormat
+import Testing
 
 private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
 

@@ -1,6 +1,6 @@
 import RTCShareNetworkSimulation
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// TCP users alone on a bottleneck, run to an end.
 private struct TCPRun {

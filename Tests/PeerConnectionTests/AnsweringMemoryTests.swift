@@ -3,9 +3,9 @@ import RTCShareICE
 import RTCShareNetworkSimulation
 import RTCSharePeerConnection
 import RTCShareSDP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @Suite("What answering leaves in memory")
 struct AnsweringMemoryTests {

@@ -1,9 +1,9 @@
 import RTCShareCongestionControl
 import RTCShareRTP
 import RTCShareSecureTransport
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @testable import RTCSharePeerConnection
 

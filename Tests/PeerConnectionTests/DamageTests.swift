@@ -1,8 +1,8 @@
 import RTCShareRTP
 import RTCShareSecureTransport
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @testable import RTCSharePeerConnection
 

@@ -1,9 +1,9 @@
 import Foundation
 import RTCSharePeerConnection
 import RTCShareSDP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @Suite struct LocalIdentityTests {
     @Test("What is stored between an offer and its answer is the same identity, and offers the same")

@@ -2,9 +2,9 @@ import RTCShareICE
 @testable import RTCSharePeerConnection
 import RTCShareRTP
 import RTCShareSecureTransport
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 /// The path to the peer: none, one that breaks and mends, one that ends, one that moves, and one that a stranger is on.
 @Suite struct PathTests {

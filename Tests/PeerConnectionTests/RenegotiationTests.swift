@@ -1,9 +1,9 @@
 import RTCShareRTP
 import RTCShareSDP
 import RTCShareSecureTransport
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @testable import RTCSharePeerConnection
 

@@ -1,8 +1,8 @@
 import RTCShareRTP
 import RTCShareSDP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @testable import RTCSharePeerConnection
 

@@ -1,8 +1,8 @@
 import RTCSharePeerConnection
 import RTCShareSDP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @Suite struct SendingLimitsTests {
     /// What a sender makes of an answer that has these lines besides.

@@ -2,9 +2,9 @@ import RTCShareCongestionControl
 import RTCShareRTP
 import RTCShareSDP
 import RTCShareSecureTransport
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @testable import RTCSharePeerConnection
 

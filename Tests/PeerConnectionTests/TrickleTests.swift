@@ -1,8 +1,8 @@
 import RTCShareICE
 import RTCShareSDP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @testable import RTCSharePeerConnection
 
@@ -153,17 +153,17 @@ import RTCShareWireFormat
     @Test(
         "A name is asked for where nobody outside the link hears of it, or where that was allowed",
         arguments: [
-            (TransportPolicy.all, false, ["0f2e-4f.local", "HIDDEN.local."]),
+            (ICETransportPolicy.all, false, ["0f2e-4f.local", "HIDDEN.local."]),
             (.all, true, ["0f2e-4f.local", "HIDDEN.local.", "a.hidden.local", "viewer.example", "local"]),
             (.relay, false, []), (.relay, true, []),
         ])
     func nameLookups(
-        policy: TransportPolicy, resolves: Bool, asked: [String]
+        policy: ICETransportPolicy, resolves: Bool, asked: [String]
     ) throws {
         let names = ["0f2e-4f.local", "HIDDEN.local.", "a.hidden.local", "viewer.example", "local"]
         var peer = try Self.open(as: .offerer, seed: 911)
         var viewer = try Self.open(as: .answerer, seed: 913) {
-            $0.transportPolicy = policy
+            $0.iceTransportPolicy = policy
             $0.resolvesHostNames = resolves
         }
         var offer = try peer.makeOffer().description

@@ -1,9 +1,9 @@
 import RTCShareCongestionControl
 @testable import RTCSharePeerConnection
 import RTCShareRTP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 /// Offer, answer, ICE, DTLS, SRTP, frames, loss and recovery: everything but sockets, in virtual time.
 @Suite struct WholeCallTests {

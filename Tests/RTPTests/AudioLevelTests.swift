@@ -1,6 +1,6 @@
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 struct AudioLevelTests {
     @Test("Every byte is a level")

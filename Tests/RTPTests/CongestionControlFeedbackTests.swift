@@ -1,6 +1,6 @@
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// RFC 8888 §3.1, written out by hand from its figures.
 struct CongestionControlFeedbackTests {

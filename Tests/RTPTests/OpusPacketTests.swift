@@ -1,6 +1,6 @@
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 struct OpusPacketTests {
     private func parse(_ bytes: [UInt8]) throws(RTPError) -> OpusPacket { try OpusPacket(parsing: bytes.span.bytes) }

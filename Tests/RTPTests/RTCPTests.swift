@@ -1,6 +1,6 @@
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 private let one = SynchronizationSource(1)
 private let two = SynchronizationSource(2)

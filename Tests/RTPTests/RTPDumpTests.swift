@@ -1,7 +1,7 @@
 import RTCShareRTP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 struct RTPDumpTests {
     private static let head = Array("#!rtpplay1.0 192.0.2.1/5004\n".utf8) + hex("00000064 0007a120 c0000201 138c 0000")

@@ -1,6 +1,6 @@
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// The packets of this suite marked so were serialized by aiortc 1.x.
 struct RTPHeaderTests {

@@ -1,6 +1,6 @@
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// RFC 1982, for the numbers of RTP.
 struct SerialNumberTests {

@@ -1,6 +1,6 @@
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// The bytes of a string of hexadecimal digits; blanks are left aside.
 func hex(_ text: String) -> [UInt8] {

@@ -1,6 +1,6 @@
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 struct VP8PayloadDescriptorTests {
     /// Bytes and fields: the first eight were serialized by aiortc, the others follow RFC 7741 §4.6 and §4.2 by hand.

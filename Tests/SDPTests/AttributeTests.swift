@@ -1,7 +1,7 @@
 import RTCShareSDP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @Suite("WebRTC attributes")
 struct AttributeTests {

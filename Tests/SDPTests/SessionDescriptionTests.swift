@@ -1,7 +1,7 @@
 import RTCShareSDP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @Suite("Session descriptions")
 struct SessionDescriptionTests {

@@ -1,6 +1,6 @@
 import RTCShareCryptography
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareSTUN
 

@@ -1,6 +1,6 @@
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @testable import RTCShareSTUN
 

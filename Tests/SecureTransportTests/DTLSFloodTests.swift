@@ -1,7 +1,7 @@
 import Glibc
 @testable import RTCShareSecureTransport
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// What a peer, or who forges its address, can have a handshake keep. OpenSSL sets most of the bounds: these tests hold it to
 /// them.

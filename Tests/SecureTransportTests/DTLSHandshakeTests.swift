@@ -1,6 +1,6 @@
 import RTCShareSecureTransport
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @Suite struct DTLSHandshakeTests {
     private static func makePath(

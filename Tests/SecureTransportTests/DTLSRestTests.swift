@@ -1,6 +1,6 @@
 import RTCShareSecureTransport
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// Connections that keep no more than it takes to say goodbye, against such as have all of OpenSSL's.
 @Suite struct DTLSRestTests {

@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 import RTCShareSecureTransport
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// The `openssl` command as the peer: it has its own idea of DTLS 1.2, of `use_srtp` and of the exporter.
 @Suite(

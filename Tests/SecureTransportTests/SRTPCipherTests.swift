@@ -1,5 +1,5 @@
-import RTCShareCSRTP
 import Foundation
+import RTCShareCSRTP
 import Testing
 
 @testable import RTCShareSecureTransport

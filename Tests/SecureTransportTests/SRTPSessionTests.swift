@@ -1,6 +1,6 @@
 import RTCShareSecureTransport
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @Suite struct SRTPSessionTests {
     private static func makePair(

@@ -13,7 +13,7 @@ public struct VP8TestStream: Sendable {
         /// Whether it ends the frame.
         public var marker: Bool
         /// What stands before the piece.
-        public var descriptor: VP8PayloadDescriptor
+        package var descriptor: VP8PayloadDescriptor
         /// The piece.
         public var payload: [UInt8]
     }
@@ -35,7 +35,7 @@ public struct VP8TestStream: Sendable {
     }
 
     /// The packets of the next frame, `packetCount` of them, each of `size` bytes after the descriptor.
-    public mutating func frame(
+    package mutating func frame(
         isKeyFrame: Bool, packetCount: Int, size: Int = 50, layer: VP8TemporalLayer? = nil, isNonReference: Bool = false
     ) -> [Packet] {
         timestamp = timestamp.advanced(by: 3000)

@@ -1,5 +1,5 @@
-import RTCShareCYUV
 import Foundation
+import RTCShareCYUV
 import RTCShareMedia
 
 /// A picture of a screen, in memory that the X server writes itself where it can.

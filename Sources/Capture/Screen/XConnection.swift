@@ -1,5 +1,5 @@
-import RTCShareCXCB
 import Foundation
+import RTCShareCXCB
 import RTCShareMedia
 
 /// A connection to an X server: sends requests, waits for replies, and turns XCB's errors into ours.

@@ -1,5 +1,5 @@
-internal import RTCShareAudioCoding
 internal import Glibc
+internal import RTCShareAudioCoding
 public import RTCShareMedia
 import Synchronization
 

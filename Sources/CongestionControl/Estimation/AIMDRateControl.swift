@@ -1,5 +1,5 @@
 internal import Glibc
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// The delay-based estimate: up by shares of itself until the path was once found full, then by steps of about a packet
 /// a response time; down to a share of what arrives at overuse.
@@ -14,31 +14,31 @@ public import RTCShareWireFormat
 ///
 /// Source: libwebrtc, `remote_bitrate_estimator/aimd_rate_control`; draft-ietf-rmcat-gcc-02 5.5. Deviations: the bounds
 /// of a network state estimate, which only a receiver of the same vendor sends, are left out.
-public struct AIMDRateControl: Sendable {
+package struct AIMDRateControl: Sendable {
     private enum Phase: Sendable {
         case hold
         case increase
     }
 
     /// What is kept of the rate that arrives at overuse.
-    public static let backoffFactor = 0.85
+    package static let backoffFactor = 0.85
     /// The rate below which no estimate falls unless another minimum is set.
-    public static let defaultMinimum = DataRate.kilobitsPerSecond(5)
+    package static let defaultMinimum = DataRate.kilobitsPerSecond(5)
     private static let initializationTime = Duration.seconds(5)
     private static let defaultBandwidthPeriod = Duration.seconds(3)
     private static let frameRate = 30.0
     private static let packetBits = 9600.0
 
     /// The estimate.
-    public private(set) var estimate = DataRate.kilobitsPerSecond(30_000)
+    package private(set) var estimate = DataRate.kilobitsPerSecond(30_000)
     /// Whether the estimate rests on anything: a start rate, a measurement or an overuse.
-    public private(set) var isValid = false
+    package private(set) var isValid = false
     /// The round trip, which sets how fast the estimate grows near the capacity.
-    public var roundTripTime = Duration.milliseconds(200)
+    package var roundTripTime = Duration.milliseconds(200)
     /// Whether the application is what limits the rate (`ALRDetector`).
-    public var isApplicationLimited = false
+    package var isApplicationLimited = false
     /// Whether the estimate keeps from growing while the application is the limit.
-    public let holdsWhileApplicationLimited: Bool
+    package let holdsWhileApplicationLimited: Bool
     private let growth: Double
     private var minimum = Self.defaultMinimum
     private var latestThroughput = DataRate.kilobitsPerSecond(30_000)
@@ -49,33 +49,33 @@ public struct AIMDRateControl: Sendable {
     private var lastDecrease: DataRate?
 
     /// Whether the path's capacity is not known: it was never found full, or carries more than when it was.
-    public var isCapacityUnknown: Bool { capacity.estimate == nil }
+    package var isCapacityUnknown: Bool { capacity.estimate == nil }
 
     /// A control without a valid estimate.
     ///
     /// - Parameters:
     ///   - holdsWhileApplicationLimited: whether the estimate keeps from growing while the application is the limit.
     ///   - growth: the multiple of libwebrtc's growth near the capacity.
-    public init(holdsWhileApplicationLimited: Bool = false, growth: Double = 1) {
+    package init(holdsWhileApplicationLimited: Bool = false, growth: Double = 1) {
         self.growth = growth
         self.holdsWhileApplicationLimited = holdsWhileApplicationLimited
     }
 
     /// Begins at `rate`.
-    public mutating func setStart(_ rate: DataRate) {
+    package mutating func setStart(_ rate: DataRate) {
         estimate = rate
         latestThroughput = rate
         isValid = true
     }
 
     /// Keeps the estimate at or above `rate`.
-    public mutating func setMinimum(_ rate: DataRate) {
+    package mutating func setMinimum(_ rate: DataRate) {
         minimum = rate
         estimate = max(estimate, rate)
     }
 
     /// Takes an estimate from elsewhere, such as a probe.
-    public mutating func setEstimate(_ rate: DataRate, now: Instant) {
+    package mutating func setEstimate(_ rate: DataRate, now: Instant) {
         isValid = true
         estimate = max(rate, minimum)
         lastChange = now
@@ -83,20 +83,20 @@ public struct AIMDRateControl: Sendable {
 
     /// Whether another cut may follow the last: after a round trip of 10 to 200 ms, or where not even half of the
     /// estimate arrives.
-    public func canReduceFurther(acknowledged: DataRate, now: Instant) -> Bool {
+    package func canReduceFurther(acknowledged: DataRate, now: Instant) -> Bool {
         guard let lastChange else { return true }
         let interval = min(max(roundTripTime, .milliseconds(10)), .milliseconds(200))
         return now - lastChange >= interval || isValid && acknowledged < estimate * 0.5
     }
 
     /// Whether another cut may follow the last while it is not known what arrives.
-    public func canReduceFurther(now: Instant) -> Bool {
+    package func canReduceFurther(now: Instant) -> Bool {
         isValid && canReduceFurther(acknowledged: estimate * 0.5 - .bitsPerSecond(1), now: now)
     }
 
     /// How much the estimate grows a second near the capacity: about a packet each response time of the control loop,
     /// at least 4 kbit/s.
-    public var increasePerSecond: DataRate {
+    package var increasePerSecond: DataRate {
         let frameBits = Double(estimate.bitsPerSecond) / Self.frameRate
         let packetBits = frameBits / max(1, (frameBits / Self.packetBits).rounded(.up))
         let responseTime = 2 * (roundTripTime.seconds + 0.1)
@@ -104,7 +104,7 @@ public struct AIMDRateControl: Sendable {
     }
 
     /// How long the estimate takes to regain what the last overuse cost, 2 to 50 s; 3 s before the first.
-    public var expectedBandwidthPeriod: Duration {
+    package var expectedBandwidthPeriod: Duration {
         guard let lastDecrease else { return Self.defaultBandwidthPeriod }
         let seconds = Double(lastDecrease.bitsPerSecond) / Double(increasePerSecond.bitsPerSecond)
         return .seconds(min(max(seconds, 2), 50))
@@ -114,7 +114,7 @@ public struct AIMDRateControl: Sendable {
     ///
     /// - Returns: the new estimate.
     @discardableResult
-    public mutating func update(usage: OveruseDetector.Usage, acknowledged: DataRate?, now: Instant) -> DataRate {
+    package mutating func update(usage: OveruseDetector.Usage, acknowledged: DataRate?, now: Instant) -> DataRate {
         initialize(acknowledged: acknowledged, now: now)
         let throughput = acknowledged ?? latestThroughput
         latestThroughput = throughput

@@ -1,4 +1,4 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Tells whether the application sends so much less than the path would take that the path is not being tested: an
 /// application-limited region.
@@ -7,18 +7,18 @@ public import RTCShareWireFormat
 /// Source: libwebrtc, `goog_cc/alr_detector`, `pacing/interval_budget`, and for the limits `experiments/alr_experiment`. Deviations: the budget also moves with time
 /// alone (`process`), so that an application that sends nothing at all is seen to be limited, which there needs one
 /// more packet; the region begins at the time given, not at one read from a clock.
-public struct ALRDetector: Sendable {
+package struct ALRDetector: Sendable {
     /// When a region begins and ends.
-    public struct Configuration: Hashable, Sendable {
+    package struct Configuration: Hashable, Sendable {
         /// The share of the estimate that counts as full use.
-        public var usageRatio: Double
+        package var usageRatio: Double
         /// The level of the budget above which a region begins.
-        public var startLevel: Double
+        package var startLevel: Double
         /// The level of the budget below which it ends.
-        public var stopLevel: Double
+        package var stopLevel: Double
 
         /// These limits.
-        public init(usageRatio: Double = 0.8, startLevel: Double = 0.4, stopLevel: Double = -0.6) {
+        package init(usageRatio: Double = 0.8, startLevel: Double = 0.4, stopLevel: Double = -0.6) {
             self.usageRatio = usageRatio
             self.startLevel = startLevel
             self.stopLevel = stopLevel
@@ -26,13 +26,13 @@ public struct ALRDetector: Sendable {
 
         /// The limits that libwebrtc's detector is built with, which its experiment for screen share, on unless
         /// switched off, replaces by the defaults here.
-        public static let conservative = Configuration(usageRatio: 0.65, startLevel: 0.8, stopLevel: 0.5)
+        package static let conservative = Configuration(usageRatio: 0.65, startLevel: 0.8, stopLevel: 0.5)
     }
 
     private static let window = Duration.milliseconds(500)
 
     /// When the present region began; nil outside one.
-    public private(set) var startTime: Instant?
+    package private(set) var startTime: Instant?
     private let configuration: Configuration
     /// Bytes a second that count as full use.
     private var target = 0.0
@@ -43,24 +43,24 @@ public struct ALRDetector: Sendable {
     private var lastUpdate: Instant?
 
     /// A detector that knows of no estimate and finds nothing limited.
-    public init(configuration: Configuration = Configuration()) {
+    package init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
     }
 
     /// The budget as a share of its bound, -1 to 1.
-    public var budgetLevel: Double {
+    package var budgetLevel: Double {
         capacity > 0 ? budget / capacity : 0
     }
 
     /// Takes the bandwidth estimate.
-    public mutating func setEstimate(_ estimate: DataRate) {
+    package mutating func setEstimate(_ estimate: DataRate) {
         target = Double((estimate * configuration.usageRatio).bitsPerSecond) / 8
         capacity = target * Self.window.seconds
         clampBudget()
     }
 
     /// Takes note of `bytes` that were sent at `now`.
-    public mutating func packetSent(bytes: Int, now: Instant) {
+    package mutating func packetSent(bytes: Int, now: Instant) {
         guard lastUpdate != nil else {
             // Over which time these bytes were made is not known.
             lastUpdate = now
@@ -72,7 +72,7 @@ public struct ALRDetector: Sendable {
     }
 
     /// Lets the time pass up to `now`.
-    public mutating func process(now: Instant) {
+    package mutating func process(now: Instant) {
         guard let lastUpdate, now >= lastUpdate else { return }
         budget += target * (now - lastUpdate).seconds
         self.lastUpdate = now

@@ -1,5 +1,5 @@
-public import RTCShareRTP
-public import RTCShareWireFormat
+package import RTCShareRTP
+package import RTCShareWireFormat
 
 extension BandwidthEstimator {
     /// Takes note of a packet that leaves: every one, with a transport-wide number or not.
@@ -9,7 +9,7 @@ extension BandwidthEstimator {
     ///   - size: its bytes, counted alike for all.
     ///   - cluster: the identifier of the probe that it is part of; nil for none.
     ///   - now: when it leaves.
-    public mutating func packetSent(number: TransportSequenceNumber?, size: Int, cluster: Int?, now: Instant) {
+    package mutating func packetSent(number: TransportSequenceNumber?, size: Int, cluster: Int?, now: Instant) {
         let size = min(max(0, size), 1 << 20)
         let before = outstanding.lastSent
         outstanding.packetSent(
@@ -25,7 +25,7 @@ extension BandwidthEstimator {
     }
 
     /// Takes what transport-wide feedback says of packets that were sent, arrived and lost ones.
-    public mutating func receive(_ results: [TransportFeedbackTracker.PacketResult], now: Instant) {
+    package mutating func receive(_ results: [TransportFeedbackTracker.PacketResult], now: Instant) {
         guard !results.isEmpty else { return }
         lastActivity = now
         outstanding.receive(results, now: now)
@@ -86,7 +86,7 @@ extension BandwidthEstimator {
     ///   - report: what it says.
     ///   - packets: how many packets of the stream it stands for: those since the report before.
     ///   - now: when it came in.
-    public mutating func receive(_ report: LossReport, packets: Int, now: Instant) {
+    package mutating func receive(_ report: LossReport, packets: Int, now: Instant) {
         lastActivity = now
         guard sendSide.receive(fractionLost: report.fractionLost, packets: packets, now: now) else { return }
         if let reported, now > reported.time {

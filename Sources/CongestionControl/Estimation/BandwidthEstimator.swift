@@ -1,4 +1,4 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Estimates what a path carries, out of what its receiver tells: the whole controller of Google congestion control, one
 /// for each transport.
@@ -14,22 +14,22 @@ public import RTCShareWireFormat
 /// ```
 ///
 /// Source: libwebrtc, `goog_cc/goog_cc_network_control`. Deviations: see the article of this module.
-public struct BandwidthEstimator: Sendable {
+package struct BandwidthEstimator: Sendable {
     /// The rates of a transport.
-    public struct Configuration: Sendable, Hashable {
+    package struct Configuration: Sendable, Hashable {
         /// Where the estimate begins.
-        public var start = DataRate.kilobitsPerSecond(300)
+        package var start = DataRate.kilobitsPerSecond(300)
         /// What the target does not go below.
-        public var minimum = DataRate.kilobitsPerSecond(30)
+        package var minimum = DataRate.kilobitsPerSecond(30)
         /// What the target does not go above: pictures, sound and retransmissions together.
-        public var maximum = DataRate.kilobitsPerSecond(2500)
+        package var maximum = DataRate.kilobitsPerSecond(2500)
 
         /// The default rates.
-        public init() {}
+        package init() {}
     }
 
     /// What keeps the target from being higher.
-    public enum Limitation: String, Hashable, Sendable, CaseIterable {
+    package enum Limitation: String, Hashable, Sendable, CaseIterable {
         /// The delay, which would grow.
         case delay
         /// Loss.
@@ -49,11 +49,11 @@ public struct BandwidthEstimator: Sendable {
     }
 
     /// The time between two runs while packets flow.
-    public static let processInterval = Duration.milliseconds(25)
+    package static let processInterval = Duration.milliseconds(25)
     /// The time between two runs while none do.
-    public static let idleInterval = Duration.seconds(1)
+    package static let idleInterval = Duration.seconds(1)
     /// The multiple of the target at which packets leave: frames differ in size, and each is to be out before the next.
-    public static let pacingFactor = 2.5
+    package static let pacingFactor = 2.5
     /// As many times the target at most, where the path was seen to carry that.
     static let largestPacingFactor = 32.0
     /// Of the maximum, what the estimate has to be for the maximum to be what bounds it: it wavers by some percent.
@@ -65,19 +65,19 @@ public struct BandwidthEstimator: Sendable {
     private static let activeTimeAnswered = Duration.milliseconds(300)
 
     /// What media and retransmissions may take together.
-    public private(set) var target: DataRate
+    package private(set) var target: DataRate
     /// What the path is estimated to carry, before what is under way and the time since the last test lower it.
-    public var estimate: DataRate { sendSide.target }
+    package var estimate: DataRate { sendSide.target }
     /// The rate that the pacer goes by.
-    public private(set) var pacingRate: DataRate
+    package private(set) var pacingRate: DataRate
     /// The rate up to which padding fills what media leave free; zero for none.
-    public private(set) var paddingRate = DataRate.zero
+    package private(set) var paddingRate = DataRate.zero
     /// What keeps the target from being higher.
-    public private(set) var limitation = Limitation.delay
+    package private(set) var limitation = Limitation.delay
     /// The share lost by the newest sample of receiver reports, 0...1.
-    public var fractionLost: Double { sendSide.fractionLost }
+    package var fractionLost: Double { sendSide.fractionLost }
     /// The rate at which packets arrive; nil where not known.
-    public var acknowledged: DataRate? { throughput.estimate }
+    package var acknowledged: DataRate? { throughput.estimate }
 
     let configuration: Configuration
     private(set) var bounds: (minimum: DataRate, maximum: DataRate)
@@ -101,7 +101,7 @@ public struct BandwidthEstimator: Sendable {
     var confidence = EstimateConfidence()
     /// The round trip of the newest packet that feedback tells of: what is asked for again sooner may be on its way. Nil
     /// where no feedback comes.
-    public internal(set) var feedbackRoundTrip: Duration?
+    package internal(set) var feedbackRoundTrip: Duration?
     var roundTripTime: Duration?
     var lastProcess: Instant?
     var lastActivity: Instant?
@@ -114,7 +114,7 @@ public struct BandwidthEstimator: Sendable {
     private var announced: (rate: DataRate, limit: ProbeController.Limit)?
 
     /// An estimator of a path that is not there yet.
-    public init(configuration: Configuration) {
+    package init(configuration: Configuration) {
         self.configuration = configuration
         let minimum = max(configuration.minimum, .bitsPerSecond(1))
         bounds = (minimum, max(configuration.maximum, minimum))
@@ -125,7 +125,7 @@ public struct BandwidthEstimator: Sendable {
     }
 
     /// When ``process(now:)`` is next due; nil while there is no path.
-    public var nextDeadline: Instant? {
+    package var nextDeadline: Instant? {
         guard isNetworkAvailable, let lastProcess else { return nil }
         let activeTime = outstanding.bytes > 0 ? Self.activeTimeUnanswered : Self.activeTimeAnswered
         let isActive = lastActivity.map { lastProcess - $0 < activeTime } ?? true
@@ -133,13 +133,13 @@ public struct BandwidthEstimator: Sendable {
     }
 
     /// The oldest probe that was asked for and not taken; nil where there is none.
-    public mutating func pollProbe() -> ProbeCluster? {
+    package mutating func pollProbe() -> ProbeCluster? {
         probes.takeFirst()
     }
 
     /// Tells that packets can leave. The first time probes follow from the start rate; after
     /// ``networkUnavailable(now:)`` they test whether the last estimate still holds.
-    public mutating func networkAvailable(now: Instant) {
+    package mutating func networkAvailable(now: Instant) {
         guard !isNetworkAvailable else { return }
         isNetworkAvailable = true
         lastProcess = now
@@ -158,7 +158,7 @@ public struct BandwidthEstimator: Sendable {
     }
 
     /// Tells that no packets can leave. The estimate stays; what is under way is forgotten.
-    public mutating func networkUnavailable(now: Instant) {
+    package mutating func networkUnavailable(now: Instant) {
         guard isNetworkAvailable else { return }
         isNetworkAvailable = false
         probes = []
@@ -168,7 +168,7 @@ public struct BandwidthEstimator: Sendable {
 
     /// Tells that packets take another path from now on: all that was learnt is forgotten, the start rate, or the last
     /// target where that was lower, is where it begins, and probes follow.
-    public mutating func pathChanged(now: Instant) {
+    package mutating func pathChanged(now: Instant) {
         let start = min(target, max(configuration.start, bounds.minimum))
         outstanding.forget()
         feedbackRoundTrip = nil
@@ -196,7 +196,7 @@ public struct BandwidthEstimator: Sendable {
     }
 
     /// Sets what the target does not go below and above. A higher maximum is probed for.
-    public mutating func setBounds(minimum: DataRate, maximum: DataRate, now: Instant) {
+    package mutating func setBounds(minimum: DataRate, maximum: DataRate, now: Instant) {
         let minimum = max(minimum, .bitsPerSecond(1))
         bounds = (minimum, max(maximum, minimum))
         sendSide.setBounds(minimum: bounds.minimum, maximum: bounds.maximum)
@@ -208,7 +208,7 @@ public struct BandwidthEstimator: Sendable {
     }
 
     /// Sets what all media together could use; nil where that is not known. Nothing far beyond it is probed for.
-    public mutating func setAllocation(maximum: DataRate?, now: Instant) {
+    package mutating func setAllocation(maximum: DataRate?, now: Instant) {
         guard maximum != allocation else { return }
         allocation = maximum
         add(probeController.setAllocation(maximum, now: now))
@@ -216,7 +216,7 @@ public struct BandwidthEstimator: Sendable {
     }
 
     /// Takes a round trip time of RTCP or of connectivity checks, not smoothed.
-    public mutating func setRoundTripTime(_ time: Duration, now: Instant) {
+    package mutating func setRoundTripTime(_ time: Duration, now: Instant) {
         guard time >= .zero else { return }
         roundTripTime = time
         delayBased.setRoundTripTime(time)
@@ -224,14 +224,14 @@ public struct BandwidthEstimator: Sendable {
     }
 
     /// Takes what the receiver says it can take altogether (REMB); nil where it says nothing any more.
-    public mutating func setRemoteEstimate(_ rate: DataRate?, now: Instant) {
+    package mutating func setRemoteEstimate(_ rate: DataRate?, now: Instant) {
         guard rate != sendSide.remoteLimit else { return }
         sendSide.setRemoteLimit(rate)
         update(now: now)
     }
 
     /// Does what is due.
-    public mutating func process(now: Instant) {
+    package mutating func process(now: Instant) {
         guard isNetworkAvailable else { return }
         lastProcess = max(now, lastProcess ?? now)
         limitedRegion.process(now: now)

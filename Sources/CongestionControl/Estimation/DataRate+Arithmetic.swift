@@ -4,12 +4,6 @@ extension DataRate {
     /// Higher than any path.
     static let unlimited = DataRate.bitsPerSecond(Int64.max)
 
-    /// The sum, no more than can be held.
-    static func + (left: DataRate, right: DataRate) -> DataRate {
-        let (sum, overflow) = left.bitsPerSecond.addingReportingOverflow(right.bitsPerSecond)
-        return .bitsPerSecond(overflow ? .max : sum)
-    }
-
     /// The difference, no less than zero.
     static func - (left: DataRate, right: DataRate) -> DataRate {
         let (difference, overflow) = left.bitsPerSecond.subtractingReportingOverflow(right.bitsPerSecond)

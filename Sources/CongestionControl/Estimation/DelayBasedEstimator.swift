@@ -1,4 +1,4 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// The rate at which the delay of the path neither grows nor shrinks: joins the grouping of packets, the trend of their
 /// delay, the detector of overuse and the rate control.
@@ -6,22 +6,22 @@ public import RTCShareWireFormat
 /// Source: libwebrtc, `goog_cc/delay_based_bwe`; draft-ietf-rmcat-gcc-02 5. Deviations: no detector of sound's own, which
 /// is off by default there; where what
 /// arrives falls faster than its average tells, a cut starts from what arrived last.
-public struct DelayBasedEstimator: Sendable {
+package struct DelayBasedEstimator: Sendable {
     /// What a feedback changed.
-    public struct Result: Hashable, Sendable {
+    package struct Result: Hashable, Sendable {
         /// The new estimate; nil where the feedback made none.
-        public let estimate: DataRate?
+        package let estimate: DataRate?
         /// Whether the estimate is what a probe measured.
-        public let isProbe: Bool
+        package let isProbe: Bool
         /// Whether a queue has drained and the delay is even again.
-        public let hasRecovered: Bool
+        package let hasRecovered: Bool
     }
 
     /// After this time without feedback the delays from before say nothing of those from now on.
-    public static let streamTimeout = Duration.seconds(2)
+    package static let streamTimeout = Duration.seconds(2)
 
     /// The estimate's ups and downs.
-    public private(set) var rateControl: AIMDRateControl
+    package private(set) var rateControl: AIMDRateControl
     private var interArrival = InterArrivalDelta()
     private var trendline = TrendlineEstimator()
     private var detector = OveruseDetector()
@@ -30,33 +30,33 @@ public struct DelayBasedEstimator: Sendable {
     /// An estimator without an estimate.
     ///
     /// - Parameter growth: the multiple of libwebrtc's growth near the capacity.
-    public init(growth: Double = 1) {
+    package init(growth: Double = 1) {
         rateControl = AIMDRateControl(growth: growth)
     }
 
     /// What the delay says of the path.
-    public var usage: OveruseDetector.Usage { detector.usage }
+    package var usage: OveruseDetector.Usage { detector.usage }
 
     /// The estimate; nil where there is none yet.
-    public var estimate: DataRate? { rateControl.isValid ? rateControl.estimate : nil }
+    package var estimate: DataRate? { rateControl.isValid ? rateControl.estimate : nil }
 
     /// Begins at `rate`.
-    public mutating func setStart(_ rate: DataRate) {
+    package mutating func setStart(_ rate: DataRate) {
         rateControl.setStart(rate)
     }
 
     /// Keeps the estimate at or above `rate`.
-    public mutating func setMinimum(_ rate: DataRate) {
+    package mutating func setMinimum(_ rate: DataRate) {
         rateControl.setMinimum(rate)
     }
 
     /// Takes the round trip time, which sets how fast the estimate grows near the capacity.
-    public mutating func setRoundTripTime(_ time: Duration) {
+    package mutating func setRoundTripTime(_ time: Duration) {
         rateControl.roundTripTime = time
     }
 
     /// Lowers the estimate to `rate`, where something else than the delay showed that it is too high.
-    public mutating func lower(to rate: DataRate, now: Instant) {
+    package mutating func lower(to rate: DataRate, now: Instant) {
         guard let estimate, rate < estimate else { return }
         rateControl.setEstimate(rate, now: now)
     }
@@ -76,7 +76,7 @@ public struct DelayBasedEstimator: Sendable {
     ///   - isApplicationLimited: whether the application is what limits the rate.
     ///   - hasQueue: whether packets were seen to wait: a delay that grows where none do is jitter.
     ///   - now: when the feedback came in.
-    public mutating func receive(
+    package mutating func receive(
         _ arrived: [TransportFeedbackTracker.PacketResult], acknowledged: DataRate?, probe: DataRate?,
         isApplicationLimited: Bool, hasQueue: Bool = true, now: Instant
     ) -> Result {

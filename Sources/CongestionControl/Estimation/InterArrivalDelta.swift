@@ -1,21 +1,21 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Gathers packets that were sent within 5 ms into groups and tells how the spacing of two groups changed on the way.
 ///
 /// Source: libwebrtc, `goog_cc/inter_arrival_delta`; draft-ietf-rmcat-gcc-02 5.2 (arrival-time model, pre-filtering).
 /// Deviations: none in the arithmetic; times are nanoseconds and durations of any fineness, not whole milliseconds.
-public struct InterArrivalDelta: Sendable {
+package struct InterArrivalDelta: Sendable {
     /// How a group of packets differs from the group before it.
-    public struct Delta: Hashable, Sendable {
+    package struct Delta: Hashable, Sendable {
         /// Between the last packets of both as they were sent; positive.
-        public let send: Duration
+        package let send: Duration
         /// Between the last packets of both as they arrived; not negative.
-        public let arrival: Duration
+        package let arrival: Duration
         /// Bytes that the later group has more than the earlier one.
-        public let size: Int
+        package let size: Int
 
         /// A difference of these amounts.
-        public init(send: Duration, arrival: Duration, size: Int) {
+        package init(send: Duration, arrival: Duration, size: Int) {
             self.send = send
             self.arrival = arrival
             self.size = size
@@ -32,11 +32,11 @@ public struct InterArrivalDelta: Sendable {
     }
 
     /// Packets sent within this time of a group's first one belong to the group.
-    public static let groupLength = Duration.milliseconds(5)
+    package static let groupLength = Duration.milliseconds(5)
     /// How much further apart than the feedback two groups may arrive before the receiver's clock counts as jumped.
-    public static let clockJump = Duration.seconds(3)
+    package static let clockJump = Duration.seconds(3)
     /// Groups in a row that arrive before their predecessor until all is forgotten.
-    public static let reorderedGroupLimit = 3
+    package static let reorderedGroupLimit = 3
     private static let burstGap = Duration.milliseconds(5)
     private static let burstLength = Duration.milliseconds(100)
 
@@ -45,7 +45,7 @@ public struct InterArrivalDelta: Sendable {
     private var reorderedGroups = 0
 
     /// No groups yet.
-    public init() {}
+    package init() {}
 
     /// Takes a packet that arrived, in the order of arrival.
     ///
@@ -55,7 +55,7 @@ public struct InterArrivalDelta: Sendable {
     ///   - feedbackTime: when the feedback that tells of it came in, on the sender's clock.
     ///   - size: its bytes.
     /// - Returns: the difference of the two groups before, where this packet begins a new one; nil otherwise.
-    public mutating func receive(
+    package mutating func receive(
         sent: Instant, arrival: Duration, feedbackTime: Instant, size: Int
     ) -> Delta? {
         let single = Group(

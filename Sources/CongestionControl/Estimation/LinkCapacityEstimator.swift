@@ -1,10 +1,10 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Remembers at which rate the path was last found full, and how sure that is.
 ///
 /// Source: libwebrtc, `goog_cc/link_capacity_estimator`; draft-ietf-rmcat-gcc-02 5.5 (the average of the incoming rate
 /// at overuse). Deviations: none.
-public struct LinkCapacityEstimator: Sendable {
+package struct LinkCapacityEstimator: Sendable {
     private static let overuseWeight = 0.05
     private static let probeWeight = 0.5
     private static let varianceRange = 0.4...2.5
@@ -15,35 +15,35 @@ public struct LinkCapacityEstimator: Sendable {
     private var normalizedVariance = 0.4
 
     /// No estimate yet.
-    public init() {}
+    package init() {}
 
     /// The capacity; nil where none was found, or what was found no longer holds.
-    public var estimate: DataRate? {
+    package var estimate: DataRate? {
         kilobits.map { DataRate(kilobits: $0) }
     }
 
     /// Three standard deviations above the estimate; nil without one.
-    public var upperBound: DataRate? {
+    package var upperBound: DataRate? {
         kilobits.map { DataRate(kilobits: $0 + 3 * (normalizedVariance * $0).squareRoot()) }
     }
 
     /// Three standard deviations below the estimate, at least zero; nil without one.
-    public var lowerBound: DataRate? {
+    package var lowerBound: DataRate? {
         kilobits.map { DataRate(kilobits: max(0, $0 - 3 * (normalizedVariance * $0).squareRoot())) }
     }
 
     /// Takes the rate that arrived while the path was overused.
-    public mutating func overuseDetected(acknowledged: DataRate) {
+    package mutating func overuseDetected(acknowledged: DataRate) {
         update(acknowledged, weight: Self.overuseWeight)
     }
 
     /// Takes what a probe measured.
-    public mutating func probeMeasured(_ rate: DataRate) {
+    package mutating func probeMeasured(_ rate: DataRate) {
         update(rate, weight: Self.probeWeight)
     }
 
     /// Forgets the estimate.
-    public mutating func reset() {
+    package mutating func reset() {
         kilobits = nil
     }
 

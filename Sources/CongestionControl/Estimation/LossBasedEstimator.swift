@@ -1,4 +1,4 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// The rate above which packets are lost: the path that explains best what was lost lately, found among a few
 /// candidates by maximum likelihood, never more than the delay-based estimate.
@@ -14,9 +14,9 @@ public import RTCShareWireFormat
 /// Source: libwebrtc, `goog_cc/loss_based_bwe_v2`, with its default parameters. Deviations: only parameters with an
 /// effect by default exist; a rate is a number of any fineness, not whole bits; an average loss below zero, which
 /// leaving out the best and the worst interval can give by rounding, is zero.
-public struct LossBasedEstimator: Sendable {
+package struct LossBasedEstimator: Sendable {
     /// What the estimate follows.
-    public enum State: Hashable, Sendable {
+    package enum State: Hashable, Sendable {
         /// The delay-based estimate, for loss does not bind.
         case delayBased
         /// Loss, downwards.
@@ -26,20 +26,20 @@ public struct LossBasedEstimator: Sendable {
     }
 
     /// What the published scenarios vary.
-    public struct Configuration: Hashable, Sendable {
+    package struct Configuration: Hashable, Sendable {
         /// The multiples of the estimate that are candidates.
-        public var candidateFactors = [1.02, 1.0, 0.95]
+        package var candidateFactors = [1.02, 1.0, 0.95]
         /// Intervals that are looked at.
-        public var windowSize = 15
+        package var windowSize = 15
         /// Intervals before there is an estimate.
-        public var minimumObservations = 3
+        package var minimumObservations = 3
         /// The multiple of the acknowledged rate that the estimate is not below.
-        public var lowerBoundFactor = 1.0
+        package var lowerBoundFactor = 1.0
         /// The rate that is divided by the loss beyond 5 percent for an upper bound.
-        public var upperBoundBalance = DataRate.kilobitsPerSecond(100)
+        package var upperBoundBalance = DataRate.kilobitsPerSecond(100)
 
         /// The default parameters.
-        public init() {}
+        package init() {}
     }
 
     private struct Hold: Sendable {
@@ -76,42 +76,42 @@ public struct LossBasedEstimator: Sendable {
     private var windowLimit = Double.infinity
 
     /// An estimator that has seen no loss.
-    public init(configuration: Configuration = Configuration()) {
+    package init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
         observations = LossObservations(windowSize: configuration.windowSize)
     }
 
     /// Whether enough was seen for an estimate of its own.
-    public var isReady: Bool {
+    package var isReady: Bool {
         best.bandwidth.isFinite && observations.count >= configuration.minimumObservations
     }
 
     /// What the estimate follows.
-    public var state: State { isReady ? current : .delayBased }
+    package var state: State { isReady ? current : .delayBased }
 
     /// The estimate: the delay-based one until `isReady`; nil where nothing bounds it.
-    public var estimate: DataRate? {
+    package var estimate: DataRate? {
         let rate = isReady ? bandwidth : delayBased
         return rate.isFinite ? DataRate(kilobits: rate) : nil
     }
 
     /// The share of the bytes that is lost, as it is reckoned with.
-    public var averageLoss: Double { observations.averageLoss }
+    package var averageLoss: Double { observations.averageLoss }
 
     /// Begins at `rate`.
-    public mutating func setEstimate(_ rate: DataRate) {
+    package mutating func setEstimate(_ rate: DataRate) {
         best.bandwidth = rate.kilobits
         bandwidth = rate.kilobits
         current = .delayBased
     }
 
     /// Takes the rate at which packets arrive.
-    public mutating func setAcknowledged(_ rate: DataRate) {
+    package mutating func setAcknowledged(_ rate: DataRate) {
         acknowledged = rate.kilobits
     }
 
     /// Sets the bounds of the estimate; no maximum for nil.
-    public mutating func setBounds(minimum: DataRate, maximum: DataRate?) {
+    package mutating func setBounds(minimum: DataRate, maximum: DataRate?) {
         self.minimum = minimum.kilobits
         self.maximum = maximum?.kilobits ?? .infinity
     }
@@ -123,7 +123,7 @@ public struct LossBasedEstimator: Sendable {
     ///   - delayBased: the delay-based estimate, nil where there is none.
     ///   - isApplicationLimited: whether the application is what limits the rate, so that what arrives says little.
     ///   - background: the share that the path loses whatever the rate is.
-    public mutating func update(
+    package mutating func update(
         _ results: [TransportFeedbackTracker.PacketResult], delayBased: DataRate?, isApplicationLimited: Bool,
         background: Double = 0
     ) {

@@ -4,9 +4,9 @@ internal import RTCShareWireFormat
 ///
 /// Source: libwebrtc, `goog_cc/trendline_estimator` (its detection half); draft-ietf-rmcat-gcc-02 5.4, whose gains
 /// differ (0.01 and 0.00018). Deviations: takes the trend from outside, so that another estimator can feed it.
-public struct OveruseDetector: Sendable {
+package struct OveruseDetector: Sendable {
     /// What the delay says of the path.
-    public enum Usage: Hashable, Sendable {
+    package enum Usage: Hashable, Sendable {
         /// The queues keep their length.
         case normal
         /// A queue grows.
@@ -16,11 +16,11 @@ public struct OveruseDetector: Sendable {
     }
 
     /// Multiplies the trend.
-    public static let thresholdGain = 4.0
+    package static let thresholdGain = 4.0
     /// How many group differences a trend is scaled by at most.
-    public static let deltaCountLimit = 60
+    package static let deltaCountLimit = 60
     /// What the threshold never leaves, in milliseconds.
-    public static let thresholdRange = 6.0...600.0
+    package static let thresholdRange = 6.0...600.0
     private static let gainUp = 0.0087
     private static let gainDown = 0.039
     private static let overuseTime = 10.0
@@ -28,9 +28,9 @@ public struct OveruseDetector: Sendable {
     private static let longestStep = 100.0
 
     /// The newest finding.
-    public private(set) var usage = Usage.normal
+    package private(set) var usage = Usage.normal
     /// Where overuse begins, in milliseconds.
-    public private(set) var threshold = 12.5
+    package private(set) var threshold = 12.5
     private var trendBefore = 0.0
     /// How long the trend has been above the threshold, in milliseconds; nil while it is not.
     private var timeOver: Double?
@@ -38,7 +38,7 @@ public struct OveruseDetector: Sendable {
     private var lastUpdate: Duration?
 
     /// A detector that finds all normal.
-    public init() {}
+    package init() {}
 
     /// Takes a trend.
     ///
@@ -47,7 +47,7 @@ public struct OveruseDetector: Sendable {
     ///   - sendDelta: the time between the sending of the last two groups.
     ///   - deltaCount: group differences seen so far.
     ///   - arrival: when the newest group arrived, on the receiver's clock.
-    public mutating func detect(trend: Double, sendDelta: Duration, deltaCount: Int, arrival: Duration) {
+    package mutating func detect(trend: Double, sendDelta: Duration, deltaCount: Int, arrival: Duration) {
         guard deltaCount >= 2 else {
             usage = .normal
             return

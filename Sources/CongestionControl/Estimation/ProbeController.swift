@@ -1,4 +1,4 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// When to probe, and at which rates: at the start, further while probes succeed, when more is allowed or asked for,
 /// every few seconds while the application is the limit, and after a drop that may have been none.
@@ -12,9 +12,9 @@ public import RTCShareWireFormat
 /// Source: libwebrtc, `goog_cc/probe_controller`. Deviations: probes by a network state estimate, which only a receiver
 /// of the same vendor sends, and field trials without effect by default are left out; a start rate of zero waits for a
 /// start rate.
-public struct ProbeController: Sendable {
+package struct ProbeController: Sendable {
     /// What holds the estimate down.
-    public enum Limit: Hashable, Sendable {
+    package enum Limit: Hashable, Sendable {
         /// The delay, which is even: more may fit.
         case delay
         /// The delay, which has just grown.
@@ -35,25 +35,25 @@ public struct ProbeController: Sendable {
     }
 
     /// How long a result is waited for.
-    public static let resultTimeout = Duration.seconds(1)
+    package static let resultTimeout = Duration.seconds(1)
     /// The multiples of the start rate that are probed first.
-    public static let initialScales = [3.0, 6.0]
+    package static let initialScales = [3.0, 6.0]
     /// The multiple of a result that is probed next.
-    public static let furtherScale = 2.0
+    package static let furtherScale = 2.0
     /// The share of a probe's rate that its result has to exceed to probe further.
-    public static let furtherThreshold = 0.7
+    package static let furtherThreshold = 0.7
     /// The time between probes while the application is the limit.
-    public static let limitedRegionInterval = Duration.seconds(5)
+    package static let limitedRegionInterval = Duration.seconds(5)
     /// The time between probes while the capacity is not known.
-    public static let searchInterval = Duration.seconds(2)
+    package static let searchInterval = Duration.seconds(2)
     /// The multiple of the estimate that is probed meanwhile: media follow each step before the next.
-    public static let searchScale = 1.5
+    package static let searchScale = 1.5
     /// The multiple of the estimate that is probed in application-limited regions.
-    public static let limitedRegionScale = 2.0
+    package static let limitedRegionScale = 2.0
     /// The highest rate probed where no maximum was set.
-    public static let defaultMaximum = DataRate.kilobitsPerSecond(5000)
+    package static let defaultMaximum = DataRate.kilobitsPerSecond(5000)
     /// For how long the repeated probes of the beginning go on.
-    public static let repeatedInitialPeriod = Duration.seconds(5)
+    package static let repeatedInitialPeriod = Duration.seconds(5)
     private static let allocationScales = [1.0, 2.0]
     private static let allocationLimitScale = 2.0
     private static let allocationMargin = 2.0
@@ -66,13 +66,13 @@ public struct ProbeController: Sendable {
     private static let limitedRegionEndTimeout = Duration.seconds(3)
 
     /// When the present application-limited region began; nil outside one.
-    public var limitedRegionStart: Instant?
+    package var limitedRegionStart: Instant?
     /// When the last such region ended.
-    public var limitedRegionEnd: Instant?
+    package var limitedRegionEnd: Instant?
     /// Whether to probe every few seconds within such a region.
-    public var probesLimitedRegions: Bool
+    package var probesLimitedRegions: Bool
     /// Whether to repeat the initial probes each second for some time, before media flow.
-    public var repeatsInitialProbes: Bool
+    package var repeatsInitialProbes: Bool
     private var isNetworkAvailable = false
     private var state = State.initial
     private var limit = Limit.delay
@@ -88,7 +88,7 @@ public struct ProbeController: Sendable {
     private var nextIdentifier = 1
 
     /// A controller that waits for a network and a start rate.
-    public init(probesLimitedRegions: Bool = false, repeatsInitialProbes: Bool = false) {
+    package init(probesLimitedRegions: Bool = false, repeatsInitialProbes: Bool = false) {
         self.probesLimitedRegions = probesLimitedRegions
         self.repeatsInitialProbes = repeatsInitialProbes
     }
@@ -100,7 +100,7 @@ public struct ProbeController: Sendable {
     ///   - start: the start rate, which becomes the estimate; nil to keep both.
     ///   - maximum: the highest rate; nil for the default.
     ///   - now: the present.
-    public mutating func setBounds(
+    package mutating func setBounds(
         minimum: DataRate, start: DataRate?, maximum: DataRate?, now: Instant
     ) -> [ProbeCluster] {
         if let start, start > .zero {
@@ -122,7 +122,7 @@ public struct ProbeController: Sendable {
 
     /// Sets what all media together could use, nil where that is not known. More than before is probed for while the
     /// application is the limit.
-    public mutating func setAllocation(_ rate: DataRate?, now: Instant) -> [ProbeCluster] {
+    package mutating func setAllocation(_ rate: DataRate?, now: Instant) -> [ProbeCluster] {
         let before = allocation
         allocation = rate
         guard case .complete = state, let rate, rate != before, estimate < maximum, estimate < rate,
@@ -144,7 +144,7 @@ public struct ProbeController: Sendable {
     }
 
     /// Tells whether packets can be sent.
-    public mutating func setNetworkAvailable(_ isAvailable: Bool, now: Instant) -> [ProbeCluster] {
+    package mutating func setNetworkAvailable(_ isAvailable: Bool, now: Instant) -> [ProbeCluster] {
         isNetworkAvailable = isAvailable
         switch state {
         case .waiting where !isAvailable: state = .complete
@@ -155,7 +155,7 @@ public struct ProbeController: Sendable {
     }
 
     /// Takes an estimate and what holds it down; a result that leaves room is probed further.
-    public mutating func setEstimate(_ rate: DataRate, limit: Limit, now: Instant) -> [ProbeCluster] {
+    package mutating func setEstimate(_ rate: DataRate, limit: Limit, now: Instant) -> [ProbeCluster] {
         self.limit = limit
         if rate < estimate * Self.dropThreshold { lastDrop = (now, estimate) }
         estimate = rate
@@ -166,7 +166,7 @@ public struct ProbeController: Sendable {
     /// Probes near what was there before a drop, once the delay is normal again: a short disturbance is over then,
     /// while a competing flow or a slower path makes the probe fail. Only in and shortly after an application-limited
     /// region, where traffic alone would not tell.
-    public mutating func requestRecoveryProbe(now: Instant) -> [ProbeCluster] {
+    package mutating func requestRecoveryProbe(now: Instant) -> [ProbeCluster] {
         let endedRecently = limitedRegionEnd.map { now - $0 < Self.limitedRegionEndTimeout } ?? false
         guard case .complete = state, limitedRegionStart != nil || endedRecently, let lastDrop else { return [] }
         let rate = lastDrop.before * Self.recoveryFraction
@@ -178,7 +178,7 @@ public struct ProbeController: Sendable {
     }
 
     /// Probes a step further up where the path proved wider than it was thought to be.
-    public mutating func searchCapacity(now: Instant) -> [ProbeCluster] {
+    package mutating func searchCapacity(now: Instant) -> [ProbeCluster] {
         guard case .complete = state, isNetworkAvailable, estimate > .zero,
             lastProbe.map({ now - $0 >= Self.searchInterval }) ?? true
         else { return [] }
@@ -186,7 +186,7 @@ public struct ProbeController: Sendable {
     }
 
     /// Probes at `rate`, where silence left open whether the path still takes it; once in a second at most.
-    public mutating func probe(at rate: DataRate, now: Instant) -> [ProbeCluster] {
+    package mutating func probe(at rate: DataRate, now: Instant) -> [ProbeCluster] {
         guard case .complete = state, isNetworkAvailable, rate > .zero,
             lastProbe.map({ now - $0 >= Self.resultTimeout }) ?? true
         else { return [] }
@@ -195,7 +195,7 @@ public struct ProbeController: Sendable {
 
     /// Begins anew, as for another path. The network's availability, the allocation and application-limited region
     /// under way stay.
-    public mutating func reset(now: Instant) {
+    package mutating func reset(now: Instant) {
         limit = .delay
         state = .initial
         lastProbe = nil
@@ -208,7 +208,7 @@ public struct ProbeController: Sendable {
     }
 
     /// Lets the time pass: probes that are due.
-    public mutating func process(now: Instant) -> [ProbeCluster] {
+    package mutating func process(now: Instant) -> [ProbeCluster] {
         let sinceProbe = lastProbe.map { now - $0 }
         if case .waiting = state, sinceProbe.map({ $0 > Self.resultTimeout }) ?? true { state = .complete }
         guard case .complete = state, estimate > .zero else { return [] }

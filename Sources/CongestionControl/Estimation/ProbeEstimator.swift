@@ -1,9 +1,9 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// The rate that a path takes, by how far a cluster of probe packets was spread on its way.
 ///
 /// Source: libwebrtc, `goog_cc/probe_bitrate_estimator`. Deviations: at most 16 clusters are kept, the newest.
-public struct ProbeEstimator: Sendable {
+package struct ProbeEstimator: Sendable {
     fileprivate struct Measurement: Sendable {
         let identifier: Int
         var packets = 0
@@ -17,13 +17,13 @@ public struct ProbeEstimator: Sendable {
     }
 
     /// The share of a cluster's packets and bytes that have to arrive.
-    public static let minimumShare = 0.8
+    package static let minimumShare = 0.8
     /// A cluster that arrives faster than it was sent by more than this factor measures nothing.
-    public static let largestRatio = 2.0
+    package static let largestRatio = 2.0
     /// A cluster that arrives slower than by this factor has filled the path.
-    public static let saturationRatio = 0.9
+    package static let saturationRatio = 0.9
     /// What is used of a path that was filled.
-    public static let utilization = 0.95
+    package static let utilization = 0.95
     private static let starvedRatio = 0.8
     private static let longestInterval = Duration.seconds(1)
     private static let history = Duration.seconds(1)
@@ -33,24 +33,24 @@ public struct ProbeEstimator: Sendable {
     private var newest: DataRate?
 
     /// No probes yet.
-    public init() {}
+    package init() {}
 
     /// The newest result since the last call; nil where there is none.
-    public mutating func takeEstimate() -> DataRate? {
+    package mutating func takeEstimate() -> DataRate? {
         defer { newest = nil }
         return newest
     }
 
     /// Whether the newest result is low only because the cluster left slower than it was to: it says what the path takes
     /// at least, not what it takes at most.
-    public private(set) var isStarved = false
+    package private(set) var isStarved = false
 
     /// Takes a packet of a cluster that arrived at `arrival` on the receiver's clock.
     ///
     /// - Returns: the rate that the cluster measured up to here; nil where too little of it arrived or its times are not
     ///   to be trusted.
     @discardableResult
-    public mutating func receive(sent: Instant, arrival: Duration, size: Int, of cluster: ProbeCluster) -> DataRate? {
+    package mutating func receive(sent: Instant, arrival: Duration, size: Int, of cluster: ProbeCluster) -> DataRate? {
         measurements.removeAll { $0.lastArrival + Self.history < arrival }
         let index = index(of: cluster.identifier, sent: sent, arrival: arrival, size: size)
         measurements[index].add(sent: sent, arrival: arrival, size: size)

@@ -1,11 +1,11 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// At which rate packets arrive, over the last 20 packets or the last second, whichever is more; a single pause of the
 /// path does not count.
 ///
 /// Source: libwebrtc, `goog_cc/robust_throughput_estimator`, the default there. Deviations: no bytes of packets without
 /// transport-wide numbers are added, for here all have one.
-public struct RobustThroughputEstimator: Sendable {
+package struct RobustThroughputEstimator: Sendable {
     /// A room has thousands of these windows, each with a second's packets: numbers of 64 bits, in nanoseconds.
     struct Packet: Sendable {
         let sent: Int64
@@ -14,11 +14,11 @@ public struct RobustThroughputEstimator: Sendable {
     }
 
     /// Packets without which there is no estimate.
-    public static let requiredPackets = 10
+    package static let requiredPackets = 10
     /// Packets that are looked at even where they took longer than `minimumWindow`.
-    public static let windowPackets = 20
+    package static let windowPackets = 20
     /// The time that is looked at even where more packets arrived in it.
-    public static let minimumWindow = Duration.seconds(1)
+    package static let minimumWindow = Duration.seconds(1)
     private static let largestSpan: Int64 = 5_000_000_000
     private static let roomyCapacity = 64
     static let packetLimit = 500
@@ -32,13 +32,13 @@ public struct RobustThroughputEstimator: Sendable {
     /// When the last of the packets that left the window was sent.
     private var latestDropped: Int64?
     /// The lower of the rates at which the packets were sent and at which they arrived; nil while there are too few.
-    public private(set) var estimate: DataRate?
+    package private(set) var estimate: DataRate?
 
     /// Nothing arrived yet.
-    public init() {}
+    package init() {}
 
     /// Takes what feedback says; what is lost says nothing here.
-    public mutating func receive(_ results: [TransportFeedbackTracker.PacketResult]) {
+    package mutating func receive(_ results: [TransportFeedbackTracker.PacketResult]) {
         for result in results {
             guard let arrival = result.arrival else { continue }
             // The receiver says what it likes: no difference may overflow.

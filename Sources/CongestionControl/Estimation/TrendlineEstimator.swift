@@ -5,22 +5,22 @@ internal import RTCShareWireFormat
 /// Source: libwebrtc, `goog_cc/trendline_estimator`. It takes the place of the Kalman filter of
 /// draft-ietf-rmcat-gcc-02 5.3. Deviations: arrival times are not cut to milliseconds; the optional sorting and capping
 /// of field trials, off by default there, are left out; detection is a part of its own, `OveruseDetector`.
-public struct TrendlineEstimator: Sendable {
+package struct TrendlineEstimator: Sendable {
     private struct Sample: Sendable {
         var time: Double
         var delay: Double
     }
 
     /// Groups that a line is fitted to.
-    public static let windowSize = 20
+    package static let windowSize = 20
     /// The share of the old value in the smoothing.
-    public static let smoothing = 0.9
+    package static let smoothing = 0.9
 
     /// Milliseconds of delay gained a millisecond, which is near (rate - capacity) / capacity while a queue grows; 0
     /// until the window is full.
-    public private(set) var trend = 0.0
+    package private(set) var trend = 0.0
     /// Differences taken, counted up to 1000.
-    public private(set) var deltaCount = 0
+    package private(set) var deltaCount = 0
     /// The last `windowSize` samples; the oldest is where the next goes.
     private var samples: [Sample] = []
     private var next = 0
@@ -29,12 +29,12 @@ public struct TrendlineEstimator: Sendable {
     private var firstArrival: Duration?
 
     /// No samples yet.
-    public init() {
+    package init() {
         samples.reserveCapacity(Self.windowSize)
     }
 
     /// Takes the difference of two groups, the later of which arrived at `arrival` on the receiver's clock.
-    public mutating func update(sendDelta: Duration, arrivalDelta: Duration, arrival: Duration) {
+    package mutating func update(sendDelta: Duration, arrivalDelta: Duration, arrival: Duration) {
         deltaCount = min(deltaCount + 1, 1000)
         let first = firstArrival ?? arrival
         firstArrival = first

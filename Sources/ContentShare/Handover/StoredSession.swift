@@ -1,7 +1,7 @@
 public import RTCShareNetworkRuntime
-public import RTCSharePeerConnection
+package import RTCSharePeerConnection
 public import RTCShareSDP
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// A session as one process leaves it for another, which takes it up and sends by itself: who shares, the identity that
 /// the offer announced, where it listens, and what the viewer answered.
@@ -11,7 +11,7 @@ public struct StoredSession: Codable, Sendable {
     /// Who shares.
     public let attendee: String
     /// What the offer announced: certificate, credentials, sources.
-    public let identity: LocalIdentity
+    package let identity: LocalIdentity
     /// The offer as it was handed out.
     public let offer: String
     /// The viewer's answer, once it is known.
@@ -24,7 +24,7 @@ public struct StoredSession: Codable, Sendable {
     }
 
     /// A session of `attendee`, whose `offer` names `addresses`.
-    public init(
+    package init(
         attendee: AttendeeID, identity: LocalIdentity, addresses: [TransportAddress], offer: String,
         answer: String? = nil
     ) {
@@ -36,10 +36,10 @@ public struct StoredSession: Codable, Sendable {
     }
 
     /// Where the offer listens.
-    public var addresses: [TransportAddress] { endpoints.compactMap { TransportAddress($0.address, port: $0.port) } }
+    package var addresses: [TransportAddress] { endpoints.compactMap { TransportAddress($0.address, port: $0.port) } }
 
     /// Opens the sockets that the offer named.
-    public func openConnection(
+    package func openConnection(
         configuration: Connection.Configuration = Connection.Configuration()
     ) async throws -> Connection {
         try await Connection(as: .offerer, identity: identity, configuration: configuration, endpoints: addresses)

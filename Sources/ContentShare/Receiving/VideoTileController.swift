@@ -1,7 +1,7 @@
 internal import RTCShareLocks
 public import RTCShareMedia
 internal import RTCShareNetworkRuntime
-public import RTCSharePeerConnection
+package import RTCSharePeerConnection
 internal import RTCShareVideoCoding
 
 /// The pictures that a peer sends, as tiles that sinks can be bound to.
@@ -45,7 +45,7 @@ public final class VideoTileController: Sendable {
     }
 
     /// Gives `body` each encoded frame of a tile as it arrives: to record it without encoding it anew.
-    public func bindEncoded(
+    package func bindEncoded(
         toTile id: Int, _ body: @escaping @Sendable (AssembledFrame) -> Void
     ) throws(VideoTileError) {
         let (view, isBeginning) = try view(ofTile: id)

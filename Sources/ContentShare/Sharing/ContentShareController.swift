@@ -1,3 +1,4 @@
+internal import Dispatch
 public import RTCShareMedia
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
@@ -6,8 +7,9 @@ internal import RTCShareWireFormat
 /// Shares a screen, or whatever a source shows, as the content of an attendee: `alice#content`.
 ///
 /// Capture and share are apart: starting a share starts no capture, stopping a capture leaves the share with its last
-/// picture, and stopping the share leaves the capture running. Starting again while something is shared replaces the
-/// source, without a new description. Each call that does not throw ends in one event for the observers.
+/// picture, and stopping the share leaves the capture running; but for what the share was told to capture itself. Starting
+/// again while something is shared replaces the source, without a new description. Each call that does not throw ends in
+/// one event for the observers.
 public actor ContentShareController {
     /// The shares that one connection carries at most.
     public static let maximumShares = 2
@@ -23,6 +25,10 @@ public actor ContentShareController {
     private var video: VideoSendPipeline?
     private var audio: AudioSendPipeline?
     private var starts = 0
+    /// Ends the capture that goes with what is shared.
+    private var stopCapture: (@Sendable () -> Void)?
+    /// The end of those that went with what was shared before.
+    private var captureEnd: Task<Void, Never>?
     private var audienceRevision = 0
     private var timeout: Task<Void, Never>?
     private var follower: Task<Void, Never>?
@@ -80,6 +86,7 @@ public actor ContentShareController {
         let now = Duration.nanoseconds(MonotonicClock.now.nanoseconds)
         if video.hasViewer { phase.connected(now: now) }
         let event = try phase.start(now: now)
+        endCapture()
         tell(event)
         starts += 1
         video.apply(configuration, defaults: .content)
@@ -92,6 +99,47 @@ public actor ContentShareController {
             self.audio?.replaceTrack(with: nil)
         }
         awaitFirstPicture()
+    }
+
+    /// Captures `source`, and `audio` where there is one, and shares them: the capture begins with the share and ends with
+    /// it, or when something else is shared.
+    public func start(
+        capturing source: some CaptureSource, audio: (any AudioCaptureSource)? = nil,
+        configuration: LocalVideoConfiguration = LocalVideoConfiguration(),
+        audioConfiguration: LocalAudioConfiguration = LocalAudioConfiguration()
+    ) async throws {
+        try await start(
+            source: source, audio: audio, configuration: configuration, audioConfiguration: audioConfiguration)
+        let own = starts
+        // It may be the same source's.
+        await captureEnd?.value
+        guard starts == own, phase.isActive else { return }
+        stopCapture = {
+            source.stop()
+            audio?.stop()
+        }
+        do {
+            try source.start()
+            try audio?.start()
+        } catch {
+            try? stop()
+            throw error
+        }
+    }
+
+    private func endCapture() {
+        guard let stopCapture else { return }
+        self.stopCapture = nil
+        captureEnd = Task { [captureEnd] in
+            await captureEnd?.value
+            // It waits for the threads of the capture.
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    stopCapture()
+                    continuation.resume()
+                }
+            }
+        }
     }
 
     /// Shares a stream: its first video track, and the sound of its first audio track where it has one.
@@ -183,6 +231,7 @@ public actor ContentShareController {
         follower?.cancel()
         video?.stop()
         audio?.stop()
+        endCapture()
         tell(event)
     }
 
@@ -299,6 +348,7 @@ public actor ContentShareController {
 
     private func silence() {
         awaitFirstPicture()
+        endCapture()
         video?.replaceTrack(with: nil)
         audio?.replaceTrack(with: nil)
     }

@@ -1,9 +1,10 @@
 public import RTCShareMedia
+public import RTCShareWireFormat
 
 /// How well something is sent. What is left at nil is decided by what is sent.
 public struct LocalVideoConfiguration: Sendable, Hashable {
-    /// The most that the pictures take, in kbit/s; 0 or nil for the default of what is sent.
-    public var maxBitrate: Int?
+    /// The most that the pictures take; nil for the default of what is sent.
+    public var maxBitrate: DataRate?
     /// The most frames a second.
     public var maxFramerate: Double?
     /// The largest picture; a larger one is made smaller, whole.
@@ -19,7 +20,8 @@ public struct LocalVideoConfiguration: Sendable, Hashable {
 
     /// By default as good as what is sent needs.
     public init(
-        maxBitrate: Int? = nil, maxFramerate: Double? = nil, maxSize: PixelSize? = nil, contentHint: ContentHint? = nil
+        maxBitrate: DataRate? = nil, maxFramerate: Double? = nil, maxSize: PixelSize? = nil,
+        contentHint: ContentHint? = nil
     ) {
         self.maxBitrate = maxBitrate
         self.maxFramerate = maxFramerate
@@ -29,9 +31,8 @@ public struct LocalVideoConfiguration: Sendable, Hashable {
 
     /// What can't be sent in it; nil where everything can.
     var problem: String? {
-        if let maxBitrate, maxBitrate != 0, !Self.bitrates.contains(maxBitrate) {
-            return "a maximum bitrate of \(maxBitrate) kbit/s; give 0 for the default, or \(Self.bitrates.lowerBound) "
-                + "to \(Self.bitrates.upperBound)"
+        if let maxBitrate, !Self.bitrates.contains(maxBitrate) {
+            return "a maximum bitrate of \(maxBitrate); give \(Self.bitrates.lowerBound) to \(Self.bitrates.upperBound)"
         }
         if let maxFramerate, !Self.frameRates.contains(maxFramerate) {
             return "a maximum frame rate of \(maxFramerate); give \(Self.frameRates.lowerBound) to "
@@ -43,34 +44,34 @@ public struct LocalVideoConfiguration: Sendable, Hashable {
         return nil
     }
 
-    /// The bitrates that can be asked for, in kbit/s.
-    public static let bitrates = 30...100_000
+    /// The bitrates that can be asked for.
+    public static let bitrates = DataRate.kilobitsPerSecond(30) ... .kilobitsPerSecond(100_000)
     /// The frame rates that can be asked for, a second.
     public static let frameRates = 0.1...240.0
 }
 
 /// How well sound is sent. What is left at nil is decided by what is sent.
 public struct LocalAudioConfiguration: Sendable, Hashable {
-    /// The most that the sound takes, in kbit/s; 0 or nil for the default of what is sent.
-    public var maxBitrate: Int?
+    /// The most that the sound takes; nil for the default of what is sent.
+    public var maxBitrate: DataRate?
     /// Whether it is speech: then mono, with pauses left unsent where the peer likes that. By default an attendee's own
     /// sound is, and that of what is shared is not.
     public var isVoice: Bool?
 
     /// By default as good as what is sent needs.
-    public init(maxBitrate: Int? = nil, isVoice: Bool? = nil) {
+    public init(maxBitrate: DataRate? = nil, isVoice: Bool? = nil) {
         self.maxBitrate = maxBitrate
         self.isVoice = isVoice
     }
 
     /// What can't be sent in it; nil where everything can.
     var problem: String? {
-        guard let maxBitrate, maxBitrate != 0, !Self.bitrates.contains(maxBitrate) else { return nil }
+        guard let maxBitrate, !Self.bitrates.contains(maxBitrate) else { return nil }
         return
-            "a maximum bitrate of \(maxBitrate) kbit/s for sound; give 0 for the default, or \(Self.bitrates.lowerBound) "
-            + "to \(Self.bitrates.upperBound)"
+            "a maximum bitrate of \(maxBitrate) for sound; give \(Self.bitrates.lowerBound) to "
+            + "\(Self.bitrates.upperBound)"
     }
 
     /// What RFC 6716 §2.1.1 has Opus made for.
-    public static let bitrates = 6...510
+    public static let bitrates = DataRate.kilobitsPerSecond(6) ... .kilobitsPerSecond(510)
 }

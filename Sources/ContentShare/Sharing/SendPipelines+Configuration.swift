@@ -6,18 +6,19 @@ internal import RTCShareWireFormat
 
 /// What is sent of a picture where a configuration says nothing.
 struct VideoDefaults {
-    let bitsPerSecond: Int
+    let bitrate: DataRate
     let framesPerSecond: Double
     let size: PixelSize
     let priority: BitratePriority
 
     /// A whole screen, at a rate at which its text is sharp.
     static let content = VideoDefaults(
-        bitsPerSecond: 2_500_000, framesPerSecond: 30, size: PixelSize(width: 3840, height: 2160),
+        bitrate: .kilobitsPerSecond(2500), framesPerSecond: 30, size: PixelSize(width: 3840, height: 2160),
         priority: .medium)
     /// A face.
     static let camera = VideoDefaults(
-        bitsPerSecond: 800_000, framesPerSecond: 30, size: PixelSize(width: 1280, height: 720), priority: .low)
+        bitrate: .kilobitsPerSecond(800), framesPerSecond: 30, size: PixelSize(width: 1280, height: 720), priority: .low
+    )
 }
 
 extension VideoSendPipeline {
@@ -27,7 +28,7 @@ extension VideoSendPipeline {
     ) throws(ContentShareError) {
         do {
             try self.init(
-                settings: VideoEncoderThread.Settings(bitsPerSecond: defaults.bitsPerSecond),
+                settings: VideoEncoderThread.Settings(bitrate: defaults.bitrate),
                 priority: defaults.priority)
         } catch {
             throw .encoder("\(error)")
@@ -38,8 +39,7 @@ extension VideoSendPipeline {
     /// Brings the running encoder to what a configuration says.
     func apply(_ configuration: LocalVideoConfiguration, defaults: VideoDefaults) {
         update { settings in
-            let rate = configuration.maxBitrate ?? 0
-            settings.bitsPerSecond = rate == 0 ? defaults.bitsPerSecond : rate * 1000
+            settings.bitrate = configuration.maxBitrate ?? defaults.bitrate
             settings.framesPerSecond = configuration.maxFramerate ?? defaults.framesPerSecond
             settings.maximumSize = configuration.maxSize ?? defaults.size
             settings.hint = configuration.contentHint
@@ -51,9 +51,7 @@ extension VideoSendPipeline {
 extension AudioSendPipeline {
     /// Brings the running encoder to what a configuration says; `isVoice` holds where it does not say what the sound is.
     func apply(_ configuration: LocalAudioConfiguration, isVoice: Bool) {
-        let rate = configuration.maxBitrate ?? 0
-        let settings = Settings(
-            isVoice: configuration.isVoice ?? isVoice, bitsPerSecond: rate == 0 ? nil : rate * 1000)
+        let settings = Settings(isVoice: configuration.isVoice ?? isVoice, bitrate: configuration.maxBitrate)
         update { $0 = settings }
     }
 }

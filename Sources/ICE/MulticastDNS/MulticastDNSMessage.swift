@@ -1,7 +1,7 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Why bytes are no message of DNS.
-public enum MulticastDNSError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum MulticastDNSError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The message ends inside a field.
     case truncated(offset: Int)
     /// A name is too long, of an unknown form, or points at itself.
@@ -12,7 +12,7 @@ public enum MulticastDNSError: Error, Hashable, Sendable, CustomStringConvertibl
     case tooManyEntries
 
     /// What is wrong and where.
-    public var description: String {
+    package var description: String {
         switch self {
         case .truncated(let offset): "DNS message: cut short in the field at byte \(offset)"
         case .malformedName(let offset): "DNS message: malformed name at byte \(offset)"
@@ -23,9 +23,9 @@ public enum MulticastDNSError: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 /// The part of a multicast DNS message (RFC 6762) that names and addresses need.
-public struct MulticastDNSMessage: Hashable, Sendable {
+package struct MulticastDNSMessage: Hashable, Sendable {
     /// What is asked about a name.
-    public enum RecordType: UInt16, Hashable, Sendable {
+    package enum RecordType: UInt16, Hashable, Sendable {
         /// An IPv4 address.
         case a = 1
         /// An IPv6 address.
@@ -35,16 +35,16 @@ public struct MulticastDNSMessage: Hashable, Sendable {
     }
 
     /// A question for an address.
-    public struct Question: Hashable, Sendable {
+    package struct Question: Hashable, Sendable {
         /// The name in question.
-        public var name: MulticastDNSName
+        package var name: MulticastDNSName
         /// What is asked about it.
-        public var type: RecordType
+        package var type: RecordType
         /// Whether the answer may come to the asker alone (the QU bit, RFC 6762 §5.4).
-        public var wantsUnicast: Bool
+        package var wantsUnicast: Bool
 
         /// A question.
-        public init(name: MulticastDNSName, type: RecordType, wantsUnicast: Bool = false) {
+        package init(name: MulticastDNSName, type: RecordType, wantsUnicast: Bool = false) {
             self.name = name
             self.type = type
             self.wantsUnicast = wantsUnicast
@@ -52,16 +52,16 @@ public struct MulticastDNSMessage: Hashable, Sendable {
     }
 
     /// An address record.
-    public struct Answer: Hashable, Sendable {
+    package struct Answer: Hashable, Sendable {
         /// The name that has the address.
-        public var name: MulticastDNSName
+        package var name: MulticastDNSName
         /// The address.
-        public var address: IPAddress
+        package var address: IPAddress
         /// How long it holds; nothing says that the name is gone (RFC 6762 §10.1).
-        public var timeToLive: Duration
+        package var timeToLive: Duration
 
         /// A record.
-        public init(name: MulticastDNSName, address: IPAddress, timeToLive: Duration = .seconds(120)) {
+        package init(name: MulticastDNSName, address: IPAddress, timeToLive: Duration = .seconds(120)) {
             self.name = name
             self.address = address
             self.timeToLive = timeToLive
@@ -69,26 +69,26 @@ public struct MulticastDNSMessage: Hashable, Sendable {
     }
 
     /// Zero in multicast; repeated in an answer to a query from another port than 5353 (RFC 6762 §6.7).
-    public var identifier: UInt16 = 0
+    package var identifier: UInt16 = 0
     /// Whether this is a response.
-    public var isResponse: Bool
+    package var isResponse: Bool
     /// Questions for addresses; others are passed over.
-    public var questions: [Question] = []
+    package var questions: [Question] = []
     /// Address records, additional ones included; others are passed over.
-    public var answers: [Answer] = []
+    package var answers: [Answer] = []
 
     /// A message with more questions and records is refused.
-    public static let entryLimit = 256
+    package static let entryLimit = 256
     /// The port of multicast DNS.
-    public static let port: UInt16 = 5353
+    package static let port: UInt16 = 5353
     /// `224.0.0.251:5353`.
-    public static let groupV4 = TransportAddress(ip: .v4(0xE000_00FB), port: port)
+    package static let groupV4 = TransportAddress(ip: .v4(0xE000_00FB), port: port)
     /// `[ff02::fb]:5353`.
-    public static let groupV6 = TransportAddress(ip: .v6(0xFF02_0000_0000_0000, 0xFB), port: port)
+    package static let groupV6 = TransportAddress(ip: .v6(0xFF02_0000_0000_0000, 0xFB), port: port)
 
     /// The query for a name's addresses of one family. One question a message: Chromium's responder passes over messages
     /// with more.
-    public static func query(
+    package static func query(
         for name: MulticastDNSName, type: RecordType, wantsUnicast: Bool = false
     ) -> MulticastDNSMessage {
         MulticastDNSMessage(
@@ -96,7 +96,7 @@ public struct MulticastDNSMessage: Hashable, Sendable {
     }
 
     /// The response that gives a name's addresses.
-    public static func response(for name: MulticastDNSName, addresses: [IPAddress]) -> MulticastDNSMessage {
+    package static func response(for name: MulticastDNSName, addresses: [IPAddress]) -> MulticastDNSMessage {
         MulticastDNSMessage(isResponse: true, answers: addresses.map { Answer(name: name, address: $0) })
     }
 
@@ -107,7 +107,7 @@ public struct MulticastDNSMessage: Hashable, Sendable {
     }
 
     /// Reads a message.
-    public init(parsing bytes: RawSpan) throws(MulticastDNSError) {
+    package init(parsing bytes: RawSpan) throws(MulticastDNSError) {
         var fields: [Int] = []
         for index in 0..<6 { fields.append(Int(try Self.field(bytes, at: index * 2))) }
         identifier = UInt16(truncatingIfNeeded: fields[0])
@@ -152,7 +152,7 @@ public struct MulticastDNSMessage: Hashable, Sendable {
     }
 
     /// The message's bytes, names uncompressed.
-    public func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(bigEndian: identifier)
         bytes.append(bigEndian: isResponse ? 0x8400 : UInt16(0))

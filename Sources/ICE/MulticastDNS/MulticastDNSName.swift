@@ -1,13 +1,13 @@
 import RTCShareWireFormat
 
 /// A name such as `9b36eaac-bb2e-49bb-bb78-21c41c499900.local`, which a browser announces in place of its address.
-public struct MulticastDNSName: Hashable, Sendable, CustomStringConvertible {
+package struct MulticastDNSName: Hashable, Sendable, CustomStringConvertible {
     /// In lower case, without a dot at the end.
-    public let description: String
+    package let description: String
 
     /// A name of one label under `local`, as candidates have (draft-ietf-mmusic-mdns-ice-candidates §3.2.1); nil for
     /// anything else.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         var text = text.lowercased()
         if text.hasSuffix(".") { text.removeLast() }
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)

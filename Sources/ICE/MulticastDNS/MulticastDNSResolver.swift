@@ -1,11 +1,11 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Finds the addresses behind the `.local` names of a peer's candidates by multicast queries, without doing input or
 /// output itself: what ``pollTransmit()`` returns goes to ``MulticastDNSMessage/groupV4`` and
 /// ``MulticastDNSMessage/groupV6``, and what arrives at port 5353 of a socket in those groups comes in.
-public struct MulticastDNSResolver: Sendable {
+package struct MulticastDNSResolver: Sendable {
     /// What became of a name.
-    public enum Event: Hashable, Sendable {
+    package enum Event: Hashable, Sendable {
         /// The name has this address; more may follow.
         case resolved(MulticastDNSName, IPAddress)
         /// Nobody answered for the name.
@@ -13,9 +13,9 @@ public struct MulticastDNSResolver: Sendable {
     }
 
     /// Names that are looked for at one time; more are refused.
-    public static let nameLimit = 32
+    package static let nameLimit = 32
     /// Addresses that one name may have.
-    public static let addressLimit = 8
+    package static let addressLimit = 8
     /// When a query is sent, from the first on (RFC 6762 §5.2 asks for a second at least between the first two; a
     /// lost query would then cost the connection that second).
     static let schedule: [Duration] = [.zero, .milliseconds(250), .seconds(1)]
@@ -40,16 +40,16 @@ public struct MulticastDNSResolver: Sendable {
     private var transmits: [[UInt8]] = []
     private var events: [Event] = []
     /// Datagrams that were no DNS message.
-    public private(set) var malformedMessages = 0
+    package private(set) var malformedMessages = 0
 
     /// A resolver that looks for nothing yet; `wantsUnicast` sets the QU bit, which not every browser heeds.
-    public init(wantsUnicast: Bool = false) {
+    package init(wantsUnicast: Bool = false) {
         self.wantsUnicast = wantsUnicast
     }
 
     /// Begins to look for a name; false where ``nameLimit`` names are being looked for.
     @discardableResult
-    public mutating func resolve(_ name: MulticastDNSName, now: Instant) -> Bool {
+    package mutating func resolve(_ name: MulticastDNSName, now: Instant) -> Bool {
         guard !searches.contains(where: { $0.name == name }) else { return true }
         guard searches.count < Self.nameLimit else { return false }
         searches.append(Search(name: name, start: now))
@@ -58,10 +58,10 @@ public struct MulticastDNSResolver: Sendable {
     }
 
     /// When ``handleTimeout(now:)`` is wanted.
-    public var nextDeadline: Instant? { searches.map(\.due).min() }
+    package var nextDeadline: Instant? { searches.map(\.due).min() }
 
     /// Asks again, or gives up.
-    public mutating func handleTimeout(now: Instant) {
+    package mutating func handleTimeout(now: Instant) {
         var open: [Search] = []
         for var search in searches {
             while search.addresses.isEmpty, search.sent < Self.schedule.count, search.due <= now {
@@ -81,7 +81,7 @@ public struct MulticastDNSResolver: Sendable {
     }
 
     /// Takes in a datagram from port 5353; queries, and answers for names that nobody asked for, change nothing.
-    public mutating func handle(datagram: RawSpan, now: Instant) {
+    package mutating func handle(datagram: RawSpan, now: Instant) {
         guard !searches.isEmpty else { return }
         let message: MulticastDNSMessage
         do {
@@ -102,12 +102,12 @@ public struct MulticastDNSResolver: Sendable {
     }
 
     /// The next query to multicast.
-    public mutating func pollTransmit() -> [UInt8]? {
+    package mutating func pollTransmit() -> [UInt8]? {
         transmits.isEmpty ? nil : transmits.removeFirst()
     }
 
     /// The next thing found out.
-    public mutating func pollEvent() -> Event? {
+    package mutating func pollEvent() -> Event? {
         events.isEmpty ? nil : events.removeFirst()
     }
 }

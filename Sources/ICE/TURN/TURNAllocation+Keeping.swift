@@ -1,20 +1,20 @@
-public import RTCShareSTUN
-public import RTCShareWireFormat
+package import RTCShareSTUN
+package import RTCShareWireFormat
 
 /// An allocation as it is kept while nobody uses it, for ``TURNAllocation/init(resuming:configuration:generator:)``. It
 /// holds no password.
-public struct KeptAllocation: Hashable, Sendable {
+package struct KeptAllocation: Hashable, Sendable {
     /// The relayed address.
-    public var relayed: TransportAddress
+    package var relayed: TransportAddress
     /// What the server saw of us.
-    public var reflexive: TransportAddress
+    package var reflexive: TransportAddress
     /// What the server asked for last.
-    public var challenge: LongTermChallenge
+    package var challenge: LongTermChallenge
     /// How long the server goes on holding it.
-    public var lifetime: Duration
+    package var lifetime: Duration
 
     /// An allocation that was kept.
-    public init(
+    package init(
         relayed: TransportAddress, reflexive: TransportAddress, challenge: LongTermChallenge, lifetime: Duration
     ) {
         self.relayed = relayed
@@ -29,7 +29,7 @@ extension TURNAllocation {
     ///
     /// The server knows an allocation by the two ends of its messages (RFC 8656 §3.2): it has to be asked from the same
     /// local address and port, over UDP. Permissions and channels are asked for anew.
-    public init(
+    package init(
         resuming kept: KeptAllocation, configuration: TURNConfiguration,
         generator: any RandomNumberGenerator & Sendable
     ) throws(ChallengeError) {
@@ -40,7 +40,7 @@ extension TURNAllocation {
 
     /// What is to be remembered of the allocation to take it up again later. Nil where there is none, and over a stream,
     /// with whose end the server drops it.
-    public func kept(now: Instant) -> KeptAllocation? {
+    package func kept(now: Instant) -> KeptAllocation? {
         guard case .allocated(let relayed, let reflexive) = state, !configuration.transport.isStream,
             let challenge = authentication?.challenge, let expiry
         else { return nil }
@@ -49,7 +49,7 @@ extension TURNAllocation {
     }
 
     /// Ends here without giving the relayed address back: the server holds it until its lifetime ends.
-    public mutating func leave() {
+    package mutating func leave() {
         guard !configuration.transport.isStream else { return }
         switch state {
         case .allocated, .resuming: stop(.left)

@@ -1,11 +1,11 @@
-public import RTCShareSTUN
-public import RTCShareWireFormat
+package import RTCShareSTUN
+package import RTCShareWireFormat
 
 extension TURNAllocation {
     /// Lets `peer` send to us, whatever its port, until ``revoke(_:)`` (RFC 8656 §9). False where there is no relayed
     /// address, one of the other family, or too many peers.
     @discardableResult
-    public mutating func permit(_ peer: IPAddress, now: Instant) -> Bool {
+    package mutating func permit(_ peer: IPAddress, now: Instant) -> Bool {
         guard case .allocated(let relayed, _) = state, relayed.ip.isV4 == peer.isV4 else { return false }
         guard permissions[peer] == nil else { return true }
         guard permissions.count < configuration.peerLimit else {
@@ -19,7 +19,7 @@ extension TURNAllocation {
     }
 
     /// Renews the permission of `peer` and its channels no longer; the server forgets them by itself.
-    public mutating func revoke(_ peer: IPAddress) {
+    package mutating func revoke(_ peer: IPAddress) {
         permissions[peer] = nil
         for (address, channel) in channels where address.ip == peer {
             channels[address] = nil
@@ -36,7 +36,7 @@ extension TURNAllocation {
     }
 
     /// The channel that data to `peer` can go out on, for who writes ChannelData in place.
-    public func boundChannel(to peer: TransportAddress) -> ChannelNumber? {
+    package func boundChannel(to peer: TransportAddress) -> ChannelNumber? {
         channels[peer].flatMap { $0.isBound ? $0.number : nil }
     }
 
@@ -44,7 +44,7 @@ extension TURNAllocation {
     /// before it has one. What is no STUN message is taken for the start of a flow, and gets a channel. False where it
     /// is let fall: without a relayed address, over a limit, or too long.
     @discardableResult
-    public mutating func send(_ bytes: RawSpan, to peer: TransportAddress, now: Instant) -> Bool {
+    package mutating func send(_ bytes: RawSpan, to peer: TransportAddress, now: Instant) -> Bool {
         guard permit(peer.ip, now: now), let message = enclosed(bytes, to: peer) else { return false }
         send(message)
         if !STUNMessage.isSTUN(bytes) { bind(peer, now: now) }
@@ -53,7 +53,7 @@ extension TURNAllocation {
 
     /// A datagram for `peer` as it goes to the server: on the peer's channel, or in a Send indication before it has one.
     /// Nil without a permission for the peer, and where it is too long.
-    public mutating func enclosed(_ bytes: RawSpan, to peer: TransportAddress) -> [UInt8]? {
+    package mutating func enclosed(_ bytes: RawSpan, to peer: TransportAddress) -> [UInt8]? {
         guard permissions[peer.ip] != nil else { return nil }
         if let channel = boundChannel(to: peer) {
             return ChannelData.encoded(bytes, channel: channel, isPadded: configuration.transport.isStream)
@@ -62,7 +62,7 @@ extension TURNAllocation {
     }
 
     /// What is written around a packet for `peer`; nil without a permission for it.
-    public mutating func envelope(to peer: TransportAddress) -> Envelope? {
+    package mutating func envelope(to peer: TransportAddress) -> Envelope? {
         guard permissions[peer.ip] != nil else { return nil }
         if let channel = boundChannel(to: peer) {
             return Envelope(form: .channel(channel, isPadded: configuration.transport.isStream))
@@ -79,7 +79,7 @@ extension TURNAllocation {
     }
 
     /// Asks for a channel for `peer`, unless it has one: its data then costs four bytes a packet (RFC 8656 §12).
-    public mutating func bind(_ peer: TransportAddress, now: Instant) {
+    package mutating func bind(_ peer: TransportAddress, now: Instant) {
         // A number is not used twice: the server may hold its old binding for minutes (RFC 8656 §12.1).
         guard isAllocated, permissions[peer.ip] != nil, channels[peer] == nil, channels.count < configuration.peerLimit,
             let number = ChannelNumber(rawValue: nextChannel)

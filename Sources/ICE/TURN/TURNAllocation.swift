@@ -1,24 +1,24 @@
 import RTCShareSTUN
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// One allocation at one TURN server over one local port or connection (RFC 8656), without input or output.
 ///
 /// Messages and the time go in through ``handle(_:from:now:)`` and ``handleTimeout(now:)``; after each call
 /// ``pollTransmit()`` and ``pollEvent()`` are asked until they have no more. ``nextDeadline`` says when the time is
 /// wanted next. Over a stream the owner takes the bytes apart with `StreamFramer` and hands in whole frames.
-public struct TURNAllocation: Sendable {
+package struct TURNAllocation: Sendable {
     /// Where the allocation stands.
-    public internal(set) var state = TURNState.idle
+    package internal(set) var state = TURNState.idle
     /// The server, which a redirection changes.
-    public internal(set) var server: TransportAddress
+    package internal(set) var server: TransportAddress
     /// What was let fall.
-    public internal(set) var statistics = TURNStatistics()
+    package internal(set) var statistics = TURNStatistics()
     /// What the server granted, from its newest answer on.
-    public internal(set) var lifetime: Duration?
+    package internal(set) var lifetime: Duration?
     /// The newest round trip of a request that was sent once.
-    public internal(set) var roundTripTime: Duration?
+    package internal(set) var roundTripTime: Duration?
     /// When ``handleTimeout(now:)`` is wanted; nil where only a message can change anything.
-    public internal(set) var nextDeadline: Instant?
+    package internal(set) var nextDeadline: Instant?
 
     let configuration: TURNConfiguration
     var timing: TURNTiming { configuration.timing }
@@ -82,14 +82,14 @@ public struct TURNAllocation: Sendable {
 
     /// An allocation that has not asked for anything yet. `generator` must be cryptographically strong: who can guess
     /// transaction identifiers can answer for the server.
-    public init(configuration: TURNConfiguration, generator: any RandomNumberGenerator & Sendable) {
+    package init(configuration: TURNConfiguration, generator: any RandomNumberGenerator & Sendable) {
         self.configuration = configuration
         self.generator = generator
         server = configuration.server
     }
 
     /// Asks for a relayed address; over a stream, once the connection is there.
-    public mutating func start(now: Instant) {
+    package mutating func start(now: Instant) {
         guard state == .idle else { return }
         if let kept {
             state = .resuming(relayed: kept.relayed, reflexive: kept.reflexive)
@@ -104,7 +104,7 @@ public struct TURNAllocation: Sendable {
     /// After ``TURNError/portInUse``: gives back what the server holds for our port under our name, as from before a
     /// crash, and asks once more (RFC 8656 §7.4 has clients change the port, which is not the allocation's to choose).
     /// False where that was tried already. To be called only where no other allocation of ours uses the port.
-    public mutating func reclaim(now: Instant) -> Bool {
+    package mutating func reclaim(now: Instant) -> Bool {
         guard state == .failed(.portInUse), authentication != nil, !hasReclaimed else { return false }
         hasReclaimed = true
         state = .allocating
@@ -114,7 +114,7 @@ public struct TURNAllocation: Sendable {
     }
 
     /// Asks the server at once whether it still has the allocation, as where nothing comes through it any more.
-    public mutating func verify(now: Instant) {
+    package mutating func verify(now: Instant) {
         guard isAllocated, !requests.values.contains(where: { $0.purpose == .refresh }) else { return }
         request(.refresh, now: now)
         updateDeadline()
@@ -122,7 +122,7 @@ public struct TURNAllocation: Sendable {
 
     /// Gives the relayed address back; nothing is relayed from here on. ``TURNEvent/released`` follows, at once where
     /// there is nothing to give back.
-    public mutating func release(now: Instant) {
+    package mutating func release(now: Instant) {
         switch state {
         case .allocated, .resuming:
             stop(.releasing)
@@ -140,7 +140,7 @@ public struct TURNAllocation: Sendable {
     }
 
     /// Tells the allocation that time has passed; early calls are harmless.
-    public mutating func handleTimeout(now: Instant) {
+    package mutating func handleTimeout(now: Instant) {
         retransmit(now: now)
         // A refresh is under way long before the end: what nobody answered in time is lost.
         if let expiry, expiry <= now, isAllocated { fail(.unreachable(configuration.transport)) }
@@ -149,7 +149,7 @@ public struct TURNAllocation: Sendable {
     }
 
     /// Says that the connection ended or that the system cannot send to the server.
-    public mutating func transportFailed(now: Instant) {
+    package mutating func transportFailed(now: Instant) {
         switch state {
         case .idle, .allocating, .resuming, .allocated: fail(.connectionLost(configuration.transport))
         case .releasing:
@@ -162,7 +162,7 @@ public struct TURNAllocation: Sendable {
 
     /// Takes in a datagram, or a frame of a stream, that came from `source`. Returns what a peer sent, if that is what
     /// it was.
-    public mutating func handle(_ bytes: RawSpan, from source: TransportAddress, now: Instant) -> RelayedData? {
+    package mutating func handle(_ bytes: RawSpan, from source: TransportAddress, now: Instant) -> RelayedData? {
         switch state {
         case .idle, .released, .left, .failed: return nil
         case .allocating, .resuming, .allocated, .releasing: break
@@ -190,12 +190,12 @@ public struct TURNAllocation: Sendable {
     }
 
     /// The next message to send.
-    public mutating func pollTransmit() -> TURNTransmit? {
+    package mutating func pollTransmit() -> TURNTransmit? {
         transmits.takeFirst()
     }
 
     /// The next thing that happened.
-    public mutating func pollEvent() -> TURNEvent? {
+    package mutating func pollEvent() -> TURNEvent? {
         events.takeFirst()
     }
 

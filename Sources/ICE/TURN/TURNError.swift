@@ -1,8 +1,8 @@
 internal import RTCShareSTUN
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Why a TURN server gives no relayed address, or no longer. No case holds a password.
-public enum TURNError: Error, Hashable, Sendable {
+package enum TURNError: Error, Hashable, Sendable {
     /// Nothing came back.
     case unreachable(TransportProtocol)
     /// The connection ended, or could not be made, or a datagram could not be sent.
@@ -52,7 +52,7 @@ extension TURNError {
 
 extension TURNError: CustomStringConvertible {
     /// What happened, why, and what to do.
-    public var description: String {
+    package var description: String {
         switch self {
         case .unreachable(.udp):
             "no answer over UDP: check the address and port; where a firewall drops UDP, use ?transport=tcp or turns:"

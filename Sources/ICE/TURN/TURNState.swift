@@ -1,5 +1,5 @@
-public import RTCShareSTUN
-public import RTCShareWireFormat
+package import RTCShareSTUN
+package import RTCShareWireFormat
 
 /// ```
 ///   idle ──start──▶ allocating ──success──▶ allocated ──release──▶ releasing ──▶ released
@@ -8,7 +8,7 @@ public import RTCShareWireFormat
 ///     └─300 on a stream─┤ error                 │ error
 ///                       └─────────▶ failed ◀────┘
 /// ```
-public enum TURNState: Hashable, Sendable {
+package enum TURNState: Hashable, Sendable {
     /// Waits for ``TURNAllocation/start(now:)``.
     case idle
     /// Asks for a relayed address.
@@ -28,7 +28,7 @@ public enum TURNState: Hashable, Sendable {
 }
 
 /// What an allocation tells its owner.
-public enum TURNEvent: Hashable, Sendable {
+package enum TURNEvent: Hashable, Sendable {
     /// There is a relayed address; `reflexive` is what the server sees of us.
     case allocated(relayed: TransportAddress, reflexive: TransportAddress)
     /// There is none, or no longer.
@@ -46,31 +46,31 @@ public enum TURNEvent: Hashable, Sendable {
 }
 
 /// Application data that a server relayed.
-public struct RelayedData: Hashable, Sendable {
+package struct RelayedData: Hashable, Sendable {
     /// Who sent it.
-    public let peer: TransportAddress
+    package let peer: TransportAddress
     /// Where it lies among the bytes that went in.
-    public let payload: Range<Int>
+    package let payload: Range<Int>
 }
 
 /// A message for a server.
-public struct TURNTransmit: Hashable, Sendable {
+package struct TURNTransmit: Hashable, Sendable {
     /// The server.
-    public let server: TransportAddress
+    package let server: TransportAddress
     /// A whole message: a datagram, or the next bytes of the stream.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 }
 
 /// What an allocation let fall, by reason.
-public struct TURNStatistics: Hashable, Sendable {
+package struct TURNStatistics: Hashable, Sendable {
     /// Bytes that were neither STUN nor ChannelData.
-    public internal(set) var malformedMessages = 0
+    package internal(set) var malformedMessages = 0
     /// Messages from elsewhere than the server.
-    public internal(set) var strangeSources = 0
+    package internal(set) var strangeSources = 0
     /// Responses without a request of ours, or with wrong integrity.
-    public internal(set) var unexpectedResponses = 0
+    package internal(set) var unexpectedResponses = 0
     /// Data from peers without permission or on channels that are not bound, and requests.
-    public internal(set) var ignoredMessages = 0
+    package internal(set) var ignoredMessages = 0
     /// Messages and peers over a limit.
-    public internal(set) var overLimit = 0
+    package internal(set) var overLimit = 0
 }

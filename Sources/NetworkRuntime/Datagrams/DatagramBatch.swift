@@ -1,6 +1,6 @@
-internal import RTCShareCDatagrams
 internal import Glibc
 internal import NIOCore
+internal import RTCShareCDatagrams
 internal import RTCShareWireFormat
 
 /// Datagrams on their way to the kernel: those of all connections of an event loop leave together.

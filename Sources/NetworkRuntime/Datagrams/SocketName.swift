@@ -1,5 +1,5 @@
-internal import RTCShareCDatagrams
 internal import Glibc
+internal import RTCShareCDatagrams
 internal import RTCShareWireFormat
 
 /// A destination as the kernel wants it, made once for all that goes there.

@@ -1,8 +1,8 @@
 internal import Glibc
-internal import RTCShareICE
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
+internal import RTCShareICE
 internal import RTCShareWireFormat
 
 /// Finds out whether multicast DNS works on this machine: asks for a name that nobody but this process knows, and listens

@@ -1,7 +1,7 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Which outside address a NAT gives to one inside (RFC 4787 §4.1, RFC 5780 §4.3).
-public enum NATMapping: String, Sendable, Hashable, Codable {
+package enum NATMapping: String, Sendable, Hashable, Codable {
     /// Servers see the address that this machine has.
     case none
     /// One outside address for every destination: what a STUN server sees, peers can use.
@@ -14,16 +14,16 @@ public enum NATMapping: String, Sendable, Hashable, Codable {
     case unknown
 
     /// What a server saw of a socket of ours.
-    public struct Observation: Sendable, Hashable {
+    package struct Observation: Sendable, Hashable {
         /// The socket's own address.
-        public let base: TransportAddress
+        package let base: TransportAddress
         /// Where the server was asked.
-        public let server: TransportAddress
+        package let server: TransportAddress
         /// What it saw.
-        public let mapped: TransportAddress
+        package let mapped: TransportAddress
 
         /// An observation.
-        public init(base: TransportAddress, server: TransportAddress, mapped: TransportAddress) {
+        package init(base: TransportAddress, server: TransportAddress, mapped: TransportAddress) {
             self.base = base
             self.server = server
             self.mapped = mapped
@@ -31,7 +31,7 @@ public enum NATMapping: String, Sendable, Hashable, Codable {
     }
 
     /// What observations tell together. Only those of one socket can be compared; the worst of the sockets counts.
-    public init(_ observations: [Observation]) {
+    package init(_ observations: [Observation]) {
         let verdicts = Dictionary(grouping: observations, by: \.base).values.map(Self.verdict)
         let order: [NATMapping] = [.addressAndPortDependent, .addressDependent, .unknown, .endpointIndependent, .none]
         self = order.first { verdicts.contains($0) } ?? .unknown
@@ -51,7 +51,7 @@ public enum NATMapping: String, Sendable, Hashable, Codable {
 }
 
 /// From whom a NAT or firewall lets packets in to an address that was used (RFC 4787 §5, RFC 5780 §4.4).
-public enum NATFiltering: String, Sendable, Hashable, Codable {
+package enum NATFiltering: String, Sendable, Hashable, Codable {
     /// From everybody.
     case endpointIndependent = "endpoint-independent"
     /// From addresses that were sent to.
@@ -63,7 +63,7 @@ public enum NATFiltering: String, Sendable, Hashable, Codable {
 
     /// What it means that a server's answer came, or did not, from its other address, and from its other port alone; nil
     /// where that was not tried.
-    public init(fromOtherAddress: Bool?, fromOtherPort: Bool?) {
+    package init(fromOtherAddress: Bool?, fromOtherPort: Bool?) {
         switch (fromOtherAddress, fromOtherPort) {
         case (true?, _): self = .endpointIndependent
         case (false?, true?): self = .addressDependent

@@ -2,9 +2,9 @@
 ///
 /// A program that has names of its own for its settings, options of a command line for instance, says the sentence by
 /// ``words(naming:)``; ``description`` names them as this library does.
-public struct NetworkAdvice: Sendable, Hashable {
+package struct NetworkAdvice: Sendable, Hashable {
     /// What a program would set, or do, to follow the advice.
-    public enum Setting: Sendable, Hashable {
+    package enum Setting: Sendable, Hashable {
         /// A server among ``Connection/Configuration/iceServers``: its URL, in which capitals stand for what only the user
         /// knows.
         case iceServer(String)
@@ -37,12 +37,12 @@ public struct NetworkAdvice: Sendable, Hashable {
     fileprivate let parts: [Part]
 
     /// What it takes to follow the advice, in the order of the sentence.
-    public var settings: [Setting] {
+    package var settings: [Setting] {
         parts.compactMap { if case .setting(let setting) = $0 { setting } else { nil } }
     }
 
     /// The sentence, with each setting as `name` says it.
-    public func words(naming name: (Setting) -> String) -> String {
+    package func words(naming name: (Setting) -> String) -> String {
         parts.map { part in
             switch part {
             case .text(let text): text
@@ -58,12 +58,12 @@ public struct NetworkAdvice: Sendable, Hashable {
 
 extension NetworkAdvice: CustomStringConvertible {
     /// The sentence in this library's words.
-    public var description: String { words(naming: \.description) }
+    package var description: String { words(naming: \.description) }
 }
 
 extension NetworkAdvice.Setting: CustomStringConvertible {
     /// The setting in this library's words.
-    public var description: String {
+    package var description: String {
         switch self {
         case .iceServer(let url): "\(url) in `iceServers`"
         case .iceServers: "`iceServers`"
@@ -79,27 +79,27 @@ extension NetworkAdvice.Setting: CustomStringConvertible {
 
 extension NetworkAdvice: ExpressibleByStringInterpolation {
     /// A sentence as it is written, with its settings in their places.
-    public struct StringInterpolation: StringInterpolationProtocol {
+    package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var parts: [Part] = []
 
         /// An empty sentence.
-        public init(literalCapacity: Int, interpolationCount: Int) {}
+        package init(literalCapacity: Int, interpolationCount: Int) {}
 
         /// Goes on with these words.
-        public mutating func appendLiteral(_ literal: String) {
+        package mutating func appendLiteral(_ literal: String) {
             if !literal.isEmpty { parts.append(.text(literal)) }
         }
 
         /// Goes on with these words.
-        public mutating func appendInterpolation(_ text: String) { appendLiteral(text) }
+        package mutating func appendInterpolation(_ text: String) { appendLiteral(text) }
 
         /// Goes on with a setting.
-        public mutating func appendInterpolation(_ setting: Setting) { parts.append(.setting(setting)) }
+        package mutating func appendInterpolation(_ setting: Setting) { parts.append(.setting(setting)) }
     }
 
     /// A sentence without a setting.
-    public init(stringLiteral value: String) { parts = [.text(value)] }
+    package init(stringLiteral value: String) { parts = [.text(value)] }
 
     /// A sentence with settings.
-    public init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
+    package init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
 }

@@ -1,73 +1,73 @@
 internal import RTCShareWireFormat
 
 /// How this machine's network looks to a connection: what a person needs to know before, or after, one fails.
-public struct NetworkDiagnosis: Sendable, Encodable {
+package struct NetworkDiagnosis: Sendable, Encodable {
     /// An address of an interface.
-    public struct Interface: Sendable, Hashable, Encodable {
+    package struct Interface: Sendable, Hashable, Encodable {
         /// The interface's name.
-        public var name: String
+        package var name: String
         /// The address, without a zone.
-        public var address: String
+        package var address: String
         /// Why no candidate is made of it; nil for an address that is used.
-        public var unusedBecause: String?
+        package var unusedBecause: String?
     }
 
     /// An address that a peer would be told.
-    public struct Candidate: Sendable, Hashable, Encodable {
+    package struct Candidate: Sendable, Hashable, Encodable {
         /// `host`, `srflx` or `relay`.
-        public var type: String
+        package var type: String
         /// The address with its port.
-        public var address: String
+        package var address: String
     }
 
     /// What a server answered to one address of ours.
-    public struct Server: Sendable, Hashable, Encodable {
+    package struct Server: Sendable, Hashable, Encodable {
         /// Its URL, without user and password.
-        public var url: String
+        package var url: String
         /// Whether it is asked to relay.
-        public var isRelay: Bool
+        package var isRelay: Bool
         /// `udp`, `tcp` or `tls`.
-        public var transport: String
+        package var transport: String
         /// The server's address with its port; nil where its name has none.
-        public var address: String?
+        package var address: String?
         /// What it was asked from.
-        public var base: String?
+        package var base: String?
         /// What it sees of us.
-        public var mappedAddress: String?
+        package var mappedAddress: String?
         /// The address that it relays from.
-        public var relayedAddress: String?
+        package var relayedAddress: String?
         /// How long its answer took, in milliseconds; of a relay all of its challenge and answer.
-        public var milliseconds: Double?
+        package var milliseconds: Double?
         /// Why there is no answer, and what to do about it.
-        public var error: String?
+        package var error: String?
         /// Whether nothing at all came back.
-        public var isSilent = false
+        package var isSilent = false
 
         /// Whether it gave what it was asked for.
-        public var isUsable: Bool { error == nil }
+        package var isUsable: Bool { error == nil }
     }
 
     /// The addresses of this machine.
-    public var interfaces: [Interface] = []
+    package var interfaces: [Interface] = []
     /// What a peer would be told.
-    public var candidates: [Candidate] = []
+    package var candidates: [Candidate] = []
     /// What each server answered.
-    public var servers: [Server] = []
+    package var servers: [Server] = []
     /// How the NAT maps addresses.
-    public var mapping = NATMapping.unknown
+    package var mapping = NATMapping.unknown
     /// What the NAT or firewall lets in.
-    public var filtering = NATFiltering.unknown
+    package var filtering = NATFiltering.unknown
     /// Whether names under `.local` can be asked for.
-    public var multicastWorks = false
+    package var multicastWorks = false
     /// What to do about it.
-    public var advice: [NetworkAdvice] { DiagnosisAdvice.lines(for: self) }
+    package var advice: [NetworkAdvice] { DiagnosisAdvice.lines(for: self) }
 
     /// Nothing known.
-    public init() {}
+    package init() {}
 
     /// Whether anybody outside this machine can be reached by what was found: a usable address, and an answer where
     /// servers were asked.
-    public var hasWayOut: Bool {
+    package var hasWayOut: Bool {
         let hasAddress = interfaces.contains { $0.unusedBecause == nil && !(IPAddress($0.address)?.isLoopback ?? true) }
         return hasAddress && (servers.isEmpty || servers.contains(where: \.isUsable))
     }
@@ -77,7 +77,7 @@ public struct NetworkDiagnosis: Sendable, Encodable {
     }
 
     /// Everything but the advice, which is for whoever shows it to word.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(interfaces, forKey: .interfaces)
         try container.encode(candidates, forKey: .candidates)

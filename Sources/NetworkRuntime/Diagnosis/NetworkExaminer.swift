@@ -1,7 +1,7 @@
-internal import RTCShareICE
-public import Logging
+package import Logging
 internal import NIOCore
-public import NIOPosix
+package import NIOPosix
+internal import RTCShareICE
 internal import RTCShareSTUN
 internal import RTCShareWireFormat
 
@@ -14,7 +14,7 @@ extension NetworkDiagnosis {
     ///   - trustRoots: Whose certificates servers behind `turns:` URLs may have.
     ///   - eventLoopGroup: Whose event loop to ask on.
     ///   - logger: Where it is said what can't be asked.
-    public static func examine(
+    package static func examine(
         servers: [ICEServer], trustRoots: TrustRoots = .system,
         eventLoopGroup: MultiThreadedEventLoopGroup = .singleton, logger: Logger = Logger(label: "rtcshare.diagnosis")
     ) async throws -> NetworkDiagnosis {

@@ -1,5 +1,5 @@
-internal import RTCShareICE
 internal import NIOCore
+internal import RTCShareICE
 internal import RTCShareSTUN
 internal import RTCShareWireFormat
 

@@ -1,38 +1,38 @@
-internal import RTCShareAudioCoding
 internal import Dispatch
-public import RTCShareMedia
-public import RTCSharePeerConnection
-internal import Synchronization
+internal import RTCShareAudioCoding
+package import RTCShareMedia
+package import RTCSharePeerConnection
 internal import RTCShareWireFormat
+internal import Synchronization
 
 /// From received packets to sound: a jitter buffer and a decoder, played out in time on a queue of its own.
 ///
 /// A source like any other: each block of 20 ms reaches the sinks when it is due, lost ones concealed. A block's timestamp
 /// is when it arrived, so that it stands beside the timestamps of received pictures.
-public final class AudioReceivePipeline: BroadcastingAudioSource {
+package final class AudioReceivePipeline: BroadcastingAudioSource {
     /// The sinks and observers.
-    public let broadcaster = AudioBroadcaster()
+    package let broadcaster = AudioBroadcaster()
     private let player: QueueBound<Player>
 
     /// A pipeline at rest, until its first packet comes.
-    public init(channels: Int = 2) throws {
+    package init(channels: Int = 2) throws {
         player = QueueBound(
             Player(playout: try AudioPlayout(channels: channels), broadcaster: broadcaster),
             to: DispatchQueue(label: "rtcshare.audio-decoder", qos: .userInitiated))
     }
 
     /// Takes a packet, from any thread, in the order of arrival.
-    public func decode(_ packet: ReceivedAudioPacket) {
+    package func decode(_ packet: ReceivedAudioPacket) {
         player.queue.async { [player] in player.value.insert(packet, on: player.queue) }
     }
 
     /// Plays nothing more.
-    public func stop() {
+    package func stop() {
         player.queue.sync { player.value.stop() }
     }
 
     /// Completes a connection's report with what was played of its receiver of this index.
-    public func complete(_ report: [StatisticsObject], receiver: Int) -> [StatisticsObject] {
+    package func complete(_ report: [StatisticsObject], receiver: Int) -> [StatisticsObject] {
         let statistics = player.queue.sync { player.value.statistics }
         return report.map { object in
             guard object.id == StatisticsObject.inboundID(receiver: receiver) else { return object }

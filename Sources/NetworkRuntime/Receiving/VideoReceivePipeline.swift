@@ -1,33 +1,33 @@
 internal import Foundation
 internal import RTCShareLocks
-public import RTCShareMedia
-public import RTCSharePeerConnection
-public import RTCShareVideoCoding
+package import RTCShareMedia
+package import RTCSharePeerConnection
+package import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
 /// From assembled frames to pictures: decodes on a thread of its own, so that the network never waits for a decoder.
-public final class VideoReceivePipeline: Sendable {
+package final class VideoReceivePipeline: Sendable {
     /// What was decoded, under the names of W3C webrtc-stats (`RTCInboundRtpStreamStats`).
-    public struct Statistics: Sendable {
+    package struct Statistics: Sendable {
         /// Frames that became pictures.
-        public internal(set) var framesDecoded: UInt64 = 0
+        package internal(set) var framesDecoded: UInt64 = 0
         /// Those of them that decode on their own.
-        public internal(set) var keyFramesDecoded: UInt64 = 0
+        package internal(set) var keyFramesDecoded: UInt64 = 0
         /// Frames that the decoder could make nothing of.
-        public internal(set) var framesDropped: UInt64 = 0
+        package internal(set) var framesDropped: UInt64 = 0
         /// The time that decoding took.
-        public internal(set) var totalDecodeTime = Duration.zero
+        package internal(set) var totalDecodeTime = Duration.zero
         /// The sum of the frames' quantizers.
-        public internal(set) var qpSum: UInt64 = 0
+        package internal(set) var qpSum: UInt64 = 0
         /// The newest picture's size.
-        public internal(set) var size: PixelSize?
+        package internal(set) var size: PixelSize?
     }
 
     private let decoding: Decoding
 
     /// A pipeline that runs until ``stop()``, or until it is let go of. On its thread it calls `picture` with each decoded
     /// picture; `undecodable` is called there, or where frames are given, when a key frame is needed to go on.
-    public init(
+    package init(
         picture: @escaping @Sendable (PixelBuffer, AssembledFrame) -> Void,
         undecodable: @escaping @Sendable () -> Void
     ) throws(VideoCodingError) {
@@ -44,19 +44,19 @@ public final class VideoReceivePipeline: Sendable {
     }
 
     /// Takes a frame, in decode order, from any thread.
-    public func decode(_ frame: AssembledFrame) { decoding.decode(frame) }
+    package func decode(_ frame: AssembledFrame) { decoding.decode(frame) }
 
     /// What was decoded so far.
-    public var statistics: Statistics { decoding.statistics }
+    package var statistics: Statistics { decoding.statistics }
 
     /// Decodes what was taken, and returns when the thread has ended; called from `picture` or `undecodable`, at once.
-    public func stop() {
+    package func stop() {
         decoding.stop()
         decoding.waitUntilEnded()
     }
 
     /// Completes a connection's report with what was decoded of its receiver of this index.
-    public func complete(_ report: [StatisticsObject], receiver: Int) -> [StatisticsObject] {
+    package func complete(_ report: [StatisticsObject], receiver: Int) -> [StatisticsObject] {
         let statistics = statistics
         return report.map { object in
             guard object.id == StatisticsObject.inboundID(receiver: receiver) else { return object }

@@ -1,27 +1,27 @@
-internal import RTCShareAudioCoding
 internal import Dispatch
 internal import Glibc
+internal import RTCShareAudioCoding
 internal import RTCShareLocks
-public import RTCShareMedia
+package import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareRTP
-internal import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// From a track's sound to any number of peers: one encode for all of them, on a queue of its own.
 ///
 ///     track ─▶ 48 kHz, 20 ms blocks ─▶ Opus ─▶ each connection's event loop
-public final class AudioSendPipeline: Sendable {
+package final class AudioSendPipeline: Sendable {
     /// What is wanted of the encoder, before the peers' limits.
-    public struct Settings: Sendable, Hashable {
+    package struct Settings: Sendable, Hashable {
         /// Whether it is speech: then mono, with pauses left unsent.
-        public var isVoice: Bool
-        /// Bits a second for the stream.
-        public var bitsPerSecond: Int
+        package var isVoice: Bool
+        /// What the stream may take.
+        package var bitrate: DataRate
 
         /// By default 32 kbit/s for speech, 128 kbit/s for whatever a machine plays.
-        public init(isVoice: Bool, bitsPerSecond: Int? = nil) {
+        package init(isVoice: Bool, bitrate: DataRate? = nil) {
             self.isVoice = isVoice
-            self.bitsPerSecond = bitsPerSecond ?? (isVoice ? 32_000 : 128_000)
+            self.bitrate = bitrate ?? .kilobitsPerSecond(isVoice ? 32 : 128)
         }
     }
 
@@ -74,7 +74,7 @@ public final class AudioSendPipeline: Sendable {
         AudioSendWorker(), to: DispatchQueue(label: "rtcshare.audio-encoder", qos: .userInitiated))
 
     /// A pipeline without a track.
-    public init(settings: Settings) {
+    package init(settings: Settings) {
         state = Locked(State(settings: settings))
     }
 
@@ -83,11 +83,11 @@ public final class AudioSendPipeline: Sendable {
     }
 
     /// The track whose sound is sent.
-    public var track: AudioTrack? { state.withLock { $0.track } }
+    package var track: AudioTrack? { state.withLock { $0.track } }
 
     /// Sends this track's sound in place of what was before, in the same stream. Without a track, those who listen are told
     /// that the sound is gone.
-    public func replaceTrack(with track: AudioTrack?) {
+    package func replaceTrack(with track: AudioTrack?) {
         state.withLock { if !$0.isStopped { $0.track = track } }
         listen()
         tellSending()
@@ -124,7 +124,7 @@ public final class AudioSendPipeline: Sendable {
     }
 
     /// Changes what is wanted of the running encoder.
-    public func update(_ change: (inout Settings) -> Void) {
+    package func update(_ change: (inout Settings) -> Void) {
         state.withLock { change(&$0.settings) }
         tellDemand()
     }
@@ -135,7 +135,9 @@ public final class AudioSendPipeline: Sendable {
     }
 
     /// Below this the sound is not worth sending: intelligible speech, recognizable music.
-    private static func leastBitrate(_ settings: Settings) -> Int { settings.isVoice ? 6000 : 16_000 }
+    private static func leastBitrate(_ settings: Settings) -> DataRate {
+        .kilobitsPerSecond(settings.isVoice ? 6 : 16)
+    }
 
     /// What a peer's wishes don't take sound below that others are sent too: each shorter packet costs all of them its
     /// headers, and each narrower band what they hear.
@@ -150,9 +152,8 @@ public final class AudioSendPipeline: Sendable {
                 var demand = BitrateDemand.zero
                 if known.isActive, state.playing != nil, !state.isMuted {
                     let rates = [known.parameters.maximumAverageBitrate, known.agreement.limits.maximumBitrate]
-                    let wanted = DataRate.bitsPerSecond(max(settings.bitsPerSecond, 0))
-                    let maximum = rates.compactMap { $0 }.reduce(wanted, min)
-                    let minimum = DataRate.bitsPerSecond(Self.leastBitrate(settings))
+                    let maximum = rates.compactMap { $0 }.reduce(max(settings.bitrate, .zero), min)
+                    let minimum = Self.leastBitrate(settings)
                     demand = BitrateDemand(
                         minimum: min(minimum, maximum), maximum: maximum,
                         priority: settings.isVoice ? .high : .medium)
@@ -163,7 +164,7 @@ public final class AudioSendPipeline: Sendable {
     }
 
     /// Ends encoding.
-    public func stop() {
+    package func stop() {
         state.withLock { state in
             state.track = nil
             state.isStopped = true
@@ -172,7 +173,7 @@ public final class AudioSendPipeline: Sendable {
     }
 
     /// Whether the peer at a connection declines it.
-    public func isRefused(on connection: Connection) -> Bool {
+    package func isRefused(on connection: Connection) -> Bool {
         state.withLock { state in
             state.senders.contains { $0.sender.connection === connection && $0.agreement.media == .refused }
         }
@@ -229,7 +230,7 @@ public final class AudioSendPipeline: Sendable {
     private static func configuration(_ settings: Settings, _ senders: [Known]) -> OpusEncoder.Configuration {
         var configuration = OpusEncoder.Configuration(
             channels: settings.isVoice ? 1 : 2, application: settings.isVoice ? .voice : .music,
-            bitsPerSecond: settings.bitsPerSecond)
+            bitrate: settings.bitrate)
         configuration.usesDTX = settings.isVoice
         if !senders.isEmpty {
             if !senders.contains(where: \.parameters.isStereo) { configuration.channels = 1 }
@@ -240,8 +241,8 @@ public final class AudioSendPipeline: Sendable {
             let parameters = known.parameters
             let limits = [parameters.maximumAverageBitrate, known.agreement.limits.maximumBitrate]
             for limit in limits.compactMap({ $0 }) {
-                let rate = max(Int(clamping: limit.bitsPerSecond), isShared ? leastBitrate(settings) : 0)
-                configuration.bitsPerSecond = min(configuration.bitsPerSecond, rate)
+                let rate = max(limit, isShared ? leastBitrate(settings) : .zero)
+                configuration.bitrate = min(configuration.bitrate, rate)
             }
             if let limit = parameters.maximumPlaybackRate {
                 let rate = isShared ? max(limit, leastSharedPlaybackRate) : limit
@@ -250,13 +251,12 @@ public final class AudioSendPipeline: Sendable {
             if parameters.isConstantBitrate { configuration.isConstantBitrate = true }
             if !parameters.usesDTX { configuration.usesDTX = false }
             if let target = known.target {
-                let rate = max(Int(clamping: target.bitrate.bitsPerSecond), leastBitrate(settings))
-                configuration.bitsPerSecond = min(configuration.bitsPerSecond, rate)
+                configuration.bitrate = min(configuration.bitrate, max(target.bitrate, leastBitrate(settings)))
             }
             let loss = known.loss.share(isVoice: settings.isVoice, atLeast: known.target?.fractionLost ?? 0)
             configuration.expectedLoss = max(configuration.expectedLoss, loss)
         }
-        configuration.bitsPerSecond = max(configuration.bitsPerSecond, OpusEncoder.bitrates.lowerBound)
+        configuration.bitrate = max(configuration.bitrate, OpusEncoder.bitrates.lowerBound)
         return configuration
     }
 }
@@ -337,7 +337,7 @@ private final class Inlet: AudioSink {
 /// The encoder and what stands before it.
 final class AudioSendWorker {
     /// What the encoder is to make, from the next block on.
-    var configuration = OpusEncoder.Configuration(channels: 2, application: .music, bitsPerSecond: 128_000)
+    var configuration = OpusEncoder.Configuration(channels: 2, application: .music, bitrate: .kilobitsPerSecond(128))
     /// Whose blocks came last.
     fileprivate weak var inlet: Inlet?
     private var encoder: OpusEncoder?

@@ -2,8 +2,8 @@ internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareRTP
-internal import Synchronization
 internal import RTCShareVideoCoding
+internal import Synchronization
 
 /// One encoding of a track: an encoder with its settings, as W3C's `RTCRtpEncodingParameters` says them.
 final class Encoding: Sendable {

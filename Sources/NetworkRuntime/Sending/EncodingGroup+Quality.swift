@@ -1,4 +1,5 @@
 internal import RTCSharePeerConnection
+internal import RTCShareWireFormat
 
 /// Who is sent the same encoding: the rules.
 ///
@@ -47,7 +48,7 @@ extension EncodingGroup {
     }
 
     /// What an encoding may take for those who are sent it, in bits a second: nil where nothing is known of their paths.
-    func rate(among members: [SenderState], now: Duration) -> Int? {
+    func rate(among members: [SenderState], now: Duration) -> DataRate? {
         let all = members.filter { $0.rate != nil }
         let judged = all.filter { !$0.isWithheld && now >= $0.place.since + Self.trial }
         // Who is alone, or new like all others, is who there is to go by.
@@ -104,25 +105,25 @@ extension EncodingGroup {
     }
 
     /// The best rate of each quality, as the rates now are.
-    private func bases(now: Duration, shares: Shares) -> [Int] {
+    private func bases(now: Duration, shares: Shares) -> [DataRate] {
         var rates = senders.values.filter {
             $0.isActive && !$0.isWithheld && now >= $0.place.since + Self.trial
                 && !isLimited(share(of: $0), in: $0.place.quality, best: shares.best)
         }.compactMap(\.rate)
         rates.sort(by: >)
-        var bases: [Int] = []
+        var bases: [DataRate] = []
         for rate in rates where bases.count < Self.pathQualityCount {
             guard let base = bases.last else {
                 bases.append(rate)
                 continue
             }
-            if Double(rate) < Double(base) * Self.leastShare { bases.append(rate) }
+            if rate < base * Self.leastShare { bases.append(rate) }
         }
         return bases
     }
 
     /// The quality that a sender should have.
-    private func quality(for state: SenderState, now: Duration, bases: [Int], shares: Shares) -> Int {
+    private func quality(for state: SenderState, now: Duration, bases: [DataRate], shares: Shares) -> Int {
         let (share, place) = (share(of: state), state.place)
         if isLimited(share, in: place.quality, best: shares.best) {
             return limitedQuality(for: share, now: place.quality, shares: shares)
@@ -133,10 +134,10 @@ extension EncodingGroup {
     }
 
     /// The quality for a rate, from the one that it has.
-    private static func quality(for rate: Int, now current: Int, bases: [Int]) -> Int {
+    private static func quality(for rate: DataRate, now current: Int, bases: [DataRate]) -> Int {
         for (quality, base) in bases.enumerated() {
             let share = quality < current ? climbingShare : leastShare
-            if Double(rate) >= Double(base) * share { return quality }
+            if rate >= base * share { return quality }
         }
         // Too good for where it is, and not good enough for above: it stays.
         return max(bases.count - 1, current)

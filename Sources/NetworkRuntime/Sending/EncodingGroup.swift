@@ -131,12 +131,12 @@ struct EncodingGroup<Sender: Hashable> {
         let members = members(of: encoding).map(\.state)
         guard !members.isEmpty else {
             // What nobody would see is not encoded.
-            if encoding > 0 || senders.values.contains(where: \.isActive) { settings.bitsPerSecond = 0 }
+            if encoding > 0 || senders.values.contains(where: \.isActive) { settings.bitrate = .zero }
             return settings
         }
-        if let rate = rate(among: members, now: now) { settings.bitsPerSecond = min(settings.bitsPerSecond, rate) }
+        if let rate = rate(among: members, now: now) { settings.bitrate = min(settings.bitrate, rate) }
         let pacing = members.compactMap { $0.isWithheld ? nil : $0.target?.pacingRate }.min()
-        settings.burstBitsPerSecond = pacing.map { Int(clamping: $0.bitsPerSecond) } ?? 0
+        settings.burstRate = pacing ?? .zero
         for member in members { member.agreement.limits.apply(to: &settings, isShared: members.count > 1) }
         return settings
     }
@@ -150,7 +150,7 @@ struct EncodingGroup<Sender: Hashable> {
     /// What a sender would use of its path: nothing while there is nothing to show.
     func demand(of sender: Sender) -> BitrateDemand {
         guard let state = senders[sender], state.isActive, isShowing else { return .zero }
-        let rate = DataRate.bitsPerSecond(max(wanted.bitsPerSecond, 0))
+        let rate = max(wanted.bitrate, .zero)
         let maximum = min(rate, state.agreement.limits.maximumBitrate ?? rate)
         return BitrateDemand(minimum: min(SendingLimits.leastBitrate, maximum), maximum: maximum, priority: priority)
     }

@@ -1,14 +1,15 @@
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
 internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 /// Writes what capture and the encoder counted into a connection's report.
 struct PipelineStatistics {
     private let encoder: VideoEncoderStatistics
-    /// What the encoder goes by, in bits a second.
-    private let targetBitrate: Int
+    /// What the encoder goes by.
+    private let targetBitrate: DataRate
 
-    init(_ encoder: VideoEncoderStatistics, targetBitrate: Int) {
+    init(_ encoder: VideoEncoderStatistics, targetBitrate: DataRate) {
         self.encoder = encoder
         self.targetBitrate = targetBitrate
     }
@@ -31,7 +32,7 @@ struct PipelineStatistics {
                 object.set("frames", encoder.framesReceived)
                 object.set("framesPerSecond", encoder.sourceFramesPerSecond)
             case StatisticsObject.outboundID(media: media):
-                object.set("targetBitrate", Double(targetBitrate))
+                object.set("targetBitrate", Double(targetBitrate.bitsPerSecond))
                 object.set("framesEncoded", encoder.framesEncoded)
                 object.set("keyFramesEncoded", encoder.keyFramesEncoded)
                 object.set("totalEncodeTime", seconds: encoder.totalEncodeTime)

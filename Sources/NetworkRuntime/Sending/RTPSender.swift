@@ -3,11 +3,11 @@ package import RTCSharePeerConnection
 /// A connection's place for one of its media, as W3C's `RTCRtpSender` is: what a pipeline sends through.
 ///
 /// What the peer and the path say of it goes from the connection's event loop straight to its owner, the pipeline.
-public final class RTPSender: Sendable {
+package final class RTPSender: Sendable {
     /// What it sends over.
-    public let connection: Connection
+    package let connection: Connection
     /// The media's index on the connection.
-    public let media: Int
+    package let media: Int
     let kind: LocalIdentity.MediaKind
     private let owner: @Sendable () -> (any SenderOwner)?
 
@@ -44,10 +44,10 @@ public final class RTPSender: Sendable {
 
 extension RTPSender: Hashable {
     /// A sender is itself alone.
-    public static func == (left: RTPSender, right: RTPSender) -> Bool { left === right }
+    package static func == (left: RTPSender, right: RTPSender) -> Bool { left === right }
 
     /// By which one it is.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// What a connection says of one of its senders.

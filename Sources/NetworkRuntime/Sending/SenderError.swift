@@ -1,5 +1,5 @@
 /// Why nothing can be sent as a media of a connection.
-public enum SenderError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum SenderError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Somebody has them already.
     case taken
     /// As many as this are in use.
@@ -8,7 +8,7 @@ public enum SenderError: Error, Sendable, Hashable, CustomStringConvertible {
     case closed
 
     /// What is wrong, and what to do.
-    public var description: String {
+    package var description: String {
         switch self {
         case .taken: "this media of the connection is in use; stop its other user first"
         case .limit(let limit): "the connection carries \(limit) media of this kind, and no more are allowed"

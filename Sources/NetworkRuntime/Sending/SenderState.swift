@@ -49,7 +49,7 @@ struct SenderState {
     var isWithheld: Bool { phase == .withheld }
     var isQueueFull: Bool { target?.isQueueFull ?? false }
     /// What its path carries, in bits a second; nil until that is known.
-    var rate: Int? { target.map { Int(clamping: $0.bitrate.bitsPerSecond) } }
+    var rate: DataRate? { target?.bitrate }
 
     /// The encoding whose frames go there now.
     var shown: Int? {

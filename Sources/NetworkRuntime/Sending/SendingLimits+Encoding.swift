@@ -15,8 +15,8 @@ extension SendingLimits {
     /// picture's sides.
     func share(of wanted: VideoEncoderThread.Settings) -> Double {
         var share = 1.0
-        if let maximumBitrate, wanted.bitsPerSecond > 0 {
-            share = min(share, Double(maximumBitrate.bitsPerSecond) / Double(wanted.bitsPerSecond))
+        if let maximumBitrate, wanted.bitrate > .zero {
+            share = min(share, Double(maximumBitrate.bitsPerSecond) / Double(wanted.bitrate.bitsPerSecond))
         }
         if let maximumFramesPerSecond { share = min(share, maximumFramesPerSecond / wanted.framesPerSecond) }
         if let maximumMacroblocks {
@@ -30,7 +30,7 @@ extension SendingLimits {
     func apply(to settings: inout VideoEncoderThread.Settings, isShared: Bool) {
         if let maximumBitrate {
             let rate = isShared ? max(maximumBitrate, Self.leastBitrate) : maximumBitrate
-            settings.bitsPerSecond = min(settings.bitsPerSecond, Int(clamping: rate.bitsPerSecond))
+            settings.bitrate = min(settings.bitrate, rate)
         }
         if let maximumFramesPerSecond {
             let rate = isShared ? max(maximumFramesPerSecond, Self.leastFramesPerSecond) : maximumFramesPerSecond

@@ -1,11 +1,11 @@
 internal import Dispatch
-internal import RTCShareLocks
 internal import Logging
-public import RTCShareMedia
 internal import NIOCore
-public import RTCSharePeerConnection
+internal import RTCShareLocks
+package import RTCShareMedia
+package import RTCSharePeerConnection
 internal import RTCShareRTP
-public import RTCShareVideoCoding
+package import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
 /// From a track to any number of peers: one encode, one cut into packets, for all of them.
@@ -15,9 +15,9 @@ internal import RTCShareWireFormat
 /// The encoder never makes the source or the network wait. The track can be replaced while it runs; while nobody takes it,
 /// nothing is captured. What peers and paths say of their senders comes straight here. Who is sent which encoding, and what
 /// each is made at, `EncodingGroup` says; here it is carried out.
-public final class VideoSendPipeline: Sendable {
+package final class VideoSendPipeline: Sendable {
     /// What happens to what is sent.
-    public enum Event: Sendable {
+    package enum Event: Sendable {
         /// The first frame of this track has left the encoder.
         case began(VideoTrack)
         /// The present track holds its pictures back, or gives them again: its `isMuted` says which.
@@ -72,11 +72,11 @@ public final class VideoSendPipeline: Sendable {
     private let showing = Locked(Showing())
     private let continuation: AsyncStream<Event>.Continuation
     /// What happens, in order. One reader. Ends with ``stop()``.
-    public let events: AsyncStream<Event>
+    package let events: AsyncStream<Event>
 
     /// A pipeline without a track. Where a path has less than all that is sent there would use, `priority` says who goes
     /// first.
-    public init(
+    package init(
         settings: VideoEncoderThread.Settings, priority: BitratePriority = .medium
     ) throws(VideoCodingError) {
         // Who reads late, or never, has missed what is long past.
@@ -113,15 +113,15 @@ public final class VideoSendPipeline: Sendable {
     // MARK: The track
 
     /// The track whose pictures are sent.
-    public var track: VideoTrack? { state.withLock { $0.track } }
+    package var track: VideoTrack? { state.withLock { $0.track } }
 
     /// Whether that track has given a picture, also where no path had room for it yet.
-    public var hasPicture: Bool { state.withLock { $0.encodings.values.contains(where: \.hasPicture) } }
+    package var hasPicture: Bool { state.withLock { $0.encodings.values.contains(where: \.hasPicture) } }
 
     /// Sends this track's pictures in place of those before, in the same stream, without a new description (W3C webrtc
     /// `replaceTrack`), from a key frame on. Without a track, viewers are told that the picture is gone. With
     /// `sourceCanWait`, the source is held up while the encoder is busy, and none of its frames is replaced by a newer one.
-    public func replaceTrack(with track: VideoTrack?, sourceCanWait: Bool = false) {
+    package func replaceTrack(with track: VideoTrack?, sourceCanWait: Bool = false) {
         change { state in
             guard !state.isStopped else { return }
             state.track = track
@@ -184,13 +184,13 @@ public final class VideoSendPipeline: Sendable {
     // MARK: The senders
 
     /// Whether there is somebody who takes it.
-    public var hasViewer: Bool { state.withLock { $0.audience.hasViewer } }
+    package var hasViewer: Bool { state.withLock { $0.audience.hasViewer } }
 
     /// Whether there are senders, and the peers' descriptions decline all of them.
-    public var isRefused: Bool { state.withLock { $0.group.isRefused } }
+    package var isRefused: Bool { state.withLock { $0.group.isRefused } }
 
     /// Whether the peer at a connection declines it.
-    public func isRefused(on connection: Connection) -> Bool {
+    package func isRefused(on connection: Connection) -> Bool {
         state.withLock { state in
             state.sender(on: connection).map { state.group.senders[$0]?.agreement.media == .refused } ?? false
         }
@@ -257,10 +257,10 @@ public final class VideoSendPipeline: Sendable {
     var encodingCount: Int { state.withLock { $0.encodings.count } }
 
     /// What is wanted of the encoder, before the peers' limits.
-    public var settings: VideoEncoderThread.Settings { state.withLock { $0.group.wanted } }
+    package var settings: VideoEncoderThread.Settings { state.withLock { $0.group.wanted } }
 
     /// Changes what is wanted of the running encoder.
-    public func update(_ change: (inout VideoEncoderThread.Settings) -> Void) {
+    package func update(_ change: (inout VideoEncoderThread.Settings) -> Void) {
         self.change { change(&$0.group.wanted) }
         tellDemand()
     }
@@ -308,7 +308,7 @@ public final class VideoSendPipeline: Sendable {
     }
 
     /// Has the next frame be a key frame, whoever gets it. While the track is muted its last picture answers.
-    public func requestKeyFrame() {
+    package func requestKeyFrame() {
         for encoding in state.withLock({ Array($0.encodings.values) }) { encoding.encoder.requestKeyFrame() }
         repeatPicture()
     }
@@ -348,7 +348,7 @@ public final class VideoSendPipeline: Sendable {
     private static var now: Duration { .nanoseconds(MonotonicClock.now.nanoseconds) }
 
     /// Ends encoding, and returns when its threads have ended.
-    public func stop() {
+    package func stop() {
         // What waits to be sent may leave: nobody is told that the picture is gone.
         let encodings = state.withLock { state in
             state.track = nil
@@ -362,14 +362,14 @@ public final class VideoSendPipeline: Sendable {
 
     /// Completes a connection's report with what was encoded for it; where no connection is named, that of media 0 with what
     /// was for those of the best paths.
-    public func complete(_ report: [StatisticsObject], of connection: Connection? = nil) -> [StatisticsObject] {
+    package func complete(_ report: [StatisticsObject], of connection: Connection? = nil) -> [StatisticsObject] {
         let (encoding, media) = state.withLock { state -> (Encoding?, Int) in
             guard let connection else { return (state.encodings[0], 0) }
             guard let sender = state.sender(on: connection) else { return (nil, 0) }
             return (state.group.encoding(of: sender).flatMap { state.encodings[$0] }, sender.media)
         }
         guard let encoding else { return report }
-        return PipelineStatistics(encoding.encoder.statistics, targetBitrate: encoding.encoder.settings.bitsPerSecond)
+        return PipelineStatistics(encoding.encoder.statistics, targetBitrate: encoding.encoder.settings.bitrate)
             .complete(report, media: media)
     }
 }

@@ -1,20 +1,20 @@
-public import RTCShareSDP
+package import RTCShareSDP
 
 /// A codec as an offer holds it and an answer is matched against it.
-public struct NegotiableCodec: Hashable, Sendable {
+package struct NegotiableCodec: Hashable, Sendable {
     /// `video` or `audio`.
-    public var kind: String
+    package var kind: String
     /// The encoding and the payload type to offer it under.
-    public var map: RTPMapAttribute
+    package var map: RTPMapAttribute
     /// The value of its `a=fmtp`, without the payload type.
-    public var formatParameters: String?
+    package var formatParameters: String?
     /// The feedback that is understood.
-    public var feedback: [FeedbackKind]
+    package var feedback: [FeedbackKind]
     /// The payload type to offer its retransmissions under (RFC 4588); nil for none.
-    public var rtxPayloadType: UInt8?
+    package var rtxPayloadType: UInt8?
 
     /// A codec with what goes with it.
-    public init(
+    package init(
         kind: String, map: RTPMapAttribute, formatParameters: String? = nil, feedback: [FeedbackKind],
         rtxPayloadType: UInt8?
     ) {
@@ -26,7 +26,7 @@ public struct NegotiableCodec: Hashable, Sendable {
     }
 
     /// VP8 (RFC 7741) with every feedback that this project understands, and retransmission.
-    public static let vp8 = NegotiableCodec(
+    package static let vp8 = NegotiableCodec(
         kind: "video", map: RTPMapAttribute(payloadType: 96, encodingName: "VP8", clockRate: 90_000),
         feedback: [.nack, .pictureLoss, .fullIntraRequest, .receiverEstimatedBitrate, .transportWide],
         rtxPayloadType: 97)
@@ -34,17 +34,17 @@ public struct NegotiableCodec: Hashable, Sendable {
 
 extension NegotiableCodec {
     /// Opus (RFC 7587) as the sound of what somebody shares: music and speech in two channels.
-    public static let opusContent = opus(payloadType: 109, parameters: contentParameters, others: ";sprop-stereo=1")
+    package static let opusContent = opus(payloadType: 109, parameters: contentParameters, others: ";sprop-stereo=1")
 
     /// Opus as an attendee's voice: silence may go unsent.
     ///
     /// It has a payload type of its own: one payload type stands for one configuration in all of a bundle (RFC 9143
     /// §10.1.2).
-    public static let opusVoice = opus(payloadType: 111, parameters: voiceParameters)
+    package static let opusVoice = opus(payloadType: 111, parameters: voiceParameters)
 
     /// Opus as it is received: in two channels, made up for by FEC, pauses unsent. An answer takes the offer's payload
     /// type.
-    public static let opusReceived = opus(payloadType: 109, parameters: receivedParameters)
+    package static let opusReceived = opus(payloadType: 109, parameters: receivedParameters)
 
     private static func opus(
         payloadType: UInt8, parameters: OpusParameters, others: String = ""

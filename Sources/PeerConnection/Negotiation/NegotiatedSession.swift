@@ -1,27 +1,27 @@
-public import RTCShareSDP
-public import RTCShareWireFormat
+package import RTCShareSDP
+package import RTCShareWireFormat
 
 /// What an offer and its answer agree on, seen from this end: of either role.
-public struct NegotiatedSession: Hashable, Sendable {
+package struct NegotiatedSession: Hashable, Sendable {
     /// The peer's ICE credentials.
-    public var remoteICE: ICEAttributes
+    package var remoteICE: ICEAttributes
     /// Whether the peer only answers checks (RFC 8445 §2.5).
-    public var remoteIsICELite: Bool
+    package var remoteIsICELite: Bool
     /// The peer's ICE options, such as `trickle` and `ice2`.
-    public var remoteICEOptions: Set<String>
+    package var remoteICEOptions: Set<String>
     /// The peer's candidates of component 1: of UDP and others, with addresses and names.
-    public var remoteCandidates: [CandidateAttribute]
+    package var remoteCandidates: [CandidateAttribute]
     /// Whether the peer has no more candidates to tell.
-    public var remoteHasAllCandidates: Bool
+    package var remoteHasAllCandidates: Bool
     /// The peer's fingerprints of sha-256 and stronger, at least one. The certificate must match one of them.
-    public var remoteFingerprints: [FingerprintAttribute]
+    package var remoteFingerprints: [FingerprintAttribute]
     /// This end's part in DTLS: active is the client, passive the server. No other value occurs.
-    public var localSetup: SetupAttribute
+    package var localSetup: SetupAttribute
     /// The sections in the order of the descriptions.
-    public var sections: [NegotiatedSection]
+    package var sections: [NegotiatedSection]
 
     /// The media of the accepted sections.
-    public var acceptedMedia: [NegotiatedMedia] { sections.compactMap(\.media) }
+    package var acceptedMedia: [NegotiatedMedia] { sections.compactMap(\.media) }
 
     /// The same transport with other sections.
     func replacing(sections: [NegotiatedSection]) -> NegotiatedSession {
@@ -32,63 +32,63 @@ public struct NegotiatedSession: Hashable, Sendable {
 }
 
 /// What became of one media section.
-public struct NegotiatedSection: Hashable, Sendable {
+package struct NegotiatedSection: Hashable, Sendable {
     /// The section's `a=mid`, as the offer says.
-    public var mid: String?
+    package var mid: String?
     /// The `m=` line as the offer has it.
-    public var line: MediaLine
+    package var line: MediaLine
     /// What was agreed; nil where the section is rejected.
-    public var media: NegotiatedMedia?
+    package var media: NegotiatedMedia?
 
     /// `video`, `audio` or another kind.
-    public var kind: String { line.kind }
+    package var kind: String { line.kind }
 }
 
 /// What was agreed for an accepted section.
-public struct NegotiatedMedia: Hashable, Sendable {
+package struct NegotiatedMedia: Hashable, Sendable {
     /// The section's `a=mid`, as the offer says.
-    public var mid: String?
+    package var mid: String?
     /// Which way media flows, seen from this end.
-    public var direction: DirectionAttribute
+    package var direction: DirectionAttribute
     /// Whether this end said that it would send, whatever became of that.
-    public var isSendingOffered = false
+    package var isSendingOffered = false
     /// The codec under the payload type that packets carry.
-    public var codec: RTPMapAttribute
+    package var codec: RTPMapAttribute
     /// The parameters that the peer wants of the codec.
-    public var codecParameters: FormatParametersAttribute?
+    package var codecParameters: FormatParametersAttribute?
     /// What the peer wants of Opus; nil for other codecs.
-    public var opus: OpusParameters?
+    package var opus: OpusParameters?
     /// The payload type of retransmissions (RFC 4588); nil where they were not agreed.
-    public var rtxPayloadType: UInt8?
+    package var rtxPayloadType: UInt8?
     /// The feedback that both ends understand.
-    public var feedback: Set<FeedbackKind>
+    package var feedback: Set<FeedbackKind>
     /// The ids of the header extensions that packets may carry.
-    public var extensionIDs: [HeaderExtensionURI: UInt8]
+    package var extensionIDs: [HeaderExtensionURI: UInt8]
     /// Whether RTCP packets need not begin with a report (RFC 5506).
-    public var hasReducedSizeRTCP: Bool
+    package var hasReducedSizeRTCP: Bool
     /// The lowest of the peer's `b=` lines; nil where it sets no bound.
-    public var maximumRate: DataRate?
+    package var maximumRate: DataRate?
     /// What this end sends.
-    public var local: MediaSources
+    package var local: MediaSources
     /// What the peer sends.
-    public var remote: MediaSources
+    package var remote: MediaSources
 
     /// The payload type of the codec.
-    public var payloadType: UInt8 { codec.payloadType }
+    package var payloadType: UInt8 { codec.payloadType }
 }
 
 /// The sources that one end announces for a section.
-public struct MediaSources: Hashable, Sendable {
+package struct MediaSources: Hashable, Sendable {
     /// The media streams with the track; empty where none is announced.
-    public var streams: [MediaStreamAttribute]
+    package var streams: [MediaStreamAttribute]
     /// The SSRC of the media.
-    public var ssrc: UInt32?
+    package var ssrc: UInt32?
     /// The SSRC of retransmissions.
-    public var rtxSSRC: UInt32?
+    package var rtxSSRC: UInt32?
     /// The canonical name.
-    public var cname: String?
+    package var cname: String?
     /// Whether the section shows a presentation: `a=content:slides`.
-    public var isSlides: Bool
+    package var isSlides: Bool
 
     /// Nothing announced.
     static let none = MediaSources(streams: [], isSlides: false)

@@ -1,4 +1,4 @@
-public import RTCShareSDP
+package import RTCShareSDP
 
 extension Negotiation {
     /// What our offer and the peer's answer agree on.
@@ -6,7 +6,7 @@ extension Negotiation {
     /// Any legal answer is taken: with other payload types and extension ids, with rejected sections, without
     /// retransmission, from an ICE-lite peer, with attributes in the session. One that rejects all ends all media of the
     /// session that was `agreed` on before, and is an error where there was none.
-    public static func negotiate(
+    package static func negotiate(
         offer: SessionDescription, answer: SessionDescription, agreed: NegotiatedSession? = nil
     ) throws(NegotiationError) -> NegotiatedSession {
         let matching = AnswerMatching(

@@ -1,4 +1,4 @@
-public import RTCShareSDP
+package import RTCShareSDP
 
 extension Negotiation {
     /// Answers a peer's offer: takes the sections that send what can be received, or that are this end's own, and rejects
@@ -6,7 +6,7 @@ extension Negotiation {
     ///
     /// Sections beside the first that is taken are taken where the offer bundles them with it, since there is one
     /// transport. DTLS is opened from here (`a=setup:active`), unless the offer will do so.
-    public static func makeAnswer(
+    package static func makeAnswer(
         to offer: SessionDescription, _ parameters: AnswerParameters
     ) throws(NegotiationError) -> (answer: SessionDescription, session: NegotiatedSession) {
         guard !offer.media.isEmpty else { throw NegotiationError(.offer, offer.lines.last, .noMedia) }

@@ -1,14 +1,14 @@
-public import RTCShareSDP
+package import RTCShareSDP
 internal import RTCShareWireFormat
 
 /// Offer and answer (RFC 3264, RFC 9429) over one bundled transport.
-public enum Negotiation {
+package enum Negotiation {
     /// Writes an offer.
     ///
     /// Every section repeats the transport's credentials and fingerprint, for peers that look for them there; the
     /// candidates stand in the first that has not ended, whose port and `c=` line hold the default candidate.
     /// - Throws: where a text has characters that may not stand where it goes.
-    public static func makeOffer(_ parameters: OfferParameters) throws(NegotiationError) -> SessionDescription {
+    package static func makeOffer(_ parameters: OfferParameters) throws(NegotiationError) -> SessionDescription {
         let origin = Origin(sessionID: parameters.sessionID, sessionVersion: parameters.sessionVersion)
         var offer = SessionDescription(origin: origin)
         let live = parameters.sections.filter { $0.ended == nil }

@@ -1,9 +1,9 @@
-public import RTCShareSDP
+package import RTCShareSDP
 
 /// Why an offer and an answer do not make a session: the line, the rule with its source, and what to do.
-public struct NegotiationError: Error, Hashable, Sendable {
+package struct NegotiationError: Error, Hashable, Sendable {
     /// Which of the two descriptions is at fault.
-    public enum Side: String, Hashable, Sendable {
+    package enum Side: String, Hashable, Sendable {
         /// The offer.
         case offer
         /// The answer.
@@ -11,7 +11,7 @@ public struct NegotiationError: Error, Hashable, Sendable {
     }
 
     /// The rule that was broken.
-    public enum Rule: Hashable, Sendable {
+    package enum Rule: Hashable, Sendable {
         /// An attribute is not written as its grammar wants.
         case malformed(SDPError)
         /// The answer is the very offer.
@@ -69,13 +69,13 @@ public struct NegotiationError: Error, Hashable, Sendable {
     }
 
     /// Which description is at fault.
-    public let side: Side
+    package let side: Side
     /// The line, counted from 1; 0 where the description was not parsed from text.
-    public let line: Int
+    package let line: Int
     /// The line's text.
-    public let text: String
+    package let text: String
     /// The rule.
-    public let rule: Rule
+    package let rule: Rule
 
     init(_ side: Side, _ line: SDPLine?, _ rule: Rule) {
         let place = line.map { SDPError($0, rule: .notALine) }
@@ -95,7 +95,7 @@ public struct NegotiationError: Error, Hashable, Sendable {
 
 extension NegotiationError {
     /// Where the rule is written.
-    public var section: String {
+    package var section: String {
         switch rule {
         case .malformed(let error): error.section
         case .ownOffer, .sectionCount, .allRejected, .noMedia: "RFC 3264 §6"
@@ -116,7 +116,7 @@ extension NegotiationError {
     }
 
     /// What is wrong, in one sentence without a full stop.
-    public var reason: String {
+    package var reason: String {
         switch rule {
         case .malformed(let error): error.reason
         case .ownOffer: "this is the offer itself, not an answer to it"
@@ -159,7 +159,7 @@ extension NegotiationError {
     }
 
     /// What to do about it, in one sentence without a full stop.
-    public var advice: String {
+    package var advice: String {
         switch rule {
         case .malformed(let error): error.advice
         case .ownOffer, .offerInsteadOfAnswer:
@@ -187,7 +187,7 @@ extension NegotiationError {
 
 extension NegotiationError: CustomStringConvertible {
     /// `answer, line 7, "m=video …": … (RFC …); do …`.
-    public var description: String {
+    package var description: String {
         let place = line > 0 ? "\(side.rawValue), line \(line), \"\(text)\": " : "\(side.rawValue): "
         return "\(place)\(reason) (\(section)); \(advice)"
     }

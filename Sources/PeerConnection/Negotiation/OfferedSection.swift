@@ -1,35 +1,35 @@
-public import RTCShareSDP
+package import RTCShareSDP
 
 /// A media section to offer.
-public struct OfferedSection: Hashable, Sendable {
+package struct OfferedSection: Hashable, Sendable {
     /// The section's `a=mid`.
-    public var mid: String
+    package var mid: String
     /// The codecs, best first; all of one kind.
-    public var codecs: [NegotiableCodec]
+    package var codecs: [NegotiableCodec]
     /// The header extensions with their ids. One extension must have one id in all sections.
-    public var extensions: [ExtensionMapAttribute]
+    package var extensions: [ExtensionMapAttribute]
     /// Which way media is to flow.
-    public var direction: DirectionAttribute
+    package var direction: DirectionAttribute
     /// The sources that are sent; nil for a section that only receives.
-    public var source: Source?
+    package var source: Source?
     /// Whether it shows a presentation: `a=content:slides` (RFC 4796).
-    public var isSlides: Bool
+    package var isSlides: Bool
     /// The `m=` line of a section that has ended, which keeps its place with port 0 (RFC 3264 §8.2); nil for others.
-    public var ended: MediaLine?
+    package var ended: MediaLine?
 
     /// What a section sends.
-    public struct Source: Hashable, Sendable {
+    package struct Source: Hashable, Sendable {
         /// The media stream and track that are sent.
-        public var stream: MediaStreamAttribute
+        package var stream: MediaStreamAttribute
         /// The SSRC of the media.
-        public var ssrc: UInt32
+        package var ssrc: UInt32
         /// The SSRC of retransmissions, where a codec has them.
-        public var rtxSSRC: UInt32?
+        package var rtxSSRC: UInt32?
         /// The canonical name of RFC 3550 §6.5.1.
-        public var cname: String
+        package var cname: String
 
         /// Sources with everything said.
-        public init(stream: MediaStreamAttribute, ssrc: UInt32, rtxSSRC: UInt32? = nil, cname: String) {
+        package init(stream: MediaStreamAttribute, ssrc: UInt32, rtxSSRC: UInt32? = nil, cname: String) {
             self.stream = stream
             self.ssrc = ssrc
             self.rtxSSRC = rtxSSRC
@@ -38,7 +38,7 @@ public struct OfferedSection: Hashable, Sendable {
     }
 
     /// A section with everything said.
-    public init(
+    package init(
         mid: String, codecs: [NegotiableCodec], extensions: [ExtensionMapAttribute], direction: DirectionAttribute,
         source: Source?, isSlides: Bool
     ) {
@@ -51,7 +51,7 @@ public struct OfferedSection: Hashable, Sendable {
     }
 
     /// Video: VP8 with retransmission, sent only. Slides are what somebody shares.
-    public static func video(
+    package static func video(
         mid: String = "0", source: Source, isSlides: Bool, direction: DirectionAttribute = .sendOnly
     ) -> OfferedSection {
         OfferedSection(
@@ -60,7 +60,7 @@ public struct OfferedSection: Hashable, Sendable {
     }
 
     /// Sound: Opus, sent only. That of what somebody shares is stereo.
-    public static func audio(
+    package static func audio(
         mid: String, source: Source, isSlides: Bool, direction: DirectionAttribute = .sendOnly
     ) -> OfferedSection {
         OfferedSection(
@@ -69,7 +69,7 @@ public struct OfferedSection: Hashable, Sendable {
     }
 
     /// A section that has ended: it says no more than that it was there.
-    public static func ended(mid: String, line: MediaLine) -> OfferedSection {
+    package static func ended(mid: String, line: MediaLine) -> OfferedSection {
         var section = OfferedSection(
             mid: mid, codecs: [], extensions: [], direction: .inactive, source: nil, isSlides: false)
         section.ended = line
@@ -77,7 +77,7 @@ public struct OfferedSection: Hashable, Sendable {
     }
 
     /// The header extensions that video is offered with, under their ids.
-    public static let videoExtensions: [ExtensionMapAttribute] = [
+    package static let videoExtensions: [ExtensionMapAttribute] = [
         ExtensionMapAttribute(id: 1, uri: HeaderExtensionURI.mid.rawValue),
         ExtensionMapAttribute(id: 2, uri: HeaderExtensionURI.absoluteSendTime.rawValue),
         ExtensionMapAttribute(id: 3, uri: HeaderExtensionURI.transportWideSequenceNumber.rawValue),
@@ -87,7 +87,7 @@ public struct OfferedSection: Hashable, Sendable {
     ]
 
     /// Those that sound is offered with.
-    public static let audioExtensions: [ExtensionMapAttribute] = [
+    package static let audioExtensions: [ExtensionMapAttribute] = [
         ExtensionMapAttribute(id: 1, uri: HeaderExtensionURI.mid.rawValue),
         ExtensionMapAttribute(id: 2, uri: HeaderExtensionURI.absoluteSendTime.rawValue),
         ExtensionMapAttribute(id: 3, uri: HeaderExtensionURI.transportWideSequenceNumber.rawValue),
@@ -96,16 +96,16 @@ public struct OfferedSection: Hashable, Sendable {
 }
 
 /// An `m=` line but for its port.
-public struct MediaLine: Hashable, Sendable {
+package struct MediaLine: Hashable, Sendable {
     /// `video`, `audio` or another kind.
-    public var kind: String
+    package var kind: String
     /// Such as `UDP/TLS/RTP/SAVPF`.
-    public var `protocol`: String
+    package var `protocol`: String
     /// Payload types of RTP, other names for other protocols.
-    public var formats: [String]
+    package var formats: [String]
 
     /// The line of a section.
-    public init(_ section: MediaDescription) {
+    package init(_ section: MediaDescription) {
         kind = section.kind
         self.protocol = section.protocol
         formats = section.formats

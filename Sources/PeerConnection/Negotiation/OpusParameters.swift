@@ -1,35 +1,35 @@
-public import RTCShareSDP
-public import RTCShareWireFormat
+package import RTCShareSDP
+package import RTCShareWireFormat
 
 /// What a description asks of those who send Opus to its writer (RFC 7587 §6.1).
 ///
 /// Values come from the peer: what is no number, or no number that means anything, is as if it were not there; what goes
 /// beyond Opus' own range is held to it.
-public struct OpusParameters: Hashable, Sendable {
+package struct OpusParameters: Hashable, Sendable {
     /// `maxplaybackrate`: the highest sampling rate in Hz that is of use; nil for all that Opus has, 48 kHz.
-    public var maximumPlaybackRate: Int?
+    package var maximumPlaybackRate: Int?
     /// `maxaveragebitrate`: the highest rate on average.
-    public var maximumAverageBitrate: DataRate?
+    package var maximumAverageBitrate: DataRate?
     /// `stereo`: whether two channels are wanted.
-    public var isStereo = false
+    package var isStereo = false
     /// `cbr`: whether the rate is to be constant.
-    public var isConstantBitrate = false
+    package var isConstantBitrate = false
     /// `useinbandfec`: whether lost packets can be made up for from the ones after them.
-    public var usesInbandFEC = false
+    package var usesInbandFEC = false
     /// `usedtx`: whether silence may go unsent.
-    public var usesDTX = false
+    package var usesDTX = false
     /// `ptime`: the sound that a packet is to hold.
-    public var packetTime: Duration?
+    package var packetTime: Duration?
     /// `maxptime`: the most sound that a packet may hold; nil for Opus' own limit of 120 ms.
-    public var maximumPacketTime: Duration?
+    package var maximumPacketTime: Duration?
     /// `minptime`: the least sound that a packet is to hold.
-    public var minimumPacketTime: Duration?
+    package var minimumPacketTime: Duration?
 
     /// The defaults of RFC 7587: one channel, no FEC, no DTX, nothing limited.
-    public init() {}
+    package init() {}
 
     /// Reads the value of an `a=fmtp` line; none is the defaults.
-    public init(_ attribute: FormatParametersAttribute?) {
+    package init(_ attribute: FormatParametersAttribute?) {
         guard let attribute else { return }
         // Below 8 kHz there is nothing that Opus could do more sparingly; 48 kHz limits nothing.
         maximumPlaybackRate = Self.number(attribute["maxplaybackrate"])
@@ -57,7 +57,7 @@ public struct OpusParameters: Hashable, Sendable {
     }
 
     /// The value of an `a=fmtp` line without the payload type: what differs from the defaults. Empty where nothing does.
-    public var formatParameters: String {
+    package var formatParameters: String {
         var items: [String] = []
         func add(_ name: String, _ value: (some BinaryInteger)?) {
             if let value { items.append("\(name)=\(value)") }

@@ -1,23 +1,23 @@
-public import RTCShareRTP
-public import RTCShareWireFormat
+package import RTCShareRTP
+package import RTCShareWireFormat
 
 /// One incoming Opus stream: takes its packets and returns each once, in the order of arrival, on a timeline that never
 /// wraps. Nothing is asked for again: sound that is late is lost.
 ///
 /// After each input call ``pollReportBlock(now:)`` and ``pollPacket()``, the latter until nil; call them again at
 /// ``nextDeadline``.
-public struct AudioReceiver: Sendable {
+package struct AudioReceiver: Sendable {
     /// What was negotiated for the stream.
-    public struct Configuration: Hashable, Sendable {
+    package struct Configuration: Hashable, Sendable {
         /// The stream.
-        public var source: SynchronizationSource
+        package var source: SynchronizationSource
         /// Opus' payload type.
-        public var payloadType: PayloadType
+        package var payloadType: PayloadType
         /// The time between two receiver reports.
-        public var reportInterval = Duration.seconds(1)
+        package var reportInterval = Duration.seconds(1)
 
         /// A stream under a payload type.
-        public init(source: SynchronizationSource, payloadType: PayloadType) {
+        package init(source: SynchronizationSource, payloadType: PayloadType) {
             self.source = source
             self.payloadType = payloadType
         }
@@ -32,7 +32,7 @@ public struct AudioReceiver: Sendable {
     private var ready: [ReceivedAudioPacket] = []
 
     /// A receiver that has heard nothing.
-    public init(configuration: Configuration) {
+    package init(configuration: Configuration) {
         self.configuration = configuration
     }
 
@@ -46,7 +46,7 @@ public struct AudioReceiver: Sendable {
     }
 
     /// The stream that is received.
-    public var source: SynchronizationSource { configuration.source }
+    package var source: SynchronizationSource { configuration.source }
 
     /// Goes on under another payload type.
     mutating func setPayloadType(_ payloadType: PayloadType) {
@@ -54,7 +54,7 @@ public struct AudioReceiver: Sendable {
     }
 
     /// Takes a packet of the stream; `payload` is its payload without padding, `level` what its header extension says.
-    public mutating func receive(_ header: RTPHeader, level: AudioLevel?, payload: RawSpan, now: Instant) {
+    package mutating func receive(_ header: RTPHeader, level: AudioLevel?, payload: RawSpan, now: Instant) {
         counts.lastPacketReceivedTimestamp = now
         counts.packetsReceived += 1
         counts.bytesReceived += payload.byteCount
@@ -103,29 +103,29 @@ public struct AudioReceiver: Sendable {
     }
 
     /// Takes a sender report of the stream; others are left aside.
-    public mutating func receive(_ report: SenderReport, now: Instant) {
+    package mutating func receive(_ report: SenderReport, now: Instant) {
         guard report.source == configuration.source else { return }
         reception.receive(report, now: now)
         clock.receive(report, now: now)
     }
 
     /// The next packet, in the order of arrival.
-    public mutating func pollPacket() -> ReceivedAudioPacket? {
+    package mutating func pollPacket() -> ReceivedAudioPacket? {
         ready.isEmpty ? nil : ready.removeFirst()
     }
 
     /// The report block on the stream, where one is due; for a receiver report of all streams of the connection.
-    public mutating func pollReportBlock(now: Instant) -> ReportBlock? {
+    package mutating func pollReportBlock(now: Instant) -> ReportBlock? {
         guard let nextReport, nextReport <= now else { return nil }
         self.nextReport = now.advanced(by: configuration.reportInterval)
         return reception.reportBlock(on: configuration.source, now: now)
     }
 
     /// When polling is next worth it, after all was polled; nil before the first packet.
-    public var nextDeadline: Instant? { nextReport }
+    package var nextDeadline: Instant? { nextReport }
 
     /// The counts as they are now.
-    public var statistics: InboundAudioStatistics {
+    package var statistics: InboundAudioStatistics {
         var statistics = counts
         statistics.packetsLost = reception.packetsLost
         statistics.jitter = reception.jitter

@@ -1,28 +1,28 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// What a sound receiver counts, under the names of W3C webrtc-stats' `inbound-rtp`. What the jitter buffer and the
 /// decoder count (`packetsDiscarded`, `concealedSamples`) is for their owner to add.
-public struct InboundAudioStatistics: Hashable, Sendable {
+package struct InboundAudioStatistics: Hashable, Sendable {
     /// RTP packets of the stream, second copies among them.
-    public var packetsReceived = 0
+    package var packetsReceived = 0
     /// Packets expected and not received (RFC 3550 §6.4.1).
-    public var packetsLost = 0
+    package var packetsLost = 0
     /// The interarrival jitter.
-    public var jitter = Duration.zero
+    package var jitter = Duration.zero
     /// Payload bytes, without headers and padding.
-    public var bytesReceived = 0
+    package var bytesReceived = 0
     /// Bytes of RTP headers and of padding.
-    public var headerBytesReceived = 0
+    package var headerBytesReceived = 0
     /// Packets that were there already, or so late that it can't be told. Not a W3C name.
-    public var packetsDuplicated = 0
+    package var packetsDuplicated = 0
     /// Packets that could not be used: of an unknown payload type, an implausible number, or malformed. No W3C name.
-    public var packetsRejected = 0
+    package var packetsRejected = 0
     /// When the last packet came.
-    public var lastPacketReceivedTimestamp: Instant?
+    package var lastPacketReceivedTimestamp: Instant?
     /// How loud the newest packet is by its header extension, from 0 (silence) to 1 (the most the system can hold);
     /// nil where the sender doesn't say.
-    public var audioLevel: Double?
+    package var audioLevel: Double?
 
     /// All zero.
-    public init() {}
+    package init() {}
 }

@@ -1,33 +1,33 @@
-public import RTCShareRTP
-public import RTCShareWireFormat
+package import RTCShareRTP
+package import RTCShareWireFormat
 
 /// Finds the packets that a stream lacks and says when to ask for which (RFC 4585 §6.2.1).
 ///
 /// A packet that a later one overtook is asked for after ``Configuration/reorderingDelay``, again after each round
 /// trip, and given up after ``Configuration/maximumTries``. More gaps than ``Configuration/maximumMissing`` are not
 /// worth repairing one by one: then the list is emptied and a key frame asked for.
-public struct NACKGenerator: Sendable {
+package struct NACKGenerator: Sendable {
     /// The constants of the requests.
-    public struct Configuration: Hashable, Sendable {
+    package struct Configuration: Hashable, Sendable {
         /// How long a gap may be mere reordering.
-        public var reorderingDelay = Duration.milliseconds(10)
+        package var reorderingDelay = Duration.milliseconds(10)
         /// The shortest time between two requests for a packet.
-        public var minimumRepeat = Duration.milliseconds(20)
+        package var minimumRepeat = Duration.milliseconds(20)
         /// The longest time between two requests for a packet.
-        public var maximumRepeat = Duration.milliseconds(500)
+        package var maximumRepeat = Duration.milliseconds(500)
         /// The time between two requests while the round trip is unknown.
-        public var usualRepeat = Duration.milliseconds(100)
+        package var usualRepeat = Duration.milliseconds(100)
         /// Requests for one packet before it is given up.
-        public var maximumTries = 10
+        package var maximumTries = 10
         /// Gaps known at one time before a key frame is the better answer.
-        public var maximumMissing = 1000
+        package var maximumMissing = 1000
 
         /// The values that suit video.
-        public init() {}
+        package init() {}
     }
 
     /// What a call of ``NACKGenerator/receive(_:now:)`` found out.
-    public enum Arrival: Hashable, Sendable {
+    package enum Arrival: Hashable, Sendable {
         /// The packet is the newest one; it may have left gaps behind it.
         case newest
         /// The packet fills a gap, asked for `tries` times.
@@ -45,9 +45,9 @@ public struct NACKGenerator: Sendable {
     }
 
     /// Sequence numbers asked for so far, each try counted.
-    public private(set) var numbersRequested = 0
+    package private(set) var numbersRequested = 0
     /// Packets given up after the last try.
-    public private(set) var packetsGivenUp = 0
+    package private(set) var packetsGivenUp = 0
 
     private let configuration: Configuration
     /// In rising order, which is also the order of discovery.
@@ -57,7 +57,7 @@ public struct NACKGenerator: Sendable {
     private var roundTripTime: Duration?
 
     /// A generator that has seen no packet.
-    public init(configuration: Configuration = Configuration()) {
+    package init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
     }
 
@@ -70,20 +70,20 @@ public struct NACKGenerator: Sendable {
     }
 
     /// How often this packet has been asked for; zero where it is not missing.
-    public func tries(of number: SequenceNumber) -> Int {
+    package func tries(of number: SequenceNumber) -> Int {
         index(of: unwrapper.peek(number)).map { gaps[$0].tries } ?? 0
     }
 
     /// Packets that are missing and not given up.
-    public var missingCount: Int { gaps.count }
+    package var missingCount: Int { gaps.count }
 
     /// Sets the round trip time that repeats go by.
-    public mutating func setRoundTripTime(_ time: Duration) {
+    package mutating func setRoundTripTime(_ time: Duration) {
         roundTripTime = time
     }
 
     /// Takes note of a packet; recovered ones by their original number.
-    public mutating func receive(_ number: SequenceNumber, now: Instant) -> Arrival {
+    package mutating func receive(_ number: SequenceNumber, now: Instant) -> Arrival {
         let unwrapped = unwrapper.unwrap(number)
         guard let newest else {
             self.newest = unwrapped
@@ -117,14 +117,14 @@ public struct NACKGenerator: Sendable {
     }
 
     /// Drops the requests for what comes before `number`: a key frame has made it worthless.
-    public mutating func forget(before number: SequenceNumber) {
+    package mutating func forget(before number: SequenceNumber) {
         let limit = unwrapper.peek(number)
         guard let first = gaps.first, first.number < limit else { return }
         gaps.removeAll { $0.number < limit }
     }
 
     /// The packets to ask for now, in rising order; empty where nothing is due.
-    public mutating func poll(now: Instant) -> [SequenceNumber] {
+    package mutating func poll(now: Instant) -> [SequenceNumber] {
         guard let deadline = nextDeadline, deadline <= now else { return [] }
         var numbers: [SequenceNumber] = []
         let wait = repeatInterval
@@ -141,7 +141,7 @@ public struct NACKGenerator: Sendable {
     }
 
     /// When ``poll(now:)`` next has something to do; nil while nothing is missing.
-    public var nextDeadline: Instant? {
+    package var nextDeadline: Instant? {
         gaps.lazy.map(\.due).min()
     }
 

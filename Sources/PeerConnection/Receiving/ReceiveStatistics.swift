@@ -1,10 +1,10 @@
-public import RTCShareRTP
-public import RTCShareWireFormat
+package import RTCShareRTP
+package import RTCShareWireFormat
 
 /// What a receiver counts of one source for its reports (RFC 3550 §A.1, §A.3, §A.8).
-public struct ReceiveStatistics: Sendable {
+package struct ReceiveStatistics: Sendable {
     /// What a sequence number says of its packet (§A.1).
-    public enum Validity: Hashable, Sendable {
+    package enum Validity: Hashable, Sendable {
         /// The packet belongs to the stream.
         case valid
         /// The packet is the first one in a new numbering; what came before it says nothing of it.
@@ -16,13 +16,13 @@ public struct ReceiveStatistics: Sendable {
     }
 
     /// The furthest that a number may be ahead.
-    public static var maximumDropout: Int { 3000 }
+    package static var maximumDropout: Int { 3000 }
     private static let cycle: UInt32 = 1 << 16
 
     /// Valid packets, second copies among them.
-    public private(set) var packetsReceived = 0
+    package private(set) var packetsReceived = 0
     /// Packets counted in no statistics: on probation or implausible.
-    public private(set) var packetsInvalid = 0
+    package private(set) var packetsInvalid = 0
 
     private let clockRate: Int
     private let maximumMisorder: Int
@@ -45,7 +45,7 @@ public struct ReceiveStatistics: Sendable {
     /// RFC 3550; 1 suits sources that were signaled and are authenticated, for whom the first packet counts.
     /// A packet may be up to `maximumMisorder` behind the newest: more than RFC 3550's 100 where retransmissions come
     /// under their original number.
-    public init(clockRate: Int, minimumSequential: Int = 2, maximumMisorder: Int = 100) {
+    package init(clockRate: Int, minimumSequential: Int = 2, maximumMisorder: Int = 100) {
         self.maximumMisorder = maximumMisorder
         self.clockRate = max(1, clockRate)
         self.minimumSequential = max(1, minimumSequential)
@@ -53,7 +53,7 @@ public struct ReceiveStatistics: Sendable {
     }
 
     /// Takes note of a packet that arrived at `now`. Jitter is left as it is for a packet known to be retransmitted.
-    public mutating func receive(
+    package mutating func receive(
         _ number: SequenceNumber, timestamp: RTPTimestamp, now: Instant, isRetransmission: Bool = false
     ) -> Validity {
         let validity = update(number)
@@ -67,34 +67,34 @@ public struct ReceiveStatistics: Sendable {
     }
 
     /// Takes note of a sender report of this source.
-    public mutating func receive(_ report: SenderReport, now: Instant) {
+    package mutating func receive(_ report: SenderReport, now: Instant) {
         lastSenderReport = (report.ntpTimestamp.middle32, now)
     }
 
     /// The highest number received, its wraps counted in the high half; zero before the first packet.
-    public var extendedHighestSequenceNumber: UInt32 {
+    package var extendedHighestSequenceNumber: UInt32 {
         baseNumber == nil ? 0 : cycles &+ UInt32(newest.rawValue)
     }
 
     /// Packets from the first to the newest one, received or not.
-    public var packetsExpected: Int {
+    package var packetsExpected: Int {
         guard let baseNumber else { return 0 }
         return Int(extendedHighestSequenceNumber &- baseNumber) + 1
     }
 
     /// Packets expected and not received; negative where second copies outnumber them (§A.3).
-    public var packetsLost: Int { packetsExpected - received }
+    package var packetsLost: Int { packetsExpected - received }
 
     /// The interarrival jitter in ticks (§A.8).
-    public var jitterTicks: UInt32 { scaledJitter >> 4 }
+    package var jitterTicks: UInt32 { scaledJitter >> 4 }
 
     /// The interarrival jitter.
-    public var jitter: Duration {
+    package var jitter: Duration {
         .nanoseconds(Int64(scaledJitter >> 4) * 1_000_000_000 / Int64(clockRate))
     }
 
     /// The report block on `source`, which is then the one that the next fraction lost counts from.
-    public mutating func reportBlock(on source: SynchronizationSource, now: Instant) -> ReportBlock {
+    package mutating func reportBlock(on source: SynchronizationSource, now: Instant) -> ReportBlock {
         let expectedInterval = packetsExpected - expectedPrior
         let lostInterval = expectedInterval - (received - receivedPrior)
         expectedPrior = packetsExpected

@@ -1,23 +1,23 @@
-public import RTCShareRTP
-public import RTCShareWireFormat
+package import RTCShareRTP
+package import RTCShareWireFormat
 
 /// A packet of received sound, in the order of arrival: a jitter buffer orders packets and fills what is missing.
-public struct ReceivedAudioPacket: Hashable, Sendable {
+package struct ReceivedAudioPacket: Hashable, Sendable {
     /// The Opus packet; it keeps the rules of RFC 6716 §3.4.
-    public let payload: [UInt8]
+    package let payload: [UInt8]
     /// The place in the stream, without wraps. A sender that begins anew goes on with the number after the newest.
-    public let sequenceNumber: Int64
+    package let sequenceNumber: Int64
     /// The media clock at the first sample, at 48 kHz, without wraps. A sender that begins anew, or sets its clock, goes
     /// on later by what the arrivals differ by.
-    public let timestamp: Int64
+    package let timestamp: Int64
     /// Samples in each channel, at 48 kHz.
-    public let sampleCount: Int
+    package let sampleCount: Int
     /// When it arrived.
-    public let arrival: Instant
+    package let arrival: Instant
     /// When the first sample was taken, since 1 January 1970 on the sender's wallclock; nil before a sender report.
-    public let captureTime: Duration?
+    package let captureTime: Duration?
     /// How loud the sender says it is.
-    public let level: AudioLevel?
+    package let level: AudioLevel?
     /// Whether it is the first one after silence that was not sent (RFC 3551 §4.1).
-    public let marker: Bool
+    package let marker: Bool
 }

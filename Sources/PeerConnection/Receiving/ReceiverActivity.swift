@@ -1,5 +1,5 @@
 /// What can be said of the media that a section receives.
-public enum ReceiverActivity: String, Hashable, Sendable {
+package enum ReceiverActivity: String, Hashable, Sendable {
     /// No packet has come yet.
     case waiting
     /// Packets come.
@@ -12,5 +12,5 @@ public enum ReceiverActivity: String, Hashable, Sendable {
     case ended
 
     /// How long a stream may be silent before it no longer flows.
-    public static let timeout = Duration.milliseconds(2500)
+    package static let timeout = Duration.milliseconds(2500)
 }

@@ -1,22 +1,22 @@
-public import RTCShareRTP
+package import RTCShareRTP
 
 /// Finds the original of a retransmission packet (RFC 4588 §4, §8.1): `apt` tells the payload type, the FID group the
 /// source.
-public struct RetransmissionUnwrapper: Sendable {
+package struct RetransmissionUnwrapper: Sendable {
     /// The original that a retransmission packet carries.
-    public struct Original: Hashable, Sendable {
+    package struct Original: Hashable, Sendable {
         /// The stream that lacked the packet.
-        public let source: SynchronizationSource
+        package let source: SynchronizationSource
         /// The payload type of that stream.
-        public let payloadType: PayloadType
+        package let payloadType: PayloadType
         /// The packet's number in that stream.
-        public let sequenceNumber: SequenceNumber
+        package let sequenceNumber: SequenceNumber
         /// Where the original payload is in the payload of the retransmission.
-        public let payloadRange: Range<Int>
+        package let payloadRange: Range<Int>
     }
 
     /// What a payload of a retransmission stream is.
-    public enum Content: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
         /// The stream or the payload type is no retransmission.
         case notRetransmission
         /// Padding, as probes for bandwidth are.
@@ -31,20 +31,20 @@ public struct RetransmissionUnwrapper: Sendable {
     private var payloadTypes: [PayloadType: PayloadType] = [:]
 
     /// An unwrapper that knows no streams.
-    public init() {}
+    package init() {}
 
     /// `source` retransmits for `original` (`a=ssrc-group:FID original source`).
-    public mutating func add(source: SynchronizationSource, for original: SynchronizationSource) {
+    package mutating func add(source: SynchronizationSource, for original: SynchronizationSource) {
         sources[source] = original
     }
 
     /// `payloadType` retransmits `original` (`a=fmtp:payloadType apt=original`).
-    public mutating func add(payloadType: PayloadType, for original: PayloadType) {
+    package mutating func add(payloadType: PayloadType, for original: PayloadType) {
         payloadTypes[payloadType] = original
     }
 
     /// What a packet of `source` with this payload type carries in `payload`.
-    public func content(source: SynchronizationSource, payloadType: PayloadType, payload: RawSpan) -> Content {
+    package func content(source: SynchronizationSource, payloadType: PayloadType, payload: RawSpan) -> Content {
         guard let originalSource = sources[source], let originalType = payloadTypes[payloadType] else {
             return .notRetransmission
         }

@@ -1,8 +1,8 @@
-public import RTCShareRTP
-public import RTCShareWireFormat
+package import RTCShareRTP
+package import RTCShareWireFormat
 
 /// Decides when a receiver says which of a transport's packets arrived; ``TransportFeedbackBuilder`` makes the packets.
-public struct TransportFeedbackGenerator: Sendable {
+package struct TransportFeedbackGenerator: Sendable {
     /// Arrivals that are not kept waiting for the interval.
     private static let maximumWaiting = 500
 
@@ -12,31 +12,31 @@ public struct TransportFeedbackGenerator: Sendable {
     private var media: SynchronizationSource?
 
     /// A generator whose feedback comes from `sender`, each `interval` while packets come.
-    public init(sender: SynchronizationSource, interval: Duration = .milliseconds(50)) {
+    package init(sender: SynchronizationSource, interval: Duration = .milliseconds(50)) {
         self.interval = interval
         builder = TransportFeedbackBuilder(sender: sender)
     }
 
     /// Takes note of a packet of `source` with this transport-wide number.
-    public mutating func receive(_ number: TransportSequenceNumber, of source: SynchronizationSource, now: Instant) {
+    package mutating func receive(_ number: TransportSequenceNumber, of source: SynchronizationSource, now: Instant) {
         arrivals.append(TransportFeedbackBuilder.Arrival(sequenceNumber: number, instant: now))
         media = source
     }
 
     /// When the next feedback is due; nil while there is nothing to report.
-    public var nextDeadline: Instant? {
+    package var nextDeadline: Instant? {
         guard let first = arrivals.first else { return nil }
         return arrivals.count >= Self.maximumWaiting ? first.instant : first.instant.advanced(by: interval)
     }
 
     /// The feedback that is due: mostly one packet, several after many arrivals.
-    public mutating func poll(now: Instant) -> [TransportFeedback] {
+    package mutating func poll(now: Instant) -> [TransportFeedback] {
         guard let nextDeadline, nextDeadline <= now else { return [] }
         return flush()
     }
 
     /// What has not been reported, due or not.
-    public mutating func flush() -> [TransportFeedback] {
+    package mutating func flush() -> [TransportFeedback] {
         guard let media, !arrivals.isEmpty else { return [] }
         defer { arrivals.removeAll(keepingCapacity: true) }
         return builder.makeFeedback(for: arrivals, media: media)

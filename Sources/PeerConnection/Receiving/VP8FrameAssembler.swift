@@ -1,5 +1,5 @@
-public import RTCShareRTP
-public import RTCShareWireFormat
+package import RTCShareRTP
+package import RTCShareWireFormat
 
 /// Makes whole frames in decoding order of the packets of a VP8 stream (RFC 7741), which may come in any order, twice,
 /// late, or not at all.
@@ -12,32 +12,32 @@ public import RTCShareWireFormat
 /// While following, every frame begins where the one before it ended, by sequence number. A gap holds the frames after
 /// it back. After ``Configuration/skipDelay`` a later frame goes on without the gap if it can be decoded so: a key
 /// frame, or by picture id and TL0PICIDX one whose references are all there. What is thrown away is counted.
-public struct VP8FrameAssembler: Sendable {
+package struct VP8FrameAssembler: Sendable {
     /// The limits of waiting and of memory.
-    public struct Configuration: Hashable, Sendable {
+    package struct Configuration: Hashable, Sendable {
         /// How long missing packets are waited for before a key frame is asked for. Where a queue is full, each time that
         /// they are asked for takes most of a second, and a key frame makes it longer still (libwebrtc waits as long).
-        public var maximumWait = Duration.seconds(3)
+        package var maximumWait = Duration.seconds(3)
         /// How long a key frame that has begun is waited for before another is asked for: there is nothing to show yet.
-        public var keyFrameWait = Duration.milliseconds(500)
+        package var keyFrameWait = Duration.milliseconds(500)
         /// How long a gap is waited for while a later frame could be decoded without it.
-        public var skipDelay = Duration.milliseconds(50)
+        package var skipDelay = Duration.milliseconds(50)
         /// The least time between two searches for such a frame among many packets: each reads all that wait, and more
         /// come all the time.
-        public var searchInterval = Duration.milliseconds(10)
+        package var searchInterval = Duration.milliseconds(10)
         /// How long a stream of which nothing decodable has come yet may take before a key frame is asked for.
-        public var startDelay = Duration.milliseconds(100)
+        package var startDelay = Duration.milliseconds(100)
         /// The packets that can wait, a power of two.
-        public var packetCapacity = 2048
+        package var packetCapacity = 2048
         /// The bytes that can wait.
-        public var byteCapacity = 8 << 20
+        package var byteCapacity = 8 << 20
 
         /// The values that suit a shared screen.
-        public init() {}
+        package init() {}
     }
 
     /// What became of a packet.
-    public enum Insertion: Hashable, Sendable {
+    package enum Insertion: Hashable, Sendable {
         /// It was taken.
         case accepted
         /// It had come already.
@@ -61,15 +61,15 @@ public struct VP8FrameAssembler: Sendable {
     }
 
     /// Frames of which packets came and that will not be returned (`framesDropped`).
-    public private(set) var framesDropped = 0
+    package private(set) var framesDropped = 0
     /// Frames returned by ``pollFrame()``.
-    public private(set) var framesAssembled = 0
+    package private(set) var framesAssembled = 0
     /// Packets that were looked at in search of a frame behind a gap.
     private(set) var packetsSearched = 0
     /// Packets that came after their frame was given up (`packetsDiscarded`).
-    public private(set) var packetsDiscarded = 0
+    package private(set) var packetsDiscarded = 0
     /// Second copies of packets.
-    public private(set) var packetsDuplicated = 0
+    package private(set) var packetsDuplicated = 0
 
     private let configuration: Configuration
     private var buffer: VP8PacketBuffer
@@ -92,30 +92,30 @@ public struct VP8FrameAssembler: Sendable {
     private var quarterTurns = 0
 
     /// An assembler that has seen no packet.
-    public init(configuration: Configuration = Configuration()) {
+    package init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
         buffer = VP8PacketBuffer(capacity: configuration.packetCapacity)
     }
 
     /// Packets that wait for others.
-    public var bufferedPackets: Int { buffer.packetCount }
+    package var bufferedPackets: Int { buffer.packetCount }
     /// The bytes of those packets.
-    public var bufferedBytes: Int { buffer.byteCount }
+    package var bufferedBytes: Int { buffer.byteCount }
 
     /// Whether nothing decodes before the next key frame.
-    public var isAwaitingKeyFrame: Bool {
+    package var isAwaitingKeyFrame: Bool {
         if case .following = state { false } else { state != nil }
     }
 
     /// The number from which packets are still of use; what is missing before it need not be asked for. Nil before the
     /// first frame.
-    public var firstUsefulNumber: SequenceNumber? {
+    package var firstUsefulNumber: SequenceNumber? {
         floor == .min ? nil : SequenceNumber(UInt16(truncatingIfNeeded: floor))
     }
 
     /// A frame whose last packets have not come, with nothing newer to show whether they are lost: the number that is
     /// wanted next, and when the packet before it came.
-    public var openTail: (next: SequenceNumber, since: Instant)? {
+    package var openTail: (next: SequenceNumber, since: Instant)? {
         guard let newest = buffer.newest, let last = buffer[newest], last.descriptor != nil else { return nil }
         let cursor: Int64? =
             switch state {
@@ -128,13 +128,13 @@ public struct VP8FrameAssembler: Sendable {
     }
 
     /// The next whole frame, in decoding order.
-    public mutating func pollFrame() -> AssembledFrame? {
+    package mutating func pollFrame() -> AssembledFrame? {
         ready.isEmpty ? nil : ready.removeFirst()
     }
 
     /// Takes the parts of a packet: `payload` is what stands after the descriptor.
     @discardableResult
-    public mutating func insert(
+    package mutating func insert(
         _ number: SequenceNumber, timestamp: RTPTimestamp, marker: Bool, descriptor: VP8PayloadDescriptor,
         payload: [UInt8], orientation: VideoOrientation? = nil, now: Instant
     ) -> Insertion {
@@ -146,7 +146,7 @@ public struct VP8FrameAssembler: Sendable {
 
     /// Takes note of a packet without media (padding): its number is not missing.
     @discardableResult
-    public mutating func insertPadding(_ number: SequenceNumber, timestamp: RTPTimestamp, now: Instant) -> Insertion {
+    package mutating func insertPadding(_ number: SequenceNumber, timestamp: RTPTimestamp, now: Instant) -> Insertion {
         store(
             VP8PacketBuffer.Slot(
                 number: unwrapper.unwrap(number), timestamp: timestamp, marker: false, descriptor: nil, payload: [],
@@ -154,7 +154,7 @@ public struct VP8FrameAssembler: Sendable {
     }
 
     /// Gives up what can't be completed in time; call at ``nextDeadline(now:)``.
-    public mutating func poll(now: Instant) {
+    package mutating func poll(now: Instant) {
         passGaps(now: now)
         while let since = blockedSince, now - since >= configuration.maximumWait {
             awaitKeyFrame(now: now)
@@ -171,7 +171,7 @@ public struct VP8FrameAssembler: Sendable {
 
     /// When ``poll(now:)`` or ``needsKeyFrame(now:)`` may next change something, after a poll at `now`; nil while
     /// nothing is waited for.
-    public func nextDeadline(now: Instant) -> Instant? {
+    package func nextDeadline(now: Instant) -> Instant? {
         switch state {
         case .following:
             guard let blockedSince else { return nil }
@@ -185,12 +185,12 @@ public struct VP8FrameAssembler: Sendable {
     }
 
     /// Whether the sender is to be asked for a key frame: nothing can be decoded, and no key frame is on its way in.
-    public func needsKeyFrame(now: Instant) -> Bool {
+    package func needsKeyFrame(now: Instant) -> Bool {
         keyFrameDeadline.map { now >= $0 } ?? false
     }
 
     /// Lets go of everything until the next key frame, because the decoder lost its state, or the numbering began anew.
-    public mutating func awaitKeyFrame(now: Instant) {
+    package mutating func awaitKeyFrame(now: Instant) {
         framesDropped += ready.count
         ready.removeAll()
         blockedSince = nil
@@ -201,7 +201,7 @@ public struct VP8FrameAssembler: Sendable {
     }
 
     /// As ``awaitKeyFrame(now:)``, for a stream whose sequence numbers begin anew.
-    public mutating func restart(now: Instant) {
+    package mutating func restart(now: Instant) {
         keyFrameStarts.removeAll()
         awaitKeyFrame(now: now)
         buffer = VP8PacketBuffer(capacity: configuration.packetCapacity)

@@ -1,13 +1,13 @@
-public import RTCShareRTP
-public import RTCShareWireFormat
+package import RTCShareRTP
+package import RTCShareWireFormat
 
 /// One incoming VP8 stream: takes its packets, returns whole frames and what is to be said to the sender.
 ///
 /// After each input call ``pollFeedback(now:)``, ``pollReportBlock(now:)`` and ``pollFrame()``, the last until nil;
 /// call them again at ``nextDeadline(now:)``.
-public struct VideoReceiver: Sendable {
+package struct VideoReceiver: Sendable {
     /// How a key frame is asked for.
-    public enum KeyFrameRequest: Hashable, Sendable {
+    package enum KeyFrameRequest: Hashable, Sendable {
         /// PLI (`a=rtcp-fb:* nack pli`).
         case pictureLossIndication
         /// FIR (`a=rtcp-fb:* ccm fir`).
@@ -17,33 +17,33 @@ public struct VideoReceiver: Sendable {
     }
 
     /// What was negotiated for the stream.
-    public struct Configuration: Hashable, Sendable {
+    package struct Configuration: Hashable, Sendable {
         /// The stream.
-        public var source: SynchronizationSource
+        package var source: SynchronizationSource
         /// VP8's payload type.
-        public var payloadType: PayloadType
+        package var payloadType: PayloadType
         /// The stream of retransmissions and its payload type; nil where there is none.
-        public var retransmission: (source: SynchronizationSource, payloadType: PayloadType)? {
+        package var retransmission: (source: SynchronizationSource, payloadType: PayloadType)? {
             get { retransmissionPair.map { ($0.source, $0.payloadType) } }
             set { retransmissionPair = newValue.map { Pair(source: $0.source, payloadType: $0.payloadType) } }
         }
         /// Who reports: the source of our RTCP packets.
-        public var localSource: SynchronizationSource
+        package var localSource: SynchronizationSource
         /// Whether packets may be asked for (`a=rtcp-fb:* nack`).
-        public var sendsNACK = true
+        package var sendsNACK = true
         /// How a key frame is asked for.
-        public var keyFrameRequest = KeyFrameRequest.pictureLossIndication
+        package var keyFrameRequest = KeyFrameRequest.pictureLossIndication
         /// The time between two receiver reports.
-        public var reportInterval = Duration.seconds(1)
+        package var reportInterval = Duration.seconds(1)
         /// The shortest time between two requests for a key frame.
-        public var keyFrameRequestInterval = Duration.milliseconds(300)
+        package var keyFrameRequestInterval = Duration.milliseconds(300)
         /// How long a frame may stand without its last packets before they are asked for. On a still screen no later
         /// packet shows that they are lost; a sender that paces a frame leaves less time than this between two packets.
-        public var tailDelay = Duration.milliseconds(100)
+        package var tailDelay = Duration.milliseconds(100)
         /// The limits of frame assembly.
-        public var assembler = VP8FrameAssembler.Configuration()
+        package var assembler = VP8FrameAssembler.Configuration()
         /// The schedule of NACK.
-        public var nack = NACKGenerator.Configuration()
+        package var nack = NACKGenerator.Configuration()
 
         private struct Pair: Hashable, Sendable {
             var source: SynchronizationSource
@@ -52,7 +52,7 @@ public struct VideoReceiver: Sendable {
         private var retransmissionPair: Pair?
 
         /// A stream without retransmissions in a stream of their own.
-        public init(source: SynchronizationSource, payloadType: PayloadType, localSource: SynchronizationSource) {
+        package init(source: SynchronizationSource, payloadType: PayloadType, localSource: SynchronizationSource) {
             self.source = source
             self.payloadType = payloadType
             self.localSource = localSource
@@ -76,7 +76,7 @@ public struct VideoReceiver: Sendable {
     private var fullIntraRequestNumber: UInt8 = 0
 
     /// A receiver that has heard nothing.
-    public init(configuration: Configuration) {
+    package init(configuration: Configuration) {
         self.configuration = configuration
         nack = NACKGenerator(configuration: configuration.nack)
         var limits = configuration.assembler
@@ -100,16 +100,16 @@ public struct VideoReceiver: Sendable {
     }
 
     /// The stream that is received.
-    public var source: SynchronizationSource { configuration.source }
+    package var source: SynchronizationSource { configuration.source }
 
     /// Whether packets of this source are for this receiver.
-    public func receives(_ source: SynchronizationSource) -> Bool {
+    package func receives(_ source: SynchronizationSource) -> Bool {
         source == configuration.source || source == configuration.retransmission?.source
     }
 
     /// Takes a packet of the stream or of its retransmissions; `payload` is its payload without padding, `orientation`
     /// what its header extension says.
-    public mutating func receive(
+    package mutating func receive(
         _ header: RTPHeader, orientation: VideoOrientation? = nil, payload: RawSpan, now: Instant
     ) {
         counts.lastPacketReceivedTimestamp = now
@@ -139,24 +139,24 @@ public struct VideoReceiver: Sendable {
     }
 
     /// Takes a sender report of the stream; others are left aside.
-    public mutating func receive(_ report: SenderReport, now: Instant) {
+    package mutating func receive(_ report: SenderReport, now: Instant) {
         guard report.source == configuration.source else { return }
         reception.receive(report, now: now)
         clock.receive(report, now: now)
     }
 
     /// Sets the round trip time, as the connection knows it: NACKs are repeated by it.
-    public mutating func setRoundTripTime(_ time: Duration) {
+    package mutating func setRoundTripTime(_ time: Duration) {
         nack.setRoundTripTime(time)
     }
 
     /// Drops everything until the next key frame and asks for one: the decoder lost its state.
-    public mutating func requestKeyFrame(now: Instant) {
+    package mutating func requestKeyFrame(now: Instant) {
         assembler.awaitKeyFrame(now: now)
     }
 
     /// The next whole frame, in decoding order.
-    public mutating func pollFrame() -> AssembledFrame? {
+    package mutating func pollFrame() -> AssembledFrame? {
         guard var frame = assembler.pollFrame() else { return nil }
         frame.captureTime = clock.captureTime(of: frame.timestamp, arrival: frame.firstArrival)
         counts.framesReceived += 1
@@ -168,7 +168,7 @@ public struct VideoReceiver: Sendable {
     }
 
     /// The feedback that is to be sent now: NACK, then a key frame request.
-    public mutating func pollFeedback(now: Instant) -> [RTCPPacket] {
+    package mutating func pollFeedback(now: Instant) -> [RTCPPacket] {
         assembler.poll(now: now)
         var packets: [RTCPPacket] = []
         let lost = pollNACK(now: now)
@@ -182,14 +182,14 @@ public struct VideoReceiver: Sendable {
     }
 
     /// The report block on the stream, where one is due; for a receiver report of all streams of the connection.
-    public mutating func pollReportBlock(now: Instant) -> ReportBlock? {
+    package mutating func pollReportBlock(now: Instant) -> ReportBlock? {
         guard let nextReport, nextReport <= now else { return nil }
         self.nextReport = now.advanced(by: configuration.reportInterval)
         return reception.reportBlock(on: configuration.source, now: now)
     }
 
     /// When polling is next worth it, after all was polled at `now`; nil before the first packet.
-    public func nextDeadline(now: Instant) -> Instant? {
+    package func nextDeadline(now: Instant) -> Instant? {
         var deadline = nextReport
         func consider(_ other: Instant?) {
             guard let other else { return }
@@ -205,7 +205,7 @@ public struct VideoReceiver: Sendable {
     }
 
     /// The counts as they are now.
-    public var statistics: InboundVideoStatistics {
+    package var statistics: InboundVideoStatistics {
         var statistics = counts
         statistics.packetsLost = reception.packetsLost
         statistics.jitter = reception.jitter

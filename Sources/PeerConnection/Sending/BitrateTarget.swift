@@ -1,21 +1,21 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// What one media may send now, and how the path is: for its encoder.
-public struct BitrateTarget: Sendable, Hashable {
+package struct BitrateTarget: Sendable, Hashable {
     /// What the encoder may produce, without the headers that are put in front of it; zero: nothing is to be sent.
-    public var bitrate: DataRate
+    package var bitrate: DataRate
     /// More waits to be sent than leaves in good time: whole frames are to be dropped before they are encoded, until this
     /// is told to be over. Of sound, which never waits, always false.
-    public var isQueueFull: Bool
+    package var isQueueFull: Bool
     /// How long to the peer and back; nil where not known.
-    public var roundTripTime: Duration?
+    package var roundTripTime: Duration?
     /// The share of this media's packets that were lost on the way lately, 0...1.
-    public var fractionLost: Double
+    package var fractionLost: Double
     /// How fast a large picture leaves; zero where that is not known.
-    public var pacingRate: DataRate
+    package var pacingRate: DataRate
 
     /// A target of a path without delay and loss.
-    public init(
+    package init(
         bitrate: DataRate, isQueueFull: Bool = false, roundTripTime: Duration? = nil, fractionLost: Double = 0,
         pacingRate: DataRate = .zero
     ) {
@@ -40,29 +40,29 @@ public struct BitrateTarget: Sendable, Hashable {
 }
 
 /// What one media's encoder could use, for the path's rate to be divided by.
-public struct BitrateDemand: Sendable, Hashable {
+package struct BitrateDemand: Sendable, Hashable {
     /// Below this it is not worth sending. It is given to sound and to the pictures that go first even where the path
     /// has less; other pictures are paused.
-    public var minimum: DataRate
+    package var minimum: DataRate
     /// More than this is not used.
-    public var maximum: DataRate
+    package var maximum: DataRate
     /// Which pictures go first, and which sound. Sound goes before all pictures.
-    public var priority: BitratePriority
+    package var priority: BitratePriority
 
     /// A demand between two rates.
-    public init(minimum: DataRate, maximum: DataRate, priority: BitratePriority) {
+    package init(minimum: DataRate, maximum: DataRate, priority: BitratePriority) {
         self.minimum = minimum
         self.maximum = maximum
         self.priority = priority
     }
 
     /// Nothing, as of a media that is paused.
-    public static let zero = BitrateDemand(minimum: .zero, maximum: .zero, priority: .low)
+    package static let zero = BitrateDemand(minimum: .zero, maximum: .zero, priority: .low)
 }
 
 /// Who goes first where the path has less than all would use; the names are those of `RTCPriorityType` (W3C
 /// webrtc-priority).
-public enum BitratePriority: Int, Sendable, Hashable, Comparable, CaseIterable {
+package enum BitratePriority: Int, Sendable, Hashable, Comparable, CaseIterable {
     /// What is only sent where nothing else wants the rate.
     case veryLow
     /// Whoever shares something, as a picture of a camera: what a camera has by default.
@@ -73,5 +73,5 @@ public enum BitratePriority: Int, Sendable, Hashable, Comparable, CaseIterable {
     case high
 
     /// Whether `left` goes after `right`.
-    public static func < (left: BitratePriority, right: BitratePriority) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: BitratePriority, right: BitratePriority) -> Bool { left.rawValue < right.rawValue }
 }

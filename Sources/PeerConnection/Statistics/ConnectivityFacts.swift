@@ -1,11 +1,11 @@
 internal import RTCShareICE
 internal import RTCShareSDP
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// What is known of the paths to a peer: facts alone, from which whoever talks to a person draws advice.
 public struct ConnectivityFacts: Sendable, Hashable {
     /// How a candidate was found (RFC 8445 §5.1.1), under the names of SDP.
-    public enum CandidateType: String, Sendable, Hashable {
+    package enum CandidateType: String, Sendable, Hashable {
         /// An address of one of the machine's interfaces.
         case host
         /// What a STUN server saw, or a router forwards.
@@ -17,24 +17,24 @@ public struct ConnectivityFacts: Sendable, Hashable {
     }
 
     /// A candidate of either side.
-    public struct Candidate: Sendable, Hashable, CustomStringConvertible {
+    package struct Candidate: Sendable, Hashable, CustomStringConvertible {
         /// How it was found.
-        public var type: CandidateType
+        package var type: CandidateType
         /// Where it is.
-        public var address: TransportAddress
+        package var address: TransportAddress
 
         /// A candidate.
-        public init(_ type: CandidateType, _ address: TransportAddress) {
+        package init(_ type: CandidateType, _ address: TransportAddress) {
             self.type = type
             self.address = address
         }
 
         /// `srflx 203.0.113.1:50000`.
-        public var description: String { "\(type.rawValue) \(address)" }
+        package var description: String { "\(type.rawValue) \(address)" }
     }
 
     /// What became of a pair of candidates, beyond its counts.
-    public enum Fate: Sendable, Hashable {
+    package enum Fate: Sendable, Hashable {
         /// No check was sent.
         case notTried
         /// The checks have no answer.
@@ -56,18 +56,18 @@ public struct ConnectivityFacts: Sendable, Hashable {
     }
 
     /// What a STUN or TURN server came to, asked from one address of ours.
-    public struct Server: Sendable, Hashable {
+    package struct Server: Sendable, Hashable {
         /// The server and its answer in words, without credentials.
-        public var text: String
+        package var text: String
         /// Whether it was asked over UDP.
-        public var isDatagram: Bool
+        package var isDatagram: Bool
         /// Whether it gave what it was asked for.
-        public var hasAnswered: Bool
+        package var hasAnswered: Bool
         /// Whether nothing at all came back.
-        public var isSilent: Bool
+        package var isSilent: Bool
 
         /// A server.
-        public init(text: String, isDatagram: Bool, hasAnswered: Bool, isSilent: Bool) {
+        package init(text: String, isDatagram: Bool, hasAnswered: Bool, isSilent: Bool) {
             self.text = text
             self.isDatagram = isDatagram
             self.hasAnswered = hasAnswered
@@ -76,22 +76,22 @@ public struct ConnectivityFacts: Sendable, Hashable {
     }
 
     /// A pair of candidates.
-    public struct Pair: Sendable, Hashable {
+    package struct Pair: Sendable, Hashable {
         /// Ours.
-        public var local: Candidate
+        package var local: Candidate
         /// The peer's.
-        public var remote: Candidate
+        package var remote: Candidate
         /// What became of it.
-        public var fate: Fate
+        package var fate: Fate
         /// Checks that were sent on it.
-        public var checksSent: Int
+        package var checksSent: Int
         /// Those that were answered.
-        public var checksAnswered: Int
+        package var checksAnswered: Int
         /// Checks of the peer that came on it.
-        public var checksReceived: Int
+        package var checksReceived: Int
 
         /// A pair.
-        public init(
+        package init(
             local: Candidate, remote: Candidate, fate: Fate, checksSent: Int = 0, checksAnswered: Int = 0,
             checksReceived: Int = 0
         ) {
@@ -105,28 +105,28 @@ public struct ConnectivityFacts: Sendable, Hashable {
     }
 
     /// The pairs, best first.
-    public var pairs: [Pair] = []
+    package var pairs: [Pair] = []
     /// Our candidates.
-    public var localCandidates: [Candidate] = []
+    package var localCandidates: [Candidate] = []
     /// The peer's candidates, those that it came forward with included.
-    public var remoteCandidates: [Candidate] = []
+    package var remoteCandidates: [Candidate] = []
     /// Host names among the peer's candidates whose addresses were not found.
-    public var unresolvedNames = 0
+    package var unresolvedNames = 0
     /// Host names among the peer's candidates that were not asked for; see ``PeerConnection/Configuration/resolvesHostNames``.
-    public var namesLeftOut = 0
+    package var namesLeftOut = 0
     /// Whether relays alone may be used.
-    public var isRelayOnly = false
+    package var isRelayOnly = false
 
     /// What each server answered.
-    public var servers: [Server] = []
+    package var servers: [Server] = []
 
     /// Nothing known.
-    public init() {}
+    package init() {}
 }
 
 extension PeerConnection {
     /// What is known of the paths to the peer.
-    public var connectivityFacts: ConnectivityFacts {
+    package var connectivityFacts: ConnectivityFacts {
         var facts = ConnectivityFacts()
         facts.pairs = agent.pairReports().map { report in
             ConnectivityFacts.Pair(
@@ -139,7 +139,7 @@ extension PeerConnection {
         // The agent counts those that were not asked for as well: they too may come forward.
         facts.unresolvedNames = unresolvedNames.count + agent.statistics.remoteNamesUnresolved - namesLeftOut.count
         facts.namesLeftOut = namesLeftOut.count
-        facts.isRelayOnly = configuration.transportPolicy == .relay
+        facts.isRelayOnly = configuration.iceTransportPolicy == .relay
         facts.servers = agent.serverReports().map(\.fact)
         return facts
     }

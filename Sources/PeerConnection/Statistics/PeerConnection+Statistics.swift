@@ -3,11 +3,11 @@ internal import RTCShareICE
 internal import RTCShareRTP
 internal import RTCShareSDP
 internal import RTCShareSecureTransport
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 extension PeerConnection {
     /// A report of all that was counted, under the names of W3C webrtc-stats.
-    public func statistics(now: Instant) -> [StatisticsObject] {
+    package func statistics(now: Instant) -> [StatisticsObject] {
         var report = StatisticsReport(
             timestamp: (configuration.unixTimeAtZero + .nanoseconds(now.nanoseconds)).milliseconds)
         addTransport(to: &report)
@@ -23,7 +23,7 @@ extension PeerConnection {
     }
 
     /// Each pair of addresses and what became of it, a line each: for a person whose connection failed.
-    public func pairReports() -> [String] {
+    package func pairReports() -> [String] {
         agent.pairReports().map(\.description)
     }
 

@@ -1,21 +1,21 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// An ICE candidate as `a=candidate` writes it (RFC 8839 §5.1, TCP: RFC 6544 §4.5).
 public struct CandidateAttribute: Hashable, Sendable {
     /// Where a candidate is: an address, or a name to be resolved, such as a `.local` one of multicast DNS.
-    public enum Host: Hashable, Sendable, CustomStringConvertible {
+    package enum Host: Hashable, Sendable, CustomStringConvertible {
         /// A literal address.
         case address(IPAddress)
         /// A name.
         case name(String)
 
         /// The host of a candidate's text; a literal address where it is one.
-        public init(_ text: String) {
+        package init(_ text: String) {
             self = IPAddress(text).map(Host.address) ?? .name(text)
         }
 
         /// As the attribute writes it.
-        public var description: String {
+        package var description: String {
             switch self {
             case .address(let address): "\(address)"
             case .name(let name): name
@@ -24,7 +24,7 @@ public struct CandidateAttribute: Hashable, Sendable {
     }
 
     /// How a candidate was found (RFC 8839 §5.1).
-    public enum Kind: Hashable, Sendable, CustomStringConvertible {
+    package enum Kind: Hashable, Sendable, CustomStringConvertible {
         /// An address of the machine itself.
         case host
         /// What a STUN server saw.
@@ -37,7 +37,7 @@ public struct CandidateAttribute: Hashable, Sendable {
         case other(String)
 
         /// The kind of a word.
-        public init(_ word: String) {
+        package init(_ word: String) {
             switch word {
             case "host": self = .host
             case "srflx": self = .serverReflexive
@@ -48,7 +48,7 @@ public struct CandidateAttribute: Hashable, Sendable {
         }
 
         /// As the attribute writes it.
-        public var description: String {
+        package var description: String {
             switch self {
             case .host: "host"
             case .serverReflexive: "srflx"
@@ -60,44 +60,44 @@ public struct CandidateAttribute: Hashable, Sendable {
     }
 
     /// A name and a value after the fixed fields, such as `generation 0` or `network-cost 999`.
-    public struct Extension: Hashable, Sendable {
+    package struct Extension: Hashable, Sendable {
         /// The name.
-        public let name: String
+        package let name: String
         /// The value.
-        public let value: String
+        package let value: String
 
         /// A name with its value.
-        public init(_ name: String, _ value: String) {
+        package init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
     /// Candidates with the same base, kind, protocol and server share one: 1 to 32 ice-chars.
-    public var foundation: String
+    package var foundation: String
     /// 1 for RTP, or for RTP and RTCP on one port.
-    public var component: UInt16
+    package var component: UInt16
     /// `UDP`, `TCP` or another name, as it was written; compare with ``isUDP``.
-    public var transport: String
+    package var transport: String
     /// The higher the better.
-    public var priority: UInt32
+    package var priority: UInt32
     /// The address or name.
-    public var host: Host
+    package var host: Host
     /// The port.
-    public var port: UInt16
+    package var port: UInt16
     /// How the candidate was found.
-    public var kind: Kind
+    package var kind: Kind
     /// The address that a reflexive or relayed candidate stands for.
-    public var relatedHost: Host?
+    package var relatedHost: Host?
     /// The port that goes with ``relatedHost``.
-    public var relatedPort: UInt16?
+    package var relatedPort: UInt16?
     /// `active`, `passive` or `so`, of TCP candidates.
-    public var tcpType: String?
+    package var tcpType: String?
     /// What follows, in order.
-    public var extensions: [Extension]
+    package var extensions: [Extension]
 
     /// A candidate of a UDP socket.
-    public init(
+    package init(
         foundation: String, component: UInt16 = 1, priority: UInt32, host: Host, port: UInt16, kind: Kind,
         relatedHost: Host? = nil, relatedPort: UInt16? = nil, extensions: [Extension] = []
     ) {
@@ -150,10 +150,10 @@ public struct CandidateAttribute: Hashable, Sendable {
     }
 
     /// Whether the candidate is of UDP, however it is spelled.
-    public var isUDP: Bool { transport.lowercased() == "udp" }
+    package var isUDP: Bool { transport.lowercased() == "udp" }
 
     /// The value of a named extension.
-    public func extensionValue(_ name: String) -> String? {
+    package func extensionValue(_ name: String) -> String? {
         extensions.first { $0.name == name }?.value
     }
 }

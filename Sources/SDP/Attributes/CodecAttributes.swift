@@ -1,16 +1,16 @@
 /// `a=rtpmap`: what a payload type stands for (RFC 8866 §6.6).
-public struct RTPMapAttribute: Hashable, Sendable, CustomStringConvertible {
+package struct RTPMapAttribute: Hashable, Sendable, CustomStringConvertible {
     /// 0 to 127.
-    public let payloadType: UInt8
+    package let payloadType: UInt8
     /// Such as `VP8`; compared without regard to case.
-    public let encodingName: String
+    package let encodingName: String
     /// RTP timestamp units in a second.
-    public let clockRate: UInt32
+    package let clockRate: UInt32
     /// For audio the number of channels.
-    public let parameters: String?
+    package let parameters: String?
 
     /// A payload type's meaning.
-    public init(payloadType: UInt8, encodingName: String, clockRate: UInt32, parameters: String? = nil) {
+    package init(payloadType: UInt8, encodingName: String, clockRate: UInt32, parameters: String? = nil) {
         self.payloadType = payloadType
         self.encodingName = encodingName
         self.clockRate = clockRate
@@ -30,26 +30,26 @@ public struct RTPMapAttribute: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether this is the same encoding, whatever its payload type; one channel and none said are the same.
-    public func isSameEncoding(as other: RTPMapAttribute) -> Bool {
+    package func isSameEncoding(as other: RTPMapAttribute) -> Bool {
         encodingName.lowercased() == other.encodingName.lowercased() && clockRate == other.clockRate
             && (parameters ?? "1") == (other.parameters ?? "1")
     }
 
     /// The value of the line.
-    public var description: String {
+    package var description: String {
         "\(payloadType) \(encodingName)/\(clockRate)" + (parameters.map { "/\($0)" } ?? "")
     }
 }
 
 /// `a=fmtp`: parameters of a format (RFC 8866 §6.15).
-public struct FormatParametersAttribute: Hashable, Sendable {
+package struct FormatParametersAttribute: Hashable, Sendable {
     /// The format as it stands in the `m=` line.
-    public let format: String
+    package let format: String
     /// What follows, as it was written.
-    public let text: String
+    package let text: String
 
     /// Parameters of a format.
-    public init(format: String, text: String) {
+    package init(format: String, text: String) {
         self.format = format
         self.text = text
     }
@@ -62,12 +62,12 @@ public struct FormatParametersAttribute: Hashable, Sendable {
     }
 
     /// The value of a parameter written `name=value`; names are compared without regard to case.
-    public subscript(name: String) -> String? {
+    package subscript(name: String) -> String? {
         parameters.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
     /// The parameters, in order; one without `=` has no value.
-    public var parameters: [(name: String, value: String?)] {
+    package var parameters: [(name: String, value: String?)] {
         text.parts(at: ";").compactMap { item in
             let parts = item.parts(at: "=", atMost: 2)
             let name = parts[0].fields.joined(separator: " ")
@@ -78,33 +78,33 @@ public struct FormatParametersAttribute: Hashable, Sendable {
 }
 
 /// A kind of RTCP feedback, such as `nack pli` (RFC 4585 §4.2).
-public struct FeedbackKind: Hashable, Sendable, CustomStringConvertible {
+package struct FeedbackKind: Hashable, Sendable, CustomStringConvertible {
     /// The words after the payload type, with one space between them.
-    public let description: String
+    package let description: String
 
     /// A kind by its words.
-    public init(_ text: some StringProtocol) {
+    package init(_ text: some StringProtocol) {
         description = String(text).fields.joined(separator: " ")
     }
 
     /// Lost packets are named (RFC 4585 §6.2.1).
-    public static let nack = FeedbackKind("nack")
+    package static let nack = FeedbackKind("nack")
     /// A picture was lost (RFC 4585 §6.3.1).
-    public static let pictureLoss = FeedbackKind("nack pli")
+    package static let pictureLoss = FeedbackKind("nack pli")
     /// A full picture is asked for (RFC 5104 §4.3.1).
-    public static let fullIntraRequest = FeedbackKind("ccm fir")
+    package static let fullIntraRequest = FeedbackKind("ccm fir")
     /// The receiver's estimate of the rate (draft-alvestrand-rmcat-remb).
-    public static let receiverEstimatedBitrate = FeedbackKind("goog-remb")
+    package static let receiverEstimatedBitrate = FeedbackKind("goog-remb")
     /// Arrival times of all packets (draft-holmer-rmcat-transport-wide-cc-extensions-01).
-    public static let transportWide = FeedbackKind("transport-cc")
+    package static let transportWide = FeedbackKind("transport-cc")
 }
 
 /// `a=rtcp-fb`: feedback for a payload type, or for all (RFC 4585 §4.2).
-public struct FeedbackAttribute: Hashable, Sendable {
+package struct FeedbackAttribute: Hashable, Sendable {
     /// The payload type, nil for `*`.
-    public let payloadType: UInt8?
+    package let payloadType: UInt8?
     /// What is fed back.
-    public let kind: FeedbackKind
+    package let kind: FeedbackKind
 
     init?(_ text: Substring) {
         let fields = text.fields(atMost: 2)
@@ -121,7 +121,7 @@ public struct FeedbackAttribute: Hashable, Sendable {
 }
 
 /// A header extension's name as `a=extmap` writes it.
-public enum HeaderExtensionURI: String, Hashable, Sendable, CaseIterable {
+package enum HeaderExtensionURI: String, Hashable, Sendable, CaseIterable {
     /// The section's `a=mid` in a packet (RFC 9143 §15).
     case mid = "urn:ietf:params:rtp-hdrext:sdes:mid"
     /// A sequence number over all of a transport's packets.
@@ -139,18 +139,18 @@ public enum HeaderExtensionURI: String, Hashable, Sendable, CaseIterable {
 }
 
 /// `a=extmap`: the number of a header extension (RFC 8285 §8).
-public struct ExtensionMapAttribute: Hashable, Sendable, CustomStringConvertible {
+package struct ExtensionMapAttribute: Hashable, Sendable, CustomStringConvertible {
     /// The local identifier: 1 to 14 in one-byte headers, to 255 in two-byte ones; 4096 to 4351 ask for a number.
-    public let id: UInt16
+    package let id: UInt16
     /// Which way packets carry it, where the line says so.
-    public let direction: DirectionAttribute?
+    package let direction: DirectionAttribute?
     /// The extension's name.
-    public let uri: String
+    package let uri: String
     /// What follows the name.
-    public let attributes: String?
+    package let attributes: String?
 
     /// An extension under a number.
-    public init(id: UInt16, direction: DirectionAttribute? = nil, uri: String) {
+    package init(id: UInt16, direction: DirectionAttribute? = nil, uri: String) {
         self.id = id
         self.direction = direction
         self.uri = uri
@@ -176,7 +176,7 @@ public struct ExtensionMapAttribute: Hashable, Sendable, CustomStringConvertible
     }
 
     /// The value of the line.
-    public var description: String {
+    package var description: String {
         "\(id)" + (direction.map { "/\($0.rawValue)" } ?? "") + " \(uri)" + (attributes.map { " \($0)" } ?? "")
     }
 }

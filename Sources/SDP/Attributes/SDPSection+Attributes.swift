@@ -1,37 +1,37 @@
 /// What may stand in the session and in a media section alike. An accessor throws at the line that is malformed.
 extension SDPSection {
     /// `a=setup`.
-    public func setup() throws(SDPError) -> SetupAttribute? {
+    package func setup() throws(SDPError) -> SetupAttribute? {
         try first(.setup) { SetupAttribute(rawValue: String($0)) }
     }
 
     /// All `a=fingerprint` lines.
-    public func fingerprints() throws(SDPError) -> [FingerprintAttribute] {
+    package func fingerprints() throws(SDPError) -> [FingerprintAttribute] {
         try all(.fingerprint) { FingerprintAttribute($0) }
     }
 
     /// `a=ice-ufrag`.
-    public func iceUsernameFragment() throws(SDPError) -> String? {
+    package func iceUsernameFragment() throws(SDPError) -> String? {
         try first(.usernameFragment) { $0.isICEText && (4...256).contains($0.utf8.count) ? String($0) : nil }
     }
 
     /// `a=ice-pwd`. A secret: never log it.
-    public func icePassword() throws(SDPError) -> String? {
+    package func icePassword() throws(SDPError) -> String? {
         try first(.password) { $0.isICEText && (22...256).contains($0.utf8.count) ? String($0) : nil }
     }
 
     /// The words of `a=ice-options`; none where there is no such line.
-    public func iceOptions() -> [String] {
+    package func iceOptions() -> [String] {
         attributes("ice-options").flatMap { $0.attributeValue?.fields.map(String.init) ?? [] }
     }
 
     /// All `a=extmap` lines.
-    public func extensionMaps() throws(SDPError) -> [ExtensionMapAttribute] {
+    package func extensionMaps() throws(SDPError) -> [ExtensionMapAttribute] {
         try all(.extmap) { ExtensionMapAttribute($0) }
     }
 
     /// The direction, where a line says one.
-    public var direction: DirectionAttribute? {
+    package var direction: DirectionAttribute? {
         for line in lines {
             guard line.attributeValue == nil, let name = line.attributeName else { continue }
             if let direction = DirectionAttribute(rawValue: String(name)) { return direction }
@@ -43,20 +43,20 @@ extension SDPSection {
 /// What stands in the session only.
 extension SessionDescription {
     /// All `a=group` lines.
-    public func groups() throws(SDPError) -> [GroupAttribute] {
+    package func groups() throws(SDPError) -> [GroupAttribute] {
         try all(.group, GroupAttribute.init)
     }
 
     /// The first `a=group:BUNDLE` line (RFC 9143 §5).
-    public func bundle() throws(SDPError) -> GroupAttribute? {
+    package func bundle() throws(SDPError) -> GroupAttribute? {
         try groups().first { $0.semantics == "BUNDLE" }
     }
 
     /// Whether `a=ice-lite` is there (RFC 8839 §5.3).
-    public var isICELite: Bool { has("ice-lite") }
+    package var isICELite: Bool { has("ice-lite") }
 
     /// The ICE credentials that hold for a section: its own, else the session's; nil where either part is missing.
-    public func iceAttributes(of section: MediaDescription) throws(SDPError) -> ICEAttributes? {
+    package func iceAttributes(of section: MediaDescription) throws(SDPError) -> ICEAttributes? {
         let fragment: String? =
             if let own = try section.iceUsernameFragment() { own } else { try iceUsernameFragment() }
         let password: String? = if let own = try section.icePassword() { own } else { try icePassword() }
@@ -65,24 +65,24 @@ extension SessionDescription {
     }
 
     /// The fingerprints that hold for a section: its own, else the session's (RFC 8122 §5).
-    public func fingerprints(of section: MediaDescription) throws(SDPError) -> [FingerprintAttribute] {
+    package func fingerprints(of section: MediaDescription) throws(SDPError) -> [FingerprintAttribute] {
         let own = try section.fingerprints()
         return own.isEmpty ? try fingerprints() : own
     }
 
     /// The setup role that holds for a section: its own, else the session's.
-    public func setup(of section: MediaDescription) throws(SDPError) -> SetupAttribute? {
+    package func setup(of section: MediaDescription) throws(SDPError) -> SetupAttribute? {
         if let own = try section.setup() { return own }
         return try setup()
     }
 
     /// The direction that holds for a section: its own, else the session's; nil where neither says one.
-    public func direction(of section: MediaDescription) -> DirectionAttribute? {
+    package func direction(of section: MediaDescription) -> DirectionAttribute? {
         section.direction ?? direction
     }
 
     /// The header extensions that hold for a section: its own, then the session's.
-    public func extensionMaps(of section: MediaDescription) throws(SDPError) -> [ExtensionMapAttribute] {
+    package func extensionMaps(of section: MediaDescription) throws(SDPError) -> [ExtensionMapAttribute] {
         try section.extensionMaps() + extensionMaps()
     }
 }
@@ -90,74 +90,74 @@ extension SessionDescription {
 /// What stands in a media section only.
 extension MediaDescription {
     /// `a=mid` (RFC 5888 §4).
-    public func mid() throws(SDPError) -> String? {
+    package func mid() throws(SDPError) -> String? {
         try first(.mid) { $0.isToken ? String($0) : nil }
     }
 
     /// All `a=msid` lines: a track may belong to several streams.
-    public func mediaStreams() throws(SDPError) -> [MediaStreamAttribute] {
+    package func mediaStreams() throws(SDPError) -> [MediaStreamAttribute] {
         try all(.msid, MediaStreamAttribute.init)
     }
 
     /// Whether RTP and RTCP share a port: `a=rtcp-mux` (RFC 5761 §5.1.1).
-    public var hasRTCPMux: Bool { has("rtcp-mux") }
+    package var hasRTCPMux: Bool { has("rtcp-mux") }
 
     /// `a=rtcp-mux-only` (RFC 8858 §3).
-    public var hasRTCPMuxOnly: Bool { has("rtcp-mux-only") }
+    package var hasRTCPMuxOnly: Bool { has("rtcp-mux-only") }
 
     /// `a=rtcp-rsize`: RTCP packets need not begin with a report (RFC 5506 §5).
-    public var hasReducedSizeRTCP: Bool { has("rtcp-rsize") }
+    package var hasReducedSizeRTCP: Bool { has("rtcp-rsize") }
 
     /// `a=rtcp`.
-    public func rtcp() throws(SDPError) -> RTCPAttribute? {
+    package func rtcp() throws(SDPError) -> RTCPAttribute? {
         try first(.rtcp, RTCPAttribute.init)
     }
 
     /// All `a=candidate` lines.
-    public func candidates() throws(SDPError) -> [CandidateAttribute] {
+    package func candidates() throws(SDPError) -> [CandidateAttribute] {
         try all(.candidate) { CandidateAttribute($0) }
     }
 
     /// `a=end-of-candidates` (RFC 8840 §8.2).
-    public var hasEndOfCandidates: Bool { has("end-of-candidates") }
+    package var hasEndOfCandidates: Bool { has("end-of-candidates") }
 
     /// All `a=rtpmap` lines.
-    public func rtpMaps() throws(SDPError) -> [RTPMapAttribute] {
+    package func rtpMaps() throws(SDPError) -> [RTPMapAttribute] {
         try all(.rtpmap, RTPMapAttribute.init)
     }
 
     /// All `a=fmtp` lines.
-    public func formatParameters() throws(SDPError) -> [FormatParametersAttribute] {
+    package func formatParameters() throws(SDPError) -> [FormatParametersAttribute] {
         try all(.fmtp, FormatParametersAttribute.init)
     }
 
     /// The parameters of a payload type.
-    public func formatParameters(of payloadType: UInt8) throws(SDPError) -> FormatParametersAttribute? {
+    package func formatParameters(of payloadType: UInt8) throws(SDPError) -> FormatParametersAttribute? {
         try formatParameters().first { $0.format == String(payloadType) }
     }
 
     /// All `a=rtcp-fb` lines.
-    public func feedback() throws(SDPError) -> [FeedbackAttribute] {
+    package func feedback() throws(SDPError) -> [FeedbackAttribute] {
         try all(.feedback, FeedbackAttribute.init)
     }
 
     /// The kinds of feedback for a payload type, those for all (`*`) included.
-    public func feedback(for payloadType: UInt8) throws(SDPError) -> Set<FeedbackKind> {
+    package func feedback(for payloadType: UInt8) throws(SDPError) -> Set<FeedbackKind> {
         Set(try feedback().filter { $0.payloadType == nil || $0.payloadType == payloadType }.map(\.kind))
     }
 
     /// All `a=ssrc` lines.
-    public func sources() throws(SDPError) -> [SourceAttribute] {
+    package func sources() throws(SDPError) -> [SourceAttribute] {
         try all(.ssrc, SourceAttribute.init)
     }
 
     /// All `a=ssrc-group` lines.
-    public func sourceGroups() throws(SDPError) -> [SourceGroupAttribute] {
+    package func sourceGroups() throws(SDPError) -> [SourceGroupAttribute] {
         try all(.sourceGroup, SourceGroupAttribute.init)
     }
 
     /// The words of `a=content`, such as `slides` (RFC 4796 §4).
-    public func content() throws(SDPError) -> [String] {
+    package func content() throws(SDPError) -> [String] {
         let words = try first(.content) { text -> [String]? in
             let words = text.parts(at: ",")
             return words.allSatisfy(\.isToken) ? words.map(String.init) : nil

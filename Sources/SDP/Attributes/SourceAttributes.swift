@@ -1,12 +1,12 @@
 /// `a=msid`: the media stream and track that a section carries (RFC 8830 §2).
-public struct MediaStreamAttribute: Hashable, Sendable, CustomStringConvertible {
+package struct MediaStreamAttribute: Hashable, Sendable, CustomStringConvertible {
     /// The stream's id; `-` is no stream.
-    public let streamID: String
+    package let streamID: String
     /// The track's id.
-    public let trackID: String?
+    package let trackID: String?
 
     /// A track of a stream.
-    public init(streamID: String, trackID: String?) {
+    package init(streamID: String, trackID: String?) {
         self.streamID = streamID
         self.trackID = trackID
     }
@@ -18,20 +18,20 @@ public struct MediaStreamAttribute: Hashable, Sendable, CustomStringConvertible 
     }
 
     /// The value of the line.
-    public var description: String { trackID.map { "\(streamID) \($0)" } ?? streamID }
+    package var description: String { trackID.map { "\(streamID) \($0)" } ?? streamID }
 }
 
 /// `a=ssrc`: an attribute of one synchronization source (RFC 5576 §4.1).
-public struct SourceAttribute: Hashable, Sendable, CustomStringConvertible {
+package struct SourceAttribute: Hashable, Sendable, CustomStringConvertible {
     /// The source's SSRC.
-    public let ssrc: UInt32
+    package let ssrc: UInt32
     /// Such as `cname`.
-    public let name: String
+    package let name: String
     /// What follows the colon.
-    public let value: String?
+    package let value: String?
 
     /// An attribute of a source.
-    public init(ssrc: UInt32, name: String, value: String?) {
+    package init(ssrc: UInt32, name: String, value: String?) {
         self.ssrc = ssrc
         self.name = name
         self.value = value
@@ -47,18 +47,18 @@ public struct SourceAttribute: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The value of the line.
-    public var description: String { "\(ssrc) \(name)" + (value.map { ":\($0)" } ?? "") }
+    package var description: String { "\(ssrc) \(name)" + (value.map { ":\($0)" } ?? "") }
 }
 
 /// `a=ssrc-group`: sources that belong together (RFC 5576 §4.2).
-public struct SourceGroupAttribute: Hashable, Sendable, CustomStringConvertible {
+package struct SourceGroupAttribute: Hashable, Sendable, CustomStringConvertible {
     /// `FID` binds a source to its retransmissions.
-    public let semantics: String
+    package let semantics: String
     /// The sources in the order that the semantics give a meaning to.
-    public let ssrcs: [UInt32]
+    package let ssrcs: [UInt32]
 
     /// A group of sources.
-    public init(semantics: String, ssrcs: [UInt32]) {
+    package init(semantics: String, ssrcs: [UInt32]) {
         self.semantics = semantics
         self.ssrcs = ssrcs
     }
@@ -75,5 +75,5 @@ public struct SourceGroupAttribute: Hashable, Sendable, CustomStringConvertible 
     }
 
     /// The value of the line.
-    public var description: String { "\(semantics) " + ssrcs.map(String.init).joined(separator: " ") }
+    package var description: String { "\(semantics) " + ssrcs.map(String.init).joined(separator: " ") }
 }

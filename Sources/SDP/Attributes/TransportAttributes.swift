@@ -1,12 +1,12 @@
 /// The credentials of an ICE session (RFC 8839 §5.4).
-public struct ICEAttributes: Hashable, Sendable {
+package struct ICEAttributes: Hashable, Sendable {
     /// `a=ice-ufrag`: 4 to 256 ice-chars.
-    public let usernameFragment: String
+    package let usernameFragment: String
     /// `a=ice-pwd`: 22 to 256 ice-chars. A secret: never log it.
-    public let password: String
+    package let password: String
 
     /// Credentials as they are.
-    public init(usernameFragment: String, password: String) {
+    package init(usernameFragment: String, password: String) {
         self.usernameFragment = usernameFragment
         self.password = password
     }
@@ -14,28 +14,28 @@ public struct ICEAttributes: Hashable, Sendable {
 
 extension ICEAttributes: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The username fragment alone; the password is a secret.
-    public var description: String { "ICE credentials \(usernameFragment):(hidden)" }
+    package var description: String { "ICE credentials \(usernameFragment):(hidden)" }
     /// As ``description``.
-    public var debugDescription: String { description }
+    package var debugDescription: String { description }
     /// Keeps the password out of `dump`.
-    public var customMirror: Mirror { Mirror(self, children: ["usernameFragment": usernameFragment]) }
+    package var customMirror: Mirror { Mirror(self, children: ["usernameFragment": usernameFragment]) }
 }
 
 /// `a=fingerprint`: the hash of a certificate (RFC 8122 §5).
-public struct FingerprintAttribute: Hashable, Sendable, CustomStringConvertible {
+package struct FingerprintAttribute: Hashable, Sendable, CustomStringConvertible {
     /// The hash function's name in lower case, such as `sha-256`.
-    public let hashFunction: String
+    package let hashFunction: String
     /// The hash.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// A hash of a certificate.
-    public init(hashFunction: String, bytes: [UInt8]) {
+    package init(hashFunction: String, bytes: [UInt8]) {
         self.hashFunction = hashFunction.lowercased()
         self.bytes = bytes
     }
 
     /// Parses `sha-256 AB:CD:…`; nil where this is not the grammar, or the hash has not its function's length.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let fields = String(text).fields
         guard fields.count == 2, fields[0].isToken else { return nil }
         let pairs = fields[1].parts(at: ":")
@@ -51,10 +51,10 @@ public struct FingerprintAttribute: Hashable, Sendable, CustomStringConvertible 
     }
 
     /// Whether the function is one that a connection may rest on: SHA-256 and stronger (RFC 8122 §5, RFC 8842 §5.1).
-    public var isStrong: Bool { ["sha-256", "sha-384", "sha-512"].contains(hashFunction) }
+    package var isStrong: Bool { ["sha-256", "sha-384", "sha-512"].contains(hashFunction) }
 
     /// The value of the line.
-    public var description: String {
+    package var description: String {
         let digits = bytes.map { byte in
             let text = String(byte, radix: 16, uppercase: true)
             return text.utf8.count == 1 ? "0" + text : text
@@ -70,7 +70,7 @@ extension UInt8 {
 }
 
 /// `a=setup`: which end opens the DTLS association (RFC 4145 §4, RFC 8842 §5).
-public enum SetupAttribute: String, Hashable, Sendable {
+package enum SetupAttribute: String, Hashable, Sendable {
     /// The end is the DTLS client.
     case active
     /// The end is the DTLS server.
@@ -82,7 +82,7 @@ public enum SetupAttribute: String, Hashable, Sendable {
 }
 
 /// `a=sendrecv` and its kin: which way media flows, seen from who wrote it (RFC 8866 §6.7).
-public enum DirectionAttribute: String, Hashable, Sendable, CaseIterable {
+package enum DirectionAttribute: String, Hashable, Sendable, CaseIterable {
     /// Both ways; holds where nothing is said.
     case sendReceive = "sendrecv"
     /// From the writer only.
@@ -93,20 +93,20 @@ public enum DirectionAttribute: String, Hashable, Sendable, CaseIterable {
     case inactive
 
     /// Whether the writer sends.
-    public var sends: Bool { self == .sendReceive || self == .sendOnly }
+    package var sends: Bool { self == .sendReceive || self == .sendOnly }
     /// Whether the writer receives.
-    public var receives: Bool { self == .sendReceive || self == .receiveOnly }
+    package var receives: Bool { self == .sendReceive || self == .receiveOnly }
 }
 
 /// `a=group` (RFC 5888 §5).
-public struct GroupAttribute: Hashable, Sendable, CustomStringConvertible {
+package struct GroupAttribute: Hashable, Sendable, CustomStringConvertible {
     /// `BUNDLE`, `LS` or another word.
-    public let semantics: String
+    package let semantics: String
     /// The sections of the group by their `a=mid`.
-    public let mids: [String]
+    package let mids: [String]
 
     /// A group of sections.
-    public init(semantics: String, mids: [String]) {
+    package init(semantics: String, mids: [String]) {
         self.semantics = semantics
         self.mids = mids
     }
@@ -118,15 +118,15 @@ public struct GroupAttribute: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The value of the line.
-    public var description: String { ([semantics] + mids).joined(separator: " ") }
+    package var description: String { ([semantics] + mids).joined(separator: " ") }
 }
 
 /// `a=rtcp`: where RTCP goes when it has a port of its own (RFC 3605 §2.1).
-public struct RTCPAttribute: Hashable, Sendable {
+package struct RTCPAttribute: Hashable, Sendable {
     /// The port.
-    public let port: UInt16
+    package let port: UInt16
     /// The address, where it differs from the section's.
-    public let connection: ConnectionData?
+    package let connection: ConnectionData?
 
     init?(_ text: Substring) {
         let fields = text.fields

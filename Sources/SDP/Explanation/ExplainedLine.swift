@@ -1,18 +1,18 @@
 /// A line of a description beside what it means.
-public struct ExplainedLine: Hashable, Sendable {
+package struct ExplainedLine: Hashable, Sendable {
     /// The line's number, counted from 1.
-    public let number: Int
+    package let number: Int
     /// The line; passwords and keys are left out, since explanations get passed around.
-    public let text: String
+    package let text: String
     /// What it means, in plain English; empty where nothing is known of it.
-    public let explanation: String
+    package let explanation: String
     /// What is wrong with it and what to do, where something is.
-    public let problem: String?
+    package let problem: String?
 }
 
 extension SessionDescription {
     /// Explains a text line by line, whether it is a description or not: what breaks it is told at its line.
-    public static func explain(_ text: String) -> [ExplainedLine] {
+    package static func explain(_ text: String) -> [ExplainedLine] {
         let bytes = Array(text.utf8)
         let raw = SDPLine.splitRaw(bytes)
         var failure: SDPError?

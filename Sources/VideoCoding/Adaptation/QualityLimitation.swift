@@ -1,5 +1,5 @@
 /// Why pictures are smaller or fewer than they could be (W3C webrtc-stats `RTCQualityLimitationReason`).
-public enum QualityLimitationReason: String, Sendable, Hashable, CaseIterable {
+package enum QualityLimitationReason: String, Sendable, Hashable, CaseIterable {
     /// They are as they should be.
     case none
     /// The machine is too slow for them.

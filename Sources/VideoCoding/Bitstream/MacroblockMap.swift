@@ -1,18 +1,18 @@
-public import RTCShareMedia
+package import RTCShareMedia
 
 /// Some of a picture's macroblocks: squares of 16 by 16 pixels, those at the right and lower edge maybe cut (RFC 6386 §2).
-public struct MacroblockMap: Sendable, Hashable {
+package struct MacroblockMap: Sendable, Hashable {
     /// Macroblocks in a row.
-    public let columns: Int
+    package let columns: Int
     /// Rows of macroblocks.
-    public let rows: Int
+    package let rows: Int
     /// 1 for each macroblock that is in it, row by row from the left upper corner; 0 for the others.
-    public private(set) var cells: [UInt8]
+    package private(set) var cells: [UInt8]
     /// How many are in it.
-    public private(set) var count = 0
+    package private(set) var count = 0
 
     /// None of the macroblocks of a picture of `size`.
-    public init(size: PixelSize) {
+    package init(size: PixelSize) {
         columns = (size.width + 15) / 16
         rows = (size.height + 15) / 16
         cells = Array(repeating: 0, count: columns * rows)
@@ -27,20 +27,20 @@ public struct MacroblockMap: Sendable, Hashable {
     }
 
     /// Whether none is in it.
-    public var isEmpty: Bool { count == 0 }
+    package var isEmpty: Bool { count == 0 }
 
     /// The part of the picture that is in it, 0 to 1.
-    public var share: Double { cells.isEmpty ? 0 : Double(count) / Double(cells.count) }
+    package var share: Double { cells.isEmpty ? 0 : Double(count) / Double(cells.count) }
 
     /// Puts the macroblock of this number into it.
-    public mutating func insert(_ index: Int) {
+    package mutating func insert(_ index: Int) {
         guard cells[index] == 0 else { return }
         cells[index] = 1
         count += 1
     }
 
     /// Puts every macroblock that has a pixel of `rectangle` into it; a rectangle may stick out of the picture.
-    public mutating func insert(_ rectangle: PixelRectangle) {
+    package mutating func insert(_ rectangle: PixelRectangle) {
         let covered = cells(in: rectangle)
         for row in covered.rows {
             for column in covered.columns { insert(row * columns + column) }
@@ -48,7 +48,7 @@ public struct MacroblockMap: Sendable, Hashable {
     }
 
     /// Puts all into it.
-    public mutating func insertAll() {
+    package mutating func insertAll() {
         for index in cells.indices { cells[index] = 1 }
         count = cells.count
     }
@@ -63,7 +63,7 @@ public struct MacroblockMap: Sendable, Hashable {
     }
 
     /// Takes all out.
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         guard count > 0 else { return }
         for index in cells.indices { cells[index] = 0 }
         count = 0

@@ -1,5 +1,5 @@
-internal import RTCShareCVPX
 internal import Glibc
+internal import RTCShareCVPX
 internal import RTCShareMedia
 
 /// A picture that frames build on, as wide and high as its macroblocks are, and what a scroll makes of it.

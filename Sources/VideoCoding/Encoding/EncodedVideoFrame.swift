@@ -1,25 +1,25 @@
-public import RTCShareMedia
+package import RTCShareMedia
 
 /// A picture as the encoder gave it, with what the payload format and the statistics need to know of it.
-public struct EncodedVideoFrame: Sendable {
+package struct EncodedVideoFrame: Sendable {
     /// The bitstream: one VP8 frame (RFC 6386 §9).
-    public let data: [UInt8]
+    package let data: [UInt8]
     /// Whether it can be decoded without any frame before it.
-    public let isKeyFrame: Bool
+    package let isKeyFrame: Bool
     /// Columns and rows as encoded, before rotation.
-    public let size: PixelSize
+    package let size: PixelSize
     /// When the picture was taken: the source frame's timestamp, later for a picture that is sent again.
-    public let timestamp: Duration
+    package let timestamp: Duration
     /// How far the viewer must turn it clockwise.
-    public let rotation: VideoRotation
+    package let rotation: VideoRotation
     /// Where it stands in the temporal layers.
-    public let temporalLayer: TemporalLayer
+    package let temporalLayer: TemporalLayer
     /// Whether a later frame may build on it. One that is not a reference can be dropped with no harm to others.
-    public let isReference: Bool
+    package let isReference: Bool
     /// The quantizer index of the frame's header, 0 (finest) to 127: what webrtc-stats sums up as `qpSum` for VP8.
-    public let quantizer: Int
+    package let quantizer: Int
     /// What the pictures are: content type `screenshare` is signalled for text and detail.
-    public let contentHint: ContentHint
+    package let contentHint: ContentHint
     /// The quantizer index of what is coarsest in the picture that it makes, 0 to 127; where nobody said, its own.
     var coarsestQuantizer: Int
     /// Whether it is not libvpx's: it says what changed and leaves all else as it was.
@@ -30,7 +30,7 @@ public struct EncodedVideoFrame: Sendable {
     var isUnfinished = false
 
     /// A frame as an encoder, or a test, describes it.
-    public init(
+    package init(
         data: [UInt8], isKeyFrame: Bool, size: PixelSize, timestamp: Duration, rotation: VideoRotation = .upright,
         temporalLayer: TemporalLayer = TemporalLayer(), isReference: Bool = true, quantizer: Int = 0,
         contentHint: ContentHint = .detail
@@ -49,18 +49,18 @@ public struct EncodedVideoFrame: Sendable {
 }
 
 /// A frame's place in the temporal layers, as RFC 7741 §4.2 has it in the payload descriptor.
-public struct TemporalLayer: Sendable, Hashable {
+package struct TemporalLayer: Sendable, Hashable {
     /// TID: 0 is the base layer, without which nothing else can be decoded.
-    public let id: Int
+    package let id: Int
     /// Y: the frame builds on the base layer only, so that a receiver can begin with this layer here.
-    public let isSync: Bool
+    package let isSync: Bool
     /// TL0PICIDX: counts the frames of the base layer, this one included where it is one; wraps.
-    public let baseLayerIndex: UInt8
+    package let baseLayerIndex: UInt8
     /// How many layers the encoder makes.
-    public let count: Int
+    package let count: Int
 
     /// A place; by default the only layer's first frame.
-    public init(id: Int = 0, isSync: Bool = false, baseLayerIndex: UInt8 = 0, count: Int = 1) {
+    package init(id: Int = 0, isSync: Bool = false, baseLayerIndex: UInt8 = 0, count: Int = 1) {
         self.id = id
         self.isSync = isSync
         self.baseLayerIndex = baseLayerIndex
@@ -68,5 +68,5 @@ public struct TemporalLayer: Sendable, Hashable {
     }
 
     /// Whether this frame is the one that moved `baseLayerIndex` on.
-    public var incrementsBaseLayerIndex: Bool { id == 0 }
+    package var incrementsBaseLayerIndex: Bool { id == 0 }
 }

@@ -1,4 +1,5 @@
 internal import RTCShareMedia
+internal import RTCShareWireFormat
 
 /// Has libvpx code pictures, and chooses what it is told of each: how coarse, which macroblocks, and whether it is blurred
 /// first.
@@ -52,8 +53,8 @@ struct LibraryCoder {
     /// Time passes to that of a picture, which was held for `wait`.
     mutating func pass(to timestamp: Duration, wait: Duration) {
         control.pass(
-            to: timestamp, wait: wait, bitsPerSecond: configuration.bitsPerSecond,
-            burst: configuration.burstBitsPerSecond)
+            to: timestamp, wait: wait, bitsPerSecond: Int(configuration.bitrate.bitsPerSecond),
+            burst: Int(configuration.burstRate.bitsPerSecond))
     }
 
     /// Others took bits of the stream.
@@ -178,10 +179,12 @@ struct LibraryCoder {
         let rests = changed?.isEmpty == true
         let isNewPage = !rests && lastChangeAt.map { timestamp - $0 >= Self.pageTime } ?? false
         if !rests { lastChangeAt = timestamp }
-        if let part = try sharpening?.next(picture, changed: changed, bitsPerSecond: configuration.bitsPerSecond) {
+        if let part = try sharpening?.next(
+            picture, changed: changed, bitsPerSecond: Int(configuration.bitrate.bitsPerSecond))
+        {
             try context.use(
                 configuration, quantizer: part.quantizer,
-                speed: PictureSharpening.speed(bitsPerSecond: configuration.bitsPerSecond))
+                speed: PictureSharpening.speed(bitsPerSecond: Int(configuration.bitrate.bitsPerSecond)))
             try context.use(part.map)
             return try context.encode(picture, time: time, flags: flags)
         }
@@ -229,5 +232,5 @@ struct LibraryCoder {
     }
 
     /// What may be sent in so long.
-    private func bits(_ time: Duration) -> Double { Double(configuration.bitsPerSecond) * (time / .seconds(1)) }
+    private func bits(_ time: Duration) -> Double { Double(configuration.bitrate.bitsPerSecond) * (time / .seconds(1)) }
 }

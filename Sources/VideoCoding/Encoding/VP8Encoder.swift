@@ -1,6 +1,7 @@
-internal import RTCShareCVPX
 internal import Glibc
-public import RTCShareMedia
+internal import RTCShareCVPX
+package import RTCShareMedia
+internal import RTCShareWireFormat
 
 /// libvpx's VP8 encoder in real-time mode, set up for screens, with frames of our own between libvpx's. Used from one thread
 /// at a time.
@@ -18,9 +19,9 @@ public import RTCShareMedia
 /// One encoder lives as long as its stream. A new bitrate, frame rate, hint or number of layers is a setting of the
 /// running encoder and costs no key frame. A new size costs the key frame that VP8 needs for it, and libvpx's part of the
 /// encoder is made anew: it would go on by what it learnt of the old size.
-public final class VP8Encoder {
+package final class VP8Encoder {
     /// What became of a picture.
-    public enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         /// It is encoded.
         case encoded(EncodedVideoFrame)
         /// The rate control left it out. What follows builds on what came before: nothing is missing to the viewer.
@@ -40,10 +41,10 @@ public final class VP8Encoder {
     var followsScroll = false
 
     /// What it makes now.
-    public var configuration: Configuration { library.configuration }
+    package var configuration: Configuration { library.configuration }
 
     /// Makes the encoder.
-    public convenience init(configuration: Configuration) throws(VideoCodingError) {
+    package convenience init(configuration: Configuration) throws(VideoCodingError) {
         try self.init(configuration: configuration, driftCheck: DriftCheck())
     }
 
@@ -58,7 +59,7 @@ public final class VP8Encoder {
     /// Changes what it makes, from the next picture on. On an error everything stays as it was.
     ///
     /// `threads` is not looked at: libvpx can't change it in a running encoder.
-    public func reconfigure(_ new: Configuration) throws(VideoCodingError) {
+    package func reconfigure(_ new: Configuration) throws(VideoCodingError) {
         let old = configuration
         var new = new
         new.threads = old.threads
@@ -84,7 +85,7 @@ public final class VP8Encoder {
     /// stays as it is. Where little or nothing changed, what is coarse still is made finer, and where all is fine, next to
     /// nothing is coded. `nil` is everywhere. Key frames, and streams of several temporal layers, code everything. `wait`
     /// is how long the picture was held to pay for what was made before.
-    public func encode(
+    package func encode(
         _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation = .upright,
         asKeyFrame: Bool = false, changed: MacroblockMap? = nil, wait: Duration = .zero
     ) throws(VideoCodingError) -> Outcome {
@@ -127,7 +128,8 @@ public final class VP8Encoder {
         followsScroll = false
         library.took(byteCount: packet.data.count)
         patches.spend(
-            byteCount: packet.data.count, bytesPerSecond: Double(configuration.bitsPerSecond) / 8, timestamp: timestamp)
+            byteCount: packet.data.count, bytesPerSecond: Double(configuration.bitrate.bitsPerSecond) / 8,
+            timestamp: timestamp)
         let quantizer = try library.context.lastQuantizer()
         quality.didCode(packet.isKeyFrame ? nil : library.context.activeMap, quantizer: quantizer)
         model.follow(configuration.temporalLayers == 1 ? packet.data : nil)

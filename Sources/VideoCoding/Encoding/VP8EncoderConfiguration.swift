@@ -1,40 +1,41 @@
 internal import RTCShareCVPX
-public import RTCShareMedia
+package import RTCShareMedia
+package import RTCShareWireFormat
 
 extension VP8Encoder {
     /// What the encoder makes. Everything but `threads` can be changed while it runs.
-    public struct Configuration: Sendable, Hashable {
+    package struct Configuration: Sendable, Hashable {
         /// Columns and rows of the pictures, 1 to 16383 each (RFC 6386 §9.1).
-        public var size: PixelSize
-        /// What the whole stream may take, in bits a second.
-        public var bitsPerSecond: Int
-        /// How fast one large picture leaves, in bits a second; 0 where that is not known.
-        public var burstBitsPerSecond = 0
+        package var size: PixelSize
+        /// What the whole stream may take.
+        package var bitrate: DataRate
+        /// How fast one large picture leaves; zero where that is not known.
+        package var burstRate = DataRate.zero
         /// How many frames a second come at most, 0.01 to 240: a frame's fair share of the bitrate is by this.
-        public var framesPerSecond: Double
+        package var framesPerSecond: Double
         /// What the pictures are.
-        public var hint: ContentHint
+        package var hint: ContentHint
         /// 1 to 3.
-        public var temporalLayers: Int
+        package var temporalLayers: Int
         /// libvpx's cpu-used, -16 to -1: the lower, the faster and the coarser.
-        public var speed: Int
+        package var speed: Int
         /// Threads of libvpx's own. The number is that of the encoder's creation for as long as it lives.
-        public var threads: Int
+        package var threads: Int
         /// The finest quantizer, 0 to 63.
-        public var minimumQuantizer: Int
+        package var minimumQuantizer: Int
         /// The coarsest quantizer, 0 to 63.
-        public var maximumQuantizer: Int
+        package var maximumQuantizer: Int
         /// Whether what changed little, or moved up or down, is coded by frames of our own. Otherwise libvpx codes everything.
-        public var usesPartialUpdates = true
+        package var usesPartialUpdates = true
 
         /// What suits a screen.
-        public init(
-            size: PixelSize, bitsPerSecond: Int, framesPerSecond: Double = 30, hint: ContentHint = .detail,
+        package init(
+            size: PixelSize, bitrate: DataRate, framesPerSecond: Double = 30, hint: ContentHint = .detail,
             temporalLayers: Int = 1, speed: Int = -8, threads: Int = 1, minimumQuantizer: Int = 4,
             maximumQuantizer: Int = 56
         ) {
             self.size = size
-            self.bitsPerSecond = bitsPerSecond
+            self.bitrate = bitrate
             self.framesPerSecond = framesPerSecond
             self.hint = hint
             self.temporalLayers = temporalLayers
@@ -50,7 +51,7 @@ extension VP8Encoder.Configuration {
     /// The sides that VP8's key frame header can say: 14 bits.
     static let largestSide = 16_383
     /// libvpx counts in kilobits and in 32-bit integers of bits.
-    static let largestBitsPerSecond = 1_000_000_000
+    static let largestBitrate = DataRate.kilobitsPerSecond(1_000_000)
     /// What is slower is no stream, and the time between its frames no number of ticks.
     static let smallestFramesPerSecond = 0.01
     /// More are no use to a screen.
@@ -82,7 +83,9 @@ extension VP8Encoder.Configuration {
         }
         try check("width", size.width, 1...Self.largestSide)
         try check("height", size.height, 1...Self.largestSide)
-        try check("bits per second", bitsPerSecond, 1...Self.largestBitsPerSecond)
+        guard bitrate > .zero, bitrate <= Self.largestBitrate else {
+            throw .invalidSetting(name: "bitrate", value: "\(bitrate)", allowed: "1 bit/s to \(Self.largestBitrate)")
+        }
         try check("temporal layers", temporalLayers, 1...3)
         try check("speed", speed, -16...(-1))
         try check("threads", threads, 1...16)
@@ -108,7 +111,7 @@ extension VP8Encoder.Configuration {
         config.g_lag_in_frames = 0
         // Layers are dropped on the way, so that a frame's probabilities can't rest on those of a frame before.
         config.g_error_resilient = temporalLayers > 1 ? UInt32(VPX_ERROR_RESILIENT_DEFAULT) : 0
-        let kilobits = UInt32(max(bitsPerSecond / 1000, 1))
+        let kilobits = UInt32(max(bitrate.bitsPerSecond / 1000, 1))
         // Not CBR: it becomes finer by 12 of 128 steps a frame at most, and codes macroblocks finer by turns that are to be as
         // fine as the others.
         config.rc_end_usage = VPX_VBR

@@ -1,14 +1,14 @@
-public import RTCShareMedia
+package import RTCShareMedia
 
 /// A VP8 frame in an IVF file.
-public struct IVFFrame: Sendable, Hashable {
+package struct IVFFrame: Sendable, Hashable {
     /// The bitstream.
-    public let data: [UInt8]
+    package let data: [UInt8]
     /// Its time since the first frame.
-    public let timestamp: Duration
+    package let timestamp: Duration
 
     /// A frame with its time.
-    public init(data: [UInt8], timestamp: Duration) {
+    package init(data: [UInt8], timestamp: Duration) {
         self.data = data
         self.timestamp = timestamp
     }
@@ -26,16 +26,16 @@ enum IVF {
 /// Writes VP8 frames to an IVF file, which vpxdec, ffmpeg and browsers' tools read.
 ///
 /// The file is readable at every moment; `close` puts in the number of frames. Used from one thread at a time.
-public final class IVFWriter {
+package final class IVFWriter {
     private let file: BufferedFile
     private var start: Duration?
     private var lastTicks = -1
     /// How many frames were written.
-    public private(set) var frameCount = 0
+    package private(set) var frameCount = 0
 
     /// Makes the file, or empties the one that is there. `size` is what players show first; key frames can change it.
     /// Times in the file count from `start`, or from the first frame's where that is nil.
-    public init(path: String, size: PixelSize, start: Duration? = nil) throws(MediaFileError) {
+    package init(path: String, size: PixelSize, start: Duration? = nil) throws(MediaFileError) {
         guard (1...0xFFFF).contains(size.width), (1...0xFFFF).contains(size.height) else {
             throw .unsuitablePicture(path: path, reason: "IVF's header can't say \(size)")
         }
@@ -55,7 +55,7 @@ public final class IVFWriter {
     }
 
     /// Appends a frame. One whose time does not grow is written a tick after the last.
-    public func write(_ data: [UInt8], timestamp: Duration) throws(MediaFileError) {
+    package func write(_ data: [UInt8], timestamp: Duration) throws(MediaFileError) {
         guard data.count <= IVF.largestFrame else {
             throw .unsuitablePicture(path: file.path, reason: "a frame of \(data.count) bytes")
         }
@@ -75,7 +75,7 @@ public final class IVFWriter {
     }
 
     /// Puts in the number of frames and closes the file. To be called once, at the end; nothing can be written after it.
-    public func close() throws(MediaFileError) {
+    package func close() throws(MediaFileError) {
         var count: [UInt8] = []
         count.appendLittleEndian(UInt32(clamping: frameCount))
         try file.seek(to: 24)
@@ -85,15 +85,15 @@ public final class IVFWriter {
 }
 
 /// Reads an IVF file of VP8 frames. Used from one thread at a time.
-public final class IVFReader {
+package final class IVFReader {
     /// What the header says.
-    public let size: PixelSize
+    package let size: PixelSize
     private let file: BufferedFile
     private let ticksPerSecond: Double
     private var offset: Int
 
     /// Opens the file and reads its header.
-    public init(path: String) throws(MediaFileError) {
+    package init(path: String) throws(MediaFileError) {
         file = try BufferedFile(reading: path)
         let header = try file.read(IVF.headerLength)
         guard header.count == IVF.headerLength else {
@@ -120,7 +120,7 @@ public final class IVFReader {
     }
 
     /// The next frame; nil at the end of the file.
-    public func next() throws(MediaFileError) -> IVFFrame? {
+    package func next() throws(MediaFileError) -> IVFFrame? {
         let header = try file.read(IVF.frameHeaderLength)
         guard !header.isEmpty else { return nil }
         guard header.count == IVF.frameHeaderLength else {

@@ -1,4 +1,5 @@
 public import RTCShareMedia
+internal import RTCShareWireFormat
 
 /// Records the pictures of a source or track as VP8 in an IVF file, with an encoder and a thread of its own.
 ///
@@ -29,10 +30,13 @@ public final class IVFFileSink: VideoSink {
         }
     }
 
-    /// Starts the encoder. The file is made, or emptied where it is there, with the first frame.
-    public init(
-        path: String, settings: VideoEncoderThread.Settings = .init(bitsPerSecond: 4_000_000)
-    ) throws(VideoCodingError) {
+    /// Starts the encoder, at 4 Mbit/s. The file is made, or emptied where it is there, with the first frame.
+    public convenience init(path: String) throws(VideoCodingError) {
+        try self.init(path: path, settings: VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(4000)))
+    }
+
+    /// The same with an encoder of other settings.
+    package init(path: String, settings: VideoEncoderThread.Settings) throws(VideoCodingError) {
         var settings = settings
         settings.turnsPictures = true
         let recording = Monitor(Recording())
@@ -57,7 +61,7 @@ public final class IVFFileSink: VideoSink {
     }
 
     /// What the encoder did so far.
-    public var statistics: VideoEncoderStatistics { encoder.statistics }
+    package var statistics: VideoEncoderStatistics { encoder.statistics }
 
     /// Frames written so far.
     public var framesWritten: Int { recording.read { $0.writer?.frameCount ?? 0 } }

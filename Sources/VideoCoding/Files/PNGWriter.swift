@@ -1,11 +1,11 @@
 internal import RTCShareCPNG
 internal import RTCShareCYUV
-public import RTCShareMedia
+package import RTCShareMedia
 
 /// Writes a picture as a PNG file, by libpng.
-public enum PNGWriter {
+package enum PNGWriter {
     /// Writes 8-bit RGB; chroma is BT.601, limited range, as ``PixelFormat`` says. A file that can't be finished is removed.
-    public static func write(_ picture: any PixelPlanes, to path: String) throws(MediaFileError) {
+    package static func write(_ picture: any PixelPlanes, to path: String) throws(MediaFileError) {
         let pixels: [UInt8]
         do throws(VideoCodingError) {
             pixels = try rgb(picture)

@@ -1,19 +1,19 @@
-public import RTCShareMedia
+package import RTCShareMedia
 
 /// Writes I420 pictures to a YUV4MPEG2 file. Used from one thread at a time.
-public final class Y4MWriter {
+package final class Y4MWriter {
     private let file: BufferedFile
     private let size: PixelSize
 
     /// Makes the file, or empties the one that is there, for pictures of `size`, `framesPerSecond` of them a second.
-    public init(path: String, size: PixelSize, framesPerSecond: Int) throws(MediaFileError) {
+    package init(path: String, size: PixelSize, framesPerSecond: Int) throws(MediaFileError) {
         file = try BufferedFile(writing: path)
         self.size = size
         try file.write(Array("YUV4MPEG2 W\(size.width) H\(size.height) F\(framesPerSecond):1 Ip A1:1 C420jpeg\n".utf8))
     }
 
     /// Appends a picture, which has to be I420 of the file's size.
-    public func write(_ picture: any PixelPlanes) throws(MediaFileError) {
+    package func write(_ picture: any PixelPlanes) throws(MediaFileError) {
         guard picture.format == .i420, picture.size == size else {
             throw .unsuitablePicture(
                 path: file.path, reason: "it takes \(size) in i420, not \(picture.size) in \(picture.format)")
@@ -38,7 +38,7 @@ public final class Y4MWriter {
     }
 
     /// Writes out what is buffered and closes the file.
-    public func close() throws(MediaFileError) {
+    package func close() throws(MediaFileError) {
         try file.close()
     }
 }

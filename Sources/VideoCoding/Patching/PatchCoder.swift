@@ -1,4 +1,5 @@
 internal import RTCShareMedia
+internal import RTCShareWireFormat
 
 /// Chooses how fine a patch is, and has it written.
 struct PatchCoder {
@@ -37,7 +38,7 @@ struct PatchCoder {
             guard let updates = model.lastUpdates, let probabilities = model.probabilities else { return nil }
             self.updates = updates
             self.probabilities = probabilities
-            bytesPerSecond = Double(configuration.bitsPerSecond) / 8
+            bytesPerSecond = Double(configuration.bitrate.bitsPerSecond) / 8
             framesPerSecond = configuration.framesPerSecond
         }
     }

@@ -1,4 +1,5 @@
 internal import RTCShareMedia
+internal import RTCShareWireFormat
 
 extension VP8Encoder {
     /// Whether frames can be sent that are not libvpx's: not where nobody wants them, before its first, nor where a key frame
@@ -29,7 +30,8 @@ extension VP8Encoder {
     ) -> EncodedVideoFrame {
         quality.didCode(patch.coded, quantizer: patch.quantizer)
         patches.spend(
-            byteCount: patch.data.count, bytesPerSecond: Double(configuration.bitsPerSecond) / 8, timestamp: timestamp)
+            byteCount: patch.data.count, bytesPerSecond: Double(configuration.bitrate.bitsPerSecond) / 8,
+            timestamp: timestamp)
         return makeFrame(
             patch.data, quantizer: patch.quantizer, timestamp: timestamp, rotation: rotation, isChange: isChange)
     }

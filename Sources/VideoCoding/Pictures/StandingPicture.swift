@@ -1,5 +1,5 @@
-internal import RTCShareCYUV
 internal import Glibc
+internal import RTCShareCYUV
 internal import RTCShareMedia
 
 /// The picture as an encoder was given it last, in I420: what a frame changes is converted into it, and nothing else.

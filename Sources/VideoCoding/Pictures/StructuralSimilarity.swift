@@ -1,14 +1,14 @@
 internal import RTCShareCYUV
-public import RTCShareMedia
+package import RTCShareMedia
 
 /// How alike two I420 pictures are, by libyuv.
-public enum StructuralSimilarity {
+package enum StructuralSimilarity {
     /// The smallest side that can be compared: one window and a step.
-    public static let smallestSide = 9
+    package static let smallestSide = 9
 
     /// SSIM of the luma planes, 1 for equal pictures: the mean over 8 by 8 windows, one each 4 pixels in both
     /// directions, with the customary constants K1 = 0.01 and K2 = 0.03 (libyuv's `CalcFrameSsim`).
-    public static func luma(
+    package static func luma(
         _ one: any PixelPlanes, _ other: any PixelPlanes
     ) throws(VideoCodingError) -> Double {
         guard one.size.width >= smallestSide, one.size.height >= smallestSide else { throw .emptyPicture }
@@ -16,7 +16,7 @@ public enum StructuralSimilarity {
     }
 
     /// PSNR of the luma planes in decibels; libyuv gives 128 for equal pictures.
-    public static func peakSignalToNoiseRatio(
+    package static func peakSignalToNoiseRatio(
         _ one: any PixelPlanes, _ other: any PixelPlanes
     ) throws(VideoCodingError) -> Double {
         try compare(one, other, by: CalcFramePsnr)

@@ -1,15 +1,15 @@
 internal import RTCShareCYUV
-public import RTCShareMedia
+package import RTCShareMedia
 
 /// Brings any picture to I420 at the encoder's size, by libyuv (BT.601, limited range).
 ///
 /// A picture that is I420 and of that size already is passed on as it is. Everything else is written to memory from a
 /// pool, so that a steady flow of equal pictures allocates nothing. Used from one thread at a time.
-public final class VideoConverter {
+package final class VideoConverter {
     private let pool: PixelBufferPool
 
     /// A converter with a pool of its own.
-    public init() {
+    package init() {
         // The picture at its source's size, the scaled one, the turned one, and the last one that an encoder keeps.
         pool = PixelBufferPool(capacity: 4)
     }
@@ -18,7 +18,7 @@ public final class VideoConverter {
     ///
     /// `size` is that of the result. Downscaling uses libyuv's box filter, which averages all source pixels and keeps
     /// small text legible; nothing is scaled where the size is right.
-    public func convert(
+    package func convert(
         _ picture: any VideoFrameBuffer, to size: PixelSize, rotation: VideoRotation = .upright
     ) throws(VideoCodingError) -> any VideoFrameBuffer {
         try converted(picture, to: size, rotation: rotation) ?? picture
@@ -96,7 +96,7 @@ public final class VideoConverter {
 
 extension VideoRotation {
     /// Whether width and height change places.
-    public var swapsSides: Bool { self == .quarter || self == .threeQuarters }
+    package var swapsSides: Bool { self == .quarter || self == .threeQuarters }
 }
 
 extension VideoRotation {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import RTCShareMedia
+internal import RTCShareWireFormat
 
 /// What the thread and those who talk to it share.
 struct EncoderThreadState {
@@ -31,10 +32,11 @@ struct EncoderThreadState {
         self.settings = settings
         cadence = FrameCadence(
             framesPerSecond: settings.framesPerSecond, keyFrameInterval: settings.keyFrameInterval)
-        cadence.isPaused = settings.bitsPerSecond <= 0
-        budget = BitBudget(bitsPerSecond: settings.bitsPerSecond)
+        cadence.isPaused = settings.bitrate <= .zero
+        let bitsPerSecond = Int(settings.bitrate.bitsPerSecond)
+        budget = BitBudget(bitsPerSecond: bitsPerSecond)
         governor = QualityGovernor(
-            hint: .detail, framesPerSecond: settings.framesPerSecond, bitsPerSecond: settings.bitsPerSecond)
+            hint: .detail, framesPerSecond: settings.framesPerSecond, bitsPerSecond: bitsPerSecond)
         settingsDidChange(now: now)
     }
 
@@ -156,13 +158,14 @@ struct EncoderThreadState {
     }
 
     private mutating func settingsDidChange(now: Duration) {
-        if settings.bitsPerSecond != budget.bitsPerSecond {
-            budget.setRate(settings.bitsPerSecond, now: now)
+        let bitsPerSecond = Int(settings.bitrate.bitsPerSecond)
+        if bitsPerSecond != budget.bitsPerSecond {
+            budget.setRate(bitsPerSecond, now: now)
             cadence.hold(until: budget.readyAt, smallChangesUntil: budget.readyForSmallChangeAt)
         }
-        cadence.isPaused = settings.bitsPerSecond <= 0 || isMuted
+        cadence.isPaused = settings.bitrate <= .zero || isMuted
         governor.configure(
-            hint: hint, framesPerSecond: settings.framesPerSecond, bitsPerSecond: settings.bitsPerSecond,
+            hint: hint, framesPerSecond: settings.framesPerSecond, bitsPerSecond: bitsPerSecond,
             isPaused: cadence.isPaused, now: now)
         cadence.framesPerSecond = governor.framesPerSecond
         cadence.repetitionsPerSecond = settings.framesPerSecond

@@ -130,10 +130,10 @@ struct FrameEncoder {
     ) throws(VideoCodingError) -> VP8Encoder {
         let settings = order.settings
         var configuration =
-            encoder?.configuration ?? VP8Encoder.Configuration(size: size, bitsPerSecond: settings.bitsPerSecond)
+            encoder?.configuration ?? VP8Encoder.Configuration(size: size, bitrate: settings.bitrate)
         configuration.size = size
-        configuration.bitsPerSecond = settings.bitsPerSecond
-        configuration.burstBitsPerSecond = settings.burstBitsPerSecond
+        configuration.bitrate = settings.bitrate
+        configuration.burstRate = settings.burstRate
         configuration.framesPerSecond = order.framesPerSecond
         configuration.hint = order.hint
         configuration.temporalLayers = settings.temporalLayers

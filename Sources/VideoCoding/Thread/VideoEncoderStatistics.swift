@@ -1,47 +1,47 @@
-public import RTCShareMedia
+package import RTCShareMedia
 
 /// What an encoder thread did so far, by the names of W3C webrtc-stats (media-source and outbound-rtp) where it has one.
-public struct VideoEncoderStatistics: Sendable, Hashable {
+package struct VideoEncoderStatistics: Sendable, Hashable {
     /// media-source `frames`: what the source gave.
-    public internal(set) var framesReceived = 0
+    package internal(set) var framesReceived = 0
     /// What the source gave and a newer frame replaced, or an error kept, before it was encoded.
-    public internal(set) var framesDropped = 0
+    package internal(set) var framesDropped = 0
     /// What the rate control left out. The picture is encoded again, so that nothing is missing for long.
-    public internal(set) var framesDroppedByRateControl = 0
+    package internal(set) var framesDroppedByRateControl = 0
     /// What the encoder gave, repetitions of the last picture included.
-    public internal(set) var framesEncoded = 0
+    package internal(set) var framesEncoded = 0
     /// Of these, the key frames.
-    public internal(set) var keyFramesEncoded = 0
+    package internal(set) var keyFramesEncoded = 0
     /// Of `framesEncoded`, those that are not libvpx's: they say what changed little, or moved.
-    public internal(set) var partialUpdatesEncoded = 0
+    package internal(set) var partialUpdatesEncoded = 0
     /// How often viewers were found to have something else than the encoder built on, which a key frame mends.
-    public internal(set) var driftsDetected = 0
+    package internal(set) var driftsDetected = 0
     /// Of `framesEncoded`, those that show the same picture as the one before.
-    public internal(set) var framesRepeated = 0
+    package internal(set) var framesRepeated = 0
     /// Of `framesEncoded`, those of 2.5 times the mean size or more (`hugeFramesSent`).
-    public internal(set) var hugeFrames = 0
+    package internal(set) var hugeFrames = 0
     /// The frames' bytes.
-    public internal(set) var bytesEncoded = 0
+    package internal(set) var bytesEncoded = 0
     /// Time spent in the encoder, without conversion.
-    public internal(set) var totalEncodeTime = Duration.zero
+    package internal(set) var totalEncodeTime = Duration.zero
     /// Time spent on conversion and scaling.
-    public internal(set) var totalConversionTime = Duration.zero
+    package internal(set) var totalConversionTime = Duration.zero
     /// The sum of the frames' quantizer indices, 0 to 127 each.
-    public internal(set) var qpSum = 0
+    package internal(set) var qpSum = 0
     /// `frameWidth` and `frameHeight` of the last encoded frame.
-    public internal(set) var size: PixelSize?
+    package internal(set) var size: PixelSize?
     /// media-source `width` and `height` of the last frame from the source.
-    public internal(set) var sourceSize: PixelSize?
+    package internal(set) var sourceSize: PixelSize?
     /// outbound-rtp `framesPerSecond`: encoded in the last second.
-    public internal(set) var framesPerSecond = 0
+    package internal(set) var framesPerSecond = 0
     /// media-source `framesPerSecond`: given by the source in the last second.
-    public internal(set) var sourceFramesPerSecond = 0
+    package internal(set) var sourceFramesPerSecond = 0
     /// Why pictures are smaller or fewer than they could be, now.
-    public internal(set) var qualityLimitationReason = QualityLimitationReason.none
+    package internal(set) var qualityLimitationReason = QualityLimitationReason.none
     /// How long each reason has held; those that never did are left out.
-    public internal(set) var qualityLimitationDurations: [QualityLimitationReason: Duration] = [:]
+    package internal(set) var qualityLimitationDurations: [QualityLimitationReason: Duration] = [:]
     /// How often the pictures' size changed because of a reason.
-    public internal(set) var qualityLimitationResolutionChanges = 0
+    package internal(set) var qualityLimitationResolutionChanges = 0
 }
 
 /// Counts what happened in the last second, in memory that does not grow.

@@ -1,6 +1,7 @@
-internal import RTCShareCProcess
 internal import Glibc
-public import RTCShareMedia
+internal import RTCShareCProcess
+package import RTCShareMedia
+package import RTCShareWireFormat
 
 /// A thread that converts and encodes what a source gives, and never makes the source or the network wait.
 ///
@@ -10,42 +11,42 @@ public import RTCShareMedia
 ///
 /// This file and the worker's read the monotonic clock, as it is where time enters: deadlines, pauses and `totalEncodeTime` are about
 /// how long things take on this machine. All that follows from a time is decided in `FrameCadence`, which has none.
-public final class VideoEncoderThread: VideoSink {
+package final class VideoEncoderThread: VideoSink {
     /// What is to be encoded, and how.
-    public struct Settings: Sendable, Hashable {
-        /// Bits a second for the whole stream; 0 pauses.
-        public var bitsPerSecond: Int
-        /// How fast one large picture leaves, in bits a second; 0 where that is not known. Where it is much faster than the
+    package struct Settings: Sendable, Hashable {
+        /// What the whole stream may take; zero pauses.
+        package var bitrate: DataRate
+        /// How fast one large picture leaves; zero where that is not known. Where it is much faster than the
         /// whole stream, a page that is new after a rest gets more of the bits that were not used.
-        public var burstBitsPerSecond = 0
+        package var burstRate = DataRate.zero
         /// Frames a second at most, above 0 and up to 240.
-        public var framesPerSecond: Double
+        package var framesPerSecond: Double
         /// The largest picture, upright: what comes larger is scaled to fit, whole, with its aspect.
-        public var maximumSize: PixelSize
+        package var maximumSize: PixelSize
         /// What the pictures are, whatever their source says of them; nil follows the source's hint, and its changes.
         /// What nobody knows (`ContentHint.none`) is told by how it moves: a film is taken for `motion`, all else for
         /// `detail`.
-        public var hint: ContentHint?
+        package var hint: ContentHint?
         /// 1 to 3.
-        public var temporalLayers: Int
+        package var temporalLayers: Int
         /// Whether pictures are turned upright before encoding. Otherwise the frame carries its rotation.
-        public var turnsPictures: Bool
+        package var turnsPictures: Bool
         /// libvpx's cpu-used, -16 to -1.
-        public var speed: Int
+        package var speed: Int
         /// The shortest time between two key frames that are asked for.
-        public var keyFrameInterval: Duration
+        package var keyFrameInterval: Duration
         /// Whether what changed little, or moved up or down, is coded by frames of our own, which takes a small part of
         /// libvpx's time and bits. Otherwise libvpx codes everything.
-        public var usesPartialUpdates = true
+        package var usesPartialUpdates = true
 
         /// What suits a screen.
-        public init(
-            bitsPerSecond: Int, framesPerSecond: Double = 30,
+        package init(
+            bitrate: DataRate, framesPerSecond: Double = 30,
             maximumSize: PixelSize = PixelSize(width: 1920, height: 1080), hint: ContentHint? = nil,
             temporalLayers: Int = 1, turnsPictures: Bool = false, speed: Int = -8,
             keyFrameInterval: Duration = .milliseconds(300)
         ) {
-            self.bitsPerSecond = bitsPerSecond
+            self.bitrate = bitrate
             self.framesPerSecond = framesPerSecond
             self.maximumSize = maximumSize
             self.hint = hint
@@ -57,7 +58,7 @@ public final class VideoEncoderThread: VideoSink {
     }
 
     /// What happens beside frames.
-    public enum Event: Sendable {
+    package enum Event: Sendable {
         /// A frame could not be encoded. The thread goes on, and tries again with what comes next.
         case failed(VideoCodingError)
         /// Viewers had something else than the encoder built on, by a frame that is not libvpx's. The next one is a key frame.
@@ -69,7 +70,7 @@ public final class VideoEncoderThread: VideoSink {
     private let monitor: Monitor<EncoderThreadState>
 
     /// Starts the thread. Both closures are called on it, with no lock held.
-    public init(
+    package init(
         settings: Settings, onFrame: @escaping @Sendable (EncodedVideoFrame) -> Void,
         onEvent: @escaping @Sendable (Event) -> Void = { _ in }
     ) throws(VideoCodingError) {
@@ -88,7 +89,7 @@ public final class VideoEncoderThread: VideoSink {
     }
 
     /// Takes a frame, and returns at once.
-    public func receive(_ frame: VideoFrame) {
+    package func receive(_ frame: VideoFrame) {
         let now = monotonicNow()
         // The replaced frame is let go after the lock is: freeing its memory takes time.
         let replaced = monitor.update { $0.receive(frame, now: now) }
@@ -96,20 +97,20 @@ public final class VideoEncoderThread: VideoSink {
     }
 
     /// What a frame given now would be of use for: nothing, while the one that waits is not taken up for long still.
-    public var demand: FrameDemand {
+    package var demand: FrameDemand {
         let now = monotonicNow()
         return monitor.read { $0.demand(now: now) }
     }
 
     /// Takes a frame when the one before it has been taken up, so that none is replaced: for a source that can wait, such
     /// as a pipe. Where that takes longer than `patience`, the encoder being paused, the older frame is replaced.
-    public func receiveInTurn(_ frame: VideoFrame, patience: Duration) {
+    package func receiveInTurn(_ frame: VideoFrame, patience: Duration) {
         waitForTurn(patience: patience)
         receive(frame)
     }
 
     /// Returns when the frame that was given last has been taken up, or after `patience`.
-    public func waitForTurn(patience: Duration) {
+    package func waitForTurn(patience: Duration) {
         let deadline = monotonicNow() + patience
         monitor.wait { state in
             state.slot == nil || state.isStopping || monotonicNow() >= deadline ? .done(()) : .wait(until: deadline)
@@ -119,7 +120,7 @@ public final class VideoEncoderThread: VideoSink {
     /// Forgets what the source gave so far, for another takes its place: the frame that waits, the last picture, an end
     /// that was not told yet, a mute. Nothing of it is given to `onFrame` after this returns; called from within that
     /// callback, its frame is the last.
-    public func forgetPicture() {
+    package func forgetPicture() {
         let now = monotonicNow()
         let forgotten = monitor.update { $0.forgetPicture(now: now) }
         withExtendedLifetime(forgotten) {}
@@ -132,52 +133,52 @@ public final class VideoEncoderThread: VideoSink {
     }
 
     /// Passes the source's end on as an event, after the frame that may still wait.
-    public func sourceDidEnd(error: (any Error)?) {
+    package func sourceDidEnd(error: (any Error)?) {
         monitor.update { $0.endings.append(error) }
     }
 
     /// Asks for a key frame, which is not made for this before a time on the monotonic clock. However many ask before it is
     /// made, one answers them all. Where no frame waits, it is made of the last picture, at once.
-    public func requestKeyFrame(notBefore time: Duration = .zero) {
+    package func requestKeyFrame(notBefore time: Duration = .zero) {
         monitor.update { $0.cadence.requestKeyFrame(notBefore: time) }
     }
 
     /// Follows what the source says of its pictures, unless the settings say it: no new encoder, no key frame.
-    public func contentHintDidChange(_ hint: ContentHint) {
+    package func contentHintDidChange(_ hint: ContentHint) {
         let now = monotonicNow()
         monitor.update { $0.sourceHintDidChange(hint, now: now) }
     }
 
     /// While the source is muted nothing is encoded, and key frames that are asked for wait. Afterwards the newest frame
     /// is encoded at once.
-    public func muteDidChange(_ isMuted: Bool) {
+    package func muteDidChange(_ isMuted: Bool) {
         let now = monotonicNow()
         monitor.update { $0.muteDidChange(isMuted, now: now) }
     }
 
     /// While what was encoded waits to leave, nothing more is encoded: the newest frame is kept, the others are counted as
     /// dropped. Afterwards it is encoded at once.
-    public func queueDidFill(_ isFull: Bool) {
+    package func queueDidFill(_ isFull: Bool) {
         let now = monotonicNow()
         monitor.update { $0.queueDidFill(isFull, now: now) }
     }
 
     /// Brings the running encoder to these settings.
-    public func apply(_ settings: Settings) {
+    package func apply(_ settings: Settings) {
         let now = monotonicNow()
         monitor.update { $0.apply(settings, now: now) }
     }
 
-    /// Changes settings of the running encoder; what is nil stays. A bitrate of 0 pauses. A hint given here goes before
+    /// Changes settings of the running encoder; what is nil stays. A bitrate of zero pauses. A hint given here goes before
     /// the source's from now on.
-    public func update(
-        bitsPerSecond: Int? = nil, framesPerSecond: Double? = nil, maximumSize: PixelSize? = nil,
+    package func update(
+        bitrate: DataRate? = nil, framesPerSecond: Double? = nil, maximumSize: PixelSize? = nil,
         hint: ContentHint? = nil, turnsPictures: Bool? = nil
     ) {
         let now = monotonicNow()
         monitor.update { state in
             var settings = state.settings
-            settings.bitsPerSecond = bitsPerSecond ?? settings.bitsPerSecond
+            settings.bitrate = bitrate ?? settings.bitrate
             settings.framesPerSecond = framesPerSecond ?? settings.framesPerSecond
             settings.maximumSize = maximumSize ?? settings.maximumSize
             settings.hint = hint ?? settings.hint
@@ -187,10 +188,10 @@ public final class VideoEncoderThread: VideoSink {
     }
 
     /// What the settings are now.
-    public var settings: Settings { monitor.read { $0.settings } }
+    package var settings: Settings { monitor.read { $0.settings } }
 
     /// What was done so far.
-    public var statistics: VideoEncoderStatistics {
+    package var statistics: VideoEncoderStatistics {
         let now = monotonicNow()
         return monitor.read { state in
             var statistics = state.statistics
@@ -205,13 +206,13 @@ public final class VideoEncoderThread: VideoSink {
 
     /// Has the thread end, without waiting for it: what it is at may still be called back. So it is when nobody has it any
     /// more, too.
-    public func end() {
+    package func end() {
         monitor.update { $0.isStopping = true }
     }
 
     /// Ends the thread, and returns when it has ended: nothing is called back after this. Can be called more than once;
     /// called from within a callback, that callback is the last.
-    public func stop() {
+    package func stop() {
         end()
         let this = pthread_self()
         monitor.wait { state in

@@ -3,6 +3,7 @@ internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCShareRTP
 internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 /// A share without a screen and without a socket: a source whose pictures go through a track, an encoder's thread and a
 /// connected peer, in real time.
@@ -30,7 +31,7 @@ final class SteadyShare {
         self.stage = stage
         track = VideoTrack(id: "bench", source: source)
         thread = try VideoEncoderThread(
-            settings: .init(bitsPerSecond: 4_000_000, hint: .text), onFrame: { stage.send($0) })
+            settings: .init(bitrate: .kilobitsPerSecond(4000), hint: .text), onFrame: { stage.send($0) })
         track.add(thread)
     }
 

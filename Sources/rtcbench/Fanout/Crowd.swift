@@ -1,6 +1,6 @@
-internal import RTCShareCDatagrams
 internal import Foundation
 internal import Glibc
+internal import RTCShareCDatagrams
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
 internal import RTCShareSecureTransport

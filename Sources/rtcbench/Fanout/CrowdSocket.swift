@@ -1,5 +1,5 @@
-internal import RTCShareCDatagrams
 internal import Glibc
+internal import RTCShareCDatagrams
 internal import RTCShareWireFormat
 
 /// A UDP socket over IPv4, for what `rtcbench` sends and receives beside the library.

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import RTCShareCProcess
 internal import Foundation
+internal import RTCShareCProcess
 internal import RTCShareWireFormat
 
 /// What a room full of viewers costs whoever shares to it.

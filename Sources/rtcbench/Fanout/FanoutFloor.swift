@@ -1,5 +1,5 @@
-internal import RTCShareCDatagrams
 internal import Glibc
+internal import RTCShareCDatagrams
 internal import RTCShareRTP
 internal import RTCShareSecureTransport
 internal import RTCShareWireFormat

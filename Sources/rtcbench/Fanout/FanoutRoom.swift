@@ -4,8 +4,8 @@ internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareRTP
 internal import RTCShareSDP
-internal import Synchronization
 internal import RTCShareWireFormat
+internal import Synchronization
 
 /// Whoever shares to a room: a connection a viewer, all on one port.
 final class FanoutRoom {
@@ -67,9 +67,9 @@ final class FanoutRoom {
         for _ in 0..<count {
             var random = SystemRandomNumberGenerator()
             var configuration = Connection.Configuration()
-            configuration.peer.releasesHandshake = true
+            configuration.releasesHandshake = true
             configuration.sharedPort = port
-            configuration.peer.maximumBitrate = .kilobitsPerSecond(maximumKilobitsPerSecond)
+            configuration.maxBitrate = .kilobitsPerSecond(maximumKilobitsPerSecond)
             let kind = LocalIdentity.MediaKind.video(streamID: "bench#content", isContent: true)
             let connection = try await Connection(
                 as: .offerer,

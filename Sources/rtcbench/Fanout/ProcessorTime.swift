@@ -1,5 +1,5 @@
-internal import RTCShareCDatagrams
 internal import Glibc
+internal import RTCShareCDatagrams
 internal import RTCShareWireFormat
 
 /// What this process has used, and a few things that a benchmark asks of Linux.

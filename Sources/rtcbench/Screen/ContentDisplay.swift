@@ -1,5 +1,5 @@
-internal import RTCShareCXCB
 internal import Foundation
+internal import RTCShareCXCB
 internal import RTCShareMedia
 
 /// A window as large as the screen, in which the content is drawn by the core protocol's own requests: as programs draw

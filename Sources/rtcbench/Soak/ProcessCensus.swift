@@ -1,5 +1,5 @@
-internal import RTCShareCProcess
 internal import Glibc
+internal import RTCShareCProcess
 internal import RTCShareNetworkRuntime
 
 /// What a process holds at a moment.

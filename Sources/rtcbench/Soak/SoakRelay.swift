@@ -1,6 +1,6 @@
-internal import RTCShareCDatagrams
 internal import Foundation
 internal import Glibc
+internal import RTCShareCDatagrams
 internal import RTCShareLocks
 internal import RTCShareNetworkSimulation
 internal import RTCShareWireFormat

@@ -1,6 +1,6 @@
+internal import Foundation
 internal import RTCShareCapture
 internal import RTCShareContentShare
-internal import Foundation
 internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
@@ -55,7 +55,7 @@ final class SoakShare {
     /// What is shared when everybody leaves, and for how long before.
     static let reference = SoakAction.source(
         .pattern(width: 640, height: 360, framesPerSecond: 12), hasSound: true)
-    private static let referenceConfiguration = LocalVideoConfiguration(maxBitrate: 600)
+    private static let referenceConfiguration = LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(600))
     private static let referenceTime = Duration.seconds(3)
     private static let loopback = IPAddress.v4(0x7F00_0001)
     /// Consent lasts 30 seconds (RFC 7675 §5.1): who is not in the room any more is missed by then.
@@ -111,7 +111,7 @@ final class SoakShare {
             configuration.contentHint = hint.flatMap(ContentHint.init)
             try await room.contentShare.update(configuration)
         case .limit(let kilobits, let rate):
-            (configuration.maxBitrate, configuration.maxFramerate) = (kilobits, rate)
+            (configuration.maxBitrate, configuration.maxFramerate) = (.kilobitsPerSecond(kilobits), rate)
             try await room.contentShare.update(configuration)
         case .volume(let volume):
             let track = await room.contentShare.audioTrack
@@ -133,7 +133,7 @@ final class SoakShare {
 
     private func join(_ number: Int, place: SoakPlace, sharesPort: Bool, loss: Double) async throws {
         var configuration = Connection.Configuration()
-        configuration.peer.releasesHandshake = true
+        configuration.releasesHandshake = true
         configuration.addresses = [Self.loopback]
         if sharesPort { configuration.sharedPort = port }
         let viewer = try await room.addViewer(

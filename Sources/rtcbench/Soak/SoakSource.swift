@@ -1,5 +1,5 @@
-internal import RTCShareCapture
 internal import Foundation
+internal import RTCShareCapture
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 

@@ -1,12 +1,12 @@
-internal import RTCShareContentShare
 internal import Foundation
+internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
-internal import Synchronization
 internal import RTCShareWireFormat
+internal import Synchronization
 
 /// One of the viewers: a whole session that decodes what comes, and notes when it last saw and heard something.
 final class SoakViewer: Sendable {

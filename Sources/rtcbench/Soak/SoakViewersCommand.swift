@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
-internal import Synchronization
 internal import RTCShareWireFormat
+internal import Synchronization
 
 /// Plays the viewers of `rtcbench soak`.
 struct SoakViewersCommand: AsyncParsableCommand {

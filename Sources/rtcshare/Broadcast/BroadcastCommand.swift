@@ -1,7 +1,7 @@
 internal import ArgumentParser
+internal import Foundation
 internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
-internal import Foundation
 internal import RTCShareMedia
 internal import Synchronization
 

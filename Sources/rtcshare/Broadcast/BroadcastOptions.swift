@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import RTCShareCaptureBroadcast
 internal import Foundation
+internal import RTCShareCaptureBroadcast
 
 /// What the two sides of a broadcast know each other by.
 struct BroadcastTokenOptions: ParsableArguments {

@@ -1,7 +1,7 @@
 internal import Foundation
-internal import RTCShareLocks
 internal import NIOCore
 internal import NIOPosix
+internal import RTCShareLocks
 
 /// Takes requests at a share's socket, one line each, and answers them in order.
 ///

@@ -1,5 +1,5 @@
-internal import RTCShareCapture
 internal import Foundation
+internal import RTCShareCapture
 internal import RTCShareMedia
 
 /// What can be shared on a machine, as `rtcshare sources` prints it. The names of the properties are those in JSON.

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import RTCShareCapture
 internal import Foundation
+internal import RTCShareCapture
 
 struct SourcesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import RTCShareCapture
 internal import Foundation
+internal import RTCShareCapture
 
 /// What a shell offers where the values depend on the machine: its screens, windows, sound devices and running shares.
 enum ShellCompletion {

@@ -79,7 +79,7 @@ struct ICEOptions: ParsableArguments {
     /// Puts what they say into a connection's configuration.
     func apply(to configuration: inout Connection.Configuration) throws {
         (configuration.iceServers, configuration.trustRoots) = try servers.resolved()
-        configuration.transportPolicy = iceTransportPolicy == .relay ? .relay : .all
+        configuration.iceTransportPolicy = iceTransportPolicy == .relay ? .relay : .all
         configuration.resolvesHostNames = resolveHostNames
         guard iceTransportPolicy == .relay, !configuration.iceServers.contains(where: { $0.credentials != nil })
         else { return }

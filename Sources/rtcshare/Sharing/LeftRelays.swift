@@ -8,7 +8,7 @@ internal import RTCShareWireFormat
 struct LeftRelays {
     private let kept: [KeptRelay]
     private let servers: [ICEServer]
-    private let policy: TransportPolicy
+    private let policy: ICETransportPolicy
     private let resolvesHostNames: Bool
     /// When the first of them ends.
     private let expiry: Date?
@@ -26,7 +26,7 @@ struct LeftRelays {
         configuration.iceServers.removeAll(where: streams.contains)
         let names = streams.map(\.description).joined(separator: ", ")
         let isOnlyHope =
-            configuration.transportPolicy == .relay && !configuration.iceServers.contains { $0.credentials != nil }
+            configuration.iceTransportPolicy == .relay && !configuration.iceServers.contains { $0.credentials != nil }
         let reason = "a relayed address over TCP or TLS ends with the program that asked for it"
         guard !isOnlyHope else {
             throw CommandFailure(
@@ -41,7 +41,8 @@ struct LeftRelays {
     init(_ session: SharingSession, in file: SessionFile, now: Date = Date()) throws(CommandFailure) {
         let servers = session.servers.compactMap { try? ICEServer($0) }
         kept = session.relays.compactMap { $0.relay(servers: servers, now: now) }
-        guard let policy = TransportPolicy(rawValue: session.transportPolicy), servers.count == session.servers.count,
+        guard let policy = ICETransportPolicy(rawValue: session.transportPolicy),
+            servers.count == session.servers.count,
             kept.count == session.relays.count
         else { throw CommandFailure(.badInput, "the session \(file.path) is damaged; make a new offer") }
         self.policy = policy
@@ -52,7 +53,7 @@ struct LeftRelays {
 
     /// Has a connection go by what `offer` was told. Addresses that the offer does not name are not asked for.
     func apply(to configuration: inout Connection.Configuration) {
-        configuration.transportPolicy = policy
+        configuration.iceTransportPolicy = policy
         configuration.resolvesHostNames = resolvesHostNames
         configuration.peer.relayLifetime = Self.longestLifetime
         configuration.iceServers = servers.filter { $0.credentials == nil }
@@ -60,7 +61,7 @@ struct LeftRelays {
 
     /// Has the connection of another viewer go by the same, and ask for relayed addresses of its own.
     func applyAnew(to configuration: inout Connection.Configuration) {
-        configuration.transportPolicy = policy
+        configuration.iceTransportPolicy = policy
         configuration.resolvesHostNames = resolvesHostNames
         configuration.iceServers = servers
     }

@@ -1,7 +1,7 @@
+internal import Dispatch
 internal import RTCShareAudioCoding
 internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
-internal import Dispatch
 internal import RTCShareMedia
 
 /// The sources of a share, opened and not yet started.

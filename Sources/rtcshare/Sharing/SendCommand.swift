@@ -1,8 +1,8 @@
 internal import ArgumentParser
+internal import Foundation
 internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
 internal import RTCShareContentShare
-internal import Foundation
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
@@ -166,13 +166,9 @@ struct SharingOptions: ParsableArguments {
     }
 
     func validate() throws {
-        guard (30...100_000).contains(maxBitrate) else {
-            throw ValidationError("--max-bitrate \(maxBitrate): give 30 to 100000 kbit/s")
-        }
-        if let audioBitrate, !LocalAudioConfiguration.bitrates.contains(audioBitrate) {
-            let range = LocalAudioConfiguration.bitrates
-            throw ValidationError(
-                "--audio-bitrate \(audioBitrate): give \(range.lowerBound) to \(range.upperBound) kbit/s")
+        try Kilobits.validate(maxBitrate, "--max-bitrate", in: LocalVideoConfiguration.bitrates)
+        if let audioBitrate {
+            try Kilobits.validate(audioBitrate, "--audio-bitrate", in: LocalAudioConfiguration.bitrates)
         }
         guard CaptureFormat.frameRates.contains(maxFramerate) else {
             throw ValidationError("--max-framerate \(maxFramerate): give 0.1 to 240 frames a second")
@@ -183,18 +179,18 @@ struct SharingOptions: ParsableArguments {
     /// What the connection goes by that carries these media: `--max-bitrate` is the content's, the others come on top.
     func connectionConfiguration(for media: Set<SharedMedia>) -> Connection.Configuration {
         var configuration = Connection.Configuration()
-        configuration.peer.maximumBitrate = maximumBitrate(for: media, content: maxBitrate)
+        configuration.maxBitrate = maximumBitrate(for: media, content: .kilobitsPerSecond(maxBitrate))
         // A room may have many viewers.
-        configuration.peer.releasesHandshake = true
+        configuration.releasesHandshake = true
         return configuration
     }
 
-    /// What a connection may take on which the content takes `content` kbit/s.
-    func maximumBitrate(for media: Set<SharedMedia>, content: Int) -> DataRate {
-        let others = media.subtracting([.content]).reduce(0) { sum, media in
-            sum + (media == .contentAudio ? audioBitrate ?? media.defaultBitrate : media.defaultBitrate)
+    /// What a connection may take on which the content takes `content`.
+    func maximumBitrate(for media: Set<SharedMedia>, content: DataRate) -> DataRate {
+        media.subtracting([.content]).reduce(content) { sum, media in
+            let own = media == .contentAudio ? audioBitrate.map(DataRate.kilobitsPerSecond) : nil
+            return sum + (own ?? media.defaultBitrate)
         }
-        return .kilobitsPerSecond(content + others)
     }
 
     /// Opens what is shared.
@@ -212,7 +208,8 @@ struct SharingOptions: ParsableArguments {
     /// How the content is sent.
     var configuration: LocalVideoConfiguration {
         var configuration = LocalVideoConfiguration(
-            maxBitrate: maxBitrate, maxFramerate: maxFramerate, maxSize: size?.size, contentHint: hint?.contentHint)
+            maxBitrate: .kilobitsPerSecond(maxBitrate), maxFramerate: maxFramerate, maxSize: size?.size,
+            contentHint: hint?.contentHint)
         encoding.apply(to: &configuration)
         return configuration
     }

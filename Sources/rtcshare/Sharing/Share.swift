@@ -1,6 +1,6 @@
+internal import Foundation
 internal import RTCShareCapture
 internal import RTCShareContentShare
-internal import Foundation
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection

@@ -1,6 +1,6 @@
+internal import Foundation
 internal import RTCShareCapture
 internal import RTCShareContentShare
-internal import Foundation
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
@@ -127,7 +127,8 @@ actor ShareControl {
     private func show(_ source: any VideoSource) async throws {
         try await room.contentShare.start(
             source: source, audio: sound, configuration: configuration,
-            audioConfiguration: LocalAudioConfiguration(maxBitrate: options.audioBitrate))
+            audioConfiguration: LocalAudioConfiguration(
+                maxBitrate: options.audioBitrate.map(DataRate.kilobitsPerSecond)))
         await applyMutes()
     }
 
@@ -194,7 +195,7 @@ actor ShareControl {
             case .pause(let slate): "Paused: viewers \(slate ? "see a slate" : "keep the last picture")."
             case .resume: "The share goes on."
             case .source(let spec): "Sharing \(spec)\(pause == nil ? "" : " once the share goes on")."
-            case .set: "Sending at most \(configuration.maxBitrate ?? options.maxBitrate) kbit/s of pictures."
+            case .set: "Sending at most \(contentBitrate) of pictures."
             case .mute: "Muted."
             case .unmute: "Not muted any more."
             case .destination(let name): "Sharing to \(name)."
@@ -314,7 +315,7 @@ actor ShareControl {
 
     private func set(_ settings: ControlledSettings) async throws {
         var new = configuration
-        if let rate = settings.maxBitrate { new.maxBitrate = rate }
+        if let rate = settings.maxBitrate { new.maxBitrate = .kilobitsPerSecond(rate) }
         if let rate = settings.maxFramerate { new.maxFramerate = rate }
         if let width = settings.width, let height = settings.height {
             new.maxSize = PixelSize(width: width, height: height)
@@ -327,8 +328,10 @@ actor ShareControl {
 
     /// What a connection may take: the picture of the content, and beside it the rest.
     private var maximumBitrate: DataRate {
-        options.maximumBitrate(for: inviting.media, content: configuration.maxBitrate ?? options.maxBitrate)
+        options.maximumBitrate(for: inviting.media, content: contentBitrate)
     }
+
+    private var contentBitrate: DataRate { configuration.maxBitrate ?? .kilobitsPerSecond(options.maxBitrate) }
 
     private func mute(_ sounds: ControlledSounds, _ isMuted: Bool) async throws {
         let missing =
@@ -353,7 +356,7 @@ actor ShareControl {
                 .unavailable, "\(waiting) offers wait for their answers already; admit one of them first")
         }
         var configuration = inviting.configuration
-        configuration.peer.maximumBitrate = maximumBitrate
+        configuration.maxBitrate = maximumBitrate
         let viewer = try await room.addViewer(
             media: inviting.media, configuration: configuration, membership: membership)
         do {
@@ -408,7 +411,7 @@ actor ShareControl {
             source: sources.contentSpecification, interruption: teller.interruption?.description,
             width: rates.size?.width, height: rates.size?.height,
             framesPerSecond: rates.framesPerSecond, bitrate: rates.bitsPerSecond / 1000,
-            maxBitrate: configuration.maxBitrate ?? options.maxBitrate,
+            maxBitrate: Int(contentBitrate.bitsPerSecond / 1000),
             maxFramerate: configuration.maxFramerate ?? options.maxFramerate,
             hint: configuration.contentHint.flatMap { SharingOptions.Hint($0) }, isSlateShown: isSlateShown,
             isAudioMuted: isAudioMuted, isMicrophoneMuted: isMicrophoneMuted, destination: destination.description,

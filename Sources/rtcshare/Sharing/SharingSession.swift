@@ -1,5 +1,5 @@
-internal import RTCShareContentShare
 internal import Foundation
+internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
 
 /// What `rtcshare offer` leaves for `rtcshare send`: the identity that the offer announced, where it listens, what relays

@@ -1,5 +1,5 @@
-internal import RTCShareContentShare
 internal import Foundation
+internal import RTCShareContentShare
 
 /// What is shared, as a person wrote it: a session keeps it from `offer` to `send`.
 struct SourceSelection: Codable, Sendable {

@@ -1,5 +1,5 @@
-internal import RTCShareContentShare
 internal import Foundation
+internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP

@@ -1,6 +1,6 @@
+internal import Foundation
 internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
-internal import Foundation
 internal import RTCShareMedia
 
 /// What to share, as a person writes it after `--source`.

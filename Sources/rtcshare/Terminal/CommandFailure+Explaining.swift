@@ -1,8 +1,8 @@
+internal import Glibc
 internal import RTCShareAudioCoding
 internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
 internal import RTCShareContentShare
-internal import Glibc
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP

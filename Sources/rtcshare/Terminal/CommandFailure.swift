@@ -1,7 +1,7 @@
 internal import ArgumentParser
+internal import Foundation
 internal import RTCShareCapture
 internal import RTCShareContentShare
-internal import Foundation
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP

@@ -1,5 +1,5 @@
-internal import RTCShareCProcess
 internal import Glibc
+internal import RTCShareCProcess
 
 /// Who may see what this process holds in memory: keys, passwords, tokens, pictures.
 enum ProcessMemory {

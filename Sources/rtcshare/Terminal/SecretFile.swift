@@ -1,5 +1,5 @@
-internal import RTCShareContentShare
 internal import Foundation
+internal import RTCShareContentShare
 
 /// A small file that nobody but its owner may read or change: passwords, tokens.
 enum SecretFile {

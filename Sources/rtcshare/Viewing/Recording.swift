@@ -1,6 +1,6 @@
-internal import RTCShareContentShare
 internal import Dispatch
 internal import Foundation
+internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import RTCShareContentShare
 internal import Foundation
+internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
@@ -74,7 +74,7 @@ struct ViewCommand: AsyncParsableCommand {
             configuration.publicAddresses = try PublicAddress.parse(publicIp)
             try ice.apply(to: &configuration)
             // The sender connects when its person has the answer: that can take them a while.
-            configuration.peer.connectTimeout = .seconds(24 * 3600)
+            configuration.connectTimeout = .seconds(24 * 3600)
             let interruption = Interruption()
             let session = try await AttendeeSession.viewing(
                 as: AttendeeID("viewer"), configuration: configuration)

@@ -1,5 +1,5 @@
-internal import RTCShareContentShare
 internal import Foundation
+internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime

@@ -1,6 +1,6 @@
 import RTCShareCongestionControl
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// The scenarios of libwebrtc's `aimd_rate_control_unittest`.
 @Suite struct AIMDRateControlTests {

@@ -1,6 +1,6 @@
 import RTCShareCongestionControl
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// The scenarios of libwebrtc's `alr_detector_unittest`, at an estimate of 300 kbit/s.
 @Suite struct ALRDetectorTests {

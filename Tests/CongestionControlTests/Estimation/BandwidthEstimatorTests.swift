@@ -1,7 +1,7 @@
 import RTCShareRTP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @testable import RTCShareCongestionControl
 

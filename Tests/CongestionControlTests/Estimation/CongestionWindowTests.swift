@@ -1,5 +1,5 @@
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCShareCongestionControl
 

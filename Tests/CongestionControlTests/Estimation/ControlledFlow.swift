@@ -1,7 +1,7 @@
 import RTCShareCongestionControl
 import RTCShareRTP
-import TestSupport
 import RTCShareWireFormat
+import TestSupport
 
 /// A sender with a pacer, a source that follows the target, a link each way and a receiver that gives transport-wide
 /// feedback, in virtual time: what the estimator is tested against.

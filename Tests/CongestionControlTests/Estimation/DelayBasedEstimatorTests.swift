@@ -1,7 +1,7 @@
 import RTCShareCongestionControl
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// The scenarios of libwebrtc's `delay_based_bwe_unittest` that concern the estimate: their inputs and bounds.
 @Suite struct DelayBasedEstimatorTests {

@@ -1,6 +1,6 @@
 import RTCShareCongestionControl
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// The scenarios of libwebrtc's `inter_arrival_unittest`.
 @Suite struct InterArrivalDeltaTests {

@@ -1,6 +1,6 @@
 import RTCShareCongestionControl
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @Suite struct LinkCapacityEstimatorTests {
     @Test("Without an estimate there are no bounds; the first sample is the estimate")

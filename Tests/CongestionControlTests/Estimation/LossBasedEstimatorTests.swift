@@ -1,7 +1,7 @@
 import RTCShareCongestionControl
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// Scenarios of libwebrtc's `loss_based_bwe_v2_test`: packets of 15,000 bytes, intervals of 250 ms.
 @Suite struct LossBasedEstimatorTests {

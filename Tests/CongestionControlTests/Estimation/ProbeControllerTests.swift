@@ -1,6 +1,6 @@
 import RTCShareCongestionControl
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// The scenarios of libwebrtc's `probe_controller_unittest`, with its rates: 100 bit/s at least, 300 at the start,
 /// 10 kbit/s at most.

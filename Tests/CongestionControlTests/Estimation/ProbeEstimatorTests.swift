@@ -1,6 +1,6 @@
 import RTCShareCongestionControl
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// The scenarios of libwebrtc's `probe_bitrate_estimator_unittest`.
 @Suite struct ProbeEstimatorTests {

@@ -1,7 +1,7 @@
 import RTCShareCongestionControl
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// Scenarios of libwebrtc's `robust_throughput_estimator_unittest`: packets of 1000 bytes.
 @Suite struct RobustThroughputEstimatorTests {

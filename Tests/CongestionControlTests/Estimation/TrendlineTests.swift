@@ -1,6 +1,6 @@
 import RTCShareCongestionControl
-import Testing
 import RTCShareWireFormat
+import Testing
 
 /// The scenarios of libwebrtc's `trendline_estimator_unittest` and the detector's adaptation.
 @Suite struct TrendlineTests {

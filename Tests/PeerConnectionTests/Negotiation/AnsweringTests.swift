@@ -1,8 +1,8 @@
 import RTCSharePeerConnection
 import RTCShareSDP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @Suite("Our answers")
 struct AnsweringTests {

@@ -1,8 +1,8 @@
 import RTCSharePeerConnection
 import RTCShareSDP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @Suite("Answers to an offer of pictures and sound")
 struct FourSectionTests {

@@ -1,6 +1,6 @@
 import RTCShareSDP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @testable import RTCSharePeerConnection
 

@@ -1,7 +1,7 @@
 import RTCSharePeerConnection
 import RTCShareSDP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @Suite("Offers")
 struct OfferTests {

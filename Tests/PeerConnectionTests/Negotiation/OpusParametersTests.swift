@@ -1,7 +1,7 @@
 import RTCSharePeerConnection
 import RTCShareSDP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @Suite("What a peer asks of Opus (RFC 7587 §6.1)")
 struct OpusParametersTests {

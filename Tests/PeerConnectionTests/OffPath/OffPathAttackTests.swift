@@ -2,9 +2,9 @@ import RTCShareCongestionControl
 import RTCShareICE
 import RTCShareRTP
 import RTCShareSDP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @testable import RTCSharePeerConnection
 

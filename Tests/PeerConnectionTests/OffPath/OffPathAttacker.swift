@@ -1,6 +1,6 @@
 import RTCShareRTP
-import TestSupport
 import RTCShareWireFormat
+import TestSupport
 
 /// What somebody off the path can send: who forges source addresses, knows those of both ends and their user name
 /// fragments, and even has old datagrams of theirs, but no password and no key.

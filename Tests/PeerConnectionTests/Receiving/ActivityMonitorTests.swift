@@ -1,7 +1,7 @@
 @testable import RTCSharePeerConnection
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 @Suite("Paused or lost")
 struct ActivityMonitorTests {

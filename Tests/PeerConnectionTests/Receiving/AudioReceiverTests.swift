@@ -1,8 +1,8 @@
 @testable import RTCSharePeerConnection
 import RTCShareRTP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @Suite("Received sound")
 struct AudioReceiverTests {

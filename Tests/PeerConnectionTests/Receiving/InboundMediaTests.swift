@@ -1,9 +1,9 @@
 @testable import RTCSharePeerConnection
 import RTCShareRTP
 import RTCShareSDP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @Suite("A section that is received")
 struct InboundMediaTests {

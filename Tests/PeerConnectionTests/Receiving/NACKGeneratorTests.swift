@@ -1,7 +1,7 @@
 import RTCSharePeerConnection
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
 private func numbers(_ values: UInt16...) -> [SequenceNumber] { values.map { SequenceNumber($0) } }

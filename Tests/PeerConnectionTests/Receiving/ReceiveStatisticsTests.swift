@@ -1,7 +1,7 @@
 import RTCSharePeerConnection
 import RTCShareRTP
-import Testing
 import RTCShareWireFormat
+import Testing
 
 private func at(_ milliseconds: Double) -> Instant { Instant(nanoseconds: Int64(milliseconds * 1_000_000)) }
 private let source = SynchronizationSource(0x1234_5678)

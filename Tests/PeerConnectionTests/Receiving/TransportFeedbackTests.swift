@@ -1,9 +1,9 @@
 import RTCShareCongestionControl
 import RTCSharePeerConnection
 import RTCShareRTP
-import Testing
-import TestSupport
 import RTCShareWireFormat
+import TestSupport
+import Testing
 
 private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
 private let media = SynchronizationSource(1)

@@ -1,8 +1,8 @@
 @testable import RTCSharePeerConnection
 import RTCShareRTP
-import Testing
-import TestSupport
 import RTCShareWireFormat
+import TestSupport
+import Testing
 
 private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
 

@@ -1,9 +1,9 @@
 import RTCShareCongestionControl
 import RTCSharePeerConnection
 import RTCShareRTP
-import Testing
-import TestSupport
 import RTCShareWireFormat
+import TestSupport
+import Testing
 
 private let media = SynchronizationSource(0x1111)
 private let rtx = SynchronizationSource(0x2222)

@@ -1,8 +1,8 @@
 import RTCShareCongestionControl
 import RTCShareRTP
+import RTCShareWireFormat
 import TestSupport
 import Testing
-import RTCShareWireFormat
 
 @testable import RTCSharePeerConnection
 

@@ -2,6 +2,7 @@ import RTCShareMedia
 import Testing
 
 @testable import RTCShareVideoCoding
+import RTCShareWireFormat
 
 @Suite("QualityGovernor")
 struct QualityGovernorTests {
@@ -383,7 +384,7 @@ struct QualityGovernorTests {
         let full = PixelSize(width: 640, height: 360)
         let converter = VideoConverter()
         let encoder = try VP8Encoder(
-            configuration: .init(size: full, bitsPerSecond: 150_000, framesPerSecond: 15, hint: .motion))
+            configuration: .init(size: full, bitrate: .kilobitsPerSecond(150), framesPerSecond: 15, hint: .motion))
         let pictures = (1...5).map { TextPicture(size: full, seed: $0).i420 }
         var sizes: [PixelSize: [Int]] = [:]
         for index in 0..<90 {

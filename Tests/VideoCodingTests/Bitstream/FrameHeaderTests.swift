@@ -2,6 +2,7 @@ import RTCShareMedia
 import Testing
 
 @testable import RTCShareVideoCoding
+import RTCShareWireFormat
 
 @Suite("FrameHeader")
 struct FrameHeaderTests {
@@ -9,7 +10,7 @@ struct FrameHeaderTests {
     func layers(count: Int) throws {
         let size = PixelSize(width: 320, height: 240)
         let encoder = try VP8Encoder(
-            configuration: .init(size: size, bitsPerSecond: 500_000, temporalLayers: count))
+            configuration: .init(size: size, bitrate: .kilobitsPerSecond(500), temporalLayers: count))
         var text = TextPicture(size: size)
         let pictures = (0..<90).map { index in
             text.draw(0x5A_1234_55AA, x: index * 8 % 320, y: index / 40 * 16 + 100)

@@ -2,6 +2,7 @@ import RTCShareMedia
 import Testing
 
 @testable import RTCShareVideoCoding
+import RTCShareWireFormat
 
 /// An encoder that is given what changes at random, and looks for drift after each picture.
 private struct CheckedStream {
@@ -14,7 +15,7 @@ private struct CheckedStream {
 
     init(_ size: PixelSize, _ extent: DriftCheck.Extent, seed: UInt64) throws {
         encoder = try VP8Encoder(
-            configuration: .init(size: size, bitsPerSecond: 8_000_000), driftCheck: DriftCheck(extent))
+            configuration: .init(size: size, bitrate: .kilobitsPerSecond(8000)), driftCheck: DriftCheck(extent))
         standing = try StandingPicture(size: size)
         picture = ChangingPicture(size: size, seed: seed)
         numbers = SeededNumbers(seed)
@@ -173,7 +174,7 @@ struct DriftCheckTests {
     @Test("What is found ends in a key frame, an event and a count, and the next picture is no other frame")
     func outcome() throws {
         let monitor = Monitor(
-            EncoderThreadState(settings: .init(bitsPerSecond: 2_000_000, hint: .text), now: .zero))
+            EncoderThreadState(settings: .init(bitrate: .kilobitsPerSecond(2000), hint: .text), now: .zero))
         let drifts = Monitor(0)
         let frames = Monitor([EncodedVideoFrame]())
         var worker = EncoderThreadWorker(

@@ -2,6 +2,7 @@ import RTCShareMedia
 import Testing
 
 @testable import RTCShareVideoCoding
+import RTCShareWireFormat
 
 @Suite struct QuantizerControlTests {
     private static let rate = 3_000_000
@@ -110,7 +111,7 @@ import Testing
     @Test("A first key frame comes out about as large as was meant", arguments: [400_000, 1_000_000, 4_000_000])
     func firstKeyFrame(bitsPerSecond: Int) throws {
         let size = PixelSize(width: 640, height: 480)
-        var configuration = VP8Encoder.Configuration(size: size, bitsPerSecond: bitsPerSecond)
+        var configuration = VP8Encoder.Configuration(size: size, bitrate: .bitsPerSecond(bitsPerSecond))
         configuration.minimumQuantizer = 4
         configuration.maximumQuantizer = 63
         let text = TextPicture(size: size, seed: 8).i420

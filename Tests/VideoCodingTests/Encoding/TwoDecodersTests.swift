@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import RTCShareVideoCoding
+import RTCShareWireFormat
 
 /// A screen of windows, each of which shows some rows of a page of text in colours.
 private struct Windows {
@@ -151,7 +152,7 @@ struct TwoDecodersTests {
         var numbers = SeededNumbers(seed)
         var screen = Windows(size: size, seed: seed)
         var state = EncoderThreadState(
-            settings: .init(bitsPerSecond: 20_000_000, maximumSize: size, hint: .text), now: .zero)
+            settings: .init(bitrate: .kilobitsPerSecond(20000), maximumSize: size, hint: .text), now: .zero)
         var encoder = FrameEncoder()
         let (libvpx, ffmpeg) = (try VP8Decoder(), try FFmpegDecoder())
         var kinds: [Kind: Int] = [:]

@@ -1,6 +1,7 @@
 import RTCShareMedia
-import Testing
 @testable import RTCShareVideoCoding
+import RTCShareWireFormat
+import Testing
 
 extension VP8Encoder {
     /// Encodes the pictures, one each thirtieth of a second; nil where one was dropped.
@@ -25,7 +26,7 @@ struct VP8Tests {
     private func makeEncoder(
         _ change: (inout VP8Encoder.Configuration) -> Void = { _ in }
     ) throws -> VP8Encoder {
-        var configuration = VP8Encoder.Configuration(size: size, bitsPerSecond: 500_000)
+        var configuration = VP8Encoder.Configuration(size: size, bitrate: .kilobitsPerSecond(500))
         change(&configuration)
         return try VP8Encoder(configuration: configuration)
     }
@@ -36,7 +37,7 @@ struct VP8Tests {
         let still = TextPicture(size: size).i420
         let encoder = try makeEncoder {
             $0.size = size
-            $0.bitsPerSecond = 2_500_000
+            $0.bitrate = .kilobitsPerSecond(2500)
         }
         let decoder = try VP8Decoder()
         var bytes = 0
@@ -55,7 +56,7 @@ struct VP8Tests {
     func roundTrip(hint: ContentHint) throws {
         let encoder = try makeEncoder {
             $0.hint = hint
-            $0.bitsPerSecond = 1_000_000
+            $0.bitrate = .kilobitsPerSecond(1000)
         }
         let decoder = try VP8Decoder()
         let pictures = scrolling(20)
@@ -98,7 +99,7 @@ struct VP8Tests {
         var rates: [Int] = []
         for (round, bitsPerSecond) in [(1, 800_000), (2, 400_000)] {
             var configuration = encoder.configuration
-            configuration.bitsPerSecond = bitsPerSecond
+            configuration.bitrate = .bitsPerSecond(bitsPerSecond)
             configuration.hint = .text
             try encoder.reconfigure(configuration)
             let frames = try encoder.encode(Array(pictures[round * 60..<round * 60 + 60]), from: round * 60)
@@ -140,7 +141,7 @@ struct VP8Tests {
         #expect(throws: VideoCodingError.self) { _ = try encoder.encode(other, timestamp: .zero) }
         for change: (inout VP8Encoder.Configuration) -> Void in [
             { $0.size = PixelSize(width: 0, height: 10) }, { $0.size = PixelSize(width: 20_000, height: 10) },
-            { $0.bitsPerSecond = 0 }, { $0.framesPerSecond = 0 }, { $0.framesPerSecond = .nan },
+            { $0.bitrate = .zero }, { $0.framesPerSecond = 0 }, { $0.framesPerSecond = .nan },
             { $0.framesPerSecond = 0.0099 },
             { $0.temporalLayers = 4 }, { $0.minimumQuantizer = 60 }, { $0.speed = 3 },
         ] {
@@ -179,7 +180,7 @@ struct VP8Tests {
 
     @Test("Outside of what is said to have changed nothing changes")
     func changedRegions() throws {
-        let encoder = try makeEncoder { $0.bitsPerSecond = 3_000_000 }
+        let encoder = try makeEncoder { $0.bitrate = .kilobitsPerSecond(3000) }
         let decoder = try VP8Decoder()
         let (before, after) = (TextPicture(size: size, seed: 3), TextPicture(size: size, seed: 4))
         var last: PixelBuffer?
@@ -225,7 +226,7 @@ struct VP8Tests {
     func layerPattern(layers: Int) throws {
         let encoder = try makeEncoder {
             $0.temporalLayers = layers
-            $0.bitsPerSecond = 2_000_000
+            $0.bitrate = .kilobitsPerSecond(2000)
         }
         let picture = scrolling(1)[0]
         let frames = try encoder.encode(Array(repeating: picture, count: 8)).compactMap { $0 }
@@ -254,7 +255,7 @@ struct VP8Tests {
     func dropsLayers(layers: Int, kept: Int) throws {
         let encoder = try makeEncoder {
             $0.temporalLayers = layers
-            $0.bitsPerSecond = 1_000_000
+            $0.bitrate = .kilobitsPerSecond(1000)
         }
         let pictures = scrolling(48)
         let (whole, thinned) = (try VP8Decoder(), try VP8Decoder())
@@ -275,7 +276,7 @@ struct VP8Tests {
     func layerSync() throws {
         let encoder = try makeEncoder {
             $0.temporalLayers = 3
-            $0.bitsPerSecond = 1_000_000
+            $0.bitrate = .kilobitsPerSecond(1000)
         }
         let pictures = scrolling(32)
         let (whole, joining) = (try VP8Decoder(), try VP8Decoder())
@@ -369,7 +370,7 @@ struct VP8Tests {
     func picturesStay() throws {
         let pictures = scrolling(8)
         let decoder = try VP8Decoder()
-        let decoded = try makeEncoder { $0.bitsPerSecond = 2_000_000 }.encode(pictures).compactMap { frame in
+        let decoded = try makeEncoder { $0.bitrate = .kilobitsPerSecond(2000) }.encode(pictures).compactMap { frame in
             try frame.flatMap { try decoder.decode($0.data) }
         }
         for (one, other) in zip(decoded, pictures) { #expect(try StructuralSimilarity.luma(one, other) > 0.85) }

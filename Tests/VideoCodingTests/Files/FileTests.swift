@@ -3,6 +3,7 @@ import RTCShareMedia
 import Testing
 
 @testable import RTCShareVideoCoding
+import RTCShareWireFormat
 
 /// A directory that goes when the test ends.
 private final class Directory {
@@ -26,7 +27,7 @@ struct FileTests {
 
     private func encoded(_ count: Int, layers: Int = 1) throws -> [EncodedVideoFrame] {
         let encoder = try VP8Encoder(
-            configuration: .init(size: size, bitsPerSecond: 800_000, temporalLayers: layers))
+            configuration: .init(size: size, bitrate: .kilobitsPerSecond(800), temporalLayers: layers))
         let picture = TextPicture(size: size)
         return try encoder.encode((0..<count).map { picture.scrolled(by: $0).i420 }).compactMap { $0 }
     }

@@ -1,9 +1,10 @@
-import RTCShareCPNG
 import Foundation
+import RTCShareCPNG
 import RTCShareMedia
 import Testing
 
 @testable import RTCShareVideoCoding
+import RTCShareWireFormat
 
 /// A directory that goes when the test ends.
 private final class Directory {
@@ -199,7 +200,7 @@ struct SinkTests {
     func ivf() throws {
         let directory = try Directory()
         let sink = try IVFFileSink(
-            path: directory.path + "/a.ivf", settings: .init(bitsPerSecond: 2_000_000, framesPerSecond: 10))
+            path: directory.path + "/a.ivf", settings: .init(bitrate: .kilobitsPerSecond(2000), framesPerSecond: 10))
         let size = PixelSize(width: 160, height: 96)
         source.contentHint = .text
         source.add(sink)

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import RTCShareVideoCoding
+import RTCShareWireFormat
 
 @Suite("Patches")
 struct PatchTests {
@@ -19,7 +20,7 @@ struct PatchTests {
     func exact(width: Int, height: Int, seed: UInt64) throws {
         let size = PixelSize(width: width, height: height)
         var numbers = SeededNumbers(seed)
-        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 20_000_000))
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(20000)))
         let decoder = try VP8Decoder()
         let standing = try StandingPicture(size: size)
         var picture = ChangingPicture(size: size, seed: seed)
@@ -73,7 +74,7 @@ struct PatchTests {
     func letter() throws {
         let size = PixelSize(width: 640, height: 360)
         var text = TextPicture(size: size, seed: 7)
-        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 5_000_000))
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(5000)))
         let decoder = try VP8Decoder()
         let standing = try StandingPicture(size: size)
         var changed = MacroblockMap(size: size)

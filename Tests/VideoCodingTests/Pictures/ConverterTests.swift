@@ -1,6 +1,6 @@
 import RTCShareMedia
-import Testing
 import RTCShareVideoCoding
+import Testing
 
 private func plane(_ picture: any VideoFrameBuffer, _ index: Int) -> [[UInt8]] {
     picture.withPlanes { set in

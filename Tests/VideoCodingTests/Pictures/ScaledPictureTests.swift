@@ -2,6 +2,7 @@ import RTCShareMedia
 import Testing
 
 @testable import RTCShareVideoCoding
+import RTCShareWireFormat
 
 @Suite("ScaledPicture")
 struct ScaledPictureTests {
@@ -165,7 +166,7 @@ struct FrameEncoderScalingTests {
     private let from = PixelSize(width: 640, height: 480)
 
     private func order(_ change: (inout VideoEncoderThread.Settings) -> Void) -> EncodingOrder {
-        var settings = VideoEncoderThread.Settings(bitsPerSecond: 5_000_000, hint: .text)
+        var settings = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(5000), hint: .text)
         change(&settings)
         return EncoderThreadState(settings: settings, now: .zero).order(isNew: true)
     }

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import RTCShareVideoCoding
+import RTCShareWireFormat
 
 extension Scroll {
     /// One that can be said, of a part somewhere, with holes or without.
@@ -36,7 +37,7 @@ struct ScrollFrameTests {
     func exactness(width: Int, height: Int, threads: Int) throws {
         let size = PixelSize(width: width, height: height)
         var numbers = SeededNumbers(UInt64(width * 1000 + height))
-        var configuration = VP8Encoder.Configuration(size: size, bitsPerSecond: 1_000_000)
+        var configuration = VP8Encoder.Configuration(size: size, bitrate: .kilobitsPerSecond(1000))
         configuration.threads = threads
         let encoder = try VP8Encoder(configuration: configuration)
         let decoder = try VP8Decoder()
@@ -54,7 +55,7 @@ struct ScrollFrameTests {
                 picture.change(&numbers)
                 if Int.random(in: 0..<4, using: &numbers) == 0 {
                     configuration.speed = -Int.random(in: 1...12, using: &numbers)
-                    configuration.bitsPerSecond = Int.random(in: 200_000...3_000_000, using: &numbers)
+                    configuration.bitrate = .bitsPerSecond(Int.random(in: 200_000...3_000_000, using: &numbers))
                     try encoder.reconfigure(configuration)
                 }
                 let part = PixelRectangle(
@@ -85,7 +86,7 @@ struct ScrollFrameTests {
         let size = PixelSize(width: width, height: height)
         var numbers = SeededNumbers(UInt64(bitsPerSecond + width))
         let pages = (1...3).map { TextPage(width: width, height: height + 1000, seed: $0) }
-        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: bitsPerSecond))
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .bitsPerSecond(bitsPerSecond)))
         let decoder = try VP8Decoder()
         let signature = PictureSignature(size: size)
         var search = ScrollSearch()
@@ -126,7 +127,7 @@ struct ScrollFrameTests {
     @Test("A scroll after a frame that became the golden one goes on exactly too")
     func golden() throws {
         let size = PixelSize(width: 320, height: 240)
-        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 800_000))
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(800)))
         let decoder = try VP8Decoder()
         var text = TextPicture(size: size)
         var scroll = Scroll(size: size, rows: 37, moved: Array(repeating: 0, count: size.macroblocks))
@@ -153,7 +154,7 @@ struct ScrollFrameTests {
     @Test("A scroll is refused where the next picture can't build on it, or no vector says it")
     func refusals() throws {
         let size = PixelSize(width: 640, height: 640)
-        var configuration = VP8Encoder.Configuration(size: size, bitsPerSecond: 1_000_000)
+        var configuration = VP8Encoder.Configuration(size: size, bitrate: .kilobitsPerSecond(1000))
         let encoder = try VP8Encoder(configuration: configuration)
         func scroll(_ rows: Int, row: Int = 20, size: PixelSize = size) -> Scroll {
             var scroll = Scroll(size: size, rows: rows, moved: [])
@@ -196,7 +197,7 @@ struct ScrollFrameTests {
     @Test("While a blurred key frame becomes sharp a scroll is refused")
     func sharpening() throws {
         let size = PixelSize(width: 640, height: 480)
-        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 100_000, hint: .text))
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(100), hint: .text))
         let first = try #require(try encoder.encode([TextPicture(size: size).i420])[0])
         #expect(first.isUnfinished)
         let scroll = Scroll(size: size, rows: 0, moved: Array(repeating: 1, count: size.macroblocks))
@@ -211,7 +212,7 @@ struct ScrollFrameTests {
     @Test("Scroll frames take their place in the base layer, and are no key frames")
     func place() throws {
         let size = PixelSize(width: 320, height: 240)
-        let encoder = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 500_000))
+        let encoder = try VP8Encoder(configuration: .init(size: size, bitrate: .kilobitsPerSecond(500)))
         let first = try #require(try encoder.encode([TextPicture(size: size).i420])[0])
         var scroll = Scroll(size: size, rows: 5, moved: Array(repeating: 0, count: size.macroblocks))
         for index in 0..<200 { scroll.moved[index] = 1 }
@@ -228,7 +229,7 @@ struct ScrollFrameTests {
         let size = PixelSize(width: 1280, height: 720)
         let page = TextPage(width: 1280, height: 720 + 24 * rows)
         func run(scrolls: Bool) throws -> (byteCount: Int, similarity: Double) {
-            var configuration = VP8Encoder.Configuration(size: size, bitsPerSecond: 2_500_000)
+            var configuration = VP8Encoder.Configuration(size: size, bitrate: .kilobitsPerSecond(2500))
             configuration.hint = .text
             let encoder = try VP8Encoder(configuration: configuration)
             let decoder = try VP8Decoder()

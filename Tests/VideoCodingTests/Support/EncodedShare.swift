@@ -1,6 +1,7 @@
 import RTCShareMedia
 
 @testable import RTCShareVideoCoding
+import RTCShareWireFormat
 
 /// The thread's rule books with libvpx, in virtual time and without the thread: what a source shows, at 30 pictures a
 /// second, through a network that gives what it is told.
@@ -71,7 +72,7 @@ struct EncodedShare {
         _ hint: ContentHint, bitsPerSecond: Int, size: PixelSize, looks: Bool = false,
         picture: @escaping (Int) -> any VideoFrameBuffer
     ) throws {
-        state = EncoderThreadState(settings: .init(bitsPerSecond: bitsPerSecond, hint: hint), now: .zero)
+        state = EncoderThreadState(settings: .init(bitrate: .bitsPerSecond(bitsPerSecond), hint: hint), now: .zero)
         self.picture = picture
         self.size = size
         decoder = looks ? try VP8Decoder() : nil
@@ -126,7 +127,7 @@ struct EncodedShare {
             if index % 30 == 0 { seconds.append(Second()) }
             let arrival = Duration.seconds(1) * index / 30
             var settings = state.settings
-            settings.bitsPerSecond = rate(arrival)
+            settings.bitrate = .bitsPerSecond(rate(arrival))
             if settings != state.settings || index == 0 { state.apply(settings, now: arrival) }
             let frame = VideoFrame(
                 buffer: picture(index), timestamp: arrival,
@@ -170,7 +171,7 @@ struct EncodedShare {
         }
         if case .encoded(let frame) = outcome {
             if let decoder { seen = try decoder.decode(frame.data) }
-            let transfer = Duration.seconds(1) * (frame.data.count * 8) / order.settings.bitsPerSecond
+            let transfer = Duration.seconds(1) * (frame.data.count * 8) / Int(order.settings.bitrate.bitsPerSecond)
             frames.append(
                 Frame(
                     time: now, arrival: max(now, frames.last?.arrival ?? .zero) + transfer, byteCount: frame.data.count,

@@ -2,6 +2,7 @@ import RTCShareMedia
 import Testing
 
 @testable import RTCShareVideoCoding
+import RTCShareWireFormat
 
 /// What an encoder thread gave.
 private final class Frames: Sendable {
@@ -35,7 +36,7 @@ struct EncoderThreadModelTests {
     }
 
     private func start(_ change: (inout VideoEncoderThread.Settings) -> Void = { _ in }) throws -> VideoEncoderThread {
-        var settings = VideoEncoderThread.Settings(bitsPerSecond: 2_000_000, keyFrameInterval: .zero)
+        var settings = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(2000), keyFrameInterval: .zero)
         change(&settings)
         let frames = frames
         return try VideoEncoderThread(settings: settings, onFrame: { frames.take($0) })
@@ -208,7 +209,7 @@ struct EncoderThreadStateTests {
     @Test(
         "Muted, no action is due however long it lasts; unmuted, the newest frame is due at once, rest or limit or not")
     func mute() {
-        var state = EncoderThreadState(settings: .init(bitsPerSecond: 1000, framesPerSecond: 1), now: .zero)
+        var state = EncoderThreadState(settings: .init(bitrate: .kilobitsPerSecond(1), framesPerSecond: 1), now: .zero)
         _ = state.receive(frame(0), now: .zero)
         state.cadence.begin(new: true, now: .zero)
         state.count(encoded(100, isKeyFrame: true), isRepetition: false, fullSize: size, begin: .zero, end: .zero)
@@ -232,7 +233,7 @@ struct EncoderThreadStateTests {
         // A bitrate of 0 pauses all the same.
         state.muteDidChange(true, now: .milliseconds(705))
         var settings = state.settings
-        settings.bitsPerSecond = 0
+        settings.bitrate = .zero
         state.apply(settings, now: .milliseconds(706))
         state.muteDidChange(false, now: .milliseconds(707))
         #expect(state.cadence.action(now: .seconds(100)) == .wait(until: nil))
@@ -242,7 +243,7 @@ struct EncoderThreadStateTests {
         "While the queue is full no action is due however long it lasts; then the newest frame is, or what was asked for"
     )
     func fullQueue() {
-        var state = EncoderThreadState(settings: .init(bitsPerSecond: 1_000_000), now: .zero)
+        var state = EncoderThreadState(settings: .init(bitrate: .kilobitsPerSecond(1000)), now: .zero)
         _ = state.receive(frame(0), now: .zero)
         state.slot = nil
         state.cadence.begin(new: true, now: .zero)
@@ -258,7 +259,7 @@ struct EncoderThreadStateTests {
 
     @Test("The governor's frame rate is the cadence's, and a picture's share of the bits follows it down to a fifth")
     func governed() {
-        var state = EncoderThreadState(settings: .init(bitsPerSecond: 100_000, hint: .text), now: .zero)
+        var state = EncoderThreadState(settings: .init(bitrate: .kilobitsPerSecond(100), hint: .text), now: .zero)
         var now = Duration.zero
         var rates: Set<Double> = []
         while now < .seconds(120) {
@@ -293,11 +294,12 @@ struct EncoderThreadStateTests {
     @Test("A frame rate below what the encoder takes is the lowest that it takes", arguments: [0.001, 1e-300])
     func slowest(framesPerSecond: Double) throws {
         let state = EncoderThreadState(
-            settings: .init(bitsPerSecond: 100_000, framesPerSecond: framesPerSecond), now: .zero)
+            settings: .init(bitrate: .kilobitsPerSecond(100), framesPerSecond: framesPerSecond), now: .zero)
         for isNew in [true, false] {
             let rate = state.order(isNew: isNew).framesPerSecond
             #expect(rate == 0.01)
-            _ = try VP8Encoder(configuration: .init(size: size, bitsPerSecond: 100_000, framesPerSecond: rate))
+            _ = try VP8Encoder(
+                configuration: .init(size: size, bitrate: .kilobitsPerSecond(100), framesPerSecond: rate))
         }
     }
 
@@ -319,7 +321,7 @@ struct EncoderThreadStateTests {
 
     @Test("A picture that rests and is encoded at another size is sharpened anew")
     func sharpenedAfterResizing() {
-        var state = EncoderThreadState(settings: .init(bitsPerSecond: 1_000_000), now: .zero)
+        var state = EncoderThreadState(settings: .init(bitrate: .kilobitsPerSecond(1000)), now: .zero)
         _ = state.receive(frame(0), now: .zero)
         state.cadence.begin(new: true, now: .zero)
         state.count(encoded(10, isKeyFrame: true), isRepetition: false, fullSize: size, begin: .zero, end: .zero)
@@ -336,7 +338,7 @@ struct EncoderThreadStateTests {
 
     @Test("Motion's order is of the smaller size, and says the whole one too")
     func motion() {
-        var state = EncoderThreadState(settings: .init(bitsPerSecond: 100_000), now: .zero)
+        var state = EncoderThreadState(settings: .init(bitrate: .kilobitsPerSecond(100)), now: .zero)
         state.sourceHintDidChange(.motion, now: .zero)
         for index in 0..<70 {
             let now = Duration.milliseconds(index * 33)

@@ -4,6 +4,7 @@ import RTCShareMedia
 import Testing
 
 @testable import RTCShareVideoCoding
+import RTCShareWireFormat
 
 /// What an encoder thread gave, with a way to wait for it and a gate that holds the thread in its callback.
 private final class Output: Sendable {
@@ -69,7 +70,7 @@ struct VideoEncoderThreadTests {
     private func start(
         _ output: Output, _ change: (inout VideoEncoderThread.Settings) -> Void = { _ in }
     ) throws -> VideoEncoderThread {
-        var settings = VideoEncoderThread.Settings(bitsPerSecond: 1_000_000, keyFrameInterval: .zero)
+        var settings = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(1000), keyFrameInterval: .zero)
         change(&settings)
         return try VideoEncoderThread(
             settings: settings, onFrame: { output.take($0) }, onEvent: { output.take($0) })
@@ -142,7 +143,7 @@ struct VideoEncoderThreadTests {
     @Test("A picture that stays is sharpened without a new frame")
     func refines() throws {
         let output = Output()
-        let thread = try start(output) { $0.bitsPerSecond = 300_000 }
+        let thread = try start(output) { $0.bitrate = .kilobitsPerSecond(300) }
         thread.receive(frame(0))
         let frames = output.waitForFrames(12)
         thread.stop()
@@ -161,7 +162,7 @@ struct VideoEncoderThreadTests {
         let thread = try start(output)
         thread.receive(frame(0))
         _ = output.waitForFrames(1)
-        thread.update(bitsPerSecond: 200_000, framesPerSecond: 15, hint: .motion)
+        thread.update(bitrate: .kilobitsPerSecond(200), framesPerSecond: 15, hint: .motion)
         thread.receive(frame(10, seed: 2))
         let count = output.waitForFrames(3).count
         thread.update(maximumSize: PixelSize(width: 100, height: 100))
@@ -172,7 +173,7 @@ struct VideoEncoderThreadTests {
         let scaled = try #require(frames.first { $0.size != size })
         #expect(scaled.isKeyFrame && scaled.size == PixelSize(width: 100, height: 76))
         #expect(scaled.contentHint == .motion)
-        #expect(thread.settings.bitsPerSecond == 200_000)
+        #expect(thread.settings.bitrate == .kilobitsPerSecond(200))
     }
 
     @Test("A turn is carried by the frame, or done where that is asked for", arguments: [false, true])
@@ -235,7 +236,7 @@ struct VideoEncoderThreadTests {
         let held = Locked<VideoEncoderThread?>(nil)
         let done = Monitor(false)
         let thread = try VideoEncoderThread(
-            settings: .init(bitsPerSecond: 500_000),
+            settings: .init(bitrate: .kilobitsPerSecond(500)),
             onFrame: { _ in
                 let thread = held.withLock { $0.take() }
                 thread?.stop()
@@ -251,10 +252,10 @@ struct VideoEncoderThreadTests {
     @Test("A bitrate of zero pauses, and the newest frame follows when it ends")
     func pause() throws {
         let output = Output()
-        let thread = try start(output) { $0.bitsPerSecond = 0 }
+        let thread = try start(output) { $0.bitrate = .zero }
         for index in 0..<4 { thread.receive(frame(index)) }
         #expect(output.frames.isEmpty)
-        thread.update(bitsPerSecond: 500_000)
+        thread.update(bitrate: .kilobitsPerSecond(500))
         #expect(output.waitForFrames(1)[0].timestamp == .milliseconds(120))
         thread.stop()
         #expect(thread.statistics.framesDropped == 3)

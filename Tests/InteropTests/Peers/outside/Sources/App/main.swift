@@ -1,0 +1,71 @@
+import Foundation
+import Media
+import RTCShare
+import SDP
+
+// `App RTCSHARE SNAPSHOT`: shares a source of its own to `rtcshare view`, which keeps a picture of it.
+
+/// A source that rtcshare knows nothing of.
+final class StripeSource: BroadcastingVideoSource {
+    let broadcaster = VideoBroadcaster(contentHint: .detail)
+    private let stripes = Stripes()
+
+    func send(frame: Int, at time: Duration) {
+        let size = PixelSize(width: stripes.width, height: stripes.height)
+        let buffer = PixelBuffer(size: size, format: .i420) { planes, strides in
+            for row in 0..<size.height {
+                let line = UnsafeMutableRawBufferPointer(rebasing: planes[0][row * strides[0]..<(row + 1) * strides[0]])
+                line.initializeMemory(as: UInt8.self, repeating: stripes.brightness(row: row, frame: frame))
+            }
+            for plane in planes[1...] { plane.initializeMemory(as: UInt8.self, repeating: 128) }
+        }
+        broadcaster.send(VideoFrame(buffer: buffer, timestamp: time))
+    }
+}
+
+/// Hears of the share.
+final class Observer: ContentShareObserver {
+    func contentShareDidStart() { print("shared") }
+}
+
+/// What the viewer prints until it has written a whole answer.
+func view(_ offer: String, with rtcshare: String, snapshot: String) throws -> (Process, answer: String) {
+    let viewer = Process()
+    viewer.executableURL = URL(fileURLWithPath: rtcshare)
+    viewer.arguments = ["view", "--offer", "-", "--bind", "127.0.0.1", "--snapshot", snapshot, "--duration", "3"]
+    let (input, output) = (Pipe(), Pipe())
+    (viewer.standardInput, viewer.standardOutput) = (input, output)
+    try viewer.run()
+    input.fileHandleForWriting.write(Data(offer.utf8))
+    try input.fileHandleForWriting.close()
+    let answer = output.fileHandleForReading.readDataToEndOfFile()
+    return (viewer, String(decoding: answer, as: UTF8.self))
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count == 3 else { exit(64) }
+var configuration = Connection.Configuration()
+configuration.addresses = [IPAddress("127.0.0.1")].compactMap { $0 }
+configuration.maxBitrate = .kilobitsPerSecond(1500)
+let session = try await AttendeeSession.offering(as: AttendeeID("outside"), configuration: configuration)
+let observer = Observer()
+session.contentShare.add(observer: observer)
+let offer = try await session.connection.makeOffer()
+print("media offered: \(SDP.SessionDescription(text: offer.description).mediaCount)")
+
+let source = StripeSource()
+try await session.contentShare.start(
+    source: source, configuration: LocalVideoConfiguration(maxBitrate: .kilobitsPerSecond(1000), maxFramerate: 15))
+let (viewer, answer) = try view(offer.description, with: arguments[1], snapshot: arguments[2])
+try await session.connection.accept(answer: RTCShare.SessionDescription.parse(answer), to: offer)
+let start = ContinuousClock.now
+var frame = 0
+while viewer.isRunning {
+    source.send(frame: frame, at: ContinuousClock.now - start)
+    frame += 1
+    try await Task.sleep(for: .milliseconds(66))
+}
+let sent = await session.statistics().first { $0.type == .outboundRTP }?.integer("framesSent") ?? 0
+print("frames sent: \(sent > 0 ? "some" : "none"); the viewer ended with \(viewer.terminationStatus)")
+await session.leave()
+exit(viewer.terminationStatus)
