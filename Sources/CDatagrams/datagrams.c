@@ -118,10 +118,10 @@ int readiness_wait(int readiness, uint64_t *tokens, unsigned count, int millisec
     return ready;
 }
 
-int processor_pin(unsigned processor) {
+int processor_pin(unsigned first, unsigned count) {
     cpu_set_t set;
     CPU_ZERO(&set);
-    CPU_SET(processor, &set);
+    for (unsigned processor = first; processor < first + count; processor++) CPU_SET(processor, &set);
     // Each thread has an affinity of its own; those to come inherit their beginner's.
     DIR *threads = opendir("/proc/self/task");
     if (threads == NULL) return sched_setaffinity(0, sizeof(set), &set);

@@ -1,6 +1,6 @@
 internal import NIOCore
-package import NIOPosix
-package import RTCShareWireFormat
+public import NIOPosix
+public import RTCShareWireFormat
 internal import Synchronization
 
 /// A shared port on each of several event loops, for rooms that are more than one processor carries.
@@ -9,9 +9,9 @@ internal import Synchronization
 /// connection name its loop's port. With one port for all loops it would be the kernel that chooses among them, by a hash
 /// of the addresses, which knows nothing of user name fragments. ``Connection/send(_:to:)-(PacketizedFrame,_)`` visits
 /// each loop once, all at the same time.
-package final class SharedPorts: Sendable {
+public final class SharedPorts: Sendable {
     /// One a loop.
-    package let ports: [SharedPort]
+    public let ports: [SharedPort]
     private let turn = Atomic(0)
 
     /// Opens a port the system picks on each of `count` event loops of `eventLoopGroup`, of which SwiftNIO's for the whole
@@ -19,7 +19,7 @@ package final class SharedPorts: Sendable {
     /// ``SharedPort/init(addresses:port:eventLoopGroup:)`` would open one at.
     ///
     /// - Parameter count: how many; nil for one an event loop, which more than that is held to.
-    package init(
+    public init(
         addresses: [IPAddress] = [], count: Int? = nil, eventLoopGroup: MultiThreadedEventLoopGroup = .singleton
     ) async throws {
         let loops = Array(eventLoopGroup.makeIterator())
@@ -36,13 +36,13 @@ package final class SharedPorts: Sendable {
     }
 
     /// The port for the next connection's ``Connection/Configuration/sharedPort``: each in its turn.
-    package func next() -> SharedPort {
+    public func next() -> SharedPort {
         let turn = turn.wrappingAdd(1, ordering: .relaxed).oldValue
         return ports[Int(UInt(bitPattern: turn) % UInt(ports.count))]
     }
 
     /// Closes all of them.
-    package func close() async {
+    public func close() async {
         for port in ports { await port.close() }
     }
 }

@@ -268,4 +268,25 @@ struct SharingRoomTests {
         #expect(try ShareDestination("main") == .main)
         #expect(throws: SharingRoomError.nowhere) { try RoomMembership(onlySubgroups: []) }
     }
+
+    @Test("Viewers of a room with shared ports share those of its event loops, each in its turn")
+    func sharedPorts() async throws {
+        let ports = try await SharedPorts(addresses: Pair.configuration.addresses, count: 2)
+        let room = try SharingRoom(owner: AttendeeID("alice"), ports: ports)
+        var addresses: [[TransportAddress]] = []
+        for _ in 0..<4 {
+            let viewer = try await room.addViewer()
+            addresses.append(await viewer.session.connection.localAddresses)
+        }
+        #expect(addresses[0] == addresses[2] && addresses[1] == addresses[3])
+        #expect((addresses[0] == addresses[1]) == (ports.ports.count == 1), "one a processor")
+        // A viewer with a port of its own has that.
+        var own = Pair.configuration
+        own.sharedPort = try await SharedPort(addresses: own.addresses)
+        let apart = try await room.addViewer(configuration: own)
+        #expect(await !addresses.contains(apart.session.connection.localAddresses))
+        await room.end()
+        await ports.close()
+        await own.sharedPort?.close()
+    }
 }

@@ -60,5 +60,6 @@ int readiness_forget(int readiness, int descriptor);
 /// Writes the tokens of those that have something to read; how many.
 int readiness_wait(int readiness, uint64_t *tokens, unsigned count, int milliseconds);
 
-/// Keeps all threads of this process, and those that they begin, on one processor; 0 where that was possible.
-int processor_pin(unsigned processor);
+/// Keeps all threads of this process, and those that they begin, on `count` processors from `first` on; 0 where that was
+/// possible.
+int processor_pin(unsigned first, unsigned count);

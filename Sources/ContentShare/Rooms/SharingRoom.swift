@@ -19,6 +19,8 @@ public actor SharingRoom {
     public private(set) var destination = ShareDestination.main
     /// The subgroups that the owner has joined.
     public private(set) var subgroups: Set<Subgroup> = []
+    /// Where the viewers' connections live that have no port of their own.
+    private let ports: SharedPorts?
     private var members: [Int: RoomViewer] = [:]
     private var viewersSoFar = 0
     private var changes = 0
@@ -27,10 +29,12 @@ public actor SharingRoom {
     /// The viewers that a room has at most.
     public static let maximumViewers = 1000
 
-    /// A room without viewers, of which the owner is in the main room.
-    public init(owner: AttendeeID) throws(AttendeeIDError) {
+    /// A room without viewers, of which the owner is in the main room. Viewers whose configuration names no port share
+    /// those of `ports`, each event loop's in its turn, where there are any; the program closes them when the room has ended.
+    public init(owner: AttendeeID, ports: SharedPorts? = nil) throws(AttendeeIDError) {
         guard owner.modality == .attendee else { throw .content(owner.rawValue) }
         self.owner = owner
+        self.ports = ports
         contentShare = try ContentShareController(attendee: owner)
     }
 
@@ -45,6 +49,8 @@ public actor SharingRoom {
         membership: RoomMembership = RoomMembership()
     ) async throws -> RoomViewer {
         let identity = try LocalIdentity(media: SharedMedia.kinds(media, of: owner))
+        var configuration = configuration
+        if configuration.sharedPort == nil, configuration.port == 0 { configuration.sharedPort = ports?.next() }
         let connection = try await Connection(as: .offerer, identity: identity, configuration: configuration)
         do {
             return try await addViewer(on: connection, membership: membership)

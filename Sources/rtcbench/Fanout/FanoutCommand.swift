@@ -7,16 +7,17 @@ internal import RTCShareWireFormat
 struct FanoutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fanout",
-        abstract: "Share to rooms of more and more viewers, over real sockets, on one processor.",
+        abstract: "Share to rooms of more and more viewers, over real sockets, on one processor or several.",
         discussion: """
             One stream of frames goes to every viewer over a connection of its own, with everything real: ICE, DTLS, \
             SRTP, pacing, congestion control with feedback ten times a second, reports each second, consent. All \
-            connections share one UDP port. The viewers are played by another process on another processor: each has \
-            a socket of its own, connects, counts what comes and answers as viewers do; some decrypt all of it and time \
-            frames from their being handed on to the last packet's arrival.
+            connections of an event loop share one UDP port. The viewers are played by another process on another \
+            processor: each has a socket of its own, connects, counts what comes and answers as viewers do; some decrypt \
+            all of it and time frames from their being handed on to the last packet's arrival.
 
-            The sending process keeps to one processor. Its cost is its processor time, all threads and the kernel's \
-            part included: on the loopback interface that has in it what the kernel does to deliver a packet.
+            The sending process keeps to one processor, or to as many as --processors says, with an event loop for each. \
+            Its cost is its processor time, all threads and the kernel's part included: on the loopback interface that \
+            has in it what the kernel does to deliver a packet.
 
             Frames are withheld from a connection that says that its queue is full, as where the processor is too slow for \
             the room; their share is told.
@@ -40,6 +41,9 @@ struct FanoutCommand: AsyncParsableCommand {
     @Option(help: "Seconds that each room is measured for.")
     var seconds = 8.0
 
+    @Option(help: "Processors that the sending process keeps to.")
+    var processors = 1
+
     @Option(help: "Where randomness begins: the sizes of frames.")
     var seed: UInt64 = 1
 
@@ -52,14 +56,17 @@ struct FanoutCommand: AsyncParsableCommand {
         guard !rooms.isEmpty, rooms.allSatisfy({ $0 > 0 }), rooms == rooms.sorted() else {
             throw ValidationError("give rising numbers of viewers, such as 10,100,500,1500")
         }
+        guard (1...Machine.processorCount).contains(processors) else {
+            throw ValidationError("this machine has \(Machine.processorCount) processors")
+        }
         guard bitrate > 0, seconds >= 1 else { throw ValidationError("give a bitrate and at least one second") }
     }
 
     func run() async throws {
         Machine.raiseFileLimit()
         let crowd = try CrowdProcess(processor: Machine.processorCount - 1)
-        Machine.pin(to: 0)
-        let room = try await FanoutRoom(crowd: crowd, kilobitsPerSecond: bitrate)
+        Machine.pin(to: 0..<processors)
+        let room = try await FanoutRoom(crowd: crowd, kilobitsPerSecond: bitrate, eventLoops: processors)
         var frames = FanoutFrames(kilobitsPerSecond: bitrate, seed: seed)
         var stages: [FanoutReport.Stage] = []
         for count in rooms {
@@ -158,7 +165,7 @@ struct FanoutViewersCommand: ParsableCommand {
 
     func run() throws {
         Machine.raiseFileLimit()
-        Machine.pin(to: processor)
+        Machine.pin(to: processor..<processor + 1)
         try Crowd().run()
     }
 }

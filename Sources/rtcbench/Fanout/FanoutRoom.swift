@@ -7,14 +7,14 @@ internal import RTCShareSDP
 internal import RTCShareWireFormat
 internal import Synchronization
 
-/// Whoever shares to a room: a connection a viewer, all on one port.
+/// Whoever shares to a room: a connection a viewer, all on one port, or on one of each event loop.
 final class FanoutRoom {
     private(set) var connections: [Connection] = []
     private var senders: [RTPSender] = []
     /// All connections, as pictures are sent to them.
     private var everybody: [(connection: Connection, media: Int)] = []
     private(set) var ports: [UInt16] = []
-    private let port: SharedPort
+    private let sharedPorts: SharedPorts
     private let crowd: CrowdProcess
     private let kilobitsPerSecond: Int
     private let maximumKilobitsPerSecond: Int
@@ -43,11 +43,11 @@ final class FanoutRoom {
         }
     }
 
-    init(crowd: CrowdProcess, kilobitsPerSecond: Int) async throws {
+    init(crowd: CrowdProcess, kilobitsPerSecond: Int, eventLoops: Int) async throws {
         self.crowd = crowd
         self.kilobitsPerSecond = kilobitsPerSecond
         maximumKilobitsPerSecond = max(2500, 2 * kilobitsPerSecond)
-        port = try await SharedPort(addresses: [.v4(0x7F00_0001)])
+        sharedPorts = try await SharedPorts(addresses: [.v4(0x7F00_0001)], count: eventLoops)
     }
 
     /// Connects viewers until there are so many. As in a room that fills, each is sent a key frame when it comes, and the
@@ -68,7 +68,7 @@ final class FanoutRoom {
             var random = SystemRandomNumberGenerator()
             var configuration = Connection.Configuration()
             configuration.releasesHandshake = true
-            configuration.sharedPort = port
+            configuration.sharedPort = sharedPorts.next()
             configuration.maxBitrate = .kilobitsPerSecond(maximumKilobitsPerSecond)
             let kind = LocalIdentity.MediaKind.video(streamID: "bench#content", isContent: true)
             let connection = try await Connection(
@@ -138,6 +138,6 @@ final class FanoutRoom {
 
     func close() async {
         for connection in connections { await connection.close() }
-        await port.close()
+        await sharedPorts.close()
     }
 }

@@ -28,9 +28,9 @@ enum Machine {
     /// How many processors there are.
     static var processorCount: Int { sysconf(Int32(_SC_NPROCESSORS_ONLN)) }
 
-    /// Keeps this process, with the threads that it begins from now on, on one processor.
-    static func pin(to processor: Int) {
-        processor_pin(UInt32(clamping: processor))
+    /// Keeps this process, with the threads that it begins from now on, on these processors.
+    static func pin(to processors: Range<Int>) {
+        processor_pin(UInt32(clamping: processors.lowerBound), UInt32(clamping: processors.count))
     }
 
     /// Lets this process open as many sockets as the system allows it.
