@@ -1,3 +1,4 @@
+import RTCShareLocks
 import RTCShareMedia
 import Testing
 
@@ -249,5 +250,29 @@ private final class UncheckedSource: VideoSource {
     /// Used on the test's thread alone.
     private final class SinkList: @unchecked Sendable {
         var list: [any VideoSink] = []
+    }
+
+    /// Counts how often its planes were looked at.
+    private final class WatchedBuffer: VideoFrameBuffer {
+        let size = PixelSize(width: 16, height: 16)
+        let format = PixelFormat.bgra
+        let looks = Locked(0)
+
+        func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
+            looks.withLock { $0 += 1 }
+            return try [UInt8](repeating: 0, count: 1024).withUnsafeBytes {
+                try body(PlaneSet(planes: [$0], strides: [64]))
+            }
+        }
+    }
+
+    @Test("A frame is looked at once, where it comes in, however many tracks and lists of sinks it passes")
+    func validatedOnce() {
+        let source = CustomVideoSource()
+        let track = VideoTrack(id: "outer", source: VideoTrack(id: "inner", source: source))
+        let (log, buffer) = (FrameLog(), WatchedBuffer())
+        track.add(log)
+        for number in 0..<3 { source.capture(VideoFrame(buffer: buffer, timestamp: .milliseconds(number * 33))) }
+        #expect(log.frames.count == 3 && buffer.looks.withLock { $0 } == 3)
     }
 }

@@ -33,15 +33,16 @@ struct CroppedBuffer: VideoFrameBuffer {
 extension VideoFrame {
     /// The part of this frame inside `rectangle`, wanted at `outputSize`; nothing is copied.
     func cropped(to rectangle: PixelRectangle, outputSize: PixelSize) -> VideoFrame {
-        guard rectangle.size != size else {
-            return VideoFrame(
-                buffer: buffer, timestamp: timestamp, rotation: rotation, damage: damage, outputSize: outputSize)
-        }
+        guard rectangle.size != size || outputSize != self.outputSize else { return self }
+        var frame = self
+        // It is another one, to be looked at as such.
+        frame.isValidated = false
+        frame.outputSize = outputSize
+        guard rectangle.size != size else { return frame }
         let rectangle = PixelRectangle(x: rectangle.x & ~1, y: rectangle.y & ~1, size: rectangle.size)
-        let buffer = CroppedBuffer(buffer, rectangle)
-        return VideoFrame(
-            buffer: buffer, timestamp: timestamp, rotation: rotation,
-            damage: damage?.compactMap { $0.intersection(rectangle)?.moved(by: rectangle) }, outputSize: outputSize)
+        frame.buffer = CroppedBuffer(buffer, rectangle)
+        frame.damage = damage?.compactMap { $0.intersection(rectangle)?.moved(by: rectangle) }
+        return frame
     }
 }
 

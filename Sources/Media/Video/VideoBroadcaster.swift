@@ -67,8 +67,9 @@ public final class VideoBroadcaster: Sendable {
 
     /// Gives a frame to every sink, if it can be used.
     public func send(_ frame: VideoFrame) {
+        let valid: VideoFrame
         do throws(VideoFrameError) {
-            try frame.validate()
+            valid = try frame.validated()
         } catch {
             state.withLock {
                 $0.framesRefused += 1
@@ -81,7 +82,7 @@ public final class VideoBroadcaster: Sendable {
             defer { state.damageIsUnknown = false }
             return state.damageIsUnknown
         }
-        let frame = damageIsUnknown ? frame.withDamage(nil) : frame
+        let frame = damageIsUnknown ? valid.withDamage(nil) : valid
         sinks.forEach { $0.receive(frame) }
     }
 

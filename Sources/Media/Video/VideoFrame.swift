@@ -1,16 +1,18 @@
 /// A picture at an instant, with what a sender needs to know of it.
 public struct VideoFrame: Sendable {
     /// The pixels. Nobody changes them once a frame holds them.
-    public let buffer: any VideoFrameBuffer
+    public internal(set) var buffer: any VideoFrameBuffer
     /// When the picture was taken, since the start of the monotonic clock (`CLOCK_MONOTONIC`).
     public let timestamp: Duration
     /// How far the picture must be turned clockwise to stand upright.
     public let rotation: VideoRotation
     /// What differs from the frame before, in pixels of `buffer`; nil where the source can't tell, empty where nothing.
-    public let damage: [PixelRectangle]?
+    public internal(set) var damage: [PixelRectangle]?
     /// The size that the picture is wanted at, before rotation: what ``VideoFormatAdapter`` made of a request. Whoever
     /// encodes or writes the picture scales it once, where it converts it anyway.
-    public let outputSize: PixelSize
+    public internal(set) var outputSize: PixelSize
+    /// Whether the buffer was seen to hold what it promises: that is looked at once, where the frame comes in.
+    var isValidated = false
 
     /// A picture taken at `timestamp`, wanted at the size that it has where nothing else is said.
     public init(
@@ -37,6 +39,15 @@ public struct VideoFrame: Sendable {
 
     /// Width and height in pixels, before rotation.
     public var size: PixelSize { buffer.size }
+
+    /// The frame, known to hold what it promises.
+    func validated() throws(VideoFrameError) -> VideoFrame {
+        guard !isValidated else { return self }
+        try validate()
+        var frame = self
+        frame.isValidated = true
+        return frame
+    }
 }
 
 /// A clockwise turn, in degrees.

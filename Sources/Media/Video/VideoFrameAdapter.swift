@@ -21,7 +21,7 @@ struct VideoFrameAdapter: Sendable {
 
     /// What becomes of a frame; nil where it is left out. What can't be used passes, to be refused further on.
     mutating func adapt(_ frame: VideoFrame) -> VideoFrame? {
-        guard (try? frame.validate()) != nil else {
+        guard let frame = try? frame.validated() else {
             ledger.invalidate()
             return frame
         }
@@ -83,7 +83,8 @@ extension VideoFrame {
 
     /// The same frame with other damage.
     func withDamage(_ damage: [PixelRectangle]?) -> VideoFrame {
-        VideoFrame(
-            buffer: buffer, timestamp: timestamp, rotation: rotation, damage: damage, outputSize: outputSize)
+        var frame = self
+        frame.damage = damage
+        return frame
     }
 }

@@ -150,8 +150,8 @@ public final class VideoTrack: VideoSource {
         }
         guard let adapted = adapter.withLock({ $0.adapt(frame) }) else { return }
         // What can't be used is refused as it is: there is no black of such a size.
-        let isUsable = (try? adapted.validate()) != nil
-        broadcaster.send(isEnabled || !isUsable ? adapted : blackened(adapted))
+        let usable = try? adapted.validated()
+        broadcaster.send(isEnabled ? usable ?? adapted : usable.map(blackened) ?? adapted)
     }
 
     /// Black of the frame's shape; the first shows a change, those after it none.
