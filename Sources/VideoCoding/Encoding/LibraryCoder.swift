@@ -4,12 +4,13 @@ internal import RTCShareWireFormat
 /// Has libvpx code pictures, and chooses what it is told of each: how coarse, which macroblocks, and whether it is blurred
 /// first.
 struct LibraryCoder {
-    typealias Packet = (data: [UInt8], isKeyFrame: Bool)
+    /// What libvpx made of a picture; `isChange`: of what changed in it, and not to have what rests sharper.
+    typealias Packet = (data: [UInt8], isKeyFrame: Bool, isChange: Bool)
 
     /// What is made now.
     private(set) var configuration: VP8Encoder.Configuration
     private(set) var context: EncoderContext
-    /// How many bits are there for a picture, and what it takes.
+    /// What pictures take.
     private var control = QuantizerControl()
     /// What was blurred and is not sharp yet.
     private(set) var sharpening: PictureSharpening?
@@ -50,18 +51,6 @@ struct LibraryCoder {
         configuration = new
     }
 
-    /// Time passes to that of a picture, which was held for `wait`.
-    mutating func pass(to timestamp: Duration, wait: Duration) {
-        control.pass(
-            to: timestamp, wait: wait, bitsPerSecond: Int(configuration.bitrate.bitsPerSecond),
-            burst: Int(configuration.burstRate.bitsPerSecond))
-    }
-
-    /// Others took bits of the stream.
-    mutating func spend(_ bits: Int) {
-        control.spend(bits)
-    }
-
     /// What was blurred stays so: a key frame comes.
     mutating func forgetSharpening() {
         sharpening = nil
@@ -89,7 +78,6 @@ struct LibraryCoder {
         {
             // Nobody gets it: it is made once more, by what is known of it now. Presentation times have to grow; one tick is
             // no time.
-            control.spend(-packet.data.count * 8)
             attempt = try attemptKeyFrame(of: picture)
             packet = try encode(attempt, time: (time.ticks + 1, time.duration), flags: flags) ?? packet
         }
@@ -111,7 +99,15 @@ struct LibraryCoder {
         try context.use(configuration, quantizer: quantizer)
         guard let packet = try context.encode(picture, time: time, flags: flags) else { return nil }
         control.took(packet.data.count * 8, for: content, quantizer: try lastQuantizer())
-        return packet
+        return (packet.data, packet.isKeyFrame, true)
+    }
+
+    /// Has libvpx code what rests a little finer.
+    private func sharpen(
+        _ picture: any PixelPlanes, time: (ticks: Int, duration: Int), flags: Int
+    ) throws(VideoCodingError) -> Packet? {
+        guard let packet = try context.encode(picture, time: time, flags: flags) else { return nil }
+        return (packet.data, packet.isKeyFrame, false)
     }
 
     /// 0 to 63.
@@ -170,11 +166,11 @@ struct LibraryCoder {
     // MARK: Frames between them
 
     /// A frame that builds on those before it: a part of a picture that is being sharpened, or what changed, as fine as
-    /// there are bits for it, or, where nothing did, all of it a little finer. `weight` is its share beside the mean of all
+    /// the ledger has bits for it, or, where nothing did, all of it a little finer. `weight` is its share beside the mean of all
     /// frames.
     mutating func encodeInterFrame(
         of picture: any PixelPlanes, changed: MacroblockMap?, quality: CodedQuality, weight: Double,
-        timestamp: Duration, time: (ticks: Int, duration: Int), flags: Int
+        ledger: BitLedger, timestamp: Duration, time: (ticks: Int, duration: Int), flags: Int
     ) throws(VideoCodingError) -> Packet? {
         let rests = changed?.isEmpty == true
         let isNewPage = !rests && lastChangeAt.map { timestamp - $0 >= Self.pageTime } ?? false
@@ -186,7 +182,7 @@ struct LibraryCoder {
                 configuration, quantizer: part.quantizer,
                 speed: PictureSharpening.speed(bitsPerSecond: Int(configuration.bitrate.bitsPerSecond)))
             try context.use(part.map)
-            return try context.encode(picture, time: time, flags: flags)
+            return try sharpen(picture, time: time, flags: flags)
         }
         sharpening = nil
         let isWhole = configuration.temporalLayers > 1
@@ -196,12 +192,12 @@ struct LibraryCoder {
         let last = try lastQuantizer()
         guard !rests else {
             try context.use(configuration, quantizer: QuantizerControl.finer(than: last, in: range))
-            return try context.encode(picture, time: time, flags: flags)
+            return try sharpen(picture, time: time, flags: flags)
         }
         let content = QuantizerControl.Picture(
             kind: isNewPage ? .page : .following, activity: try PictureActivity.sum(of: picture, in: map))
         let share = bits(.seconds(1 / configuration.framesPerSecond)) * weight
-        let allowance = control.allowance(share: share, for: content.kind)
+        let allowance = control.allowance(share: share, for: content.kind, from: ledger)
         if isNewPage, canBlur, let map,
             control.bits(content, at: range.upperBound) > max(bits(Self.longestPicture), allowance)
         {

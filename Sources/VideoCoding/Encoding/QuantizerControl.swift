@@ -8,18 +8,9 @@ internal import Glibc
 /// hit well without a try, and what follows is learnt from what came before. libvpx's own control goes by the number of
 /// macroblocks, and has to see a page of text come out several times too large before it knows.
 ///
-/// Bits that no change used are kept for the next: a quarter of a second's worth, and up to a second's where the path was
-/// seen to carry these at once. What sharpens a picture that rests takes what is left, and leaves these alone. Those that
-/// were too many are saved by what follows.
+/// How many bits are there the ``BitLedger`` says. Those that no change used are for the next; those that were too many are
+/// saved by what follows.
 struct QuantizerControl {
-    /// The most bits that are kept, in time at the bitrate.
-    static let longestCredit = Duration.milliseconds(250)
-    /// The same where they leave within ``burst``.
-    static let longestBurstCredit = Duration.seconds(1)
-    /// How long a page that is new may be on its way.
-    static let burst = Duration.milliseconds(60)
-    /// The most that are owed: more is not paid by coarser pictures but by fewer (``BitBudget``).
-    static let longestDebt = Duration.milliseconds(250)
     /// What is known of a first picture.
     private static let usualComplexity = 150.0
     /// No picture is taken for simpler or harder than this.
@@ -55,29 +46,12 @@ struct QuantizerControl {
 
     private var complexity = Dictionary(
         uniqueKeysWithValues: Picture.Kind.allCases.map { ($0, Self.usualComplexity) })
-    /// Bits that are there, below 0 those owed.
-    private var credit = 0.0
-    /// Of these, the most that are kept for any picture.
-    private var usualCredit = 0.0
-    private var last: Duration?
-
-    /// A picture of this time is due. Bits have come together since the one before; but in the time that it was held, `wait`,
-    /// to pay for what was made before, they did only that.
-    mutating func pass(to timestamp: Duration, wait: Duration, bitsPerSecond: Int, burst: Int) {
-        let elapsed = last.map { max(timestamp - $0, .zero) } ?? .zero
-        last = timestamp
-        func bits(_ time: Duration) -> Double { Double(bitsPerSecond) * (time / .seconds(1)) }
-        let most = max(credit, 0) + bits(max(elapsed - wait, .zero))
-        let atOnce = min(Double(burst) * (Self.burst / .seconds(1)), bits(Self.longestBurstCredit))
-        usualCredit = bits(Self.longestCredit)
-        credit = min(credit + bits(elapsed), most, max(usualCredit, atOnce))
-        credit = max(credit, -bits(Self.longestDebt))
-    }
 
     /// Bits for the next picture, of which `share` is its own: all that are there, and where these are fewer, nearly its
     /// share. What leaves in a burst is for pages: the first pictures of a film would be far finer than those that follow.
-    func allowance(share: Double, for kind: Picture.Kind) -> Double {
-        guard credit < share else { return kind == .following ? min(credit, max(usualCredit, share)) : credit }
+    func allowance(share: Double, for kind: Picture.Kind, from ledger: BitLedger) -> Double {
+        let credit = ledger.credit
+        guard credit < share else { return kind == .following ? min(credit, max(ledger.usualCredit, share)) : credit }
         return max(share + (credit - share) * Self.saving, share * Self.leastShare)
     }
 
@@ -98,7 +72,6 @@ struct QuantizerControl {
 
     /// The picture took so many bits.
     mutating func took(_ bits: Int, for picture: Picture, quantizer: Int) {
-        spend(bits)
         let expected = picture.activity * Self.factor(of: quantizer)
         guard expected > 0 else { return }
         let known = complexity[picture.kind, default: Self.usualComplexity]
@@ -106,11 +79,6 @@ struct QuantizerControl {
         complexity[picture.kind] = min(
             max(known * max(change, Self.mostSimplification), Self.complexities.lowerBound),
             Self.complexities.upperBound)
-    }
-
-    /// A frame took so many bits that says nothing of others.
-    mutating func spend(_ bits: Int) {
-        credit -= Double(bits)
     }
 
     private static func factor(of quantizer: Int) -> Double {

@@ -35,6 +35,8 @@ package final class VP8Encoder {
     var quality: CodedQuality
     /// What viewers have, as we take it.
     private(set) var model: DecoderModel
+    /// What it may make, and made.
+    var ledger = BitLedger()
     var driftCheck: DriftCheck
     private(set) var keyFrameIsDue = true
     /// Whether what came last was a scroll.
@@ -83,12 +85,22 @@ package final class VP8Encoder {
     /// The first picture is a key frame, and after it those for which `asKeyFrame` asks, and one where the size
     /// changed: none else. `changed` says where it differs from the one before: that is coded; all else is not looked at and
     /// stays as it is. Where little or nothing changed, what is coarse still is made finer, and where all is fine, next to
-    /// nothing is coded. `nil` is everywhere. Key frames, and streams of several temporal layers, code everything. `wait`
-    /// is how long the picture was held to pay for what was made before.
+    /// nothing is coded. `nil` is everywhere. Key frames, and streams of several temporal layers, code everything.
     package func encode(
         _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation = .upright,
-        asKeyFrame: Bool = false, changed: MacroblockMap? = nil, wait: Duration = .zero
+        asKeyFrame: Bool = false, changed: MacroblockMap? = nil
     ) throws(VideoCodingError) -> Outcome {
+        ledger.setRates(configuration.bitrate, burst: configuration.burstRate, now: timestamp)
+        return try encode(
+            picture, timestamp: timestamp, rotation: rotation, asKeyFrame: asKeyFrame, changed: changed, ledger: ledger)
+    }
+
+    /// The same by the ledger of who decides when pictures are begun.
+    func encode(
+        _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation, asKeyFrame: Bool,
+        changed: MacroblockMap?, ledger: BitLedger
+    ) throws(VideoCodingError) -> Outcome {
+        self.ledger = ledger
         guard picture.format == .i420, picture.size == configuration.size else {
             throw .unexpectedPicture(size: picture.size, format: picture.format, expected: configuration.size)
         }
@@ -100,15 +112,14 @@ package final class VP8Encoder {
             return .encoded(frame)
         }
         return try encodeWithLibrary(
-            picture, timestamp: timestamp, rotation: rotation, asKeyFrame: wantsKeyFrame, changed: changed, wait: wait)
+            picture, timestamp: timestamp, rotation: rotation, asKeyFrame: wantsKeyFrame, changed: changed)
     }
 
     /// The same by libvpx, whatever there is to code.
     func encodeWithLibrary(
         _ picture: any PixelPlanes, timestamp: Duration, rotation: VideoRotation, asKeyFrame wantsKeyFrame: Bool,
-        changed: MacroblockMap?, wait: Duration
+        changed: MacroblockMap?
     ) throws(VideoCodingError) -> Outcome {
-        library.pass(to: timestamp, wait: wait)
         let step = sequence.next(isKeyFrame: wantsKeyFrame)
         if configuration.temporalLayers > 1 {
             try library.context.control("temporal layer", VP8E_SET_TEMPORAL_LAYER_ID, Int32(step.layer))
@@ -122,14 +133,12 @@ package final class VP8Encoder {
             } else {
                 try library.encodeInterFrame(
                     of: picture, changed: changed, quality: quality, weight: sequence.weight(of: step),
-                    timestamp: timestamp, time: time, flags: flags)
+                    ledger: ledger, timestamp: timestamp, time: time, flags: flags)
             }
         guard let packet else { return .dropped }
         followsScroll = false
         library.took(byteCount: packet.data.count)
-        patches.spend(
-            byteCount: packet.data.count, bytesPerSecond: Double(configuration.bitrate.bitsPerSecond) / 8,
-            timestamp: timestamp)
+        spend(packet.data.count, isChange: packet.isChange)
         let quantizer = try library.context.lastQuantizer()
         quality.didCode(packet.isKeyFrame ? nil : library.context.activeMap, quantizer: quantizer)
         model.follow(configuration.temporalLayers == 1 ? packet.data : nil)
@@ -142,6 +151,11 @@ package final class VP8Encoder {
         frame.isUnfinished = library.sharpening != nil
         if canHavePartialUpdates { driftCheck.note(frame) }
         return .encoded(frame)
+    }
+
+    /// A frame was made.
+    func spend(_ byteCount: Int, isChange: Bool) {
+        ledger.spend(byteCount: byteCount, isChange: isChange)
     }
 
     /// Has the next picture be a key frame: what was made last may not reach anybody.

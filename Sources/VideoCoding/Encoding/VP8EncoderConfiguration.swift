@@ -119,7 +119,7 @@ extension VP8Encoder.Configuration {
         config.rc_min_quantizer = UInt32(minimumQuantizer)
         config.rc_max_quantizer = UInt32(maximumQuantizer)
         config.rc_resize_allowed = 0
-        // What is too much is saved by holding the pictures that follow, before they are encoded (``BitBudget``): two that
+        // What is too much is saved by holding the pictures that follow, before they are encoded (``BitLedger``): two that
         // leave pictures out for the same bits leave out twice as many.
         config.rc_dropframe_thresh = 0
         config.rc_undershoot_pct = 100

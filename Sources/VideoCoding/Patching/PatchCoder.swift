@@ -46,11 +46,6 @@ struct PatchCoder {
     private lazy var writer = PatchWriter()
     private var rate = PatchRate()
 
-    /// A frame was made, of whatever kind.
-    mutating func spend(byteCount: Int, bytesPerSecond: Double, timestamp: Duration) {
-        rate.spend(byteCount: byteCount, bytesPerSecond: bytesPerSecond, timestamp: timestamp)
-    }
-
     /// The finest patch that the bitrate allows; nil where it is too large at the coarsest, with the reference as it was.
     mutating func code(
         _ picture: any PixelPlanes, over reference: ReferencePicture, changed: MacroblockMap, quality: CodedQuality,
@@ -80,11 +75,10 @@ struct PatchCoder {
     /// than was foreseen is written once more.
     mutating func code(
         _ picture: any PixelPlanes, over reference: ReferencePicture, after scroll: Scroll, changed: MacroblockMap,
-        quality: CodedQuality, _ basis: Basis, timestamp: Duration
+        quality: CodedQuality, _ basis: Basis, ledger: BitLedger, timestamp: Duration
     ) throws(VideoCodingError) -> Patch? {
-        let bytesPerSecond = basis.bytesPerSecond
         let novelty = try writer.novelty(of: changed, in: picture, over: reference).sum
-        let allowance = rate.allowance(novelty: novelty, bytesPerSecond: bytesPerSecond, timestamp: timestamp)
+        let allowance = rate.allowance(novelty: novelty, from: ledger, timestamp: timestamp)
         // As coarse as need be, and blurred where that is not enough: what comes late has moved farther, and costs more.
         let indices = Self.finest.index...Self.coarsest
         let coarsest = rate.byteCount(novelty: novelty, quantizer: Quantizer(index: Self.coarsest))

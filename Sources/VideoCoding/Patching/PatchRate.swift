@@ -8,9 +8,11 @@ struct PatchRate {
     /// What a picture may take, in time at the bitrate, that is the first for a while.
     static let burst = Duration.milliseconds(80)
     /// What is owed as a rule when a picture comes: less would be bits that nobody uses, more delay.
-    static let usualDebt = Duration.milliseconds(25)
+    static let usualDebt = Duration.milliseconds(5)
     /// Of the bitrate, what is used: the rest is for what was foreseen too low.
     static let share = 0.92
+    /// What moves after so long without bits being owed has nothing to do with what moved before.
+    private static let rest = Duration.milliseconds(500)
     /// By what power of the quantizer's step a patch becomes smaller.
     private static let power = 0.85
     /// How much of what was found is believed at once.
@@ -18,32 +20,24 @@ struct PatchRate {
 
     /// Bytes for what is new, at a step of one.
     private(set) var factor = 0.35
-    /// Bytes that were made and are not paid for, at `time`.
-    private var debt = 0.0
-    private var time = Duration.zero
     private var usualNovelty: Double?
     private var lastPicture: Duration?
     private var interval = Self.burst
 
-    /// A frame was made, of whatever kind.
-    mutating func spend(byteCount: Int, bytesPerSecond: Double, timestamp: Duration) {
-        settle(bytesPerSecond: bytesPerSecond, timestamp: timestamp)
-        debt += Double(byteCount)
-    }
-
     /// What a picture may take in which so much is new.
-    mutating func allowance(novelty: Int, bytesPerSecond: Double, timestamp: Duration) -> Int {
-        settle(bytesPerSecond: bytesPerSecond, timestamp: timestamp)
-        let passed = lastPicture.map { min(timestamp - $0, Self.burst) } ?? Self.burst
+    mutating func allowance(novelty: Int, from ledger: BitLedger, timestamp: Duration) -> Int {
+        let rest = lastPicture.map { timestamp - $0 } ?? Self.rest
         lastPicture = timestamp
+        if rest >= Self.rest, ledger.debt == 0 { usualNovelty = nil }
+        let passed = min(rest, Self.burst)
         // What comes after a rest may be the first of many: how soon they come the second tells.
         interval = interval == Self.burst || passed == Self.burst ? passed : interval + (passed - interval) * 0.2
         let usual = usualNovelty ?? Double(novelty)
         usualNovelty = usual + (Double(novelty) - usual) * 0.1
         // Three new lines are no coarser than one.
         let relative = min(max(Double(novelty) / max(usual, 1), 0.5), 2)
-        let spare = Self.usualDebt / .seconds(1) * bytesPerSecond - debt
-        let mean = interval / .seconds(1) * bytesPerSecond * Self.share
+        let spare = (ledger.bits(in: Self.usualDebt) - ledger.debt) / 8
+        let mean = ledger.bits(in: interval) / 8 * Self.share
         return Int(max((mean + spare * 0.2) * relative, mean / 8))
     }
 
@@ -68,13 +62,5 @@ struct PatchRate {
         guard novelty > 1000, byteCount > 200 else { return }
         let found = Double(byteCount) * pow(Double(quantizer.lumaAC), Self.power) / Double(novelty)
         factor += (found - factor) * Self.weight
-    }
-
-    private mutating func settle(bytesPerSecond: Double, timestamp: Duration) {
-        let passed = timestamp - time
-        time = timestamp
-        guard passed > .zero else { return }
-        debt = max(debt - passed / .seconds(1) * bytesPerSecond * Self.share, 0)
-        if debt == 0, passed > .milliseconds(500) { usualNovelty = nil }
     }
 }

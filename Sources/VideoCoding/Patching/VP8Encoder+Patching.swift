@@ -29,9 +29,6 @@ extension VP8Encoder {
         _ patch: PatchCoder.Patch, timestamp: Duration, rotation: VideoRotation, isChange: Bool = true
     ) -> EncodedVideoFrame {
         quality.didCode(patch.coded, quantizer: patch.quantizer)
-        patches.spend(
-            byteCount: patch.data.count, bytesPerSecond: Double(configuration.bitrate.bitsPerSecond) / 8,
-            timestamp: timestamp)
         return makeFrame(
             patch.data, quantizer: patch.quantizer, timestamp: timestamp, rotation: rotation, isChange: isChange)
     }
@@ -40,7 +37,7 @@ extension VP8Encoder {
     func makeFrame(
         _ data: [UInt8], quantizer: Int, timestamp: Duration, rotation: VideoRotation, isChange: Bool = true
     ) -> EncodedVideoFrame {
-        if isChange { library.spend(data.count * 8) }
+        spend(data.count, isChange: isChange)
         var frame = EncodedVideoFrame(
             data: data, isKeyFrame: false, size: configuration.size, timestamp: timestamp, rotation: rotation,
             temporalLayer: sequence.didInsert(), quantizer: quantizer, contentHint: configuration.hint)

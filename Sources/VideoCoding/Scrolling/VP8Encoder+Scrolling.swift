@@ -15,12 +15,13 @@ extension VP8Encoder {
     /// ``canPatch``) there are none, and nothing comes of it: nil.
     func encode(
         _ picture: any PixelPlanes, after finding: ScrollSearch.Finding, timestamp: Duration,
-        rotation: VideoRotation, wait: Duration
+        rotation: VideoRotation, ledger: BitLedger
     ) throws(VideoCodingError) -> (leading: [EncodedVideoFrame], outcome: Outcome)? {
         let scrolls = finding.scrolls
         guard canPatch, let updates = model.lastUpdates, let last = scrolls.last,
             scrolls.allSatisfy({ $0.size == picture.size && $0.isExpressible })
         else { return nil }
+        self.ledger = ledger
         var (leading, time) = ([EncodedVideoFrame](), timestamp)
         for scroll in scrolls.dropLast() {
             guard let frame = try encodeScroll(scroll, timestamp: time, rotation: rotation) else { return nil }
@@ -36,7 +37,8 @@ extension VP8Encoder {
             quality.smear(finding.smeared)
             guard changed.count <= PatchCoder.largestScrolledPatch, let basis else { return () }
             patch = try patches.code(
-                picture, over: reference, after: last, changed: changed, quality: quality, basis, timestamp: timestamp)
+                picture, over: reference, after: last, changed: changed, quality: quality, basis,
+                ledger: self.ledger, timestamp: timestamp)
             return ()
         }
         if let patch {
@@ -51,7 +53,7 @@ extension VP8Encoder {
         time += Self.leadingInterval
         followsScroll = true
         let outcome = try encodeWithLibrary(
-            picture, timestamp: time, rotation: rotation, asKeyFrame: false, changed: changed, wait: wait)
+            picture, timestamp: time, rotation: rotation, asKeyFrame: false, changed: changed)
         guard case .encoded(var frame) = outcome else { return (leading, outcome) }
         frame.isScroll = true
         return (leading, .encoded(frame))

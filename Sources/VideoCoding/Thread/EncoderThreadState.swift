@@ -7,7 +7,8 @@ struct EncoderThreadState {
     private(set) var settings: VideoEncoderThread.Settings
     var cadence: FrameCadence
     private(set) var governor: QualityGovernor
-    private var budget: BitBudget
+    /// What may be made, and was.
+    private var ledger = BitLedger()
     /// When the last picture that showed something new was taken up, and how long after the one before.
     private var lastChange: (time: Duration, interval: Duration)?
     /// When the newest key frame came, where it was a blurred one.
@@ -34,7 +35,6 @@ struct EncoderThreadState {
             framesPerSecond: settings.framesPerSecond, keyFrameInterval: settings.keyFrameInterval)
         cadence.isPaused = settings.bitrate <= .zero
         let bitsPerSecond = Int(settings.bitrate.bitsPerSecond)
-        budget = BitBudget(bitsPerSecond: bitsPerSecond)
         governor = QualityGovernor(
             hint: .detail, framesPerSecond: settings.framesPerSecond, bitsPerSecond: bitsPerSecond)
         settingsDidChange(now: now)
@@ -49,6 +49,7 @@ struct EncoderThreadState {
     /// The picture that the cadence named is taken up.
     mutating func begin(new: Bool, now: Duration) {
         cadence.begin(new: new, now: now)
+        ledger.pass(to: now)
         guard new else { return }
         governor.willEncode(after: cadence.currentWait, now: now)
         cadence.framesPerSecond = governor.framesPerSecond
@@ -57,8 +58,7 @@ struct EncoderThreadState {
     /// What the next picture is to be encoded with.
     func order(isNew: Bool) -> EncodingOrder {
         var order = EncodingOrder(
-            settings: settings, hint: hint, generation: generation, governor: governor, isNew: isNew)
-        order.wait = cadence.currentWait
+            settings: settings, hint: hint, generation: generation, ledger: ledger, governor: governor, isNew: isNew)
         // What a film or a camera shows goes nowhere as a whole: less is found, for three times the effort, which is only worth
         // it where bits are short for what its user says is motion.
         let isFar = hint == .motion ? governor.reason == .bandwidth && !isHintFound : governor.reason != .cpu
@@ -159,9 +159,9 @@ struct EncoderThreadState {
 
     private mutating func settingsDidChange(now: Duration) {
         let bitsPerSecond = Int(settings.bitrate.bitsPerSecond)
-        if bitsPerSecond != budget.bitsPerSecond {
-            budget.setRate(bitsPerSecond, now: now)
-            cadence.hold(until: budget.readyAt, smallChangesUntil: budget.readyForSmallChangeAt)
+        if (settings.bitrate, settings.burstRate) != (ledger.bitrate, ledger.burstRate) {
+            ledger.setRates(settings.bitrate, burst: settings.burstRate, now: now)
+            holdForDebt()
         }
         cadence.isPaused = settings.bitrate <= .zero || isMuted
         governor.configure(
@@ -169,6 +169,10 @@ struct EncoderThreadState {
             isPaused: cadence.isPaused, now: now)
         cadence.framesPerSecond = governor.framesPerSecond
         cadence.repetitionsPerSecond = settings.framesPerSecond
+    }
+
+    private mutating func holdForDebt() {
+        cadence.hold(until: ledger.readyAt, smallChangesUntil: ledger.readyForSmallChangeAt)
     }
 }
 
@@ -182,17 +186,18 @@ struct EncodingOrder {
     let maximumQuantizer: Int
     /// libvpx's cpu-used where nothing is to be looked for.
     let speed: Int
-    /// How long the picture was held to pay for what was made before.
-    var wait = Duration.zero
+    /// The bits that there are.
+    let ledger: BitLedger
     /// How far away the next picture is, where it is worth finding out where things moved to.
     var searchInterval: Duration?
     private let sizeSteps: QualityGovernor.SizeSteps
 
     init(
-        settings: VideoEncoderThread.Settings, hint: ContentHint, generation: Int, governor: QualityGovernor,
-        isNew: Bool
+        settings: VideoEncoderThread.Settings, hint: ContentHint, generation: Int, ledger: BitLedger,
+        governor: QualityGovernor, isNew: Bool
     ) {
         self.settings = settings
+        self.ledger = ledger
         self.generation = generation
         self.hint = hint
         // A frame's share of the bits grows as frames become fewer; but no burst of a second's bits comes of that. A
@@ -237,18 +242,22 @@ extension EncoderThreadState {
     private static let longestKeyFrameInterval = Duration.seconds(3)
 
     /// Notes a frame that goes before the one of its picture.
-    mutating func countLeading(_ frame: EncodedVideoFrame, now: Duration) {
-        budget.spend(byteCount: frame.data.count, now: now)
+    mutating func countLeading(_ frame: EncodedVideoFrame) {
         statistics.framesEncoded += 1
         statistics.partialUpdatesEncoded += frame.isPartialUpdate ? 1 : 0
         statistics.bytesEncoded += frame.data.count
         statistics.qpSum += frame.quantizer
     }
 
-    /// Notes what became of a picture, which was begun and ended at these times.
+    /// Notes what became of a picture, which was begun and ended at these times, and of the order's ledger.
     mutating func count(
-        _ outcome: VP8Encoder.Outcome, isRepetition: Bool, fullSize: PixelSize, begin: Duration, end: Duration
+        _ outcome: VP8Encoder.Outcome, ledger spent: BitLedger, isRepetition: Bool, fullSize: PixelSize,
+        begin: Duration, end: Duration
     ) {
+        ledger = spent
+        // They may be others since.
+        ledger.setRates(settings.bitrate, burst: settings.burstRate, now: begin)
+        holdForDebt()
         let isChange = cadence.isEncodingChange
         switch outcome {
         case .dropped:
@@ -257,13 +266,11 @@ extension EncoderThreadState {
             // What is given again and left out again is not one more.
             if !isRepetition { governor.dropped(size: fullSize, now: begin) }
         case .encoded(let frame):
-            budget.spend(byteCount: frame.data.count, now: begin)
-            cadence.hold(until: budget.readyAt, smallChangesUntil: budget.readyForSmallChangeAt)
             if isChange { lastChange = (begin, lastChange.map { begin - $0.time } ?? .zero) }
             if frame.isKeyFrame {
                 // Lost reports ask for one key frame after the other: they get half the bits, the pictures between them
                 // the rest.
-                let cost = budget.cost(Double(frame.data.count) * 8)
+                let cost = ledger.duration(of: Double(frame.data.count) * 8)
                 // A blurred one has the picture to be sharpened anew, so that those that follow soon are spaced further.
                 let isRepeated = lastBlurredAt.map { begin < $0 + Self.longestKeyFrameInterval * 2 } ?? false
                 let before = frame.isUnfinished && isRepeated ? cadence.keyFrameInterval * 2 : .zero

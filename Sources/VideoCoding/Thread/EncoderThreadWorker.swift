@@ -88,9 +88,10 @@ struct EncoderThreadWorker {
                     return false
                 }
                 state.saw(newShare: isNew ? encoder.newShare : nil, now: begin)
-                for frame in leading { state.countLeading(frame, now: begin) }
+                for frame in leading { state.countLeading(frame) }
                 state.count(
-                    outcome, isRepetition: !isNew, fullSize: order.sizes(for: source).full, begin: begin, end: end)
+                    outcome, ledger: encoder.ledger, isRepetition: !isNew, fullSize: order.sizes(for: source).full,
+                    begin: begin, end: end)
                 state.isDelivering = true
                 return true
             }

@@ -72,7 +72,7 @@ struct FrameEncoder {
             let encoded: (leading: [EncodedVideoFrame], outcome: VP8Encoder.Outcome)?
             do throws(VideoCodingError) {
                 encoded = try encoder.encode(
-                    picture, after: moved, timestamp: timestamp, rotation: rotation, wait: order.wait)
+                    picture, after: moved, timestamp: timestamp, rotation: rotation, ledger: order.ledger)
             } catch {
                 // What goes before the frame that failed is lost with it.
                 encoder.needKeyFrame()
@@ -90,7 +90,7 @@ struct FrameEncoder {
         if !asKeyFrame { share = changed.share }
         let outcome = try prepare(order, size: picture.size, timestamp: timestamp).encode(
             picture, timestamp: timestamp, rotation: rotation, asKeyFrame: asKeyFrame, changed: changed,
-            wait: order.wait)
+            ledger: order.ledger)
         note(outcome)
         return ([], outcome)
     }
@@ -112,6 +112,9 @@ struct FrameEncoder {
         changed.removeAll()
         picture?.signature.commit()
     }
+
+    /// What the last order's ledger came to.
+    var ledger: BitLedger { encoder?.ledger ?? BitLedger() }
 
     /// Whether viewers have something else than the next frame builds on: see ``VP8Encoder/findsDrift()``.
     func findsDrift() throws(VideoCodingError) -> Bool { try encoder?.findsDrift() ?? false }

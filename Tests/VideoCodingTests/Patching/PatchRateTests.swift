@@ -1,26 +1,35 @@
+import RTCShareWireFormat
 import Testing
 
 @testable import RTCShareVideoCoding
 
 @Suite("PatchRate")
 struct PatchRateTests {
+    private static func ledger(_ bytesPerSecond: Double) -> BitLedger {
+        var ledger = BitLedger()
+        ledger.setRates(.bitsPerSecond(Int(bytesPerSecond * 8)), burst: .zero, now: .zero)
+        return ledger
+    }
+
     /// What pictures take that come 30 times a second, each with one to three new lines, second by second.
     private func run(
         _ rate: inout PatchRate, seconds: Int, bytesPerSecond: Double, difficulty: Double, seed: UInt64
     ) -> (bytes: [Int], steps: [Int32]) {
         var numbers = SeededNumbers(seed)
+        var ledger = Self.ledger(bytesPerSecond)
         var (bytes, steps) = ([Int](repeating: 0, count: seconds), [Int32]())
         for index in 0..<seconds * 30 {
             let time = Duration.seconds(index) / 30
             let novelty = Int.random(in: 1...3, using: &numbers) * 500_000
-            let allowance = rate.allowance(novelty: novelty, bytesPerSecond: bytesPerSecond, timestamp: time)
+            ledger.pass(to: time)
+            let allowance = rate.allowance(novelty: novelty, from: ledger, timestamp: time)
             let quantizer = rate.quantizer(novelty: novelty, byteCount: allowance, within: 8...127)
             // Texts differ by a fifth.
             let factor = difficulty * Double.random(in: 0.8...1.2, using: &numbers)
             let byteCount = Int(
                 Double(rate.byteCount(novelty: novelty, quantizer: quantizer)) * factor / rate.factor)
             rate.took(byteCount: byteCount, novelty: novelty, quantizer: quantizer)
-            rate.spend(byteCount: byteCount, bytesPerSecond: bytesPerSecond, timestamp: time)
+            ledger.spend(byteCount: byteCount, isChange: true)
             bytes[index / 30] += byteCount
             steps.append(quantizer.lumaAC)
         }
@@ -46,32 +55,39 @@ struct PatchRateTests {
     @Test("What moves once has more bits than what goes on moving")
     func once() {
         var rate = PatchRate()
-        let first = rate.allowance(novelty: 100_000, bytesPerSecond: 300_000, timestamp: .seconds(1))
-        rate.spend(byteCount: first, bytesPerSecond: 300_000, timestamp: .seconds(1))
+        var ledger = Self.ledger(300_000)
+        ledger.pass(to: .seconds(1))
+        let first = rate.allowance(novelty: 100_000, from: ledger, timestamp: .seconds(1))
+        ledger.spend(byteCount: first, isChange: true)
         var next = first
         for index in 1...30 {
             let time = Duration.seconds(1) + Duration.seconds(index) / 30
-            next = rate.allowance(novelty: 100_000, bytesPerSecond: 300_000, timestamp: time)
-            rate.spend(byteCount: next, bytesPerSecond: 300_000, timestamp: time)
+            ledger.pass(to: time)
+            next = rate.allowance(novelty: 100_000, from: ledger, timestamp: time)
+            ledger.spend(byteCount: next, isChange: true)
         }
         #expect(first > next * 2)
-        let later = rate.allowance(novelty: 100_000, bytesPerSecond: 300_000, timestamp: .seconds(10))
+        ledger.pass(to: .seconds(10))
+        let later = rate.allowance(novelty: 100_000, from: ledger, timestamp: .seconds(10))
         #expect(later > next * 2)
     }
 
     @Test("After a rest what comes is judged by itself, and not beside what moved before it")
     func rest() {
         var rate = PatchRate()
+        var ledger = Self.ledger(300_000)
         for index in 0..<30 {
             let time = Duration.seconds(index) / 30
-            let allowance = rate.allowance(novelty: 10_000, bytesPerSecond: 300_000, timestamp: time)
-            rate.spend(byteCount: allowance, bytesPerSecond: 300_000, timestamp: time)
+            ledger.pass(to: time)
+            ledger.spend(
+                byteCount: rate.allowance(novelty: 10_000, from: ledger, timestamp: time), isChange: true)
         }
+        ledger.pass(to: .seconds(10))
         var fresh = PatchRate()
-        let (large, bytesPerSecond) = (1_000_000, 300_000.0)
+        let large = 1_000_000
         #expect(
-            rate.allowance(novelty: large, bytesPerSecond: bytesPerSecond, timestamp: .seconds(10))
-                == fresh.allowance(novelty: large, bytesPerSecond: bytesPerSecond, timestamp: .seconds(10)))
+            rate.allowance(novelty: large, from: ledger, timestamp: .seconds(10))
+                == fresh.allowance(novelty: large, from: ledger, timestamp: .seconds(10)))
     }
 
     @Test("The quantizer is the finest that keeps to what it is given, within bounds")

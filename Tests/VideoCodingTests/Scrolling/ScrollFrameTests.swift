@@ -103,9 +103,11 @@ struct ScrollFrameTests {
             let time = Duration.seconds(index) / 30
             var frames: [EncodedVideoFrame] = []
             var outcome = VP8Encoder.Outcome.dropped
+            var ledger = encoder.ledger
+            ledger.pass(to: time)
             if index > 0, let finding = search.find(in: signature),
                 let encoded = try encoder.encode(
-                    picture, after: finding, timestamp: time, rotation: .upright, wait: .zero)
+                    picture, after: finding, timestamp: time, rotation: .upright, ledger: ledger)
             {
                 (frames, outcome) = encoded
                 if frames.isEmpty { single += 1 } else { several += 1 }

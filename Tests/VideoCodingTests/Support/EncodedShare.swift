@@ -166,7 +166,7 @@ struct EncodedShare {
         encoder.took(nil, outcome)
         for frame in leading {
             if let decoder { seen = try decoder.decode(frame.data) }
-            state.countLeading(frame, now: now)
+            state.countLeading(frame)
             seconds[seconds.count - 1].bits += frame.data.count * 8
         }
         if case .encoded(let frame) = outcome {
@@ -183,6 +183,19 @@ struct EncodedShare {
             seconds[seconds.count - 1].largest = max(seconds[seconds.count - 1].largest, frame.data.count)
             seconds[seconds.count - 1].width = frame.size.width
         }
-        state.count(outcome, isRepetition: !isNew, fullSize: sizes.full, begin: now, end: now)
+        state.count(
+            outcome, ledger: encoder.ledger, isRepetition: !isNew, fullSize: sizes.full, begin: now, end: now)
+    }
+}
+
+extension EncoderThreadState {
+    /// Notes what became of a picture, charged as an encoder charges it.
+    mutating func count(
+        _ outcome: VP8Encoder.Outcome, isRepetition: Bool, fullSize: PixelSize, begin: Duration, end: Duration
+    ) {
+        var ledger = order(isNew: !isRepetition).ledger
+        ledger.pass(to: begin)
+        if case .encoded(let frame) = outcome { ledger.spend(byteCount: frame.data.count, isChange: !isRepetition) }
+        count(outcome, ledger: ledger, isRepetition: isRepetition, fullSize: fullSize, begin: begin, end: end)
     }
 }

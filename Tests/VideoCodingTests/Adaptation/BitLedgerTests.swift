@@ -1,0 +1,126 @@
+import RTCShareMedia
+import RTCShareWireFormat
+import Testing
+
+@testable import RTCShareVideoCoding
+
+@Suite("BitLedger")
+struct BitLedgerTests {
+    private static let rate = DataRate.kilobitsPerSecond(3000)
+    private static let share = 100_000.0
+    private static let control = QuantizerControl()
+
+    /// A ledger at a rate, as of some time.
+    private static func ledger(
+        _ rate: DataRate = rate, burst: DataRate = .zero, at time: Duration = .zero
+    ) -> BitLedger {
+        var ledger = BitLedger()
+        ledger.setRates(rate, burst: burst, now: time)
+        return ledger
+    }
+
+    private static func allowance(_ ledger: BitLedger, for kind: QuantizerControl.Picture.Kind) -> Double {
+        control.allowance(share: share, for: kind, from: ledger)
+    }
+
+    /// A change of so many milliseconds at the rate.
+    private static func spend(_ milliseconds: Int, _ ledger: inout BitLedger) {
+        ledger.spend(byteCount: milliseconds * 375, isChange: true)
+    }
+
+    @Test("What was made is paid for before the next is begun, and nothing is saved up")
+    func pays() {
+        var ledger = Self.ledger(.kilobitsPerSecond(100))
+        #expect(ledger.readyAt <= .seconds(5))
+        ledger.pass(to: .seconds(5))
+        ledger.spend(byteCount: 12_500, isChange: true)
+        #expect(ledger.readyAt == .seconds(5) + .milliseconds(900))
+        #expect(ledger.readyForSmallChangeAt == .seconds(5))
+        // Half as many bits a second take twice the time.
+        ledger.setRates(.kilobitsPerSecond(50), burst: .zero, now: .seconds(5))
+        #expect(ledger.readyAt == .seconds(5) + .milliseconds(1900))
+        // After a collapse what is owed is not paid for ever.
+        ledger.setRates(.kilobitsPerSecond(1), burst: .zero, now: .seconds(5))
+        #expect(ledger.readyAt == .seconds(15) - .milliseconds(100))
+        ledger.setRates(.zero, burst: .zero, now: .seconds(6))
+        #expect(ledger.readyAt <= .seconds(6))
+    }
+
+    @Test("Pictures that come one after the other get a frame's share each")
+    func steady() {
+        var ledger = Self.ledger()
+        for index in 0..<90 {
+            ledger.pass(to: .seconds(index) / 30)
+            let bits = Self.allowance(ledger, for: .following)
+            if index > 0 { #expect(abs(bits - Self.share) < Self.share * 0.01) }
+            ledger.spend(byteCount: index == 0 ? 0 : Int(bits) / 8, isChange: true)
+        }
+    }
+
+    @Test("After a rest a change gets a quarter of a second, and a second's worth where that leaves at once")
+    func credit() {
+        for (burst, expected) in [(0.0, 0.25), (2, 0.25), (8, 0.48), (40, 1)] {
+            var ledger = Self.ledger(burst: Self.rate * burst)
+            ledger.pass(to: .seconds(60))
+            let rate = ledger.bits(in: .seconds(1))
+            #expect(abs(Self.allowance(ledger, for: .page) / rate - expected) < 0.001)
+            // A film goes on as it will have to.
+            #expect(abs(Self.allowance(ledger, for: .following) / rate - 0.25) < 0.001)
+        }
+    }
+
+    @Test("The time that pays debts gives no bits")
+    func held() {
+        var ledger = Self.ledger()
+        Self.spend(200, &ledger)
+        ledger.pass(to: .milliseconds(233))
+        #expect(Self.allowance(ledger, for: .page) <= Self.share)
+        // A rest of the same length after less does give some.
+        ledger = Self.ledger()
+        Self.spend(50, &ledger)
+        ledger.pass(to: .milliseconds(233))
+        #expect(Self.allowance(ledger, for: .page) > Self.share * 1.5)
+        // Nor do two pages in a row take what was there once.
+        ledger = Self.ledger()
+        ledger.pass(to: .seconds(60))
+        Self.spend(250, &ledger)
+        ledger.pass(to: .seconds(60) + .milliseconds(233))
+        #expect(Self.allowance(ledger, for: .page) < Self.share * 2.6)
+    }
+
+    @Test("What was too much is saved, and never all of a picture's share")
+    func debt() {
+        var ledger = Self.ledger()
+        Self.spend(350, &ledger)
+        ledger.pass(to: .milliseconds(33))
+        let bits = Self.allowance(ledger, for: .following)
+        #expect(bits < Self.share * 0.5 && bits >= Self.share * 0.3)
+        // Once it is paid for, that is over.
+        ledger.pass(to: .milliseconds(600))
+        #expect(Self.allowance(ledger, for: .following) >= Self.share)
+    }
+
+    @Test("What sharpens a picture that rests is owed, and leaves the credit alone")
+    func sharpening() {
+        var ledger = Self.ledger()
+        ledger.pass(to: .seconds(60))
+        let before = Self.allowance(ledger, for: .page)
+        ledger.spend(byteCount: 37_500, isChange: false)
+        #expect(Self.allowance(ledger, for: .page) == before && ledger.debt == 300_000)
+        Self.spend(10, &ledger)
+        #expect(Self.allowance(ledger, for: .page) == before - 30_000 && ledger.debt == 330_000)
+    }
+
+    @Test("Scrolling text keeps to a bitrate that falls to an eighth within a second")
+    func steps() throws {
+        var share = try EncodedShare(
+            .text, scroll: 1, bitsPerSecond: 2_500_000, size: PixelSize(width: 1280, height: 720))
+        try share.run(to: 4, bitsPerSecond: 2_500_000)
+        try share.run(to: 9, bitsPerSecond: 300_000)
+        try share.run(to: 13, bitsPerSecond: 1_000_000)
+        let narrow = share.mostBits(from: .seconds(4), to: .seconds(9), in: .seconds(1), of: 300_000)
+        #expect(narrow < 1.2, "\(narrow)")
+        let wide = share.mostBits(from: .seconds(9), to: .seconds(13), in: .seconds(2), of: 1_000_000)
+        #expect(wide < 1.2, "\(wide)")
+    }
+}
