@@ -10,7 +10,7 @@ public import RTCShareMedia
 public final class AudioMixer: BroadcastingAudioSource {
     private struct State {
         var mix = AudioMix()
-        var inlets: [ObjectIdentifier: Inlet] = [:]
+        var inputs: [ObjectIdentifier: Input] = [:]
         /// What is to be given out, in order, and whether a thread is at it.
         var outbox: [AudioFrame] = []
         var isSending = false
@@ -34,7 +34,7 @@ public final class AudioMixer: BroadcastingAudioSource {
     }
 
     deinit {
-        for inlet in state.withLock({ $0.inlets.values }) { inlet.source.remove(inlet) }
+        for input in state.withLock({ $0.inputs.values }) { input.source.remove(input) }
     }
 
     /// Samples a channel, at 48 kHz, that came too late to be mixed in, of all inputs together: where an input turns out to
@@ -44,20 +44,20 @@ public final class AudioMixer: BroadcastingAudioSource {
     /// Mixes in what `source` gives from now on, each sample multiplied by `volume`.
     public func add(input source: any AudioSource, volume: Float = 1) {
         let id = ObjectIdentifier(source)
-        let inlet = state.withLock { state -> Inlet? in
-            guard state.inlets[id] == nil else { return nil }
-            let inlet = Inlet(source: source, mixer: self)
-            state.inlets[id] = inlet
+        let input = state.withLock { state -> Input? in
+            guard state.inputs[id] == nil else { return nil }
+            let input = Input(source: source, mixer: self)
+            state.inputs[id] = input
             state.mix.add(id, volume: volume)
-            return inlet
+            return input
         }
-        if let inlet { source.add(inlet) }
+        if let input { source.add(input) }
     }
 
     /// Mixes in no more of `source`.
     public func remove(input source: any AudioSource) {
-        if let inlet = state.withLock({ $0.inlets.removeValue(forKey: ObjectIdentifier(source)) }) {
-            source.remove(inlet)
+        if let input = state.withLock({ $0.inputs.removeValue(forKey: ObjectIdentifier(source)) }) {
+            source.remove(input)
             update { $0.remove(ObjectIdentifier(source)) }
         }
     }
@@ -90,7 +90,7 @@ public final class AudioMixer: BroadcastingAudioSource {
     }
 
     /// Stands between one source and the mixer, which the source does not keep alive.
-    private final class Inlet: AudioSink {
+    private final class Input: AudioSink {
         let source: any AudioSource
         private let mixer: @Sendable () -> AudioMixer?
 

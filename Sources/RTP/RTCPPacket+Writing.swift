@@ -11,7 +11,7 @@ extension RTCPPacket {
     /// Appends the packet's bytes to those of the packets before it in a compound.
     ///
     /// What one packet can't count goes into further ones: reports of more than 31 blocks go on in receiver reports,
-    /// descriptions and farewells of more than 31 sources in packets of their own kind (RFC 3550 §6.4.1).
+    /// descriptions and goodbyes of more than 31 sources in packets of their own kind (RFC 3550 §6.4.1).
     package func append(to bytes: inout [UInt8]) {
         switch self {
         case .senderReport(let report): report.append(to: &bytes)

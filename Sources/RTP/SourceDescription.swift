@@ -91,7 +91,7 @@ package struct Goodbye: Hashable, Sendable {
     /// Why, for people; nil where nothing is said. At most 255 bytes of UTF-8 are sent.
     package var reason: String?
 
-    /// A farewell of these sources.
+    /// A goodbye (BYE) of these sources.
     package init(sources: [SynchronizationSource], reason: String? = nil) {
         self.sources = sources
         self.reason = reason

@@ -12,7 +12,7 @@ public final class AudioTrack: AudioSource {
     public let source: any AudioSource
     private let broadcaster = AudioBroadcaster()
     private let state = Locked(State())
-    private let inlet = Inlet()
+    private let input = Input()
     private let connection = SinkConnection()
     private let mute = MuteSwitch()
 
@@ -28,11 +28,11 @@ public final class AudioTrack: AudioSource {
     public init(id: String, source: any AudioSource) {
         self.id = id
         self.source = source
-        inlet.track = self
+        input.track = self
     }
 
     deinit {
-        source.remove(inlet)
+        source.remove(input)
     }
 
     /// Whether the sound is sent. While it is not, viewers hear silence (W3C mediacapture-streams: `enabled`).
@@ -76,14 +76,14 @@ public final class AudioTrack: AudioSource {
         } connect: {
             // A source tells nothing where it is not muted.
             setSourceMuted(false)
-            source.add(inlet)
+            source.add(input)
         } disconnect: {
-            source.remove(inlet)
+            source.remove(input)
         }
     }
 
     /// What the source gives the track, which it does not keep alive.
-    private final class Inlet: AudioSink {
+    private final class Input: AudioSink {
         private let owner = Locked(WeakTrack())
 
         var track: AudioTrack? {

@@ -13,7 +13,7 @@ public final class VideoTrack: VideoSource {
     private let broadcaster: VideoBroadcaster
     private let state: Locked<State>
     private let adapter = Locked(VideoFrameAdapter())
-    private let inlet = Inlet()
+    private let input = Input()
     private let connection = SinkConnection()
     private let mute = MuteSwitch()
 
@@ -32,11 +32,11 @@ public final class VideoTrack: VideoSource {
         self.source = source
         broadcaster = VideoBroadcaster(contentHint: source.contentHint)
         state = Locked(State())
-        inlet.track = self
+        input.track = self
     }
 
     deinit {
-        source.remove(inlet)
+        source.remove(input)
     }
 
     /// Whether the picture is sent. While it is not, viewers see black (W3C mediacapture-streams: `enabled`).
@@ -110,14 +110,14 @@ public final class VideoTrack: VideoSource {
             // A source tells nothing where it is not muted; and what it gave meanwhile nobody saw.
             setSourceMuted(false)
             adapter.withLock { $0.invalidate() }
-            source.add(inlet)
+            source.add(input)
         } disconnect: {
-            source.remove(inlet)
+            source.remove(input)
         }
     }
 
     /// What the source gives the track. The track itself is no sink for others, and is not kept alive by its source.
-    private final class Inlet: VideoSink {
+    private final class Input: VideoSink {
         private let owner = Locked(WeakTrack())
 
         var track: VideoTrack? {

@@ -28,7 +28,7 @@ package final class AudioSendPipeline: Sendable {
     private struct State {
         var settings: Settings
         var track: AudioTrack?
-        var inlet: Inlet?
+        var input: Input?
         var senders: [Known] = []
         var isMuted = false
         var isStopped = false
@@ -111,14 +111,14 @@ package final class AudioSendPipeline: Sendable {
             let track = state.withLock { $0.playing }
             guard track !== listening else { return }
             listening = track
-            let inlet = track.map { Inlet(track: $0, pipeline: self) }
+            let input = track.map { Input(track: $0, pipeline: self) }
             let previous = state.withLock { state in
                 state.isMuted = false
-                defer { state.inlet = inlet }
-                return state.inlet
+                defer { state.input = input }
+                return state.input
             }
             if let previous { previous.track.remove(previous) }
-            if let inlet { inlet.track.add(inlet) }
+            if let input { input.track.add(input) }
         }
         tellDemand()
     }
@@ -129,8 +129,8 @@ package final class AudioSendPipeline: Sendable {
         tellDemand()
     }
 
-    fileprivate func muteDidChange(_ isMuted: Bool, of inlet: Inlet) {
-        state.withLock { if $0.inlet === inlet { $0.isMuted = isMuted } }
+    fileprivate func muteDidChange(_ isMuted: Bool, of input: Input) {
+        state.withLock { if $0.input === input { $0.isMuted = isMuted } }
         tellDemand()
     }
 
@@ -139,7 +139,7 @@ package final class AudioSendPipeline: Sendable {
         .kilobitsPerSecond(settings.isVoice ? 6 : 16)
     }
 
-    /// What a peer's wishes don't take sound below that others are sent too: each shorter packet costs all of them its
+    /// What a peer's parameters don't take sound below that others are sent too: each shorter packet costs all of them its
     /// headers, and each narrower band what they hear.
     private static let leastSharedBlockSize = 480
     private static let leastSharedPlaybackRate = 16_000
@@ -194,19 +194,19 @@ package final class AudioSendPipeline: Sendable {
     }
 
     /// Takes a block on the source's thread, and leaves the work to the queue.
-    fileprivate func receive(_ frame: AudioFrame, from inlet: Inlet) {
+    fileprivate func receive(_ frame: AudioFrame, from input: Input) {
         worker.queue.async { [self] in
             let (isCurrent, settings, senders) = state.withLock {
-                ($0.inlet === inlet, $0.settings, $0.senders.filter(\.isSending))
+                ($0.input === input, $0.settings, $0.senders.filter(\.isSending))
             }
             guard isCurrent else { return }
             let worker = worker.value
             worker.configuration = Self.configuration(settings, senders)
             worker.blockSize = Self.blockSize(senders)
-            for encoded in worker.encode(frame, reset: worker.inlet !== inlet) {
+            for encoded in worker.encode(frame, reset: worker.input !== input) {
                 for known in senders { known.sender.connection.send(encoded, media: known.sender.media) }
             }
-            worker.inlet = inlet
+            worker.input = input
         }
     }
 
@@ -320,7 +320,7 @@ extension AudioSendPipeline: SendingPipeline {
 }
 
 /// Stands between one track and the pipeline.
-private final class Inlet: AudioSink {
+private final class Input: AudioSink {
     let track: AudioTrack
     private let pipeline: @Sendable () -> AudioSendPipeline?
 
@@ -339,7 +339,7 @@ final class AudioSendWorker {
     /// What the encoder is to make, from the next block on.
     var configuration = OpusEncoder.Configuration(channels: 2, application: .music, bitrate: .kilobitsPerSecond(128))
     /// Whose blocks came last.
-    fileprivate weak var inlet: Inlet?
+    fileprivate weak var input: Input?
     private var encoder: OpusEncoder?
     private var conformer: AudioConformer?
     /// Samples of each channel since the beginning, at 48 kHz: the media clock, the same for every peer.

@@ -11,9 +11,9 @@ final class Encoding: Sendable {
     let index: Int
     let encoder: VideoEncoderThread
     private let packetizer: Packetizer
-    private let inlet = Locked(Inlet())
+    private let input = Locked(Input())
 
-    private struct Inlet {
+    private struct Input {
         var current: TrackInlet?
         var isRetired = false
     }
@@ -38,31 +38,31 @@ final class Encoding: Sendable {
     }
 
     /// Whether its track has given a picture.
-    var hasPicture: Bool { inlet.withLock { $0.current?.hasPicture ?? false } }
+    var hasPicture: Bool { input.withLock { $0.current?.hasPicture ?? false } }
 
     /// Encodes another track's pictures, or none. Of the one before nothing comes after this.
     func show(_ track: VideoTrack?, sourceCanWait: Bool, muteDidChange: @escaping @Sendable (Bool) -> Void) {
         let new = track.map {
             TrackInlet(track: $0, encoder: encoder, sourceCanWait: sourceCanWait, muteDidChange: muteDidChange)
         }
-        let previous = inlet.withLock { inlet in
-            guard !inlet.isRetired else { return inlet.current }
-            defer { inlet.current = new }
-            return inlet.current
+        let previous = input.withLock { input in
+            guard !input.isRetired else { return input.current }
+            defer { input.current = new }
+            return input.current
         }
         previous?.end()
         // What the track before showed is nobody's business any more, whoever asks for a key frame.
         encoder.forgetPicture()
         packetizer.awaitFirstFrame(of: track)
         // Its end may have come meanwhile.
-        if let new, inlet.withLock({ $0.current === new }) { new.begin() }
+        if let new, input.withLock({ $0.current === new }) { new.begin() }
     }
 
     /// Lets go of the track and has the thread end, without waiting for it: what it is at goes to nobody.
     func retire() {
-        let last = inlet.withLock { inlet in
-            inlet.isRetired = true
-            return inlet.current.take()
+        let last = input.withLock { input in
+            input.isRetired = true
+            return input.current.take()
         }
         last?.end()
         encoder.end()

@@ -6,15 +6,15 @@ internal import RTCShareWireFormat
 /// libvpx's VP8 encoder in real-time mode, set up for screens, with frames of our own between libvpx's. Used from one thread
 /// at a time.
 ///
-///                little changed  ┌─────────────┐
-///              ┌────────────────▶│ PatchCoder  ├──┐
-///              │                 └─────────────┘  │
-///              │ something moved ┌─────────────┐  │          ┌───────────────────────────┐
-///     picture ─┼────────────────▶│ ScrollFrame,├──┼▶ frame ─▶│ what viewers have by it:  │
-///              │                 │ PatchCoder  │  │          │ DecoderModel, CodedQuality│
-///              │ all else        ├─────────────┤  │          └───────────────────────────┘
-///              └────────────────▶│ LibraryCoder├──┘
-///                                └─────────────┘
+///                little changed  ┌─────────────────────┐
+///              ┌────────────────▶│ PartialUpdateCoder  ├──┐
+///              │                 └─────────────────────┘  │
+///              │ something moved ┌─────────────────────┐  │          ┌───────────────────────────┐
+///     picture ─┼────────────────▶│ ScrollFrame,        ├──┼▶ frame ─▶│ what viewers have by it:  │
+///              │                 │ PartialUpdateCoder  │  │          │ DecoderModel, CodedQuality│
+///              │ all else        ├─────────────────────┤  │          └───────────────────────────┘
+///              └────────────────▶│ LibraryCoder        ├──┘
+///                                └─────────────────────┘
 ///
 /// One encoder lives as long as its stream. A new bitrate, frame rate, hint or number of layers is a setting of the
 /// running encoder and costs no key frame. A new size costs the key frame that VP8 needs for it, and libvpx's part of the
@@ -29,7 +29,7 @@ package final class VP8Encoder {
     }
 
     var library: LibraryCoder
-    var patches = PatchCoder()
+    var partialUpdates = PartialUpdateCoder()
     var sequence: FrameSequence
     /// How fine each macroblock of what viewers have is.
     var quality: CodedQuality
@@ -107,7 +107,7 @@ package final class VP8Encoder {
         let wantsKeyFrame = asKeyFrame || keyFrameIsDue
         if wantsKeyFrame { library.forgetSharpening() }
         if !wantsKeyFrame, let changed,
-            let frame = try encodePatch(of: picture, changed: changed, timestamp: timestamp, rotation: rotation)
+            let frame = try encodePartialUpdate(of: picture, changed: changed, timestamp: timestamp, rotation: rotation)
         {
             return .encoded(frame)
         }

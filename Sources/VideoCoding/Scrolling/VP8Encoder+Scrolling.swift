@@ -12,13 +12,13 @@ extension VP8Encoder {
     /// where that is little, or else by libvpx in a frame that follows.
     ///
     /// `leading` are the frames that go before the one of the outcome, in order. Where frames of our own can't be sent (see
-    /// ``canPatch``) there are none, and nothing comes of it: nil.
+    /// ``canUpdatePartially``) there are none, and nothing comes of it: nil.
     func encode(
         _ picture: any PixelPlanes, after finding: ScrollSearch.Finding, timestamp: Duration,
         rotation: VideoRotation, ledger: BitLedger
     ) throws(VideoCodingError) -> (leading: [EncodedVideoFrame], outcome: Outcome)? {
         let scrolls = finding.scrolls
-        guard canPatch, let updates = model.lastUpdates, let last = scrolls.last,
+        guard canUpdatePartially, let updates = model.lastUpdates, let last = scrolls.last,
             scrolls.allSatisfy({ $0.size == picture.size && $0.isExpressible })
         else { return nil }
         self.ledger = ledger
@@ -29,20 +29,20 @@ extension VP8Encoder {
             time += Self.leadingInterval
         }
         let changed = MacroblockMap(size: picture.size, cells: finding.remaining)
-        let basis = PatchCoder.Basis(model, configuration)
-        var patch: PatchCoder.Patch?
+        let basis = PartialUpdateCoder.Basis(model, configuration)
+        var partial: PartialUpdateCoder.PartialUpdate?
         try changeReference { (reference) throws(VideoCodingError) -> Void? in
             reference.apply(last)
             quality.move(last)
             quality.smear(finding.smeared)
-            guard changed.count <= PatchCoder.largestScrolledPatch, let basis else { return () }
-            patch = try patches.code(
+            guard changed.count <= PartialUpdateCoder.largestScrolledUpdate, let basis else { return () }
+            partial = try partialUpdates.code(
                 picture, over: reference, after: last, changed: changed, quality: quality, basis,
                 ledger: self.ledger, timestamp: timestamp)
             return ()
         }
-        if let patch {
-            var frame = makeFrame(patch, timestamp: time, rotation: rotation)
+        if let partial {
+            var frame = makeFrame(partial, timestamp: time, rotation: rotation)
             frame.isScroll = true
             return (leading, .encoded(frame))
         }
@@ -59,11 +59,13 @@ extension VP8Encoder {
         return (leading, .encoded(frame))
     }
 
-    /// Encodes that a part of the picture moved, and nothing else; nil where it can't: see ``canPatch``.
+    /// Encodes that a part of the picture moved, and nothing else; nil where it can't: see ``canUpdatePartially``.
     func encodeScroll(
         _ scroll: Scroll, timestamp: Duration, rotation: VideoRotation = .upright
     ) throws(VideoCodingError) -> EncodedVideoFrame? {
-        guard canPatch, let updates = model.lastUpdates, scroll.size == configuration.size, scroll.isExpressible else {
+        guard canUpdatePartially, let updates = model.lastUpdates, scroll.size == configuration.size,
+            scroll.isExpressible
+        else {
             return nil
         }
         let quantizer = try library.context.lastQuantizer()

@@ -165,7 +165,7 @@ struct Share {
     private func hasOthers(than viewer: Int, goneBy error: (any Error)?, _ control: ShareControl) async throws -> Bool {
         let isAlone = await control.viewers.wasOnlyOne
         guard await control.viewerDidEnd(viewer) == 0 else {
-            Terminal.shared.say(Self.farewell(to: viewer, goneBy: error))
+            Terminal.shared.say(Self.departure(of: viewer, goneBy: error))
             return true
         }
         if let error { throw error }
@@ -174,7 +174,7 @@ struct Share {
     }
 
     /// What is said of a viewer who is gone while others look on.
-    static func farewell(to viewer: Int, goneBy error: (any Error)?) -> [String] {
+    static func departure(of viewer: Int, goneBy error: (any Error)?) -> [String] {
         guard let error else { return ["Viewer \(viewer) left."] }
         return CommandFailure(explaining: error).lines(after: "Viewer \(viewer) is gone: ")
     }

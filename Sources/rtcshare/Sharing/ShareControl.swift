@@ -36,7 +36,7 @@ actor ShareControl {
     private var configuration: LocalVideoConfiguration
     private var pause: Pause?
     /// Tells the person at the terminal what happens to the source.
-    private var teller: SourceTeller
+    private var captureReporter: CaptureReporter
     /// What gave the picture that viewers keep, where something else is to be shared after the pause.
     private var keptSource: (any CaptureSource)?
     private var isAudioMuted = false
@@ -63,7 +63,7 @@ actor ShareControl {
         self.options = options
         self.inviting = inviting
         self.events = events
-        teller = SourceTeller(sources.content)
+        captureReporter = CaptureReporter(sources.content)
         sound = sources.contentSound
         configuration = options.configuration
         configuration.sourceCanWait = sources.contentCanWait
@@ -303,7 +303,7 @@ actor ShareControl {
             throw error
         }
         sources.content = opened.source
-        teller = SourceTeller(opened.source)
+        captureReporter = CaptureReporter(opened.source)
         sources.contentSpecification = opened.specification
         if case .held? = pause, keptSource == nil {
             // Its end would be that of what is shared.
@@ -408,7 +408,7 @@ actor ShareControl {
         return ControlledShare(
             name: name, pid: ProcessInfo.processInfo.processIdentifier, attendee: room.owner.rawValue,
             state: pause != nil ? .paused : viewers.hasAnyConnected ? .sharing : .connecting,
-            source: sources.contentSpecification, interruption: teller.interruption?.description,
+            source: sources.contentSpecification, interruption: captureReporter.interruption?.description,
             width: rates.size?.width, height: rates.size?.height,
             framesPerSecond: rates.framesPerSecond, bitrate: rates.bitsPerSecond / 1000,
             maxBitrate: Int(contentBitrate.bitsPerSecond / 1000),

@@ -4,7 +4,7 @@ internal import RTCShareLocks
 internal import RTCShareMedia
 
 /// Tells the person at the terminal what happens to the source of a share.
-final class SourceTeller: CaptureSourceObserver, BroadcastObserver {
+final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
     private let present = Locked<CaptureInterruption?>(nil)
 
     /// What the source stands still for, or where it is; nil where it goes on.

@@ -184,7 +184,7 @@ struct TwoDecodersTests {
             let judges = TwoDecoders(try #require(encoder.encoder), libvpx: libvpx, ffmpeg: ffmpeg)
             try #require(try judges.agree(frames), "picture \(index), \(change)")
         }
-        // More than a patch takes comes into sight beside what scrolled on large screens alone.
+        // More than a partial update takes comes into sight beside what scrolled on large screens alone.
         for kind in Kind.allCases where kind != .libraryAfterScroll || size.macroblocks > 10_000 {
             #expect(kinds[kind, default: 0] > 1, "\(kind): \(kinds)")
         }

@@ -82,7 +82,7 @@ struct ScrollFrameTests {
     @Test(
         "What moved and what is new with it is decoded exactly, in one frame or several, at any bitrate",
         arguments: [(320, 240, 300_000), (335, 421, 2_000_000), (416, 1000, 120_000)])
-    func scrolledPatches(width: Int, height: Int, bitsPerSecond: Int) throws {
+    func scrolledUpdates(width: Int, height: Int, bitsPerSecond: Int) throws {
         let size = PixelSize(width: width, height: height)
         var numbers = SeededNumbers(UInt64(bitsPerSecond + width))
         let pages = (1...3).map { TextPage(width: width, height: height + 1000, seed: $0) }

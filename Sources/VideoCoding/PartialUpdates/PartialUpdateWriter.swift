@@ -5,8 +5,8 @@ internal import RTCShareMedia
 /// libvpx goes through all of a picture to code a letter of it: several milliseconds at 1920×1080. This costs some
 /// microseconds for each macroblock that differs. Each is coded as its difference to what stood there, or to one colour,
 /// which is what letters, cursors, buttons and new lines of text are; for what moves or is a film, libvpx finds more.
-final class PatchWriter {
-    /// What a patch is made of.
+final class PartialUpdateWriter {
+    /// What a partial update is made of.
     struct Order {
         /// What moved, in the reference already.
         let scroll: Scroll?
@@ -22,7 +22,7 @@ final class PatchWriter {
         let limit: Int
     }
 
-    /// How much of what changed is new: what makes a patch large.
+    /// How much of what changed is new: what makes a partial update large.
     struct Novelty {
         /// The sum of all differences to what is expected.
         var sum = 0

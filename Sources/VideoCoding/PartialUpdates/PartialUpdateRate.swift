@@ -1,10 +1,11 @@
 internal import Glibc
 
-/// How fine a patch of what scrolls can be: what it takes is foreseen by how much is new, and by what earlier ones took.
+/// How fine a partial update of what scrolls can be: what it takes is foreseen by how much is new, and by what earlier
+/// ones took.
 ///
 /// What is new comes with each picture anew while something scrolls, so that a picture has a share of the bitrate; what
 /// moves once has more.
-struct PatchRate {
+struct PartialUpdateRate {
     /// What a picture may take, in time at the bitrate, that is the first for a while.
     static let burst = Duration.milliseconds(80)
     /// What is owed as a rule when a picture comes: less would be bits that nobody uses, more delay.
@@ -13,7 +14,7 @@ struct PatchRate {
     static let share = 0.92
     /// What moves after so long without bits being owed has nothing to do with what moved before.
     private static let rest = Duration.milliseconds(500)
-    /// By what power of the quantizer's step a patch becomes smaller.
+    /// By what power of the quantizer's step a partial update becomes smaller.
     private static let power = 0.85
     /// How much of what was found is believed at once.
     private static let weight = 0.25
@@ -41,12 +42,12 @@ struct PatchRate {
         return Int(max((mean + spare * 0.2) * relative, mean / 8))
     }
 
-    /// What a patch will take, about.
+    /// What a partial update will take, about.
     func byteCount(novelty: Int, quantizer: Quantizer) -> Int {
         Int(factor * Double(novelty) / pow(Double(quantizer.lumaAC), Self.power))
     }
 
-    /// The finest quantizer at which a patch takes about so many bytes.
+    /// The finest quantizer at which a partial update takes about so many bytes.
     func quantizer(novelty: Int, byteCount: Int, within indices: ClosedRange<Int>) -> Quantizer {
         let step = pow(factor * Double(novelty) / Double(max(byteCount, 1)), 1 / Self.power)
         var (low, high) = (indices.lowerBound, indices.upperBound)
@@ -57,7 +58,7 @@ struct PatchRate {
         return Quantizer(index: low)
     }
 
-    /// A patch took so much.
+    /// A partial update took so much.
     mutating func took(byteCount: Int, novelty: Int, quantizer: Quantizer) {
         guard novelty > 1000, byteCount > 200 else { return }
         let found = Double(byteCount) * pow(Double(quantizer.lumaAC), Self.power) / Double(novelty)

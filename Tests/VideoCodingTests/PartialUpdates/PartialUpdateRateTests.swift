@@ -3,8 +3,8 @@ import Testing
 
 @testable import RTCShareVideoCoding
 
-@Suite("PatchRate")
-struct PatchRateTests {
+@Suite("PartialUpdateRate")
+struct PartialUpdateRateTests {
     private static func ledger(_ bytesPerSecond: Double) -> BitLedger {
         var ledger = BitLedger()
         ledger.setRates(.bitsPerSecond(Int(bytesPerSecond * 8)), burst: .zero, now: .zero)
@@ -13,7 +13,7 @@ struct PatchRateTests {
 
     /// What pictures take that come 30 times a second, each with one to three new lines, second by second.
     private func run(
-        _ rate: inout PatchRate, seconds: Int, bytesPerSecond: Double, difficulty: Double, seed: UInt64
+        _ rate: inout PartialUpdateRate, seconds: Int, bytesPerSecond: Double, difficulty: Double, seed: UInt64
     ) -> (bytes: [Int], steps: [Int32]) {
         var numbers = SeededNumbers(seed)
         var ledger = Self.ledger(bytesPerSecond)
@@ -40,7 +40,7 @@ struct PatchRateTests {
         "What scrolls uses most of the bitrate and no more, whatever texts take", arguments: [0.15, 0.35, 0.8],
         [100_000.0, 300_000, 800_000])
     func share(difficulty: Double, bytesPerSecond: Double) {
-        var rate = PatchRate()
+        var rate = PartialUpdateRate()
         let (bytes, steps) = run(
             &rate, seconds: 10, bytesPerSecond: bytesPerSecond, difficulty: difficulty, seed: 3)
         for (second, bytes) in bytes.enumerated().dropFirst() {
@@ -54,7 +54,7 @@ struct PatchRateTests {
 
     @Test("What moves once has more bits than what goes on moving")
     func once() {
-        var rate = PatchRate()
+        var rate = PartialUpdateRate()
         var ledger = Self.ledger(300_000)
         ledger.pass(to: .seconds(1))
         let first = rate.allowance(novelty: 100_000, from: ledger, timestamp: .seconds(1))
@@ -74,7 +74,7 @@ struct PatchRateTests {
 
     @Test("After a rest what comes is judged by itself, and not beside what moved before it")
     func rest() {
-        var rate = PatchRate()
+        var rate = PartialUpdateRate()
         var ledger = Self.ledger(300_000)
         for index in 0..<30 {
             let time = Duration.seconds(index) / 30
@@ -83,7 +83,7 @@ struct PatchRateTests {
                 byteCount: rate.allowance(novelty: 10_000, from: ledger, timestamp: time), isChange: true)
         }
         ledger.pass(to: .seconds(10))
-        var fresh = PatchRate()
+        var fresh = PartialUpdateRate()
         let large = 1_000_000
         #expect(
             rate.allowance(novelty: large, from: ledger, timestamp: .seconds(10))
@@ -92,7 +92,7 @@ struct PatchRateTests {
 
     @Test("The quantizer is the finest that keeps to what it is given, within bounds")
     func quantizer() {
-        let rate = PatchRate()
+        let rate = PartialUpdateRate()
         for byteCount in [500, 3000, 20_000] {
             let quantizer = rate.quantizer(novelty: 400_000, byteCount: byteCount, within: 8...127)
             #expect(rate.byteCount(novelty: 400_000, quantizer: quantizer) <= byteCount || quantizer.index == 127)

@@ -1,32 +1,32 @@
 internal import RTCShareMedia
 internal import RTCShareWireFormat
 
-/// Chooses how fine a patch is, and has it written.
-struct PatchCoder {
-    /// The quantizer indices of patches: what rests becomes readable, then fine, then as fine as is of use; what changes is
-    /// that at once.
+/// Chooses how fine a partial update is, and has it written.
+struct PartialUpdateCoder {
+    /// The quantizer indices of partial updates: what rests becomes readable, then fine, then as fine as is of use;
+    /// what changes is that at once.
     static let quantizers = [Quantizer(index: 60), Quantizer(index: 24), finest]
     private static let finest = Quantizer(index: 8)
     /// What is new after a scroll may be as coarse as this, or have only the lowest coefficients at the other.
     private static let coarsest = 127
     private static let blurred = Quantizer(index: 110)
     /// What changed beyond this is for libvpx to code: it finds what moved.
-    static let largestPatch = 400
+    static let largestUpdate = 400
     /// The same after a scroll, which libvpx would not find.
-    static let largestScrolledPatch = 6000
+    static let largestScrolledUpdate = 6000
     /// However low the bitrate is: a letter.
     static let smallestShare = 600
-    /// What a patch may take, in time at the bitrate: what takes more is for libvpx to code, more coarsely.
-    static let longestPatch = Duration.milliseconds(50)
+    /// What a partial update may take, in time at the bitrate: what takes more is for libvpx to code, more coarsely.
+    static let longestUpdate = Duration.milliseconds(50)
 
     /// A frame of our own, and which macroblocks are as fine as its quantizer index says by it.
-    struct Patch {
+    struct PartialUpdate {
         let data: [UInt8]
         let coded: MacroblockMap
         let quantizer: Int
     }
 
-    /// What a patch goes by.
+    /// What a partial update goes by.
     struct Basis {
         let updates: ReferenceUpdates
         let probabilities: CoefficientProbabilities
@@ -43,40 +43,43 @@ struct PatchCoder {
         }
     }
 
-    private lazy var writer = PatchWriter()
-    private var rate = PatchRate()
+    private lazy var writer = PartialUpdateWriter()
+    private var rate = PartialUpdateRate()
 
-    /// The finest patch that the bitrate allows; nil where it is too large at the coarsest, with the reference as it was.
+    /// The finest partial update that the bitrate allows; nil where it is too large at the coarsest, with the reference
+    /// as it was.
     mutating func code(
         _ picture: any PixelPlanes, over reference: ReferencePicture, changed: MacroblockMap, quality: CodedQuality,
         _ basis: Basis
-    ) throws(VideoCodingError) -> Patch? {
+    ) throws(VideoCodingError) -> PartialUpdate? {
         let bytesPerSecond = basis.bytesPerSecond
         let share = max(Int(bytesPerSecond / basis.framesPerSecond), Self.smallestShare)
-        let most = Int(bytesPerSecond * (Self.longestPatch / .seconds(1)))
+        let most = Int(bytesPerSecond * (Self.longestUpdate / .seconds(1)))
         // What rests is made readable before it is made finer; what changed is coded fine or by libvpx, which finds better
         // ways to be coarse.
         let quantizers = Self.quantizers
         let resting = quantizers.firstIndex { quality.coarsest > $0.index } ?? quantizers.count - 1
         for index in (changed.isEmpty ? resting..<resting + 1 : 1..<quantizers.count).reversed() {
             let quantizer = quantizers[index]
-            let order = PatchWriter.Order(
+            let order = PartialUpdateWriter.Order(
                 scroll: nil, changed: changed, coarse: quality.coarser(than: quantizer.index),
                 quantizer: quantizer, detail: 16, room: changed.isEmpty ? most : share,
                 limit: changed.isEmpty ? most * 2 : share * 3 / 2)
-            let patch = try writer.write(
+            let partial = try writer.write(
                 order, of: picture, over: reference, probabilities: basis.probabilities, updates: basis.updates)
-            if let patch { return Patch(data: patch.data, coded: patch.coded, quantizer: quantizer.index) }
+            if let partial {
+                return PartialUpdate(data: partial.data, coded: partial.coded, quantizer: quantizer.index)
+            }
         }
         return nil
     }
 
-    /// The patch that has what is new after a scroll, as fine as its share of the bitrate allows. What would take far more
-    /// than was foreseen is written once more.
+    /// The partial update that has what is new after a scroll, as fine as its share of the bitrate allows. What would
+    /// take far more than was foreseen is written once more.
     mutating func code(
         _ picture: any PixelPlanes, over reference: ReferencePicture, after scroll: Scroll, changed: MacroblockMap,
         quality: CodedQuality, _ basis: Basis, ledger: BitLedger, timestamp: Duration
-    ) throws(VideoCodingError) -> Patch? {
+    ) throws(VideoCodingError) -> PartialUpdate? {
         let novelty = try writer.novelty(of: changed, in: picture, over: reference).sum
         let allowance = rate.allowance(novelty: novelty, from: ledger, timestamp: timestamp)
         // As coarse as need be, and blurred where that is not enough: what comes late has moved farther, and costs more.
@@ -89,21 +92,21 @@ struct PatchCoder {
                 ? rate.quantizer(novelty: novelty, byteCount: allowance, within: indices) : Self.blurred
             // What is left over is for what is coarse.
             let isFine = rate.byteCount(novelty: novelty, quantizer: quantizer) < allowance / 2
-            let order = PatchWriter.Order(
+            let order = PartialUpdateWriter.Order(
                 scroll: scroll, changed: changed,
                 coarse: isFine ? quality.coarser(than: quantizer.index) : MacroblockMap(size: picture.size),
                 quantizer: quantizer, detail: detail, room: allowance * 3 / 4, limit: limit)
-            let patch = try writer.write(
+            let partial = try writer.write(
                 order, of: picture, over: reference, probabilities: basis.probabilities, updates: basis.updates)
-            guard let patch else {
+            guard let partial else {
                 if detail == 16 { rate.took(byteCount: limit * 2, novelty: novelty, quantizer: quantizer) }
                 detail = detail == 16 ? 3 : 1
                 continue
             }
             if !isFine, detail == 16 {
-                rate.took(byteCount: patch.data.count, novelty: novelty, quantizer: quantizer)
+                rate.took(byteCount: partial.data.count, novelty: novelty, quantizer: quantizer)
             }
-            return Patch(data: patch.data, coded: patch.coded, quantizer: quantizer.index)
+            return PartialUpdate(data: partial.data, coded: partial.coded, quantizer: quantizer.index)
         }
         return nil
     }

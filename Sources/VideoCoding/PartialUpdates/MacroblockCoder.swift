@@ -1,7 +1,8 @@
 internal import Glibc
 internal import RTCShareMedia
 
-/// One macroblock on its way into a patch: what it shows, what is expected there, and what of the difference is told.
+/// One macroblock on its way into a partial update: what it shows, what is expected there, and what of the difference
+/// is told.
 ///
 ///     picture ─▶ minus prediction ─▶ transform ─▶ levels, which are written ─▶ what a decoder makes of them ─▶ reference
 ///

@@ -4,7 +4,7 @@ internal import RTCShareWireFormat
 extension VP8Encoder {
     /// Whether frames can be sent that are not libvpx's: not where nobody wants them, before its first, nor where a key frame
     /// is due, with several temporal layers, or while a blurred key frame becomes sharp.
-    var canPatch: Bool {
+    var canUpdatePartially: Bool {
         canHavePartialUpdates && !keyFrameIsDue && library.sharpening == nil && model.lastUpdates != nil
     }
 
@@ -12,25 +12,26 @@ extension VP8Encoder {
     ///
     /// What changed is coded, as fine as the bitrate allows, with as much of what is coarse as there is room for; where
     /// nothing did, what is coarse, part by part; and where nothing is, a frame that says so.
-    func encodePatch(
+    func encodePartialUpdate(
         of picture: any PixelPlanes, changed: MacroblockMap, timestamp: Duration, rotation: VideoRotation
     ) throws(VideoCodingError) -> EncodedVideoFrame? {
-        guard canPatch, changed.count <= PatchCoder.largestPatch, let basis = PatchCoder.Basis(model, configuration)
+        guard canUpdatePartially, changed.count <= PartialUpdateCoder.largestUpdate,
+            let basis = PartialUpdateCoder.Basis(model, configuration)
         else { return nil }
-        let patch = try changeReference { (reference) throws(VideoCodingError) in
-            try patches.code(picture, over: reference, changed: changed, quality: quality, basis)
+        let partial = try changeReference { (reference) throws(VideoCodingError) in
+            try partialUpdates.code(picture, over: reference, changed: changed, quality: quality, basis)
         }
-        guard let patch else { return nil }
-        return makeFrame(patch, timestamp: timestamp, rotation: rotation, isChange: !changed.isEmpty)
+        guard let partial else { return nil }
+        return makeFrame(partial, timestamp: timestamp, rotation: rotation, isChange: !changed.isEmpty)
     }
 
-    /// The frame of a patch that was coded.
+    /// The frame of a partial update that was coded.
     func makeFrame(
-        _ patch: PatchCoder.Patch, timestamp: Duration, rotation: VideoRotation, isChange: Bool = true
+        _ partial: PartialUpdateCoder.PartialUpdate, timestamp: Duration, rotation: VideoRotation, isChange: Bool = true
     ) -> EncodedVideoFrame {
-        quality.didCode(patch.coded, quantizer: patch.quantizer)
+        quality.didCode(partial.coded, quantizer: partial.quantizer)
         return makeFrame(
-            patch.data, quantizer: patch.quantizer, timestamp: timestamp, rotation: rotation, isChange: isChange)
+            partial.data, quantizer: partial.quantizer, timestamp: timestamp, rotation: rotation, isChange: isChange)
     }
 
     /// A frame that is not libvpx's.

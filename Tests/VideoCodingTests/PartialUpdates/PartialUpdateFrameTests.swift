@@ -5,8 +5,8 @@ import Testing
 @testable import RTCShareVideoCoding
 import RTCShareWireFormat
 
-@Suite("Patches")
-struct PatchTests {
+@Suite("Partial updates")
+struct PartialUpdateFrameTests {
     /// How different two pictures' planes are at most.
     private func largestError(_ one: [[UInt8]], _ other: [[UInt8]]) -> Int {
         zip(one, other).reduce(0) { largest, planes in
@@ -25,7 +25,7 @@ struct PatchTests {
         let standing = try StandingPicture(size: size)
         var picture = ChangingPicture(size: size, seed: seed)
         var changed = MacroblockMap(size: size)
-        var patches = 0
+        var partialUpdates = 0
         for index in 0..<120 {
             let asKeyFrame = index % 50 == 49
             if index % 40 == 39 { picture = ChangingPicture(size: size, seed: seed + UInt64(index)) }
@@ -35,7 +35,7 @@ struct PatchTests {
                 standing, timestamp: .seconds(index) / 30, asKeyFrame: asKeyFrame, changed: changed)
             guard case .encoded(let frame) = outcome else { continue }
             changed.removeAll()
-            if !frame.isKeyFrame, frame.quantizer == 8 { patches += 1 }
+            if !frame.isKeyFrame, frame.quantizer == 8 { partialUpdates += 1 }
             let seen = try #require(try decoder.decode(frame.data))
             #expect(seen.pixels == (try encoder.lastFrame()), "frame \(index)")
             if let scroll = Scroll.random(size: size, using: &numbers), index % 7 == 6,
@@ -47,7 +47,7 @@ struct PatchTests {
                 changed.insertAll()
             }
         }
-        #expect(patches > 30, "\(patches)")
+        #expect(partialUpdates > 30, "\(partialUpdates)")
     }
 
     @Test(
