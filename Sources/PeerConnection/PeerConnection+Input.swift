@@ -84,7 +84,6 @@ extension PeerConnection {
         // One by one: an array of them would be made anew for every group of packets.
         if let due = agent.nextDeadline { deadline = min(deadline, due) }
         if hasPath, let due = transport.dtls?.nextDeadline { deadline = min(deadline, due) }
-        if let due = arrivals?.nextDeadline { deadline = min(deadline, due) }
         for index in outbound.indices where outbound[index].isActive {
             if let due = outbound[index].nextReport { deadline = min(deadline, due) }
             if let due = outbound[index].video?.keyFrameRequests.deadline { deadline = min(deadline, due) }
@@ -93,9 +92,7 @@ extension PeerConnection {
         if let due = bandwidth.estimator.nextDeadline {
             deadline = min(deadline, due.advanced(by: Self.estimatorPatience))
         }
-        for media in inbound {
-            if let due = media.nextDeadline(now: now) { deadline = min(deadline, due) }
-        }
+        if let due = receivers.nextDeadline(now: now) { deadline = min(deadline, due) }
         return deadline == .distantFuture ? nil : deadline
     }
 
@@ -109,16 +106,8 @@ extension PeerConnection {
     /// After every input: follows ICE, gives out frames, and queues what RTCP has to say.
     mutating func advance(now: Instant) {
         followAgent(now: now)
-        if !inbound.isEmpty, let trip = agent.selectedRoundTripTime {
-            for index in inbound.indices { inbound[index].setRoundTripTime(trip) }
-        }
-        for index in inbound.indices {
-            while let frame = inbound[index].pollFrame() { events.append(.frame(frame, receiver: index)) }
-            while let packet = inbound[index].pollSound() { events.append(.sound(packet, receiver: index)) }
-            if let activity = inbound[index].pollActivity(now: now, isConnected: progress == .connected) {
-                events.append(.activityChanged(activity, receiver: index))
-            }
-        }
+        if !receivers.media.isEmpty, let trip = agent.selectedRoundTripTime { receivers.setRoundTripTime(trip) }
+        receivers.poll(isConnected: progress == .connected, now: now, into: &events)
         queueControl(now: now)
         pollKeyFrameRequests(now: now)
         followBandwidth(now: now)
@@ -217,7 +206,8 @@ extension PeerConnection {
         }
         // SRTP keeps a stream of each source that it accepts: it is asked about those alone that are of use to anybody.
         let protected = UnsafeRawBufferPointer(datagram).bytes
-        guard let clear = try? RTPHeader(protected: protected), let route = route(of: clear, in: protected) else {
+        guard let clear = try? RTPHeader(protected: protected), let route = receivers.route(of: clear, in: protected)
+        else {
             counts.packetsUnknown += 1
             return false
         }
@@ -231,59 +221,16 @@ extension PeerConnection {
             counts.packetsUnknown += 1
             return true
         }
-        if let number = route.extensions.transportSequenceNumber {
-            arrivals?.receive(number, of: header.source, now: now)
-        }
-        let payload = header.payload(of: packet)
-        guard inbound[route.receiver].receive(header, extensions: route.extensions, payload: payload, now: now) else {
+        if !receivers.receive(header, payload: header.payload(of: packet), on: route, now: now) {
             counts.packetsUnknown += 1
-            return true
         }
-        if let former = route.former { inbound[former].lose(header.source) }
         return true
     }
 
     /// Whether the peer sends or reports in the name of a source.
     private func isInUse(_ source: UInt32) -> Bool {
         let source = SynchronizationSource(source)
-        return reporters.contains(source) || inbound.contains { $0.isSource(source) }
-    }
-
-    /// Where a packet goes.
-    private struct Route {
-        let receiver: Int
-        /// As the receiver's section numbers them.
-        let extensions: HeaderExtensions
-        /// The receiver that the packet's source was known for, where the packet names another section.
-        var former: Int?
-    }
-
-    /// Whose packet this is (RFC 9143 §9.2): of the section that it names, else of the one that its source is known for,
-    /// else of the only one that has its payload type, if that has no source yet.
-    private func route(of header: RTPHeader, in packet: RawSpan) -> Route? {
-        let known = inbound.firstIndex { $0.isActive && $0.isSource(header.source) }
-        if let known {
-            let extensions = HeaderExtensions(header, in: packet, map: inbound[known].extensions)
-            let (named, own) = (extensions.mediaIdentification, inbound[known].negotiated.mid)
-            if named == nil || named == own || own == nil { return Route(receiver: known, extensions: extensions) }
-        }
-        var isNamed = false
-        var only: Int?
-        var isAmbiguous = false
-        for (index, media) in inbound.enumerated() where media.isActive {
-            let extensions = HeaderExtensions(header, in: packet, map: media.extensions)
-            if let mid = extensions.mediaIdentification {
-                isNamed = true
-                guard mid == media.negotiated.mid, media.takes(header, mid: mid) else { continue }
-                return Route(receiver: index, extensions: extensions, former: known)
-            }
-            guard media.takes(header, mid: nil) else { continue }
-            isAmbiguous = isAmbiguous || only != nil
-            only = only ?? index
-        }
-        guard !isNamed, !isAmbiguous, let only, inbound[only].source == nil else { return nil }
-        return Route(
-            receiver: only, extensions: HeaderExtensions(header, in: packet, map: inbound[only].extensions))
+        return reporters.contains(source) || receivers.isSource(source)
     }
 
     private mutating func receiveControl(_ datagram: UnsafeMutableRawBufferPointer, now: Instant) -> Bool {

@@ -43,8 +43,7 @@ extension PeerConnection {
 
     /// Asks the peer for a key frame: what it sent can't be decoded.
     package mutating func requestKeyFrame(ofReceiver index: Int, now: Instant) {
-        guard inbound.indices.contains(index) else { return }
-        inbound[index].requestKeyFrame(now: now)
+        receivers.requestKeyFrame(of: index, now: now)
         advance(now: now)
     }
 

@@ -123,17 +123,12 @@ package struct PeerConnection: ~Copyable {
     var pathOverhead = 28
     /// What became of each of the identity's media.
     var outbound: [OutboundMedia]
-    /// What the peer sends, in the order in which it began to; nothing is removed, but places are used again.
-    var inbound: [InboundMedia] = []
-    /// The indices in ``inbound`` whose sections stand for something else now, in the order in which they came to.
-    var releasedReceivers: [Int] = []
-    /// The index in ``inbound`` of each section that the peer has sent in.
-    var receivers: [Int: Int] = [:]
+    /// What the peer sends.
+    var receivers = Receivers()
     var pacer: Pacer<PacedPacket>
     var sentPackets = TransportFeedbackTracker()
     /// What the peer may still tell of them.
     var feedbackAllowance = FeedbackAllowance()
-    var arrivals: TransportFeedbackGenerator?
     var remoteEstimate = RemoteBitrateEstimateHolder()
     var bandwidth: BandwidthControl
     var transportSequenceNumber = TransportSequenceNumber(1)

@@ -96,7 +96,7 @@ import Testing
         call.run(for: .seconds(1), sendsFrames: false)
         let keys = try #require(call.viewerKeys)
         let receiver = try SRTPReceiver(profile: keys.profile, masterKey: keys.remote)
-        let map = call.viewer.inbound[0].extensions
+        let map = call.viewer.receivers.media[0].extensions
         let delays = Box<[PlayoutDelay]>([])
         call.tap = { datagram, end in
             var bytes = datagram.bytes

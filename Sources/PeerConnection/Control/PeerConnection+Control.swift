@@ -23,7 +23,7 @@ extension PeerConnection {
         switch packet {
         case .senderReport(let report):
             note(reporter: report.source)
-            for index in inbound.indices { inbound[index].receive(report, now: now) }
+            receivers.receive(report, now: now)
             take(report.reportBlocks, now: now)
         case .receiverReport(let report):
             note(reporter: report.source)
@@ -69,17 +69,15 @@ extension PeerConnection {
     /// A goodbye is said for sources. That of media ends the media: its sender may begin it again, and says by DTLS
     /// when it leaves. A peer of whom no media is expected has left when all have that reported in its name.
     private mutating func take(_ goodbye: Goodbye) {
-        let areMedia = goodbye.sources.allSatisfy { source in
-            inbound.contains { $0.source == source || $0.formerSource == source }
-        }
+        let areMedia = goodbye.sources.allSatisfy { receivers.isMediaSource($0) }
         for source in goodbye.sources { departed(source) }
-        guard !areMedia, reporters.isEmpty, !inbound.contains(where: \.isActive) else { return }
+        guard !areMedia, reporters.isEmpty, !receivers.media.contains(where: \.isActive) else { return }
         noteDeparture()
     }
 
     private mutating func departed(_ source: SynchronizationSource) {
         reporters.remove(source)
-        for index in inbound.indices where inbound[index].source == source { inbound[index].receiveGoodbye() }
+        receivers.receiveGoodbye(of: source)
     }
 
     private mutating func take(_ blocks: [ReportBlock], now: Instant) {
@@ -117,15 +115,13 @@ extension PeerConnection {
             if let due = outbound[index].nextReport, due > now { continue }
             queueReport(ofMedia: index, now: now)
         }
-        for index in inbound.indices {
-            let feedback = inbound[index].pollFeedback(now: now)
-            let report = inbound[index].pollReport(now: now)
-            guard report != nil || !feedback.isEmpty else { continue }
-            control += writer(for: inbound[index].localSource).datagrams(
-                report: report.map { .receiverReport($0) }, feedback: feedback)
+        for index in receivers.media.indices {
+            guard let due = receivers.pollControl(of: index, now: now) else { continue }
+            control += writer(for: due.source).datagrams(
+                report: due.report.map { .receiverReport($0) }, feedback: due.feedback)
         }
-        if let source = inbound.first?.localSource, let reports = arrivals?.poll(now: now), !reports.isEmpty {
-            control += writer(for: source).datagrams(feedback: reports.map { .transportFeedback($0) })
+        if let due = receivers.pollTransportFeedback(now: now) {
+            control += writer(for: due.source).datagrams(feedback: due.reports.map { .transportFeedback($0) })
         }
     }
 
@@ -153,7 +149,7 @@ extension PeerConnection {
     mutating func queueGoodbye(now: Instant) {
         guard canSend else { return }
         for index in outbound.indices where outbound[index].isActive { queueGoodbye(ofMedia: index, now: now) }
-        for media in inbound {
+        for media in receivers.media {
             control += writer(for: media.localSource).datagrams(
                 report: .receiverReport(ReceiverReport(source: media.localSource)),
                 feedback: [.goodbye(Goodbye(sources: [media.localSource]))])

@@ -48,7 +48,8 @@ extension PeerConnection {
             stream: MediaStreamAttribute(streamID: media.kind.streamID, trackID: media.trackID), ssrc: media.source,
             rtxSSRC: media.kind.isVideo ? media.retransmissionSource : nil, cname: identity.canonicalName)
         let direction = DirectionAttribute(
-            sends: outbound[index].isWanted, receives: outbound[index].section.map { receivers[$0] != nil } ?? false)
+            sends: outbound[index].isWanted,
+            receives: outbound[index].section.map { receivers.hasReceiver(ofSection: $0) } ?? false)
         return media.kind.isVideo
             ? .video(mid: media.mid, source: source, isSlides: media.kind.isContent, direction: direction)
             : .audio(mid: media.mid, source: source, isSlides: media.kind.isContent, direction: direction)
@@ -61,7 +62,7 @@ extension PeerConnection {
             let wasRejected = index < agreed.count && agreed[index].media == nil
             let isReused = wasRejected && agreed[index].mid != section.mid
             // What stays rejected may come back as what it was, as long as there is room for all.
-            let isCrowded = inbound.count >= Self.maximumReceivers && section.media == nil
+            let isCrowded = receivers.isFull && section.media == nil
             if isReused || (wasRejected && isCrowded) { release(section: index) }
             if isOwnOffer, isReused || index >= agreed.count { place(section, at: index) }
         }
@@ -73,21 +74,16 @@ extension PeerConnection {
                 outbound[index].hasEnded = true
             }
         }
-        for (index, section) in session.sections.enumerated() { applyReceiving(section, at: index) }
-        if arrivals == nil,
-            let source = inbound.first(where: { $0.negotiated.feedback.contains(.transportWide) })?.localSource
-        {
-            arrivals = TransportFeedbackGenerator(sender: source)
+        for (index, section) in session.sections.enumerated() {
+            receivers.apply(section, at: index, random: &random)
         }
+        receivers.beginTransportFeedback()
     }
 
     /// A section that was rejected stands for something else from now on.
     private mutating func release(section: Int) {
         for index in outbound.indices where outbound[index].section == section { outbound[index].section = nil }
-        if let receiver = receivers.removeValue(forKey: section) {
-            inbound[receiver].release()
-            releasedReceivers.append(receiver)
-        }
+        receivers.release(section: section)
     }
 
     private mutating func place(_ section: NegotiatedSection, at place: Int) {
@@ -128,33 +124,6 @@ extension PeerConnection {
             let isWithSound = sounding.contains(identity.media[index].kind.streamID)
             outbound[index].video?.isWithSound = isWithSound
         }
-    }
-
-    private mutating func applyReceiving(_ section: NegotiatedSection, at place: Int) {
-        if let index = receivers[place] {
-            var media = section.media
-            // What is not sent for now is not described either (RFC 9429 §5.2.1): it is still the same media.
-            if media?.direction.receives == false { media?.remote = inbound[index].negotiated.remote }
-            inbound[index].update(media)
-        } else if let media = section.media, media.direction.receives {
-            receivers[place] = addReceiver(of: media)
-        }
-    }
-
-    /// How many receivers there are before indices are used again: twice as many as can be in use, so that an index has
-    /// long been told to be inactive when it stands for something else.
-    static var maximumReceivers: Int { 2 * maximumMedia }
-
-    private mutating func addReceiver(of media: NegotiatedMedia) -> Int {
-        if inbound.count >= Self.maximumReceivers, !releasedReceivers.isEmpty {
-            let index = releasedReceivers.removeFirst()
-            // The peer knows who reports under that name, and hears its goodbye when all ends.
-            inbound[index] = InboundMedia(media, localSource: inbound[index].localSource)
-            return index
-        }
-        let localSource = SynchronizationSource(UInt32.random(in: 1...UInt32.max, using: &random))
-        inbound.append(InboundMedia(media, localSource: localSource))
-        return inbound.count - 1
     }
 }
 

@@ -32,5 +32,5 @@ extension RemoteMedia {
 extension PeerConnection {
     /// What the peer has sent or sends, in the order of receivers: sections are added, and none is removed. Only when there
     /// are very many does another take the place of one that has long ended.
-    package var remoteMedia: [RemoteMedia] { inbound.map { RemoteMedia($0) } }
+    package var remoteMedia: [RemoteMedia] { receivers.media.map { RemoteMedia($0) } }
 }

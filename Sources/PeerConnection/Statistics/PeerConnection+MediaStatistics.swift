@@ -68,7 +68,7 @@ extension PeerConnection {
     }
 
     func addInbound(_ index: Int, to report: inout StatisticsReport) {
-        let media = inbound[index]
+        let media = receivers.media[index]
         guard let source = media.source else { return }
         let codecID = report.addCodec(media.negotiated)
         report.add(StatisticsObject.inboundID(receiver: index), .inboundRTP) { object in

@@ -18,7 +18,7 @@ extension PeerConnection {
         }
         for candidate in agent.localCandidates { report.add(local: candidate) }
         for index in outbound.indices { addOutbound(index, to: &report) }
-        for index in inbound.indices { addInbound(index, to: &report) }
+        for index in receivers.media.indices { addInbound(index, to: &report) }
         return report.objects
     }
 

@@ -141,7 +141,7 @@ import Testing
     @Test("A goodbye for one of two reporters ends nothing; for the last it ends the call")
     func reporterGoodbyes() throws {
         let call = try makeCall(seed: 307)
-        let viewer = call.viewer.inbound[0].localSource
+        let viewer = call.viewer.receivers.media[0].localSource
         let other = SynchronizationSource(0x0102_0304)
         receive([.receiverReport(ReceiverReport(source: other))], on: call)
         receive([.goodbye(Goodbye(sources: [other]))], on: call)

@@ -302,7 +302,7 @@ import Testing
         _ = try call.viewer.answer(offer: offer, now: call.now)
         let remote = try #require(call.viewer.remoteMedia.first)
         #expect(!remote.isActive && remote.streamID == "alice#content" && remote.isContent)
-        #expect(call.viewer.inbound[0].source?.rawValue == call.sender.localMedia[0].source)
+        #expect(call.viewer.receivers.media[0].source?.rawValue == call.sender.localMedia[0].source)
     }
 
     @Test(

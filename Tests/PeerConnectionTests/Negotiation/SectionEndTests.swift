@@ -184,8 +184,8 @@ import Testing
                 #expect(guests.count == voices)
             }
         }
-        #expect(call.viewer.inbound.count <= PeerConnection.maximumReceivers + PeerConnection.maximumMedia)
-        #expect(call.viewer.inbound.count { $0.source != nil } <= voices + 1)
+        #expect(call.viewer.receivers.media.count <= Receivers.maximumCount + PeerConnection.maximumMedia)
+        #expect(call.viewer.receivers.media.count { $0.source != nil } <= voices + 1)
         // The picture was not touched by any of it, and the sender's own voices are heard in the end.
         try call.renegotiate()
         let count = call.record.frames.count
@@ -208,7 +208,7 @@ import Testing
         _ = try call.viewer.answer(offer: SessionDescription.parse(rejected), now: call.now)
         let other = text.replacing(mid, with: "zzz").replacing("a=sendonly", with: "a=inactive")
         _ = try call.viewer.answer(offer: SessionDescription.parse(other), now: call.now)
-        #expect(call.viewer.inbound[0].source == nil && !call.viewer.inbound[0].isActive)
+        #expect(call.viewer.receivers.media[0].source == nil && !call.viewer.receivers.media[0].isActive)
         call.sender.setSending(false, media: 0, now: call.now)
         call.run(for: .seconds(1))
         #expect(call.record.goodbyes == 0)

@@ -45,7 +45,7 @@ import Testing
         for media in 0...1 {
             #expect(call.framesSent(media: media) > 50)
             #expect(call.record.framesOf[media]?.count == call.framesSent(media: media))
-            #expect(call.viewer.inbound[media].source?.rawValue == call.sender.localMedia[media].source)
+            #expect(call.viewer.receivers.media[media].source?.rawValue == call.sender.localMedia[media].source)
         }
     }
 
@@ -67,9 +67,9 @@ import Testing
             Self.without(Self.sources + ["a=extmap:1 "], offer).replacing("m=video 9 ", with: "m=video 0 ")
         }
         call.run(for: .seconds(1))
-        #expect(call.viewer.inbound.map { $0.source?.rawValue } == [call.sender.localMedia[0].source])
+        #expect(call.viewer.receivers.media.map { $0.source?.rawValue } == [call.sender.localMedia[0].source])
         #expect(call.record.frames.count > 20)
-        var media = call.viewer.inbound[0]
+        var media = call.viewer.receivers.media[0]
         media.lose(SynchronizationSource(1))
         #expect(media.source != nil)
         media.lose(SynchronizationSource(call.sender.localMedia[0].source))
@@ -83,7 +83,7 @@ import Testing
         let before = call.viewer.counts.packetsUnknown
         call.run(for: .seconds(1))
         #expect(call.framesSent(media: 0) > 20 && call.record.framesOf.isEmpty)
-        #expect(call.viewer.inbound.allSatisfy { $0.source == nil })
+        #expect(call.viewer.receivers.media.allSatisfy { $0.source == nil })
         #expect(call.viewer.counts.packetsUnknown - before > 50)
     }
 }

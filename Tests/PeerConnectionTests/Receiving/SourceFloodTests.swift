@@ -32,7 +32,7 @@ import Testing
     @Test("Any number of media sources that belong to no section leaves no trace, and the call goes on")
     func unknownMediaSources() throws {
         let (call, protection) = try makeCall(seed: 451)
-        let payloadType = UInt8(call.viewer.inbound[0].negotiated.payloadType)
+        let payloadType = UInt8(call.viewer.receivers.media[0].negotiated.payloadType)
         let before = try #require(call.viewer.transport.inbound?.streamCount)
         for source in UInt32(1)...3000 {
             var packet = keyFrame(1, of: source, payloadType: source % 2 == 0 ? payloadType : 100)
@@ -65,8 +65,8 @@ import Testing
     @Test("A source that a later description names is received, whatever sources there were before")
     func sourceNamedLater() throws {
         let (call, protection) = try makeCall(seed: 453)
-        let old = try #require(call.viewer.inbound[0].source)
-        let payloadType = UInt8(call.viewer.inbound[0].negotiated.payloadType)
+        let old = try #require(call.viewer.receivers.media[0].source)
+        let payloadType = UInt8(call.viewer.receivers.media[0].negotiated.payloadType)
         for source in UInt32(1)...200 {
             var report: [UInt8] = [0x80, 201, 0, 1]
             report.append(bigEndian: source)
@@ -77,7 +77,7 @@ import Testing
             let new = 0xABC0_0000 + turn
             let offer = try call.makeOffer().description.replacing("\(old.rawValue)", with: "\(new)")
             _ = try call.viewer.answer(offer: SessionDescription.parse(offer), now: call.now)
-            #expect(call.viewer.inbound[0].source?.rawValue == new)
+            #expect(call.viewer.receivers.media[0].source?.rawValue == new)
             let count = call.record.frames.count
             var packet = keyFrame(1, of: new, payloadType: payloadType)
             try protection.protectRTP(&packet)
@@ -115,8 +115,8 @@ import Testing
     @Test("Who has no keys makes nobody lose a stream")
     func forgedSources() throws {
         let (call, _) = try makeCall(seed: 454)
-        let source = try #require(call.viewer.inbound[0].source)
-        let payloadType = UInt8(call.viewer.inbound[0].negotiated.payloadType)
+        let source = try #require(call.viewer.receivers.media[0].source)
+        let payloadType = UInt8(call.viewer.receivers.media[0].negotiated.payloadType)
         let before = try #require(call.viewer.transport.inbound?.streamCount)
         for number in UInt32(1)...2000 {
             let forged = keyFrame(1, of: number % 2 == 0 ? source.rawValue : number, payloadType: payloadType)

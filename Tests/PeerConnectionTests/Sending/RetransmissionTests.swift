@@ -122,7 +122,7 @@ import Testing
         call.run(for: .seconds(3), sendsFrames: false)
         #expect(retransmitted(call) == 20)
         let source = SynchronizationSource(call.sender.localMedia[0].source)
-        let report = try #require(call.viewer.inbound[0].lastSenderReport?.report)
+        let report = try #require(call.viewer.receivers.media[0].lastSenderReport?.report)
         #expect(report.source == source && report.packetCount == UInt32(wire.value.count))
         let outbound = try #require(call.sender.statistics(now: call.now).first { $0.type == .outboundRTP })
         #expect(outbound.integer("packetsSent") == Int64(wire.value.count + (hasRTX ? 20 : 0)))
