@@ -165,9 +165,6 @@ extension PeerConnection {
         }
     }
 
-    /// The most datagrams that are kept of a handshake that begins before the peer's description is here.
-    static var maximumEarlyDatagrams: Int { 4 }
-
     /// DTLS proves its sender only at its end, and what others write into a handshake could break it: it is taken only from
     /// where an authentic check, or the answer to one of ours, has shown the peer to be. A candidate that the peer has
     /// announced is not enough, for addresses can be guessed.
@@ -182,19 +179,14 @@ extension PeerConnection {
             follow(transport.handle(datagram: bytes, now: now), now: now)
             return true
         }
-        if earlyDatagrams.count >= Self.maximumEarlyDatagrams {
-            earlyDatagrams.removeFirst()
-            counts.packetsRefused += 1
-        }
-        earlyDatagrams.append((unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }, source, base))
+        let copy = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
+        if !transport.keep(.init(bytes: copy, source: source, base: base)) { counts.packetsRefused += 1 }
         return false
     }
 
     /// Takes what came before the peer's description.
     mutating func receiveEarlyDatagrams(now: Instant) {
-        let early = earlyDatagrams
-        earlyDatagrams = []
-        for datagram in early {
+        for datagram in transport.takeEarly() {
             _ = receiveHandshake(datagram.bytes.span.bytes, from: datagram.source, to: datagram.base, now: now)
         }
     }

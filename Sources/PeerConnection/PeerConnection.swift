@@ -135,8 +135,6 @@ package struct PeerConnection: ~Copyable {
     var roundTripTime: Duration?
     /// RTCP packets that wait to be protected and sent.
     var control: [[UInt8]] = []
-    /// DTLS datagrams that came before the peer's description; see ``SecureMediaTransport/prepare(role:expected:)``.
-    var earlyDatagrams: [(bytes: [UInt8], source: TransportAddress, base: TransportAddress)] = []
     /// The sources that the peer reports in the name of, and has not said goodbye for.
     var reporters: Set<SynchronizationSource> = []
     var hasPeerLeft = false

@@ -9,8 +9,20 @@ struct SecureMediaTransport {
     private(set) var inbound: SRTPReceiver?
     /// Whether DTLS has datagrams to send: kept, for every packet asks.
     private var hasTransmits = false
+    /// What came of a handshake that began before the peer's description was here.
+    private(set) var early: [EarlyDatagram] = []
     /// See ``PeerConnection/keyObserver``.
     var keyObserver: ((SRTPKeyingMaterial) -> Void)?
+
+    /// A datagram of DTLS, and the way that it came.
+    struct EarlyDatagram {
+        let bytes: [UInt8]
+        let source: TransportAddress
+        let base: TransportAddress
+    }
+
+    /// The most datagrams that are kept of a handshake that begins before the peer's description is here.
+    static var maximumEarly: Int { 4 }
 
     /// What an input led to.
     enum Outcome: Equatable {
@@ -27,8 +39,22 @@ struct SecureMediaTransport {
         mayRest = releasesHandshake
     }
 
-    /// Takes up the part that the descriptions gave this side. The connection keeps a few datagrams that come before
-    /// it: the peer may send its first flight again only seconds later.
+    /// Keeps a datagram that came before ``prepare(role:expected:)``: the peer may send its first flight again only seconds
+    /// later. False where the oldest had to give way.
+    mutating func keep(_ datagram: EarlyDatagram) -> Bool {
+        let isFull = early.count >= Self.maximumEarly
+        if isFull { early.removeFirst() }
+        early.append(datagram)
+        return !isFull
+    }
+
+    /// What was kept, for who has prepared.
+    mutating func takeEarly() -> [EarlyDatagram] {
+        defer { early = [] }
+        return early
+    }
+
+    /// Takes up the part that the descriptions gave this side.
     mutating func prepare(role: DTLSRole, expected: [Fingerprint]) throws(DTLSError) {
         dtls = try DTLSConnection(role: role, context: context, expectedFingerprints: expected)
     }

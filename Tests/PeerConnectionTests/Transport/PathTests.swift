@@ -133,8 +133,8 @@ import Testing
         // As the beginning of handshakes.
         let flood = (0..<UInt8(200)).map { [22, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, $0, 0, 0] as [UInt8] }
         for datagram in flood { call.inject(datagram, like: back, to: .left) }
-        let kept = call.sender.earlyDatagrams.map(\.bytes)
-        #expect(kept == flood.suffix(PeerConnection.maximumEarlyDatagrams) && kept.count == 4)
+        let kept = call.sender.transport.early.map(\.bytes)
+        #expect(kept == flood.suffix(SecureMediaTransport.maximumEarly) && kept.count == 4)
         // The peer repeats what they took the place of.
         call.run(for: .seconds(10))
         #expect(call.record.connected != nil && call.record.failures.isEmpty)
