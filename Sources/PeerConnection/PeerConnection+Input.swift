@@ -50,7 +50,7 @@ extension PeerConnection {
         // Most timeouts are the pacer's, many a second; the agent's own deadline holds after each of its inputs.
         if let due = agent.nextDeadline, due <= now { agent.handleTimeout(now: now) }
         // Without a path a flight can only wait: repeating it would have all its copies leave at once.
-        if hasPath { follow(transport.handleTimeout(now: now), now: now) }
+        if path.isThere { follow(transport.handleTimeout(now: now), now: now) }
         advance(now: now)
     }
 
@@ -83,7 +83,7 @@ extension PeerConnection {
         var deadline = Instant.distantFuture
         // One by one: an array of them would be made anew for every group of packets.
         if let due = agent.nextDeadline { deadline = min(deadline, due) }
-        if hasPath, let due = transport.dtls?.nextDeadline { deadline = min(deadline, due) }
+        if path.isThere, let due = transport.dtls?.nextDeadline { deadline = min(deadline, due) }
         for index in outbound.indices where outbound[index].isActive {
             if let due = outbound[index].nextReport { deadline = min(deadline, due) }
             if let due = outbound[index].video?.keyFrameRequests.deadline { deadline = min(deadline, due) }
@@ -101,7 +101,7 @@ extension PeerConnection {
     private static var estimatorPatience: Duration { .milliseconds(15) }
 
     /// Whether packets can leave: there is a path, and there are keys.
-    var canSend: Bool { hasPath && transport.outbound != nil }
+    var canSend: Bool { path.isThere && transport.outbound != nil }
 
     /// After every input: follows ICE, gives out frames, and queues what RTCP has to say.
     mutating func advance(now: Instant) {
@@ -117,13 +117,8 @@ extension PeerConnection {
         while let event = agent.pollEvent() {
             switch event {
             case .selectedPair(let pair):
-                // A pair that is nominated after it was taken into use is told of twice.
-                if selectedPair?.id != pair.id {
-                    counts.selectedPairChanges += 1
-                    if transport.outbound != nil { bandwidth.estimator.pathChanged(now: now) }
-                }
-                if selectedPair == nil { requestKeyFrames() }
-                selectedPair = pair
+                if !path.isThere { requestKeyFrames() }
+                if path.select(pair), transport.outbound != nil { bandwidth.estimator.pathChanged(now: now) }
                 follow(transport.start(now: now), now: now)
             case .stateChanged(.disconnected), .stateChanged(.checking):
                 guard progress == .connected else { continue }
@@ -136,7 +131,7 @@ extension PeerConnection {
                 bandwidth.estimator.networkAvailable(now: now)
                 events.append(.reconnected)
             case .stateChanged(.failed):
-                fail(counts.selectedPairChanges == 0 ? .unreachable : .consentExpired)
+                fail(path.changes == 0 ? .unreachable : .consentExpired)
             case .gatheringComplete:
                 events.append(.gatheringComplete)
                 finishTelling()
@@ -150,7 +145,7 @@ extension PeerConnection {
                 continue
             }
         }
-        if !agent.hasSelectedPair { selectedPair = nil }
+        if path.isThere, !agent.hasSelectedPair { path.lose() }
     }
 
     private mutating func follow(_ outcome: SecureMediaTransport.Outcome, now: Instant) {

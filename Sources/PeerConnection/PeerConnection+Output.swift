@@ -53,18 +53,18 @@ extension PeerConnection {
     /// Writes the next datagram that is to leave now into `memory`, or returns nil. 1280 bytes are enough for any.
     package mutating func pollTransmit(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
         if let own = pollAgent(into: memory) { return own }
-        guard hasPath, let path = agent.nextMediaPath(), let packet = memory.inside(path.envelope) else {
+        guard path.isThere, let way = agent.nextMediaPath(), let packet = memory.inside(way.envelope) else {
             return progress == .ended ? pollFarewell(into: memory, now: now) : nil
         }
-        note(path)
+        if path.note(way) { bandwidth.isAllocationDue = true }
         while let keys = transport.outbound, let datagram = control.takeFirst() {
             let count = packet.copy(datagram)
             guard let length = counted(count.flatMap { try? keys.protectRTCP(packet, count: $0) }) else { continue }
-            return transmission(length, in: memory, on: path)
+            return transmission(length, in: memory, on: way)
         }
         while let datagram = transport.pollTransmit() {
             guard let length = counted(packet.copy(datagram)) else { continue }
-            return transmission(length, in: memory, on: path)
+            return transmission(length, in: memory, on: way)
         }
         guard progress != .ended else { return pollFarewell(into: memory, now: now) }
         guard canSend else { return nil }
@@ -74,10 +74,10 @@ extension PeerConnection {
                 continue
             }
             guard let length = counted(write(next, into: packet, now: now)) else { continue }
-            return transmission(length, in: memory, on: path)
+            return transmission(length, in: memory, on: way)
         }
         guard let length = writePadding(into: packet, now: now) else { return nil }
-        return transmission(length, in: memory, on: path)
+        return transmission(length, in: memory, on: way)
     }
 
     /// Builds a packet of padding where the pacer wants one; nil where it wants none, or there is nothing to make it of.

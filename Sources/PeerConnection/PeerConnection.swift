@@ -113,14 +113,8 @@ package struct PeerConnection: ~Copyable {
     var transport: SecureMediaTransport
     var negotiated: NegotiatedSession?
     var descriptions = DescriptionHistory()
-    /// Where packets go; nil before ICE has found a pair.
-    var selectedPair: SelectedPair? {
-        didSet { hasPath = selectedPair != nil }
-    }
-    /// Whether there is a ``selectedPair``: kept, for every packet asks, and to compare the pair is to copy it.
-    private(set) var hasPath = false
-    /// The bytes around a packet of SRTP on the wire, as the newest path has them.
-    var pathOverhead = 28
+    /// The way to the peer, once ICE has found one.
+    var path = SelectedPath()
     /// What became of each of the identity's media.
     var outbound: [OutboundMedia]
     /// What the peer sends.
@@ -132,7 +126,6 @@ package struct PeerConnection: ~Copyable {
     var remoteEstimate = RemoteBitrateEstimateHolder()
     var bandwidth: BandwidthControl
     var transportSequenceNumber = TransportSequenceNumber(1)
-    var roundTripTime: Duration?
     /// RTCP packets that wait to be protected and sent.
     var control: [[UInt8]] = []
     /// The sources that the peer reports in the name of, and has not said goodbye for.
@@ -217,7 +210,7 @@ package struct PeerConnection: ~Copyable {
         control = []
         // Without consent nothing may be sent any more (RFC 7675 §5.1); with it, the alert says why this is the end.
         switch failure {
-        case .unreachable, .consentExpired: selectedPair = nil
+        case .unreachable, .consentExpired: path.lose()
         case .insecure: break
         }
         // Of a peer that has left, silence is no news.
@@ -261,5 +254,4 @@ struct TransportCounts: Sendable {
     var framesDropped: UInt64 = 0
     /// Packets that could not be written or protected.
     var packetsUnsent: UInt64 = 0
-    var selectedPairChanges: UInt64 = 0
 }

@@ -31,7 +31,7 @@ extension PeerConnection {
         case .genericNACK(let nack):
             guard let index = senderIndex(of: nack.media) else { return counts.packetsUnknown += 1 }
             // Feedback knows of a queue that has just grown, which the smoothed time does not.
-            let trip = roundTripTime ?? agent.selectedRoundTripTime ?? .zero
+            let trip = path.roundTripTime ?? agent.selectedRoundTripTime ?? .zero
             outbound[index].video?.retransmit(
                 nack.lost, as: index, to: &pacer,
                 roundTripTime: max(trip, bandwidth.estimator.feedbackRoundTrip ?? .zero), now: now)
@@ -90,7 +90,7 @@ extension PeerConnection {
             bandwidth.isAllocationDue = true
             bandwidth.estimator.receive(report, packets: before.packetsReported(by: report), now: now)
             if let trip = report.roundTripTime { bandwidth.estimator.setRoundTripTime(trip, now: now) }
-            roundTripTime = outbound[index].stream?.reports.smoothedRoundTripTime ?? roundTripTime
+            if let trip = outbound[index].stream?.reports.smoothedRoundTripTime { path.roundTripTime = trip }
             if outbound[index].audio != nil {
                 events.append(.lossReported(fraction: report.fractionLost, media: index))
             }
@@ -110,7 +110,7 @@ extension PeerConnection {
     mutating func queueControl(now: Instant) {
         guard transport.outbound != nil, progress != .ended else { return }
         // Between two paths reports fall due as ever, or their deadlines would stay in the past; they go nowhere.
-        defer { if !hasPath, !control.isEmpty { control = [] } }
+        defer { if !path.isThere, !control.isEmpty { control = [] } }
         for index in outbound.indices where outbound[index].isActive {
             if let due = outbound[index].nextReport, due > now { continue }
             queueReport(ofMedia: index, now: now)

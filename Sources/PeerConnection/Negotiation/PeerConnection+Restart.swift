@@ -76,7 +76,7 @@ extension PeerConnection {
 
     /// Whether frames can be sent, now or after a short silence.
     var takesFrames: Bool {
-        progress == .connected || (progress == .disconnected && selectedPair != nil)
+        progress == .connected || (progress == .disconnected && path.isThere)
     }
 
     /// What was dropped while there was nothing to send on is missing at the peer.

@@ -37,7 +37,7 @@ extension PeerConnection {
         guard progress == .connected || progress == .disconnected else { return }
         if let due = bandwidth.estimator.nextDeadline, due <= now {
             bandwidth.estimator.setRemoteEstimate(remoteEstimate.estimate(now: now), now: now)
-            if roundTripTime == nil, let trip = agent.selectedRoundTripTime {
+            if path.roundTripTime == nil, let trip = agent.selectedRoundTripTime {
                 bandwidth.estimator.setRoundTripTime(trip, now: now)
             }
             bandwidth.estimator.process(now: now)
@@ -75,7 +75,7 @@ extension PeerConnection {
     mutating func noteSent(
         _ number: TransportSequenceNumber?, length: Int, now: Instant
     ) {
-        let size = length + pathOverhead
+        let size = length + path.overhead
         if let number { sentPackets.packetSent(number, size: size, now: now) }
         bandwidth.estimator.packetSent(number: number, size: size, cluster: pacer.cluster, now: now)
     }
@@ -114,7 +114,7 @@ extension PeerConnection {
                 BitrateTarget(
                     bitrate: encoderRate(of: share, media: index),
                     isQueueFull: outbound[index].video != nil && isQueueFull,
-                    roundTripTime: roundTripTime ?? agent.selectedRoundTripTime,
+                    roundTripTime: path.roundTripTime ?? agent.selectedRoundTripTime,
                     fractionLost: outbound[index].stream?.reports.newest?.fractionLost ?? 0,
                     pacingRate: bandwidth.estimator.pacingRate),
                 media: index, now: now)
@@ -193,17 +193,9 @@ extension PeerConnection {
     /// What is put around a payload on the wire: IP and UDP, the RTP header with the extensions that every packet has,
     /// the payload descriptor, and what SRTP adds.
     private func overhead(media index: Int) -> Int {
-        let headers = pathOverhead + RTPHeader.fixedByteCount + Self.extensionOverhead
+        let headers = path.overhead + RTPHeader.fixedByteCount + Self.extensionOverhead
         return headers + (transport.dtls?.profile?.rtpOverhead ?? 0)
             + (outbound[index].video == nil ? 0 : Self.descriptorOverhead)
-    }
-
-    /// Takes note of how packets are wrapped: a relay's channel takes less than what comes before there is one.
-    mutating func note(_ path: MediaPath) {
-        let overhead = path.overhead
-        guard overhead != pathOverhead else { return }
-        pathOverhead = overhead
-        bandwidth.isAllocationDue = true
     }
 
     /// A profile's four bytes, absolute send time and transport-wide sequence number, filled up.
@@ -244,22 +236,6 @@ extension PeerConnection {
         let payload = Double(Self.fullPayload * 8)
         let full = Int64(Double(share) * payload / (payload + Double(perPacket)))
         return .bitsPerSecond(max(0, min(full, share - perPacket * Int64(Self.framesPerSecond))))
-    }
-}
-
-extension MediaPath {
-    /// The bytes of the headers of IP and of UDP or TCP, of a record of TLS, and of what a relay or a stream wants around
-    /// a packet.
-    fileprivate var overhead: Int {
-        let network = destination.ip.isV4 ? 20 : 40
-        let transport =
-            switch transport {
-            case .udp: 8
-            case .tcp: 20
-            // Of TLS 1.3 a record has its header, the type of its content and a tag (RFC 8446 §5.2).
-            case .tls: 20 + 22
-            }
-        return network + transport + envelope.prefixByteCount + envelope.suffixByteCount
     }
 }
 

@@ -13,7 +13,7 @@ extension PeerConnection {
         addTransport(to: &report)
         for pair in agent.pairReports() {
             // What a path carries is known of the one that is used.
-            let isUsed = selectedPair?.id == pair.id && transport.outbound != nil
+            let isUsed = path.pair?.id == pair.id && transport.outbound != nil
             report.add(pair, availableBitrate: isUsed ? bandwidth.estimator.target : nil)
         }
         for candidate in agent.localCandidates { report.add(local: candidate) }
@@ -33,8 +33,8 @@ extension PeerConnection {
             object.set("bytesSent", counts.bytesSent)
             object.set("packetsReceived", counts.packetsReceived)
             object.set("bytesReceived", counts.bytesReceived)
-            object.set("selectedCandidatePairChanges", counts.selectedPairChanges)
-            object.set("selectedCandidatePairId", selectedPair.map { StatisticsReport.pairID($0.id) })
+            object.set("selectedCandidatePairChanges", path.changes)
+            object.set("selectedCandidatePairId", path.pair.map { StatisticsReport.pairID($0.id) })
             object.set("iceLocalUsernameFragment", ice.local.usernameFragment)
             object.set("iceState", agent.state.rawValue)
             object.set("dtlsState", transport.dtls?.statisticsState ?? "new")

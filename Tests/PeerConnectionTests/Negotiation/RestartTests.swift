@@ -25,7 +25,7 @@ import Testing
     func newCredentials() throws {
         let call = try makeCall(seed: 801)
         let before = try credentials(call.makeOffer())
-        let pair = call.sender.selectedPair?.id
+        let pair = call.sender.path.pair?.id
         call.sender.restartICE()
         let offer = try call.makeOffer()
         let new = try credentials(offer)
@@ -38,7 +38,7 @@ import Testing
         call.run(for: .milliseconds(500))
         try call.sender.accept(answer: answer, to: offer, now: call.now)
         call.run(for: .seconds(40))
-        #expect(call.sender.selectedPair?.id != pair && call.sender.selectedPair?.isNominated == true)
+        #expect(call.sender.path.pair?.id != pair && call.sender.path.pair?.isNominated == true)
         #expect(call.record.failures.isEmpty && call.record.pathEvents.isEmpty)
         #expect(call.record.frames.count >= call.framesSent - 2)
         #expect(call.record.keyFrameRequests <= 1, "of the start")
@@ -48,7 +48,7 @@ import Testing
     @Test("A restart whose checks find nothing leaves the old pair")
     func failedRestart() throws {
         let call = try makeCall(seed: 802)
-        let pair = call.sender.selectedPair?.id
+        let pair = call.sender.path.pair?.id
         call.sender.restartICE()
         let offer = try call.makeOffer()
         // The peer's new candidates lead nowhere, and its checks bear credentials that nobody gave.
@@ -57,7 +57,7 @@ import Testing
         let answer = try call.viewer.answer(offer: stranger, now: call.now)
         try call.sender.accept(answer: answer, to: offer, now: call.now)
         call.run(for: .seconds(60))
-        #expect(call.sender.selectedPair?.id == pair)
+        #expect(call.sender.path.pair?.id == pair)
         #expect(call.record.failures.isEmpty && call.record.pathEvents.isEmpty)
         #expect(call.record.frames.count >= call.framesSent - 2)
     }
@@ -71,7 +71,7 @@ import Testing
         call.isCut = true
         call.run(for: .seconds(45))
         #expect(call.record.pathEvents.map(\.event) == [.disconnected, .restartNeeded])
-        #expect(call.record.failures.isEmpty && call.sender.selectedPair == nil)
+        #expect(call.record.failures.isEmpty && call.sender.path.pair == nil)
         let sent = call.record.sent.count
         call.run(for: .seconds(5))
         #expect(call.record.sent.count == sent, "nothing may be sent without consent")
@@ -133,9 +133,9 @@ import Testing
         }
         let answer = try call.viewer.answer(offer: ours, now: call.now)
         try call.sender.accept(answer: answer, to: ours, now: call.now)
-        let pair = call.sender.selectedPair?.id
+        let pair = call.sender.path.pair?.id
         call.run(for: .seconds(5))
-        #expect(call.sender.selectedPair?.id != pair)
+        #expect(call.sender.path.pair?.id != pair)
         #expect(call.record.failures.isEmpty && call.record.frames.count >= call.framesSent - 2)
     }
 

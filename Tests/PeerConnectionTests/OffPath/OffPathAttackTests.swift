@@ -124,10 +124,10 @@ import Testing
         #expect(areFramesTheSame)
         #expect(call.framesSent == twin.framesSent)
         #expect(call.record.keyFrameRequests == twin.record.keyFrameRequests)
-        #expect(call.sender.selectedPair?.remote.address == SimulatedCall.viewerAddress)
-        #expect(call.viewer.selectedPair?.remote.address == SimulatedCall.senderAddress)
+        #expect(call.sender.path.pair?.remote.address == SimulatedCall.viewerAddress)
+        #expect(call.viewer.path.pair?.remote.address == SimulatedCall.senderAddress)
         #expect(call.sender.agent.role == .controlling && call.viewer.agent.role == .controlled)
-        #expect(call.sender.counts.selectedPairChanges == 1 && call.viewer.counts.selectedPairChanges == 1)
+        #expect(call.sender.path.changes == 1 && call.viewer.path.changes == 1)
         #expect(
             call.record.targetsOf[0]?.map(\.target.bitrate) == twin.record.targetsOf[0]?.map(\.target.bitrate))
         #expect(call.sender.bandwidth.estimator.target == twin.sender.bandwidth.estimator.target)
