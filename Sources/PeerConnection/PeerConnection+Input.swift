@@ -217,7 +217,7 @@ extension PeerConnection {
     /// Whether the peer sends or reports in the name of a source.
     private func isInUse(_ source: UInt32) -> Bool {
         let source = SynchronizationSource(source)
-        return reporters.contains(source) || receivers.isSource(source)
+        return control.reporters.contains(source) || receivers.isSource(source)
     }
 
     private mutating func receiveControl(_ datagram: UnsafeMutableRawBufferPointer, now: Instant) -> Bool {

@@ -57,7 +57,7 @@ extension PeerConnection {
             return progress == .ended ? pollFarewell(into: memory, now: now) : nil
         }
         if path.note(way) { bandwidth.isAllocationDue = true }
-        while let keys = transport.outbound, let datagram = control.takeFirst() {
+        while let keys = transport.outbound, let datagram = control.poll() {
             let count = packet.copy(datagram)
             guard let length = counted(count.flatMap { try? keys.protectRTCP(packet, count: $0) }) else { continue }
             return transmission(length, in: memory, on: way)

@@ -121,15 +121,11 @@ package struct PeerConnection: ~Copyable {
     var receivers = Receivers()
     var pacer: Pacer<PacedPacket>
     var sentPackets = TransportFeedbackTracker()
-    /// What the peer may still tell of them.
-    var feedbackAllowance = FeedbackAllowance()
     var remoteEstimate = RemoteBitrateEstimateHolder()
     var bandwidth: BandwidthControl
     var transportSequenceNumber = TransportSequenceNumber(1)
-    /// RTCP packets that wait to be protected and sent.
-    var control: [[UInt8]] = []
-    /// The sources that the peer reports in the name of, and has not said goodbye for.
-    var reporters: Set<SynchronizationSource> = []
+    /// What is said by RTCP.
+    var control = RTCPExchange()
     var hasPeerLeft = false
     /// The candidates of the newest description that no earlier one had.
     var newCandidates: [CandidateAttribute] = []
@@ -207,7 +203,7 @@ package struct PeerConnection: ~Copyable {
         guard progress != .ended else { return }
         progress = .ended
         pacer.removeAll()
-        control = []
+        control.clear()
         // Without consent nothing may be sent any more (RFC 7675 §5.1); with it, the alert says why this is the end.
         switch failure {
         case .unreachable, .consentExpired: path.lose()

@@ -121,9 +121,9 @@ struct CallTarget: FuzzTarget {
 
     /// What a peer can make an end remember is bounded.
     private func check(_ connection: borrowing PeerConnection) {
-        expect(connection.control.count < 1000, "the RTCP packets that wait are bounded")
+        expect(connection.control.waiting.count < 1000, "the RTCP packets that wait are bounded")
         expect(connection.receivers.media.count < 1000, "receivers are bounded")
-        expect(connection.reporters.count < 1000, "who reports is bounded")
+        expect(connection.control.reporters.count < 1000, "who reports is bounded")
     }
 
     /// What the ends say to each other later, decrypted.

@@ -11,8 +11,7 @@ extension PeerConnection {
 
     /// Takes a decrypted compound packet apart. What can't be read is counted; the rest counts.
     mutating func receiveControl(_ compound: RawSpan, now: Instant) {
-        feedbackAllowance.refill(now: now)
-        guard let packets = try? RTCPPacket.parse(compound: compound, statuses: &feedbackAllowance.left) else {
+        guard let packets = control.parse(compound, now: now) else {
             counts.packetsUnknown += 1
             return
         }
@@ -22,11 +21,11 @@ extension PeerConnection {
     private mutating func receive(_ packet: RTCPPacket, now: Instant) {
         switch packet {
         case .senderReport(let report):
-            note(reporter: report.source)
+            control.note(reporter: report.source)
             receivers.receive(report, now: now)
             take(report.reportBlocks, now: now)
         case .receiverReport(let report):
-            note(reporter: report.source)
+            control.note(reporter: report.source)
             take(report.reportBlocks, now: now)
         case .genericNACK(let nack):
             guard let index = senderIndex(of: nack.media) else { return counts.packetsUnknown += 1 }
@@ -59,24 +58,17 @@ extension PeerConnection {
         }
     }
 
-    /// The most sources that a peer is remembered to report for.
-    static var maximumReporters: Int { 32 }
-
-    private mutating func note(reporter source: SynchronizationSource) {
-        if reporters.count < Self.maximumReporters { reporters.insert(source) }
-    }
-
     /// A goodbye is said for sources. That of media ends the media: its sender may begin it again, and says by DTLS
     /// when it leaves. A peer of whom no media is expected has left when all have that reported in its name.
     private mutating func take(_ goodbye: Goodbye) {
         let areMedia = goodbye.sources.allSatisfy { receivers.isMediaSource($0) }
         for source in goodbye.sources { departed(source) }
-        guard !areMedia, reporters.isEmpty, !receivers.media.contains(where: \.isActive) else { return }
+        guard !areMedia, control.reporters.isEmpty, !receivers.media.contains(where: \.isActive) else { return }
         noteDeparture()
     }
 
     private mutating func departed(_ source: SynchronizationSource) {
-        reporters.remove(source)
+        control.forget(reporter: source)
         receivers.receiveGoodbye(of: source)
     }
 
@@ -110,18 +102,20 @@ extension PeerConnection {
     mutating func queueControl(now: Instant) {
         guard transport.outbound != nil, progress != .ended else { return }
         // Between two paths reports fall due as ever, or their deadlines would stay in the past; they go nowhere.
-        defer { if !path.isThere, !control.isEmpty { control = [] } }
+        defer { if !path.isThere { control.clear() } }
         for index in outbound.indices where outbound[index].isActive {
             if let due = outbound[index].nextReport, due > now { continue }
             queueReport(ofMedia: index, now: now)
         }
         for index in receivers.media.indices {
             guard let due = receivers.pollControl(of: index, now: now) else { continue }
-            control += writer(for: due.source).datagrams(
-                report: due.report.map { .receiverReport($0) }, feedback: due.feedback)
+            control.queue(
+                writer(for: due.source).datagrams(
+                    report: due.report.map { .receiverReport($0) }, feedback: due.feedback))
         }
         if let due = receivers.pollTransportFeedback(now: now) {
-            control += writer(for: due.source).datagrams(feedback: due.reports.map { .transportFeedback($0) })
+            control.queue(
+                writer(for: due.source).datagrams(feedback: due.reports.map { .transportFeedback($0) }))
         }
     }
 
@@ -130,7 +124,7 @@ extension PeerConnection {
             let report = outbound[index].senderReport(at: now, wallclock: wallclock(at: now))
         else { return }
         outbound[index].nextReport = now.advanced(by: Self.reportInterval)
-        control += writer(for: stream.source).datagrams(report: .senderReport(report))
+        control.queue(writer(for: stream.source).datagrams(report: .senderReport(report)))
     }
 
     /// Says goodbye for one of this side's sources (RFC 3550 §6.6).
@@ -140,9 +134,10 @@ extension PeerConnection {
         let report =
             stream.statistics.packetsSent > 0
             ? outbound[index].senderReport(at: now, wallclock: wallclock(at: now)) : nil
-        control += writer(for: stream.source).datagrams(
-            report: report.map { .senderReport($0) } ?? .receiverReport(ReceiverReport(source: stream.source)),
-            feedback: [.goodbye(Goodbye(sources: [stream.source]))])
+        control.queue(
+            writer(for: stream.source).datagrams(
+                report: report.map { .senderReport($0) } ?? .receiverReport(ReceiverReport(source: stream.source)),
+                feedback: [.goodbye(Goodbye(sources: [stream.source]))]))
     }
 
     /// Says goodbye for every source.
@@ -150,9 +145,10 @@ extension PeerConnection {
         guard canSend else { return }
         for index in outbound.indices where outbound[index].isActive { queueGoodbye(ofMedia: index, now: now) }
         for media in receivers.media {
-            control += writer(for: media.localSource).datagrams(
-                report: .receiverReport(ReceiverReport(source: media.localSource)),
-                feedback: [.goodbye(Goodbye(sources: [media.localSource]))])
+            control.queue(
+                writer(for: media.localSource).datagrams(
+                    report: .receiverReport(ReceiverReport(source: media.localSource)),
+                    feedback: [.goodbye(Goodbye(sources: [media.localSource]))]))
         }
     }
 

@@ -158,7 +158,7 @@ import Testing
         for source in UInt32(1)...500 {
             receive([.receiverReport(ReceiverReport(source: SynchronizationSource(source)))], on: call)
         }
-        #expect(call.sender.reporters.count == PeerConnection.maximumReporters)
+        #expect(call.sender.control.reporters.count == RTCPExchange.maximumReporters)
     }
 
     /// Reports of so many packets, all lost, in 24 bytes each.
