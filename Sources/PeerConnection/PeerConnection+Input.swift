@@ -14,7 +14,7 @@ extension PeerConnection {
         counts.packetsReceived += 1
         counts.bytesReceived += UInt64(message.count)
         guard progress != .ended else { return }
-        switch agent.unwrap(
+        switch ice.agent.unwrap(
             UnsafeRawBufferPointer(message).bytes, from: source, to: local, over: transport, now: now)
         {
         case .message(let peer, let base, let payload):
@@ -32,7 +32,7 @@ extension PeerConnection {
         let bytes = UnsafeRawBufferPointer(datagram).bytes
         let isTaken: Bool
         switch DatagramKind(bytes) {
-        case .stun: isTaken = agent.handle(message: bytes, from: source, to: base, now: now)
+        case .stun: isTaken = ice.agent.handle(message: bytes, from: source, to: base, now: now)
         case .dtls: isTaken = receiveHandshake(bytes, from: source, to: base, now: now)
         case .rtp: isTaken = receiveMedia(datagram, now: now)
         case .rtcp: isTaken = receiveControl(datagram, now: now)
@@ -48,7 +48,7 @@ extension PeerConnection {
     package mutating func handleTimeout(now: Instant) {
         guard progress != .ended else { return }
         // Most timeouts are the pacer's, many a second; the agent's own deadline holds after each of its inputs.
-        if let due = agent.nextDeadline, due <= now { agent.handleTimeout(now: now) }
+        if let due = ice.agent.nextDeadline, due <= now { ice.agent.handleTimeout(now: now) }
         // Without a path a flight can only wait: repeating it would have all its copies leave at once.
         if path.isThere { follow(transport.handleTimeout(now: now), now: now) }
         advance(now: now)
@@ -60,13 +60,13 @@ extension PeerConnection {
         from source: TransportAddress, to destination: TransportAddress, over transport: TransportProtocol = .udp,
         now: Instant
     ) {
-        agent.transmitFailed(base: source, destination: destination, over: transport, now: now)
+        ice.agent.transmitFailed(base: source, destination: destination, over: transport, now: now)
         advance(now: now)
     }
 
     /// How what comes over a stream to `destination` is taken apart; nil where none is to be opened there.
     package func framing(of destination: TransportAddress, over transport: TransportProtocol) -> StreamFraming? {
-        agent.framing(of: destination, over: transport)
+        ice.agent.framing(of: destination, over: transport)
     }
 
     /// The TURN server that a stream goes to, as it was given to ``gather(servers:now:)``: a redirection leads elsewhere,
@@ -74,7 +74,7 @@ extension PeerConnection {
     package func server(
         at destination: TransportAddress, over transport: TransportProtocol
     ) -> (server: ICEServerAddress, domain: String?)? {
-        agent.server(at: destination, over: transport)
+        ice.agent.server(at: destination, over: transport)
     }
 
     /// When ``handleTimeout(now:)`` is next worth calling; nil where nothing is to come.
@@ -82,7 +82,7 @@ extension PeerConnection {
         guard progress != .ended else { return nil }
         var deadline = Instant.distantFuture
         // One by one: an array of them would be made anew for every group of packets.
-        if let due = agent.nextDeadline { deadline = min(deadline, due) }
+        if let due = ice.agent.nextDeadline { deadline = min(deadline, due) }
         if path.isThere, let due = transport.dtls?.nextDeadline { deadline = min(deadline, due) }
         for index in outbound.indices where outbound[index].isActive {
             if let due = outbound[index].nextReport { deadline = min(deadline, due) }
@@ -106,7 +106,7 @@ extension PeerConnection {
     /// After every input: follows ICE, gives out frames, and queues what RTCP has to say.
     mutating func advance(now: Instant) {
         followAgent(now: now)
-        if !receivers.media.isEmpty, let trip = agent.selectedRoundTripTime { receivers.setRoundTripTime(trip) }
+        if !receivers.media.isEmpty, let trip = ice.agent.selectedRoundTripTime { receivers.setRoundTripTime(trip) }
         receivers.poll(isConnected: progress == .connected, now: now, into: &events)
         queueControl(now: now)
         pollKeyFrameRequests(now: now)
@@ -114,7 +114,7 @@ extension PeerConnection {
     }
 
     private mutating func followAgent(now: Instant) {
-        while let event = agent.pollEvent() {
+        while let event = ice.agent.pollEvent() {
             switch event {
             case .selectedPair(let pair):
                 if !path.isThere { requestKeyFrames() }
@@ -145,7 +145,7 @@ extension PeerConnection {
                 continue
             }
         }
-        if path.isThere, !agent.hasSelectedPair { path.lose() }
+        if path.isThere, !ice.agent.hasSelectedPair { path.lose() }
     }
 
     private mutating func follow(_ outcome: SecureMediaTransport.Outcome, now: Instant) {
@@ -166,7 +166,7 @@ extension PeerConnection {
     private mutating func receiveHandshake(
         _ bytes: RawSpan, from source: TransportAddress, to base: TransportAddress, now: Instant
     ) -> Bool {
-        guard agent.isProven(source, at: base) else {
+        guard ice.agent.isProven(source, at: base) else {
             counts.packetsRefused += 1
             return false
         }

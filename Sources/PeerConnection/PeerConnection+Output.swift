@@ -53,7 +53,7 @@ extension PeerConnection {
     /// Writes the next datagram that is to leave now into `memory`, or returns nil. 1280 bytes are enough for any.
     package mutating func pollTransmit(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
         if let own = pollAgent(into: memory) { return own }
-        guard path.isThere, let way = agent.nextMediaPath(), let packet = memory.inside(way.envelope) else {
+        guard path.isThere, let way = ice.agent.nextMediaPath(), let packet = memory.inside(way.envelope) else {
             return progress == .ended ? pollFarewell(into: memory, now: now) : nil
         }
         if path.note(way) { bandwidth.isAllocationDue = true }
@@ -110,7 +110,7 @@ extension PeerConnection {
 
     /// What ICE has to say, to the peer and to servers.
     private mutating func pollAgent(into memory: UnsafeMutableRawBufferPointer) -> Transmission? {
-        while let check = agent.pollTransmit() {
+        while let check = ice.agent.pollTransmit() {
             guard let length = counted(memory.copy(check.bytes)) else { continue }
             counts.packetsSent += 1
             counts.bytesSent += UInt64(length)
@@ -122,7 +122,7 @@ extension PeerConnection {
 
     /// Once all goodbyes have left, relayed addresses are given back.
     private mutating func pollFarewell(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
-        agent.close(now: now)
+        ice.agent.close(now: now)
         return pollAgent(into: memory)
     }
 

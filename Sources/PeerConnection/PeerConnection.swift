@@ -108,7 +108,7 @@ package struct PeerConnection: ~Copyable {
 
     var configuration: Configuration
     var identity: LocalIdentity
-    var agent: Agent
+    /// ICE, which finds the way to the peer.
     var ice: ICESession
     var transport: SecureMediaTransport
     var negotiated: NegotiatedSession?
@@ -127,12 +127,6 @@ package struct PeerConnection: ~Copyable {
     /// What is said by RTCP.
     var control = RTCPExchange()
     var hasPeerLeft = false
-    /// The candidates of the newest description that no earlier one had.
-    var newCandidates: [CandidateAttribute] = []
-    /// Names among the peer's candidates that have no address yet.
-    var unresolvedNames: Set<String> = []
-    /// Those that are not asked for.
-    var namesLeftOut: Set<String> = []
     var events: [Event] = []
     var progress = Progress.new
     var counts = TransportCounts()
@@ -165,17 +159,7 @@ package struct PeerConnection: ~Copyable {
         let transport = try SecureMediaTransport(
             certificate: identity.certificate, profiles: configuration.srtpProfiles,
             releasesHandshake: configuration.releasesHandshake)
-        var agentConfiguration = RTCShareICE.Configuration(
-            role: part == .offerer ? .controlling : .controlled,
-            credentials: try Credentials(
-                usernameFragment: identity.iceUsernameFragment, password: identity.icePassword))
-        agentConfiguration.timing.connectivityLimit = configuration.connectTimeout
-        agentConfiguration.timing.relayLifetime = configuration.relayLifetime
-        agentConfiguration.iceTransportPolicy = configuration.iceTransportPolicy
-        agentConfiguration.timing.restartPatience = configuration.restartPatience
-        ice = ICESession(
-            local: ICEAttributes(usernameFragment: identity.iceUsernameFragment, password: identity.icePassword))
-        agent = Agent(configuration: agentConfiguration, generator: random)
+        ice = try ICESession(as: part, identity: identity, configuration: configuration, random: random)
         outbound = identity.media.map { _ in OutboundMedia() }
         self.identity = identity
         self.configuration = configuration

@@ -49,8 +49,8 @@ struct CallTarget: FuzzTarget {
         func signed(_ message: STUNMessage) throws -> [UInt8] {
             let (local, remote) =
                 end == .left
-                ? (call.sender.agent.localCredentials, call.viewer.agent.localCredentials)
-                : (call.viewer.agent.localCredentials, call.sender.agent.localCredentials)
+                ? (call.sender.ice.agent.localCredentials, call.viewer.ice.agent.localCredentials)
+                : (call.viewer.ice.agent.localCredentials, call.sender.ice.agent.localCredentials)
             var attributes = message.attributes
             let isRequest = message.messageClass == .request
             if isRequest {

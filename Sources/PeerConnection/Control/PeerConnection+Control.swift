@@ -30,7 +30,7 @@ extension PeerConnection {
         case .genericNACK(let nack):
             guard let index = senderIndex(of: nack.media) else { return counts.packetsUnknown += 1 }
             // Feedback knows of a queue that has just grown, which the smoothed time does not.
-            let trip = path.roundTripTime ?? agent.selectedRoundTripTime ?? .zero
+            let trip = path.roundTripTime ?? ice.agent.selectedRoundTripTime ?? .zero
             outbound[index].video?.retransmit(
                 nack.lost, as: index, to: &pacer,
                 roundTripTime: max(trip, bandwidth.estimator.feedbackRoundTrip ?? .zero), now: now)

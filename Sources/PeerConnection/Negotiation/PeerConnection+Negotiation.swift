@@ -7,12 +7,12 @@ package import RTCShareWireFormat
 extension PeerConnection {
     /// Adds an address that a socket is bound to: a host candidate. The one added first is preferred.
     package mutating func addLocalAddress(_ address: TransportAddress, now: Instant) {
-        agent.addLocalHost(address, interfaceOrder: agent.localCandidates.count, now: now)
+        ice.agent.addLocalHost(address, interfaceOrder: ice.agent.localCandidates.count, now: now)
         advance(now: now)
     }
 
     /// The addresses that sockets are bound to.
-    package var localAddresses: [TransportAddress] { agent.hosts }
+    package var localAddresses: [TransportAddress] { ice.agent.hosts }
 
     /// Whether a description of the peer's was accepted.
     package var isNegotiated: Bool { negotiated != nil }
@@ -20,48 +20,47 @@ extension PeerConnection {
     /// Says that this machine is known outside under `address`, port for port (1:1 NAT). To be called after the last
     /// ``addLocalAddress(_:now:)``.
     package mutating func addPublicAddress(_ address: IPAddress, now: Instant) {
-        agent.addPublicAddress(address, now: now)
+        ice.agent.addPublicAddress(address, now: now)
     }
 
     /// Asks STUN servers how this peer looks from outside, and TURN servers for addresses to relay from;
     /// ``Event/gatheringComplete`` follows.
     package mutating func gather(servers: [ICEServerAddress], now: Instant) {
-        ice.isGatheringComplete = false
-        agent.gather(servers: servers, now: now)
+        ice.gather(servers: servers, now: now)
         advance(now: now)
     }
 
     /// Takes up relayed addresses that another peer connection left, from the same local addresses and ports;
     /// ``Event/gatheringComplete`` follows.
     package mutating func resume(_ relays: [KeptRelay], now: Instant) {
-        agent.resume(relays, now: now)
+        ice.agent.resume(relays, now: now)
         advance(now: now)
     }
 
     /// What is to be remembered of the relayed addresses over UDP, for another peer connection to take them up.
     package func keptRelays(now: Instant) -> [KeptRelay] {
-        agent.keptRelays(now: now)
+        ice.agent.keptRelays(now: now)
     }
 
     /// Whether the end leaves the addresses of ``keptRelays(now:)`` with their servers, instead of giving them back.
     package var leavesRelays: Bool {
-        get { agent.leavesRelays }
-        set { agent.leavesRelays = newValue }
+        get { ice.agent.leavesRelays }
+        set { ice.agent.leavesRelays = newValue }
     }
 
     /// Whether a STUN server told of an address that is no socket's own.
     package var hasReflexiveCandidate: Bool {
-        agent.localCandidates.contains { $0.type == .serverReflexive && $0.address != $0.base }
+        ice.agent.localCandidates.contains { $0.type == .serverReflexive && $0.address != $0.base }
     }
 
     /// Whether a TURN server relays for this peer.
     package var hasRelayedCandidate: Bool {
-        agent.localCandidates.contains { $0.type == .relayed }
+        ice.agent.localCandidates.contains { $0.type == .relayed }
     }
 
     /// What each STUN and TURN server answered to each local address.
     package func serverReports() -> [ServerReport] {
-        agent.serverReports()
+        ice.agent.serverReports()
     }
 
     /// Offers everything in the identity, with every candidate that is known: the first time, or again in the session
@@ -69,7 +68,7 @@ extension PeerConnection {
     /// ``restartICE()`` it has new ICE credentials.
     package mutating func makeOffer() throws(NegotiationError) -> SessionDescription {
         let sections = offeredSections()
-        offerRestart()
+        ice.offerRestart(random: &random)
         let transport = transportParameters(ice.offered ?? ice.local, peerTrickles: peerTrickles)
         func offer(_ version: UInt64) throws(NegotiationError) -> SessionDescription {
             try Negotiation.makeOffer(
@@ -95,7 +94,7 @@ extension PeerConnection {
         if let negotiated {
             try Negotiation.checkContinuity(of: offer, .offer, with: negotiated.sections)
         }
-        let restarts = try isRestarting(offer)
+        let restarts = try negotiated != nil && ice.isRestarting(offer)
         let session = try Negotiation.negotiate(offer: offer, answer: answer, agreed: negotiated)
         try take(session, isOwnOffer: true, restart: restarts ? ice.offered : nil, now: now)
         descriptions.note(offer)
@@ -109,7 +108,7 @@ extension PeerConnection {
     /// - Throws: `NegotiationError`, or `PeerConnectionError` for what can't be done in this session.
     package mutating func answer(offer: SessionDescription, now: Instant) throws -> SessionDescription {
         guard progress != .ended else { throw PeerConnectionError.ended }
-        if ice.offered != nil, agent.role == .controlling { throw PeerConnectionError.offerOutstanding }
+        if ice.offered != nil, ice.agent.role == .controlling { throw PeerConnectionError.offerOutstanding }
         let peerTrickles = Self.trickles(offer)
         var parameters = AnswerParameters(
             sessionID: identity.sessionID,
@@ -122,7 +121,7 @@ extension PeerConnection {
         var (answer, session) = try Negotiation.makeAnswer(to: offer, parameters)
         var restart: ICEAttributes?
         if let negotiated, session.remoteICE != negotiated.remoteICE {
-            let drawn = drawCredentials()
+            let drawn = ICEAttributes(Credentials.random(using: &random))
             restart = drawn
             parameters.transport = transportParameters(drawn, peerTrickles: peerTrickles)
             (answer, session) = try Negotiation.makeAnswer(to: offer, parameters)
@@ -142,7 +141,7 @@ extension PeerConnection {
                 FingerprintAttribute(hashFunction: fingerprint.algorithm.rawValue, bytes: fingerprint.bytes)
             ],
             // What the peer saw itself is not told to it.
-            candidates: agent.localCandidates.filter { $0.type != .peerReflexive }.map(CandidateAttribute.init),
+            candidates: ice.agent.localCandidates.filter { $0.type != .peerReflexive }.map(CandidateAttribute.init),
             hasAllCandidates: !(configuration.trickles && peerTrickles) || ice.isGatheringComplete)
     }
 
@@ -154,29 +153,29 @@ extension PeerConnection {
         if let negotiated {
             restarts = try checkTransport(
                 of: session, follows: negotiated, mayRestart: restart != nil, isOwnOffer: isOwnOffer)
-            if restarts, let restart { try beginRestart(restart, with: session, now: now) }
+            if restarts, let restart { try ice.restart(restart, with: session, after: negotiated, now: now) }
         } else {
             try prepareTransport(session, now: now)
         }
-        settleOffer(isOwnOffer: isOwnOffer, hasRestarted: restarts, wasRestart: restart != nil)
-        if restarts { (unresolvedNames, namesLeftOut) = ([], []) }
+        ice.settleOffer(isOwnOffer: isOwnOffer, hasRestarted: restarts, wasRestart: restart != nil)
         let known = restarts ? [] : negotiated?.remoteCandidates ?? []
         // The agent would take no more, and each costs it a look at all the others.
-        let room = max(0, agent.maximumRemoteCandidates - known.count)
-        newCandidates = Array(session.remoteCandidates.lazy.filter { !known.contains($0) }.prefix(room))
+        let room = max(0, ice.agent.maximumRemoteCandidates - known.count)
+        var new = Array(session.remoteCandidates.lazy.filter { !known.contains($0) }.prefix(room))
         // Not `negotiated?.remoteCandidates = …` afterwards: Swift 6.3 never releases the array that this replaces. Where it
         // is changed in place, as candidates that come one by one do, nothing stays: AnsweringMemoryTests sees both.
         var agreed = session
-        agreed.remoteCandidates = known + newCandidates
+        agreed.remoteCandidates = known + new
         apply(agreed, isOwnOffer: isOwnOffer, now: now)
-        newCandidates += takeEarlyCandidates()
-        for candidate in newCandidates {
+        new += takeEarlyCandidates()
+        for candidate in new {
             switch candidate.host {
-            case .address(let ip): add(candidate, at: ip, now: now)
-            case .name(let name) where Self.isCheckable(candidate): noteName(name)
+            case .address(let ip): ice.add(candidate, at: ip, now: now)
+            case .name(let name) where candidate.isCheckable: ice.note(name: name)
             case .name: continue
             }
         }
+        ice.pending.newest = new
         events.append(.remoteMediaChanged)
         receiveEarlyDatagrams(now: now)
         advance(now: now)
@@ -189,11 +188,10 @@ extension PeerConnection {
             }
             return try Fingerprint(algorithm: algorithm, bytes: fingerprint.bytes)
         }
-        let credentials = try Credentials(
-            usernameFragment: session.remoteICE.usernameFragment, password: session.remoteICE.password)
+        let credentials = try Credentials(session.remoteICE)
         try transport.prepare(role: session.localSetup == .active ? .client : .server, expected: expected)
         progress = .connecting
-        agent.setRemote(credentials: credentials, isLite: session.remoteIsICELite, now: now)
+        ice.agent.setRemote(credentials: credentials, isLite: session.remoteIsICELite, now: now)
     }
 
     /// There is one transport, and it stays: another fingerprint or part would begin another DTLS association (RFC 8842
@@ -211,38 +209,13 @@ extension PeerConnection {
     }
 
     /// The candidates of the newest description that name a host instead of an address: for the owner to resolve.
-    package var namedCandidates: [CandidateAttribute] {
-        newCandidates.filter { candidate in
-            if case .name(let name) = candidate.host { Self.isCheckable(candidate) && isResolved(name) } else { false }
-        }
-    }
-
-    /// Whether a name is to be resolved. To ask is to tell: DNS tells whoever serves the name, multicast DNS all of the
-    /// link. Where relays alone may be used neither is told, and what a name of the link stands for is out of their reach.
-    func isResolved(_ name: String) -> Bool {
-        guard configuration.iceTransportPolicy == .all else { return false }
-        return configuration.resolvesHostNames || MulticastDNSName(name) != nil
-    }
-
-    /// Takes note of a name among the peer's candidates. One that is not asked for may still come forward by itself.
-    mutating func noteName(_ name: String) {
-        if isResolved(name) {
-            unresolvedNames.insert(name)
-        } else if namesLeftOut.insert(name).inserted {
-            agent.noteUnresolvedRemoteName()
-        }
-    }
-
-    /// Whether a candidate is of a kind that is checked: of UDP, or one that waits for TCP connections.
-    static func isCheckable(_ candidate: CandidateAttribute) -> Bool {
-        candidate.isUDP || candidate.tcpType == "passive"
-    }
+    package var namedCandidates: [CandidateAttribute] { ice.pending.named }
 
     /// Adds a candidate whose host name turned out to have this address.
     package mutating func addRemoteCandidate(_ candidate: CandidateAttribute, at address: IPAddress, now: Instant) {
         guard progress != .ended else { return }
-        unresolvedNames.remove(candidate.host.description)
-        add(candidate, at: address, now: now)
+        ice.pending.noteResolved(candidate.host.description)
+        ice.add(candidate, at: address, now: now)
         advance(now: now)
     }
 
@@ -250,17 +223,8 @@ extension PeerConnection {
     /// `ufrag` is not the peer's newest user name fragment, nothing is done.
     package mutating func endRemoteCandidates(ufrag: String? = nil, now: Instant) {
         guard progress != .ended, ufrag == nil || ufrag == negotiated?.remoteICE.usernameFragment else { return }
-        for _ in unresolvedNames { agent.noteUnresolvedRemoteName() }
-        unresolvedNames = []
-        agent.endOfRemoteCandidates(now: now)
+        ice.endRemoteCandidates(now: now)
         advance(now: now)
-    }
-
-    mutating func add(_ candidate: CandidateAttribute, at ip: IPAddress, now: Instant) {
-        agent.addRemoteCandidate(
-            foundation: candidate.foundation, component: Int(candidate.component), transport: candidate.transport,
-            priority: candidate.priority, address: TransportAddress(ip: ip, port: candidate.port),
-            type: candidate.kind.description, tcpType: candidate.tcpType, now: now)
     }
 }
 

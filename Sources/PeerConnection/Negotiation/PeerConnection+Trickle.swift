@@ -50,27 +50,28 @@ extension PeerConnection {
         guard progress != .ended else { throw .ended }
         let fragment = ufrag ?? candidate.extensionValue("ufrag")
         if let fragment, fragment != negotiated?.remoteICE.usernameFragment {
-            guard !ice.formerFragments.contains(fragment) else { return .stale }
-            guard ice.early.count < ICESession.maximumEarly else { throw .tooMany(limit: ICESession.maximumEarly) }
-            ice.early.append((fragment, candidate))
+            guard !ice.pending.isFormer(fragment) else { return .stale }
+            guard ice.pending.keep(candidate, for: fragment) else {
+                throw .tooMany(limit: PendingCandidates.maximumEarly)
+            }
             return .kept
         }
         guard let negotiated else { throw .noDescription }
         if let mid, !negotiated.sections.contains(where: { $0.mid == mid }) { throw .unknownSection(mid) }
         // Another component than the one of a multiplexed session is of no use, and of no name that is worth asking for.
         guard candidate.component == 1, !negotiated.remoteCandidates.contains(candidate) else { return .taken }
-        let limit = agent.maximumRemoteCandidates
+        let limit = ice.agent.maximumRemoteCandidates
         guard negotiated.remoteCandidates.count < limit else { throw .tooMany(limit: limit) }
         self.negotiated?.remoteCandidates.append(candidate)
         switch candidate.host {
         case .address(let ip):
-            add(candidate, at: ip, now: now)
+            ice.add(candidate, at: ip, now: now)
             advance(now: now)
             return .taken
         case .name(let name):
-            guard Self.isCheckable(candidate) else { return .taken }
-            noteName(name)
-            return isResolved(name) ? .named(candidate) : .taken
+            guard candidate.isCheckable else { return .taken }
+            ice.note(name: name)
+            return ice.pending.isResolved(name) ? .named(candidate) : .taken
         }
     }
 
@@ -80,7 +81,7 @@ extension PeerConnection {
     }
 
     /// How many batches of the peer's names are worth resolving at once.
-    package var maximumResolutions: Int { ICESession.maximumEarly }
+    package var maximumResolutions: Int { PendingCandidates.maximumEarly }
 
     /// The user name fragment of the peer's newest description; nil before there is one.
     package var remoteUsernameFragment: String? { negotiated?.remoteICE.usernameFragment }
@@ -103,17 +104,17 @@ extension PeerConnection {
 
     /// Every server has answered or was given up.
     mutating func finishTelling() {
-        ice.isGatheringComplete = true
+        ice.noteGatheringComplete()
         guard configuration.trickles, peerTrickles, ice.tellsAll() else { return }
         events.append(.localCandidatesEnded)
     }
 
     /// The candidates that came before the description that was just taken.
     mutating func takeEarlyCandidates() -> [CandidateAttribute] {
-        let ufrag = negotiated?.remoteICE.usernameFragment
-        let taken = ice.early.filter { $0.ufrag == ufrag }.map(\.candidate)
-        ice.early.removeAll { $0.ufrag == ufrag }
-        let new = taken.filter { negotiated?.remoteCandidates.contains($0) == false && $0.component == 1 }
+        guard let fragment = negotiated?.remoteICE.usernameFragment else { return [] }
+        let new = ice.pending.takeEarly(of: fragment).filter { candidate in
+            negotiated?.remoteCandidates.contains(candidate) == false && candidate.component == 1
+        }
         negotiated?.remoteCandidates += new
         return new
     }

@@ -37,7 +37,7 @@ extension PeerConnection {
         guard progress == .connected || progress == .disconnected else { return }
         if let due = bandwidth.estimator.nextDeadline, due <= now {
             bandwidth.estimator.setRemoteEstimate(remoteEstimate.estimate(now: now), now: now)
-            if path.roundTripTime == nil, let trip = agent.selectedRoundTripTime {
+            if path.roundTripTime == nil, let trip = ice.agent.selectedRoundTripTime {
                 bandwidth.estimator.setRoundTripTime(trip, now: now)
             }
             bandwidth.estimator.process(now: now)
@@ -114,7 +114,7 @@ extension PeerConnection {
                 BitrateTarget(
                     bitrate: encoderRate(of: share, media: index),
                     isQueueFull: outbound[index].video != nil && isQueueFull,
-                    roundTripTime: path.roundTripTime ?? agent.selectedRoundTripTime,
+                    roundTripTime: path.roundTripTime ?? ice.agent.selectedRoundTripTime,
                     fractionLost: outbound[index].stream?.reports.newest?.fractionLost ?? 0,
                     pacingRate: bandwidth.estimator.pacingRate),
                 media: index, now: now)

@@ -128,19 +128,20 @@ extension PeerConnection {
     /// What is known of the paths to the peer.
     package var connectivityFacts: ConnectivityFacts {
         var facts = ConnectivityFacts()
-        facts.pairs = agent.pairReports().map { report in
+        facts.pairs = ice.agent.pairReports().map { report in
             ConnectivityFacts.Pair(
                 local: report.local.fact, remote: report.remote.fact, fate: report.fate.fact,
                 checksSent: report.statistics.requestsSent, checksAnswered: report.statistics.responsesReceived,
                 checksReceived: report.statistics.requestsReceived)
         }
-        facts.localCandidates = agent.localCandidates.map(\.fact)
-        facts.remoteCandidates = agent.remoteCandidates.map(\.fact)
+        facts.localCandidates = ice.agent.localCandidates.map(\.fact)
+        facts.remoteCandidates = ice.agent.remoteCandidates.map(\.fact)
+        facts.namesLeftOut = ice.pending.namesLeftOut.count
         // The agent counts those that were not asked for as well: they too may come forward.
-        facts.unresolvedNames = unresolvedNames.count + agent.statistics.remoteNamesUnresolved - namesLeftOut.count
-        facts.namesLeftOut = namesLeftOut.count
+        facts.unresolvedNames =
+            ice.pending.unresolvedNames.count + ice.agent.statistics.remoteNamesUnresolved - facts.namesLeftOut
         facts.isRelayOnly = configuration.iceTransportPolicy == .relay
-        facts.servers = agent.serverReports().map(\.fact)
+        facts.servers = ice.agent.serverReports().map(\.fact)
         return facts
     }
 }

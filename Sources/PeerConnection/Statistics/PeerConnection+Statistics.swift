@@ -11,12 +11,12 @@ extension PeerConnection {
         var report = StatisticsReport(
             timestamp: (configuration.unixTimeAtZero + .nanoseconds(now.nanoseconds)).milliseconds)
         addTransport(to: &report)
-        for pair in agent.pairReports() {
+        for pair in ice.agent.pairReports() {
             // What a path carries is known of the one that is used.
             let isUsed = path.pair?.id == pair.id && transport.outbound != nil
             report.add(pair, availableBitrate: isUsed ? bandwidth.estimator.target : nil)
         }
-        for candidate in agent.localCandidates { report.add(local: candidate) }
+        for candidate in ice.agent.localCandidates { report.add(local: candidate) }
         for index in outbound.indices { addOutbound(index, to: &report) }
         for index in receivers.media.indices { addInbound(index, to: &report) }
         return report.objects
@@ -24,7 +24,7 @@ extension PeerConnection {
 
     /// Each pair of addresses and what became of it, a line each: for a person whose connection failed.
     package func pairReports() -> [String] {
-        agent.pairReports().map(\.description)
+        ice.agent.pairReports().map(\.description)
     }
 
     private func addTransport(to report: inout StatisticsReport) {
@@ -36,7 +36,7 @@ extension PeerConnection {
             object.set("selectedCandidatePairChanges", path.changes)
             object.set("selectedCandidatePairId", path.pair.map { StatisticsReport.pairID($0.id) })
             object.set("iceLocalUsernameFragment", ice.local.usernameFragment)
-            object.set("iceState", agent.state.rawValue)
+            object.set("iceState", ice.agent.state.rawValue)
             object.set("dtlsState", transport.dtls?.statisticsState ?? "new")
             object.set("dtlsRole", transport.dtls?.role.rawValue ?? "unknown")
             object.set("dtlsCipher", transport.dtls?.cipherSuite)

@@ -111,12 +111,12 @@ import Testing
 
 extension Connection {
     /// The address that media goes out from.
-    fileprivate var usedAddress: IPAddress? { peer.agent.selectedPair?.local.base.ip }
+    fileprivate var usedAddress: IPAddress? { peer.ice.agent.selectedPair?.local.base.ip }
 
     fileprivate var candidateAddresses: [TransportAddress] { peer.localAddresses }
 
     fileprivate func waitUntilNominated() async {
-        while peer.agent.selectedPair?.isNominated != true { await Task.yield() }
+        while peer.ice.agent.selectedPair?.isNominated != true { await Task.yield() }
     }
 
     fileprivate nonisolated func hears(_ isMeant: (PeerConnection.Event) -> Bool) async {

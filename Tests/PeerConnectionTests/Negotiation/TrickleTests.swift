@@ -113,15 +113,15 @@ import Testing
         let early = try viewer.addRemoteCandidate(Self.line, mid: mid, ufrag: ufrag, now: Self.now)
         #expect(early == .kept)
         _ = try viewer.answer(offer: offer, now: Self.now)
-        #expect(viewer.agent.remoteCandidates.map(\.address.port) == [SimulatedCall.senderAddress.port, 4009])
+        #expect(viewer.ice.agent.remoteCandidates.map(\.address.port) == [SimulatedCall.senderAddress.port, 4009])
         for text in ["a=\(Self.line)\r\n", Self.line, String(Self.line.dropFirst("candidate:".count))] {
             let again = try viewer.addRemoteCandidate(text, mid: mid, ufrag: ufrag, now: Self.now)
             #expect(again == .taken)
         }
-        #expect(viewer.agent.remoteCandidates.count == 2, "known")
+        #expect(viewer.ice.agent.remoteCandidates.count == 2, "known")
         let other = try viewer.addRemoteCandidate(
             Self.line.replacing("4009", with: "4010"), mid: mid, now: Self.now)
-        #expect(other == .taken && viewer.agent.remoteCandidates.count == 3)
+        #expect(other == .taken && viewer.ice.agent.remoteCandidates.count == 3)
         #expect(throws: RemoteCandidateError.unknownSection("nine")) {
             try viewer.addRemoteCandidate(Self.line, mid: "nine", now: Self.now)
         }
@@ -135,13 +135,13 @@ import Testing
             _ = try viewer.addRemoteCandidate(
                 Self.line.replacing("4009", with: "\(5100 + number)"), mid: mid, now: Self.now)
         }
-        #expect(throws: RemoteCandidateError.tooMany(limit: viewer.agent.maximumRemoteCandidates)) {
+        #expect(throws: RemoteCandidateError.tooMany(limit: viewer.ice.agent.maximumRemoteCandidates)) {
             try viewer.addRemoteCandidate(Self.line.replacing("4009", with: "6000"), mid: mid, now: Self.now)
         }
-        for number in 0..<ICESession.maximumEarly {
+        for number in 0..<PendingCandidates.maximumEarly {
             _ = try viewer.addRemoteCandidate(Self.line, ufrag: "next\(number)", now: Self.now)
         }
-        #expect(throws: RemoteCandidateError.tooMany(limit: ICESession.maximumEarly)) {
+        #expect(throws: RemoteCandidateError.tooMany(limit: PendingCandidates.maximumEarly)) {
             try viewer.addRemoteCandidate(Self.line, ufrag: "more", now: Self.now)
         }
         viewer.close(now: Self.now)
@@ -188,7 +188,7 @@ import Testing
     func boundedCandidates() throws {
         var peer = try Self.open(as: .offerer, seed: 915)
         var viewer = try Self.open(as: .answerer, seed: 917)
-        let limit = viewer.agent.maximumRemoteCandidates
+        let limit = viewer.ice.agent.maximumRemoteCandidates
         for round in 0..<3 {
             let offer = try peer.makeOffer()
             let text = offer.description
@@ -201,8 +201,8 @@ import Testing
             let answer = try viewer.answer(offer: SessionDescription.parse(many), now: Self.now)
             try peer.accept(answer: answer, to: offer, now: Self.now)
             #expect(viewer.negotiated?.remoteCandidates.count == limit)
-            #expect(viewer.agent.remoteCandidates.count <= limit)
-            #expect(viewer.unresolvedNames.count <= limit)
+            #expect(viewer.ice.agent.remoteCandidates.count <= limit)
+            #expect(viewer.ice.pending.unresolvedNames.count <= limit)
             #expect(viewer.namedCandidates.count <= limit)
         }
     }
@@ -220,14 +220,14 @@ import Testing
         #expect(early == .kept)
         let answer = try call.viewer.answer(offer: offer, now: call.now)
         try call.sender.accept(answer: answer, to: offer, now: call.now)
-        #expect(call.viewer.agent.remoteCandidates.contains { $0.address.port == 4009 })
+        #expect(call.viewer.ice.agent.remoteCandidates.contains { $0.address.port == 4009 })
         let late = try call.viewer.addRemoteCandidate(
             Self.line.replacing("4009", with: "4010"), ufrag: former, now: call.now)
         #expect(late == .stale)
         let marked = try call.viewer.addRemoteCandidate(
             Self.line.replacing("4009", with: "4011") + " ufrag \(former)", now: call.now)
         #expect(marked == .stale)
-        #expect(!call.viewer.agent.remoteCandidates.contains { $0.address.port == 4010 || $0.address.port == 4011 })
+        #expect(!call.viewer.ice.agent.remoteCandidates.contains { $0.address.port == 4010 || $0.address.port == 4011 })
     }
 
     @Test("Of the user name fragments that a peer had the newest are known, however often it restarts")
@@ -243,8 +243,8 @@ import Testing
             call.run(for: .seconds(1))
         }
         #expect(call.record.failures.isEmpty && Set(fragments).count == 12)
-        #expect(call.viewer.ice.formerFragments == fragments.suffix(ICESession.maximumFormer))
-        #expect(ICESession.maximumFormer == 8)
+        #expect(call.viewer.ice.pending.formerFragments == fragments.suffix(PendingCandidates.maximumFormer))
+        #expect(PendingCandidates.maximumFormer == 8)
         let late = try call.viewer.addRemoteCandidate(Self.line, ufrag: fragments[11], now: call.now)
         #expect(late == .stale)
     }

@@ -126,7 +126,7 @@ import Testing
         #expect(call.record.keyFrameRequests == twin.record.keyFrameRequests)
         #expect(call.sender.path.pair?.remote.address == SimulatedCall.viewerAddress)
         #expect(call.viewer.path.pair?.remote.address == SimulatedCall.senderAddress)
-        #expect(call.sender.agent.role == .controlling && call.viewer.agent.role == .controlled)
+        #expect(call.sender.ice.agent.role == .controlling && call.viewer.ice.agent.role == .controlled)
         #expect(call.sender.path.changes == 1 && call.viewer.path.changes == 1)
         #expect(
             call.record.targetsOf[0]?.map(\.target.bitrate) == twin.record.targetsOf[0]?.map(\.target.bitrate))
@@ -141,7 +141,10 @@ import Testing
         #expect(other == nil, "\(String(describing: other))")
         // Nobody is amplified.
         #expect(attacked.refusals.value.bytes <= attacked.forged.bytes)
-        for (agent, spared) in [(call.sender.agent, twin.sender.agent), (call.viewer.agent, twin.viewer.agent)] {
+        let agents = [
+            (call.sender.ice.agent, twin.sender.ice.agent), (call.viewer.ice.agent, twin.viewer.ice.agent),
+        ]
+        for (agent, spared) in agents {
             #expect(agent.remoteCandidates == spared.remoteCandidates)
             #expect(agent.localCandidates == spared.localCandidates)
             #expect(agent.pairReports().map(\.state) == spared.pairReports().map(\.state))
