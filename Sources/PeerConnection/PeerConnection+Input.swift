@@ -88,7 +88,7 @@ extension PeerConnection {
             if let due = outbound[index].nextReport { deadline = min(deadline, due) }
             if let due = outbound[index].video?.keyFrameRequests.deadline { deadline = min(deadline, due) }
         }
-        if canSend, let due = pacer.nextDeadline(now: now) { deadline = min(deadline, due) }
+        if canSend, let due = bandwidth.pacer.nextDeadline(now: now) { deadline = min(deadline, due) }
         if let due = bandwidth.estimator.nextDeadline {
             deadline = min(deadline, due.advanced(by: Self.estimatorPatience))
         }

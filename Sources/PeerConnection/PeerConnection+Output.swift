@@ -14,7 +14,7 @@ extension PeerConnection {
             return
         }
         if frame.isKeyFrame { outbound[media].video?.keyFrameRequests.keyFrameWasSent() }
-        if outbound[media].video?.enqueue(frame, as: media, to: &pacer, now: now) != true {
+        if outbound[media].video?.enqueue(frame, as: media, to: &bandwidth.pacer, now: now) != true {
             counts.framesDropped += 1
             outbound[media].video?.keyFrameRequests.request()
         }
@@ -31,7 +31,7 @@ extension PeerConnection {
             counts.framesDropped += 1
             return
         }
-        outbound[media].audio?.enqueue(frame, as: media, to: &pacer, now: now)
+        outbound[media].audio?.enqueue(frame, as: media, to: &bandwidth.pacer, now: now)
     }
 
     /// Passes on what asks for key frames, where its time has come.
@@ -48,7 +48,7 @@ extension PeerConnection {
     }
 
     /// Whether packets of a frame wait to be sent.
-    package var hasQueuedPackets: Bool { pacer.queuedPackets > 0 }
+    package var hasQueuedPackets: Bool { bandwidth.pacer.queuedPackets > 0 }
 
     /// Writes the next datagram that is to leave now into `memory`, or returns nil. 1280 bytes are enough for any.
     package mutating func pollTransmit(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
@@ -56,7 +56,7 @@ extension PeerConnection {
         guard path.isThere, let way = ice.agent.nextMediaPath(), let packet = memory.inside(way.envelope) else {
             return progress == .ended ? pollFarewell(into: memory, now: now) : nil
         }
-        if path.note(way) { bandwidth.isAllocationDue = true }
+        if path.note(way) { bandwidth.allocation.isDue = true }
         while let keys = transport.outbound, let datagram = control.poll() {
             let count = packet.copy(datagram)
             guard let length = counted(count.flatMap { try? keys.protectRTCP(packet, count: $0) }) else { continue }
@@ -68,7 +68,7 @@ extension PeerConnection {
         }
         guard progress != .ended else { return pollFarewell(into: memory, now: now) }
         guard canSend else { return nil }
-        while let next = pacer.pop(now: now) {
+        while let next = bandwidth.pacer.pop(now: now) {
             guard mayLeave(next, now: now) else {
                 counts.packetsUnsent += 1
                 continue
@@ -82,27 +82,27 @@ extension PeerConnection {
 
     /// Builds a packet of padding where the pacer wants one; nil where it wants none, or there is nothing to make it of.
     private mutating func writePadding(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Int? {
-        guard let wanted = pacer.paddingWanted(now: now) else { return nil }
+        guard let wanted = bandwidth.pacer.paddingWanted(now: now) else { return nil }
         guard let media = paddingMedia() else {
             // Until media leave again.
-            pacer.allowsPadding = false
+            bandwidth.pacer.allowsPadding = false
             return nil
         }
-        let number = transportSequenceNumber
+        let number = bandwidth.transportSequenceNumber
         var writer = ByteWriter(memory.mutableBytes)
         do {
             let isWritten =
                 try outbound[media].video?.writePadding(
-                    wanted, to: &writer, transportSequenceNumber: &transportSequenceNumber, now: now) ?? false
+                    wanted, to: &writer, transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now) ?? false
             guard isWritten, let length = try transport.outbound?.protectRTP(memory, count: writer.offset) else {
-                pacer.allowsPadding = false
+                bandwidth.pacer.allowsPadding = false
                 return nil
             }
-            pacer.didPad(length, now: now)
-            noteSent(transportSequenceNumber == number ? nil : number, length: length, now: now)
+            bandwidth.pacer.didPad(length, now: now)
+            bandwidth.packetSent(before: number, size: length + path.overhead, now: now)
             return length
         } catch {
-            pacer.allowsPadding = false
+            bandwidth.pacer.allowsPadding = false
             counts.packetsUnsent += 1
             return nil
         }
@@ -156,30 +156,30 @@ extension PeerConnection {
     private mutating func write(
         _ packet: PacedPacket, into memory: UnsafeMutableRawBufferPointer, now: Instant
     ) -> Int? {
-        let number = transportSequenceNumber
+        let number = bandwidth.transportSequenceNumber
         let media = packet.media
         var writer = ByteWriter(memory.mutableBytes)
         do {
             switch packet {
             case .sound(let frame, _):
                 try outbound[media].audio?.write(
-                    frame, to: &writer, transportSequenceNumber: &transportSequenceNumber, now: now)
+                    frame, to: &writer, transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now)
             case .picture(let frame, _, let fragment):
                 try outbound[media].video?.writeMedia(
-                    frame, fragment: Int(fragment), to: &writer, transportSequenceNumber: &transportSequenceNumber,
-                    now: now)
-                if outbound[media].video?.canPad == true { pacer.allowsPadding = true }
+                    frame, fragment: Int(fragment), to: &writer,
+                    transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now)
+                if outbound[media].video?.canPad == true { bandwidth.pacer.allowsPadding = true }
             case .retransmission(_, let sequenceNumber):
                 guard let sent = outbound[media].video?.history.packet(sequenceNumber) else { return nil }
                 try outbound[media].video?.writeRetransmission(
                     of: sent, sequenceNumber: sequenceNumber, to: &writer,
-                    transportSequenceNumber: &transportSequenceNumber, now: now)
+                    transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now)
             }
             let length = try transport.outbound?.protectRTP(memory, count: writer.offset)
             if let length {
-                noteSent(transportSequenceNumber == number ? nil : number, length: length, now: now)
+                bandwidth.packetSent(before: number, size: length + path.overhead, now: now)
                 if case .retransmission = packet { bandwidth.countRetransmission(length) }
-                let delay = pacer.lastSendDelay
+                let delay = bandwidth.pacer.lastSendDelay
                 outbound[media].withStream { $0.statistics.totalPacketSendDelay += delay }
             }
             return length

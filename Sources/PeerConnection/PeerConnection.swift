@@ -119,11 +119,8 @@ package struct PeerConnection: ~Copyable {
     var outbound: [OutboundMedia]
     /// What the peer sends.
     var receivers = Receivers()
-    var pacer: Pacer<PacedPacket>
-    var sentPackets = TransportFeedbackTracker()
-    var remoteEstimate = RemoteBitrateEstimateHolder()
+    /// What of it leaves, when, and at what rates.
     var bandwidth: BandwidthControl
-    var transportSequenceNumber = TransportSequenceNumber(1)
     /// What is said by RTCP.
     var control = RTCPExchange()
     var hasPeerLeft = false
@@ -165,7 +162,6 @@ package struct PeerConnection: ~Copyable {
         self.configuration = configuration
         self.transport = transport
         self.random = random
-        pacer = Pacer(targetRate: min(configuration.startBitrate, configuration.maximumBitrate))
         bandwidth = BandwidthControl(configuration)
     }
 
@@ -177,7 +173,7 @@ package struct PeerConnection: ~Copyable {
     /// Tells the peer goodbye: RTCP BYE, then DTLS close_notify. What was to be sent before is thrown away.
     package mutating func close(now: Instant) {
         guard progress != .ended else { return }
-        pacer.removeAll()
+        bandwidth.pacer.removeAll()
         queueGoodbye(now: now)
         transport.close()
         progress = .ended
@@ -186,7 +182,7 @@ package struct PeerConnection: ~Copyable {
     mutating func fail(_ failure: Failure) {
         guard progress != .ended else { return }
         progress = .ended
-        pacer.removeAll()
+        bandwidth.pacer.removeAll()
         control.clear()
         // Without consent nothing may be sent any more (RFC 7675 §5.1); with it, the alert says why this is the end.
         switch failure {

@@ -79,7 +79,7 @@ import Testing
         let call = try SimulatedCall(conditions: Self.lossless, seed: 41)
         let rates = Box<[DataRate]>([])
         call.tap = { [unowned call] _, end in
-            if end == .left { rates.value.append(call.sender.pacer.pacingRate) }
+            if end == .left { rates.value.append(call.sender.bandwidth.pacer.pacingRate) }
         }
         call.run(for: .seconds(3))
         let sent = Array(zip(call.record.sent, rates.value))

@@ -32,7 +32,7 @@ extension PeerConnection {
             // Feedback knows of a queue that has just grown, which the smoothed time does not.
             let trip = path.roundTripTime ?? ice.agent.selectedRoundTripTime ?? .zero
             outbound[index].video?.retransmit(
-                nack.lost, as: index, to: &pacer,
+                nack.lost, as: index, to: &bandwidth.pacer,
                 roundTripTime: max(trip, bandwidth.estimator.feedbackRoundTrip ?? .zero), now: now)
         case .pictureLossIndication(let indication):
             guard let index = senderIndex(of: indication.media) else { return counts.packetsUnknown += 1 }
@@ -45,10 +45,9 @@ extension PeerConnection {
                 outbound[index].video?.keyFrameRequests.request()
             }
         case .receiverEstimatedMaximumBitrate(let estimate):
-            remoteEstimate.receive(estimate, now: now)
-            bandwidth.estimator.setRemoteEstimate(remoteEstimate.estimate(now: now), now: now)
+            bandwidth.receive(estimate, now: now)
         case .transportFeedback(let report):
-            bandwidth.estimator.receive(sentPackets.receive(report), now: now)
+            bandwidth.receive(report, now: now)
         case .goodbye(let goodbye):
             take(goodbye)
         case .opaque:
@@ -79,7 +78,7 @@ extension PeerConnection {
                 let report = outbound[index].withStream({ $0.take(block, at: arrival) })
             else { continue }
             // Encoders may want to know of the delay and the loss.
-            bandwidth.isAllocationDue = true
+            bandwidth.allocation.isDue = true
             bandwidth.estimator.receive(report, packets: before.packetsReported(by: report), now: now)
             if let trip = report.roundTripTime { bandwidth.estimator.setRoundTripTime(trip, now: now) }
             if let trip = outbound[index].stream?.reports.smoothedRoundTripTime { path.roundTripTime = trip }

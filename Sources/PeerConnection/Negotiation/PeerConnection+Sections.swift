@@ -104,7 +104,7 @@ extension PeerConnection {
 
     /// Has a media sent where the descriptions agree on it and its owner wants it, and else not.
     mutating func applySending(media index: Int, now: Instant) {
-        bandwidth.isAllocationDue = true
+        bandwidth.allocation.isDue = true
         if outbound[index].isWanted, !outbound[index].isHeldBack, let media = negotiatedMedia(index),
             media.direction.sends,
             let parameters = OutgoingStream.Parameters(media)

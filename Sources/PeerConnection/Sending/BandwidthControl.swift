@@ -1,21 +1,21 @@
 internal import RTCShareCongestionControl
+internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// What the path carries, and how it is divided among this side's media.
+/// What the path carries, how it is divided among this side's media, and when their packets leave.
 struct BandwidthControl {
     /// What the path is estimated to carry.
     var estimator: BandwidthEstimator
-    var allocator = BitrateAllocator()
-    /// A media began, ended or wants another rate since it was divided.
-    var isAllocationDue = true
-    /// What each media asked for when that was asked last.
-    var claims: [BitrateAllocator.Claim?] = []
-    /// What it was divided by last.
-    var allocated: (target: DataRate, isQueueFull: Bool)?
-    /// When a rise that was too small to be told at once is to be told.
-    var riseDue: Instant?
+    /// The packets that wait for their time.
+    var pacer: Pacer<PacedPacket>
+    var allocation = BitrateAllocation()
+    /// The number of the next packet that has one.
+    var transportSequenceNumber = TransportSequenceNumber(1)
+    /// What has left, for the peer's feedback.
+    private(set) var sentPackets = TransportFeedbackTracker()
+    private var remoteEstimate = RemoteBitrateEstimateHolder()
     /// The pacer's rates as it was told them.
-    var paced: (target: DataRate, pacing: DataRate, padding: DataRate)?
+    private var paced: (target: DataRate, pacing: DataRate, padding: DataRate)?
     /// What packets that receivers missed have lately taken.
     private(set) var retransmissionRate = DataRate.zero
     private var retransmitted = (bytes: 0, since: Instant?.none)
@@ -26,13 +26,14 @@ struct BandwidthControl {
         rates.maximum = configuration.maximumBitrate
         rates.minimum = min(rates.minimum, configuration.maximumBitrate)
         estimator = BandwidthEstimator(configuration: rates)
+        pacer = Pacer(targetRate: rates.start)
     }
 
     /// Sets what all media together may take.
     mutating func setMaximum(_ maximum: DataRate, now: Instant) {
         let minimum = BandwidthEstimator.Configuration().minimum
         estimator.setBounds(minimum: min(minimum, maximum), maximum: maximum, now: now)
-        isAllocationDue = true
+        allocation.isDue = true
     }
 
     /// What encoders and their headers may take: what the path carries, but for what is sent again. At least half of it:
@@ -42,13 +43,64 @@ struct BandwidthControl {
         return .bitsPerSecond(target - min(retransmissionRate.bitsPerSecond, target / 2))
     }
 
+    // What the peer says.
+
+    mutating func receive(_ report: TransportFeedback, now: Instant) {
+        estimator.receive(sentPackets.receive(report), now: now)
+    }
+
+    mutating func receive(_ estimate: ReceiverEstimatedMaximumBitrate, now: Instant) {
+        remoteEstimate.receive(estimate, now: now)
+        estimator.setRemoteEstimate(remoteEstimate.estimate(now: now), now: now)
+    }
+
+    // What leaves.
+
+    /// Takes note of a packet that leaves, with all that is around it of `size` bytes. `before`: the number of the next one
+    /// when it was written, which a packet that has none leaves as it is.
+    mutating func packetSent(before: TransportSequenceNumber, size: Int, now: Instant) {
+        let number = transportSequenceNumber == before ? nil : before
+        if let number { sentPackets.packetSent(number, size: size, now: now) }
+        estimator.packetSent(number: number, size: size, cluster: pacer.cluster, now: now)
+    }
+
     /// Counts a packet that a receiver missed.
     mutating func countRetransmission(_ byteCount: Int) {
         retransmitted.bytes += byteCount
     }
 
+    // As time passes.
+
+    /// Whether the estimator has something to do.
+    func isDue(now: Instant) -> Bool {
+        estimator.nextDeadline.map { $0 <= now } ?? false
+    }
+
+    /// Does what is due in the estimator. `roundTripTime`: where the peer's reports have not told it.
+    mutating func process(roundTripTime: Duration?, now: Instant) {
+        estimator.setRemoteEstimate(remoteEstimate.estimate(now: now), now: now)
+        if let roundTripTime { estimator.setRoundTripTime(roundTripTime, now: now) }
+        estimator.process(now: now)
+        measureRetransmissions(now: now)
+    }
+
+    /// Passes the estimator's probes and rates on to the pacer; whether the rates have changed. Where packets have no
+    /// numbers, nothing would come of probes and padding.
+    mutating func pace(isNumbering: Bool, now: Instant) -> Bool {
+        while let cluster = estimator.pollProbe() {
+            if isNumbering { pacer.enqueue(cluster, now: now) }
+        }
+        let target = estimator.target
+        let pacing = estimator.pacingRate
+        let padding = isNumbering ? estimator.paddingRate : .zero
+        if let paced, paced == (target, pacing, padding) { return false }
+        paced = (target, pacing, padding)
+        pacer.setRates(target: target, pacing: pacing, padding: padding, now: now)
+        return true
+    }
+
     /// Measures retransmissions, each second by their mean with the second before.
-    mutating func measureRetransmissions(now: Instant) {
+    private mutating func measureRetransmissions(now: Instant) {
         guard let since = retransmitted.since else {
             retransmitted.since = now
             return

@@ -24,12 +24,8 @@ struct OutboundMedia {
     private(set) var isNumbering = false
     /// When a report is due; nil before the first.
     var nextReport: Instant?
-    /// What its encoder could use; nil where its owner has not said.
-    var demand: BitrateDemand?
-    /// What the encoder was told last.
-    var target: BitrateTarget?
-    /// When it was told.
-    var targetTold: Instant?
+    /// What its encoder goes by.
+    var target = EncoderTarget()
 
     /// The sender's stream.
     var stream: OutgoingStream? { video?.stream ?? audio?.stream }

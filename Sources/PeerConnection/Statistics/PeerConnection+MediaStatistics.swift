@@ -33,7 +33,7 @@ extension PeerConnection {
             object.set("packetsSent", stream.statistics.packetsSent)
             object.set("bytesSent", stream.statistics.bytesSent)
             object.set("headerBytesSent", stream.statistics.headerBytesSent)
-            object.set("targetBitrate", (media.target?.bitrate).map { Double($0.bitsPerSecond) })
+            object.set("targetBitrate", (media.target.told?.bitrate).map { Double($0.bitsPerSecond) })
             object.set("totalPacketSendDelay", seconds: stream.statistics.totalPacketSendDelay)
             if media.video != nil { setPictures(stream, of: &object) }
         }

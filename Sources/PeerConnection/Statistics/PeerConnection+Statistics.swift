@@ -47,12 +47,12 @@ extension PeerConnection {
             object.set("packetsUnknown", counts.packetsUnknown)
             object.set("packetsUnsent", counts.packetsUnsent)
             object.set("framesDroppedBeforeConnection", counts.framesDropped)
-            object.set("packetsDiscarded", pacer.packetsDiscarded)
+            object.set("packetsDiscarded", bandwidth.pacer.packetsDiscarded)
             // Nor are these: why the estimate is not higher, and what probes came to.
             object.set("bitrateLimitation", bandwidth.estimator.limitation.rawValue)
-            object.set("probePacketsSent", pacer.probePackets)
-            object.set("probesAbandoned", pacer.probesAbandoned)
-            object.set("packetSendQueueDuration", seconds: pacer.queueDuration)
+            object.set("probePacketsSent", bandwidth.pacer.probePackets)
+            object.set("probesAbandoned", bandwidth.pacer.probesAbandoned)
+            object.set("packetSendQueueDuration", seconds: bandwidth.pacer.queueDuration)
         }
     }
 }

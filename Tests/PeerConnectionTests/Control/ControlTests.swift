@@ -180,10 +180,10 @@ import Testing
         // At the same instant nothing more is, however many datagrams there are.
         for _ in 0..<20 { receive(announcing(8192, from: 40_000, reports: 100), on: call) }
         #expect(call.sender.counts.packetsUnknown == 2100 - UInt64(burst))
-        let before = call.sender.sentPackets.feedbackReceived
+        let before = call.sender.bandwidth.sentPackets.feedbackReceived
         call.now = call.now.advanced(by: .seconds(1))
         receive(announcing(8192, from: 40_000, reports: 100), on: call)
-        #expect(call.sender.sentPackets.feedbackReceived == before + burst)
+        #expect(call.sender.bandwidth.sentPackets.feedbackReceived == before + burst)
     }
 
     @Test("Five thousand packets a second, each reported three times, are always read")

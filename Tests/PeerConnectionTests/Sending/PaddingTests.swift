@@ -41,8 +41,9 @@ import Testing
     ) {
         let end = call.now.advanced(by: duration)
         while call.now < end {
-            let (target, pacing, now) = (call.sender.pacer.targetRate, call.sender.pacer.pacingRate, call.now)
-            call.sender.pacer.setRates(target: target, pacing: pacing, padding: padding, now: now)
+            let (pacer, now) = (call.sender.bandwidth.pacer, call.now)
+            call.sender.bandwidth.pacer.setRates(
+                target: pacer.targetRate, pacing: pacer.pacingRate, padding: padding, now: now)
             call.run(for: .milliseconds(5), sendsFrames: sendsFrames)
         }
     }
