@@ -59,22 +59,18 @@ extension Agent {
     /// where none does, for as long as the peer consents.
     package mutating func restart(credentials: Credentials, now: Instant) {
         guard isActive, let remoteCredentials else { return }
-        let kept = selected.flatMap(pairIndex).map { pairs[$0] }
-        if kept?.generation == generation {
-            retired = Retired(generation: generation, local: localCredentials, remote: remoteCredentials)
+        let kept = checklist.selectedIndex.map { checklist.pairs[$0].generation }
+        if kept == checklist.generation {
+            retired = Retired(generation: checklist.generation, local: localCredentials, remote: remoteCredentials)
         } else if kept == nil {
             retired = nil
         }
         if offeredCredentials != credentials { earlyChecks = [] }
         offeredCredentials = nil
-        generation += 1
         isRestarting = true
         self.credentials = credentials
         self.remoteCredentials = nil
-        pairs = kept.map { [$0] } ?? []
-        triggered = []
-        nominating = nil
-        firstValid = nil
+        checklist.restart()
         remoteCandidates = []
         remoteCandidatesEnded = false
         remoteReflexiveCount = 0
@@ -116,21 +112,22 @@ extension Agent {
         localCandidates.removeAll { gone.contains($0.base) }
         earlyChecks.removeAll { gone.contains($0.base) }
         transactions = transactions.filter { !gone.contains($0.value.base) }
-        for index in pairs.indices where gone.contains(pairs[index].base) {
-            fail(index, as: fate)
-            pairs[index].isNominated = false
+        for index in checklist.pairs.indices where gone.contains(checklist.pairs[index].base) {
+            checklist.fail(index, as: fate)
+            checklist.pairs[index].isNominated = false
         }
-        guard let index = selected.flatMap(pairIndex), gone.contains(pairs[index].base) else { return }
-        for other in pairs.indices where isCurrent(other) && !gone.contains(pairs[other].base) {
-            guard bases.contains(where: { $0.address == pairs[other].base }) else { continue }
+        guard let index = checklist.selectedIndex, gone.contains(checklist.pairs[index].base) else { return }
+        for other in checklist.pairs.indices
+        where checklist.isCurrent(other) && !gone.contains(checklist.pairs[other].base) {
+            guard bases.contains(where: { $0.address == checklist.pairs[other].base }) else { continue }
             // A pair that answered lately is used at once, and is asked again too.
-            if pairs[other].state == .succeeded {
-                triggered.append(TriggeredCheck(pair: pairs[other].id, nominates: false))
-            } else if pairs[other].state != .inProgress, !pairs[other].hasLostConsent {
-                trigger(other)
+            if checklist.pairs[other].state == .succeeded {
+                checklist.confirm(other)
+            } else if checklist.pairs[other].state != .inProgress, !checklist.pairs[other].hasLostConsent {
+                checklist.trigger(other)
             }
         }
-        loseSelected(consentUntil: max(now, consentExpiry(of: pairs[index])), isGone: true, now: now)
+        loseSelected(consentUntil: max(now, consentExpiry(of: checklist.pairs[index])), isGone: true, now: now)
     }
 
     /// Whether there is no pair to send on any more, and no restart under way that could find one.
@@ -139,25 +136,18 @@ extension Agent {
     /// How many of the peer's candidates are remembered.
     package var maximumRemoteCandidates: Int { limits.remoteCandidates }
 
-    /// Whether a pair belongs to the newest generation.
-    func isCurrent(_ index: Int) -> Bool { pairs[index].generation == generation }
-
-    /// Whether media is on a pair that a restart is to replace.
-    var isSelectedRetired: Bool {
-        selected.flatMap(pairIndex).map { pairs[$0].generation != generation } ?? false
-    }
-
     /// Pairs of the newest generation that the peer still consents to be sent to on.
     func usablePairs(now: Instant) -> [Int] {
-        pairs.indices.filter { index in
-            isCurrent(index) && pairs[index].state == .succeeded && consentExpiry(of: pairs[index]) > now
+        checklist.pairs.indices.filter { index in
+            checklist.isCurrent(index) && checklist.pairs[index].state == .succeeded
+                && consentExpiry(of: checklist.pairs[index]) > now
         }
     }
 
     /// Our own and the peer's credentials for a pair.
     func credentials(of index: Int) -> (local: Credentials, remote: Credentials)? {
-        if isCurrent(index) { return remoteCredentials.map { (credentials, $0) } }
-        guard let retired, retired.generation == pairs[index].generation else { return nil }
+        if checklist.isCurrent(index) { return remoteCredentials.map { (credentials, $0) } }
+        guard let retired, retired.generation == checklist.pairs[index].generation else { return nil }
         return (retired.local, retired.remote)
     }
 
@@ -180,22 +170,23 @@ extension Agent {
 
     /// A request on the pair that a restart is to replace, or has replaced: the peer still uses it.
     mutating func noteRetired(from source: TransportAddress, to base: TransportAddress, now: Instant) {
-        let index = pairs.indices.first { index in
-            !isCurrent(index) && pairs[index].base == base && pairs[index].remote.address == source
+        let index = checklist.pairs.indices.first { index in
+            !checklist.isCurrent(index) && checklist.pairs[index].base == base
+                && checklist.pairs[index].remote.address == source
         }
         guard let index else { return }
-        pairs[index].statistics.requestsReceived += 1
-        pairs[index].statistics.responsesSent += 1
-        pairs[index].latestRequest = now
+        checklist.pairs[index].statistics.requestsReceived += 1
+        checklist.pairs[index].statistics.responsesSent += 1
+        checklist.pairs[index].latestRequest = now
     }
 
     /// There is nothing to send on any more, unless another pair works. The peer's consent holds, or held, until then.
     mutating func loseSelected(consentUntil: Instant, isGone: Bool, now: Instant) {
-        selected = nil
+        checklist.selected = nil
         consentDue = nil
         consentUnanswered = 0
         reselect(now: now)
-        guard selected == nil else { return }
+        guard checklist.selected == nil else { return }
         let mayRestart = isRestarting && checkingSince.map { now - $0 < timing.connectivityLimit } ?? true
         guard isGone || mayRestart || timing.restartPatience > .zero else { return stop(.failed, now: now) }
         outage = outage ?? Outage(ends: consentUntil.advanced(by: timing.restartPatience))
@@ -219,11 +210,11 @@ extension Agent {
 
     /// Ends what a restart or an outage leaves behind: the pair that was replaced, and the agent where nothing helped.
     mutating func settleRestart(now: Instant) {
-        if selected != nil {
+        if checklist.selected != nil {
             outage = nil
-            if !isSelectedRetired {
+            if !checklist.isSelectedRetired {
                 isRestarting = false
-                pairs.removeAll { $0.generation != generation }
+                checklist.removeFormer()
                 let former = retired?.expires ?? now.advanced(by: timing.consentExpiry)
                 if former <= now { retired = nil } else { retired?.expires = former }
             }
@@ -233,5 +224,5 @@ extension Agent {
     }
 
     /// When an outage has lasted too long.
-    var outageDeadline: Instant? { state == .disconnected && selected == nil ? outage?.ends : nil }
+    var outageDeadline: Instant? { state == .disconnected && checklist.selected == nil ? outage?.ends : nil }
 }

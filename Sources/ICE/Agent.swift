@@ -42,8 +42,6 @@ package struct Agent: Sendable {
     var credentials: Credentials
     /// Those of a restart that we have offered.
     var offeredCredentials: Credentials?
-    /// Counts restarts.
-    var generation = 0
     /// Whether the newest generation has selected no pair yet, and another one has.
     var isRestarting = false
     var retired: Retired?
@@ -52,10 +50,8 @@ package struct Agent: Sendable {
 
     var bases: [Base] = []
     var foundations: [FoundationKey: Int] = [:]
-    var pairs: [CandidatePair] = []
-    var nextPairID = 0
+    var checklist = Checklist()
     var transactions: [TransactionID: Transaction] = [:]
-    var triggered: [TriggeredCheck] = []
     var earlyChecks: [EarlyCheck] = []
     var answeredRequests: AnsweredRequests
     var refusals = RefusalAllowance()
@@ -72,10 +68,6 @@ package struct Agent: Sendable {
     var remoteCandidatesEnded = false
     var remoteReflexiveCount = 0
     var checkingSince: Instant?
-    var firstValid: Instant?
-    /// The pair whose nominating check is queued or under way.
-    var nominating: Int?
-    var selected: Int?
     var consentDue: Instant?
     /// Consent checks since the last answer.
     var consentUnanswered = 0
@@ -112,12 +104,6 @@ package struct Agent: Sendable {
         let base: IPAddress
         let server: IPAddress?
         var transport = TransportProtocol.udp
-    }
-
-    /// An entry of the triggered-check queue (RFC 8445 §6.1.4.1), nominations included.
-    struct TriggeredCheck: Sendable {
-        let pair: Int
-        let nominates: Bool
     }
 
     /// An authentic request that came before the peer's credentials.
@@ -163,7 +149,7 @@ package struct Agent: Sendable {
         remoteCredentials = credentials
         if isLite, role == .controlled { switchRole() }
         checkingSince = now
-        if selected == nil { setState(.checking) }
+        if checklist.selected == nil { setState(.checking) }
         let early = earlyChecks
         earlyChecks = []
         for check in early where check.remoteFragment == credentials.usernameFragment {
@@ -227,7 +213,7 @@ package struct Agent: Sendable {
 
     /// Whether the peer has shown, by an authentic message from `source` to one of our bases, that it is there.
     package func isProven(_ source: TransportAddress, at base: TransportAddress) -> Bool {
-        pairs.contains { pair in
+        checklist.pairs.contains { pair in
             pair.base == base && pair.remote.address == source
                 && (pair.latestRequest != nil || pair.latestResponse != nil)
         } || earlyChecks.contains { $0.source == source && $0.base == base }
@@ -241,8 +227,10 @@ package struct Agent: Sendable {
         guard isActive else { return }
         failRelay(base: base, server: destination, over: transport, now: now)
         if transport == .udp { failTransactions(base: base, destination: destination) }
-        if transport == .udp, let index = pairIndex(base: base, remote: destination), pairs[index].id != selected {
-            fail(index, as: .unreachable)
+        if transport == .udp, let index = checklist.index(base: base, remote: destination),
+            checklist.pairs[index].id != checklist.selected
+        {
+            checklist.fail(index, as: .unreachable)
         }
         if transport == .tcp { streamFailed(from: base, to: destination) }
         advance(now: now)
@@ -276,24 +264,23 @@ package struct Agent: Sendable {
 
     /// The pair to send media on, in the states connected and disconnected.
     package var selectedPair: SelectedPair? {
-        guard let selected, let index = pairIndex(selected) else { return nil }
-        let pair = pairs[index]
+        guard let index = checklist.selectedIndex else { return nil }
+        let pair = checklist.pairs[index]
         return SelectedPair(id: pair.id, local: pair.local, remote: pair.remote, isNominated: pair.isNominated)
     }
 
     /// Whether there is a ``selectedPair``, without a copy of it.
-    package var hasSelectedPair: Bool { selected.map { pairIndex($0) != nil } ?? false }
+    package var hasSelectedPair: Bool { checklist.selectedIndex != nil }
 
     /// The newest round trip on the selected pair; nil before one was measured.
     package var selectedRoundTripTime: Duration? {
-        // Asked for with every input: `pairIndex` as a value would hold a copy of the whole agent.
-        guard let selected, let index = pairIndex(selected) else { return nil }
-        return pairs[index].statistics.currentRoundTripTime
+        guard let index = checklist.selectedIndex else { return nil }
+        return checklist.pairs[index].statistics.currentRoundTripTime
     }
 
     /// Every pair with its fate, best first.
     package func pairReports() -> [PairReport] {
-        pairs.sorted { $0.priority > $1.priority }.map { pair in
+        checklist.pairs.sorted { $0.priority > $1.priority }.map { pair in
             PairReport(
                 id: pair.id, local: pair.local, remote: pair.remote, state: pair.state, nominated: pair.isNominated,
                 priority: pair.priority, fate: pair.fate, statistics: pair.statistics)
@@ -376,10 +363,9 @@ package struct Agent: Sendable {
 
     mutating func stop(_ final: AgentState, now: Instant) {
         transactions = [:]
-        triggered = []
         earlyChecks = []
         nextDeadline = nil
-        selected = nil
+        checklist.stop()
         path = nil
         transmits = []
         releaseRelays(now: now)

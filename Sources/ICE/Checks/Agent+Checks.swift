@@ -2,75 +2,51 @@ import RTCShareSTUN
 import RTCShareWireFormat
 
 extension Agent {
-    /// Whether the controlling agent's choice is known, so that no more pairs are tried (RFC 8445 §8.1.1).
-    var isConcluded: Bool {
-        selected.flatMap(pairIndex).map { pairs[$0].isNominated && isCurrent($0) } ?? false
-    }
-
     var hasCheckToSend: Bool {
-        remoteCredentials != nil && (!triggered.isEmpty || nextOrdinaryPair() != nil)
-    }
-
-    /// The next pair to check without cause: the best waiting one, else the best frozen one of a foundation that
-    /// nothing is under way for (RFC 8445 §6.1.4.2).
-    private func nextOrdinaryPair() -> Int? {
-        guard !isConcluded else { return nil }
-        let waiting = pairs.indices.filter { pairs[$0].state == .waiting }
-        if let best = waiting.max(by: { pairs[$0].priority < pairs[$1].priority }) { return best }
-        let busy = Set(pairs.filter { $0.state == .inProgress }.map(\.foundation))
-        let frozen = pairs.indices.filter { pairs[$0].state == .frozen && !busy.contains(pairs[$0].foundation) }
-        return frozen.max { pairs[$0].priority < pairs[$1].priority }
+        remoteCredentials != nil && (!checklist.triggered.isEmpty || checklist.nextOrdinaryPair() != nil)
     }
 
     /// Sends one check if the pace allows: a triggered one first.
     mutating func sendNextCheck(now: Instant) {
         guard remoteCredentials != nil, paceOpens.map({ $0 <= now }) ?? true else { return }
-        while !triggered.isEmpty {
-            let check = triggered.removeFirst()
-            guard let index = pairIndex(check.pair) else { continue }
-            sendCheck(index, nominates: check.nominates, now: now)
-            return
+        if let (index, nominates) = checklist.takeTriggered() {
+            sendCheck(index, nominates: nominates, now: now)
+        } else if let index = checklist.nextOrdinaryPair() {
+            sendCheck(index, nominates: false, now: now)
         }
-        if let index = nextOrdinaryPair() { sendCheck(index, nominates: false, now: now) }
-    }
-
-    mutating func trigger(_ index: Int) {
-        let id = pairs[index].id
-        guard isCurrent(index), !pairs[index].hasLostConsent else { return }
-        pairs[index].state = .waiting
-        guard !triggered.contains(where: { $0.pair == id }) else { return }
-        triggered.append(TriggeredCheck(pair: id, nominates: false))
     }
 
     private mutating func sendCheck(_ index: Int, nominates: Bool, now: Instant) {
         paceOpens = now.advanced(by: timing.pace)
-        let priority = peerReflexivePriority(of: pairs[index].base)
+        let priority = peerReflexivePriority(of: checklist.pairs[index].base)
         let id = TransactionID(using: &generator)
         guard let bytes = checkBytes(id, of: index, priority: priority, nominates: nominates) else { return }
         // What is under way for the pair may still be answered, but no longer speaks for its failure.
         for (id, transaction) in transactions {
-            if case .check(pairs[index].id, _, _, _) = transaction.purpose {
+            if case .check(checklist.pairs[index].id, _, _, _) = transaction.purpose {
                 transactions[id]?.transmissions = .max
             }
         }
-        if pairs[index].state != .succeeded { pairs[index].state = .inProgress }
+        if checklist.pairs[index].state != .succeeded { checklist.pairs[index].state = .inProgress }
         transactions[id] = Transaction(
-            id: id, purpose: .check(pair: pairs[index].id, role: role, nominates: nominates, priority: priority),
-            base: pairs[index].base, destination: pairs[index].remote.address, bytes: bytes,
-            isRepeated: !pairs[index].remote.transport.isStream, latestTransmission: now, due: now,
-            wait: pairs[index].remote.transport.isStream ? timing.streamCheckTimeout : timing.checkRetransmission)
+            id: id,
+            purpose: .check(pair: checklist.pairs[index].id, role: role, nominates: nominates, priority: priority),
+            base: checklist.pairs[index].base, destination: checklist.pairs[index].remote.address, bytes: bytes,
+            isRepeated: !checklist.pairs[index].remote.transport.isStream, latestTransmission: now, due: now,
+            wait: checklist.pairs[index].remote.transport.isStream
+                ? timing.streamCheckTimeout : timing.checkRetransmission)
         transmit(id, now: now)
     }
 
     mutating func sendConsentCheck(_ index: Int, now: Instant) {
         let id = TransactionID(using: &generator)
-        let priority = peerReflexivePriority(of: pairs[index].base)
+        let priority = peerReflexivePriority(of: checklist.pairs[index].base)
         guard let bytes = checkBytes(id, of: index, priority: priority, nominates: false) else { return }
         transactions[id] = Transaction(
-            id: id, purpose: .consent(pair: pairs[index].id), base: pairs[index].base,
-            destination: pairs[index].remote.address, bytes: bytes, latestTransmission: now, due: now,
+            id: id, purpose: .consent(pair: checklist.pairs[index].id), base: checklist.pairs[index].base,
+            destination: checklist.pairs[index].remote.address, bytes: bytes, latestTransmission: now, due: now,
             wait: timing.consentExpiry)
-        pairs[index].statistics.consentRequestsSent += 1
+        checklist.pairs[index].statistics.consentRequestsSent += 1
         transmit(id, now: now)
     }
 
@@ -103,9 +79,9 @@ extension Agent {
         switch transaction.purpose {
         case .check(let pair, _, _, _):
             transaction.wait = min(transaction.wait * 2, timing.longestCheckRetransmission)
-            if let index = pairIndex(pair) { pairs[index].statistics.requestsSent += 1 }
+            if let index = checklist.index(pair) { checklist.pairs[index].statistics.requestsSent += 1 }
         case .consent(let pair):
-            if let index = pairIndex(pair) { pairs[index].statistics.requestsSent += 1 }
+            if let index = checklist.index(pair) { checklist.pairs[index].statistics.requestsSent += 1 }
         case .gather:
             transaction.wait *= 2
         }
@@ -128,34 +104,23 @@ extension Agent {
                 transactions[id] = nil
             case .check(let pair, _, let nominates, _):
                 // Once the choice is made only its own check and triggered ones matter.
-                let isIdle = isConcluded && !nominates && state == .connected
+                let isIdle = checklist.isConcluded && !nominates && state == .connected
                 let isRepeated = transaction.isRepeated || transaction.transmissions == 0
                 if transaction.transmissions < timing.checkTransmissions, isRepeated, !isIdle {
                     transmit(id, now: now)
                 } else {
                     transactions[id] = nil
-                    guard transaction.transmissions != .max, let index = pairIndex(pair) else { continue }
-                    if pairs[index].state == .inProgress || nominates { fail(index) }
+                    guard transaction.transmissions != .max, let index = checklist.index(pair) else { continue }
+                    if checklist.pairs[index].state == .inProgress || nominates { checklist.fail(index) }
                 }
             }
         }
     }
 
-    mutating func fail(_ index: Int, as fate: PairFate? = nil) {
-        let id = pairs[index].id
-        pairs[index].state = .failed
-        if let fate { pairs[index].failure = fate }
-        pairs[index].awaitsNomination = false
-        triggered.removeAll { $0.pair == id }
-        if nominating == id { nominating = nil }
-    }
-
     /// Trades roles with the peer (RFC 8445 §7.3.1.1): pair priorities depend on the role, nominations belong to it.
     mutating func switchRole() {
         role = role.opposite
-        nominating = nil
-        triggered = triggered.map { TriggeredCheck(pair: $0.pair, nominates: false) }
-        for index in pairs.indices { pairs[index].awaitsNomination = false }
+        checklist.forgetNominations()
         updatePriorities()
         emit(.roleChanged(role))
     }

@@ -99,24 +99,24 @@ extension Agent {
             statistics.overLimit += 1
             return
         }
-        pairs[index].statistics.requestsReceived += 1
-        pairs[index].statistics.responsesSent += 1
-        pairs[index].latestRequest = now
-        pairs[index].latestRequestNominates = check.nominates
-        switch pairs[index].state {
+        checklist.pairs[index].statistics.requestsReceived += 1
+        checklist.pairs[index].statistics.responsesSent += 1
+        checklist.pairs[index].latestRequest = now
+        checklist.pairs[index].latestRequestNominates = check.nominates
+        switch checklist.pairs[index].state {
         case .succeeded: break
-        case .inProgress: hasten(pairs[index].id, now: now)
-        case .frozen, .waiting, .failed: trigger(index)
+        case .inProgress: hasten(checklist.pairs[index].id, now: now)
+        case .frozen, .waiting, .failed: checklist.trigger(index)
         }
         guard check.nominates, role == .controlled else { return }
-        if pairs[index].state != .succeeded {
-            pairs[index].awaitsNomination = true
-        } else if pairs[index].id == selected || isFresh(pairs[index], now: now) {
+        if checklist.pairs[index].state != .succeeded {
+            checklist.pairs[index].awaitsNomination = true
+        } else if checklist.pairs[index].id == checklist.selected || isFresh(checklist.pairs[index], now: now) {
             nominate(index, now: now)
         } else {
             // The pair answered too long ago for that to be consent (RFC 7675 §5.1): it is asked again first.
-            pairs[index].awaitsNomination = true
-            trigger(index)
+            checklist.pairs[index].awaitsNomination = true
+            checklist.trigger(index)
         }
     }
 

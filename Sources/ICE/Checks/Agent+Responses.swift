@@ -19,7 +19,7 @@ extension Agent {
             finishGather(order, transaction, with: message, now: now)
             return true
         case .check(let pair, _, _, _), .consent(let pair):
-            guard let index = pairIndex(pair) else {
+            guard let index = checklist.index(pair) else {
                 transactions[transaction.id] = nil
                 return true
             }
@@ -32,8 +32,9 @@ extension Agent {
     private mutating func isAuthentic(_ message: STUNMessage, of index: Int) -> Bool {
         guard let key = credentials(of: index)?.remote.key, message.isAuthentic(key: key) else {
             // Anyone can write an error without integrity (RFC 8489 §9.1.4): it explains, but it decides nothing.
-            if let error = message.errorCode, pairs[index].state != .succeeded {
-                pairs[index].failure = .refused(code: error.code, reason: String(error.reason.printable.prefix(64)))
+            if let error = message.errorCode, checklist.pairs[index].state != .succeeded {
+                checklist.pairs[index].failure = .refused(
+                    code: error.code, reason: String(error.reason.printable.prefix(64)))
             }
             statistics.unexpectedResponses += 1
             return false
@@ -46,9 +47,9 @@ extension Agent {
         to base: Base, now: Instant
     ) {
         transactions[transaction.id] = nil
-        pairs[index].statistics.responsesReceived += 1
+        checklist.pairs[index].statistics.responsesReceived += 1
         guard source == transaction.destination, base.address == transaction.base else {
-            fail(index, as: .answeredFromElsewhere(source))
+            checklist.fail(index, as: .answeredFromElsewhere(source))
             return
         }
         if let error = message.errorCode, message.messageClass == .errorResponse {
@@ -58,16 +59,16 @@ extension Agent {
         guard message.messageClass == .successResponse, message.unknownRequiredAttributes.isEmpty,
             let mapped = message.mappedAddress
         else {
-            fail(index, as: .refused(code: 0, reason: "a success response without XOR-MAPPED-ADDRESS"))
+            checklist.fail(index, as: .refused(code: 0, reason: "a success response without XOR-MAPPED-ADDRESS"))
             return
         }
         if transaction.transmissions == 1 {
             let roundTrip = now - transaction.latestTransmission
-            pairs[index].statistics.currentRoundTripTime = roundTrip
-            pairs[index].statistics.totalRoundTripTime += roundTrip
+            checklist.pairs[index].statistics.currentRoundTripTime = roundTrip
+            checklist.pairs[index].statistics.totalRoundTripTime += roundTrip
         }
-        pairs[index].latestResponse = now
-        pairs[index].failure = nil
+        checklist.pairs[index].latestResponse = now
+        checklist.pairs[index].failure = nil
         switch transaction.purpose {
         case .check(_, let role, let nominates, let priority):
             succeed(index, mapped: mapped, priority: priority, now: now)
@@ -79,12 +80,12 @@ extension Agent {
         case .gather:
             return
         }
-        if pairs[index].id == selected { consentAnswered(now: now) }
+        if checklist.pairs[index].id == checklist.selected { consentAnswered(now: now) }
     }
 
     private mutating func handle(_ error: ErrorCode, of index: Int, _ transaction: Transaction, now: Instant) {
         guard error.code == ErrorCode.roleConflict.code else {
-            fail(index, as: .refused(code: error.code, reason: String(error.reason.printable.prefix(64))))
+            checklist.fail(index, as: .refused(code: error.code, reason: String(error.reason.printable.prefix(64))))
             return
         }
         // RFC 8445 §7.2.5.1. A role that has changed since the request went out is not changed back.
@@ -92,23 +93,26 @@ extension Agent {
             switchRole()
             tieBreaker = generator.next()
         }
-        if pairs[index].state != .succeeded { trigger(index) }
+        if checklist.pairs[index].state != .succeeded { checklist.trigger(index) }
     }
 
     /// A check was answered as it should: the pair is valid, and its foundation thaws (RFC 8445 §7.2.5.3).
     private mutating func succeed(_ index: Int, mapped: TransportAddress, priority: UInt32, now: Instant) {
-        pairs[index].state = .succeeded
-        let id = pairs[index].id
-        triggered.removeAll { $0.pair == id && !$0.nominates }
-        pairs[index].local = localCandidate(mapped, base: pairs[index].base, priority: priority) ?? pairs[index].local
-        if firstValid == nil { firstValid = now }
-        for other in pairs.indices
-        where pairs[other].state == .frozen && pairs[other].remote.foundation == pairs[index].remote.foundation {
-            if baseCandidate(of: pairs[other].base)?.foundation == baseCandidate(of: pairs[index].base)?.foundation {
-                pairs[other].state = .waiting
+        checklist.succeed(index, now: now)
+        checklist.pairs[index].local =
+            localCandidate(mapped, base: checklist.pairs[index].base, priority: priority)
+            ?? checklist.pairs[index].local
+        for other in checklist.pairs.indices
+        where checklist.pairs[other].state == .frozen
+            && checklist.pairs[other].remote.foundation == checklist.pairs[index].remote.foundation
+        {
+            if baseCandidate(of: checklist.pairs[other].base)?.foundation
+                == baseCandidate(of: checklist.pairs[index].base)?.foundation
+            {
+                checklist.pairs[other].state = .waiting
             }
         }
-        if pairs[index].awaitsNomination, role == .controlled { nominate(index, now: now) }
+        if checklist.pairs[index].awaitsNomination, role == .controlled { nominate(index, now: now) }
     }
 
     /// Our candidate as the peer sees it, learned from the answer if need be (RFC 8445 §7.2.5.3.1).

@@ -3,19 +3,18 @@ import RTCShareWireFormat
 extension Agent {
     /// A pair that the controlling agent, we or the peer, has chosen and that a check has shown to work.
     mutating func nominate(_ index: Int, now: Instant) {
-        let pair = pairs[index]
-        pairs[index].awaitsNomination = false
-        if nominating == pair.id { nominating = nil }
+        let pair = checklist.pairs[index]
+        checklist.endNomination(of: index)
         // Browsers nominate the selected pair again with each of their checks.
-        if pair.isNominated, pair.id == selected { return }
-        guard isCurrent(index) else { return }
-        if let current = selected.flatMap(pairIndex), isCurrent(current), pairs[current].isNominated,
-            pairs[current].id != pair.id
+        if pair.isNominated, pair.id == checklist.selected { return }
+        guard checklist.isCurrent(index) else { return }
+        if let current = checklist.selectedIndex, checklist.isCurrent(current), checklist.pairs[current].isNominated,
+            checklist.pairs[current].id != pair.id
         {
-            guard role == .controlling || isOutranked(pairs[current], by: pair, now: now) else { return }
-            pairs[current].isNominated = false
+            guard role == .controlling || isOutranked(checklist.pairs[current], by: pair, now: now) else { return }
+            checklist.pairs[current].isNominated = false
         }
-        pairs[index].isNominated = true
+        checklist.pairs[index].isNominated = true
         select(index, now: now)
     }
 
@@ -29,17 +28,18 @@ extension Agent {
 
     /// Until there is a nomination, media goes over the best pair that works (RFC 8445 §12.1.1).
     mutating func reselect(now: Instant) {
-        if isConcluded { return }
+        if checklist.isConcluded { return }
         // The pair from before a restart carries media until the choice is made, as long as it answers.
-        if isSelectedRetired, state == .connected { return }
-        guard let best = usablePairs(now: now).max(by: { pairs[$0].priority < pairs[$1].priority }) else { return }
-        if pairs[best].id != selected { select(best, now: now) }
+        if checklist.isSelectedRetired, state == .connected { return }
+        guard let best = usablePairs(now: now).max(by: { checklist.pairs[$0].priority < checklist.pairs[$1].priority })
+        else { return }
+        if checklist.pairs[best].id != checklist.selected { select(best, now: now) }
     }
 
     mutating func select(_ index: Int, now: Instant) {
-        let id = pairs[index].id
-        let isNew = selected != id
-        selected = id
+        let id = checklist.pairs[index].id
+        let isNew = checklist.selected != id
+        checklist.selected = id
         if isNew {
             consentUnanswered = 0
             consentDue = now.advanced(by: consentPause())
@@ -51,32 +51,33 @@ extension Agent {
     /// The controlling agent's choice: at once if no better pair can still succeed, else after a short while. A selected
     /// pair that has stopped answering is replaced by one that answers.
     mutating func considerNomination(now: Instant) {
-        guard role == .controlling, nominating == nil, let best = pairToNominate() else { return }
+        guard role == .controlling, checklist.nominating == nil, let best = pairToNominate() else { return }
         guard nominationOpens(best) <= now else { return }
-        nominating = pairs[best].id
-        triggered.insert(TriggeredCheck(pair: pairs[best].id, nominates: true), at: 0)
+        checklist.nominate(best)
     }
 
     private func pairToNominate() -> Int? {
-        guard state == .disconnected || !isConcluded else { return nil }
-        let candidates = pairs.indices.filter { index in
-            guard pairs[index].state == .succeeded, isCurrent(index) else { return false }
-            return state != .disconnected || pairs[index].id != selected
+        guard state == .disconnected || !checklist.isConcluded else { return nil }
+        let candidates = checklist.pairs.indices.filter { index in
+            guard checklist.pairs[index].state == .succeeded, checklist.isCurrent(index) else { return false }
+            return state != .disconnected || checklist.pairs[index].id != checklist.selected
         }
-        return candidates.max { pairs[$0].priority < pairs[$1].priority }
+        return candidates.max { checklist.pairs[$0].priority < checklist.pairs[$1].priority }
     }
 
     private func nominationOpens(_ best: Int) -> Instant {
-        let start = firstValid ?? .distantFuture
+        let start = checklist.firstValid ?? .distantFuture
         let open: Set<PairState> = [.frozen, .waiting, .inProgress]
-        let isBest = !pairs.contains { open.contains($0.state) && $0.priority > pairs[best].priority }
-        let isRelayed = pairs[best].local.type == .relayed
+        let isBest = !checklist.pairs.contains {
+            open.contains($0.state) && $0.priority > checklist.pairs[best].priority
+        }
+        let isRelayed = checklist.pairs[best].local.type == .relayed
         return isBest
             ? start : start.advanced(by: isRelayed ? timing.relayedNominationSettle : timing.nominationSettle)
     }
 
     var nominationDeadline: Instant? {
-        guard role == .controlling, nominating == nil else { return nil }
+        guard role == .controlling, checklist.nominating == nil else { return nil }
         return pairToNominate().map(nominationOpens)
     }
 
@@ -93,8 +94,8 @@ extension Agent {
     }
 
     var consentDeadline: Instant? {
-        guard let index = selected.flatMap(pairIndex), let consentDue else { return nil }
-        return min(consentDue, consentExpiry(of: pairs[index]))
+        guard let index = checklist.selectedIndex, let consentDue else { return nil }
+        return min(consentDue, consentExpiry(of: checklist.pairs[index]))
     }
 
     func consentExpiry(of pair: CandidatePair) -> Instant {
@@ -102,22 +103,22 @@ extension Agent {
     }
 
     mutating func advanceConsent(now: Instant) {
-        guard let index = selected.flatMap(pairIndex) else { return }
-        if consentExpiry(of: pairs[index]) <= now {
-            pairs[index].state = .failed
-            pairs[index].hasLostConsent = true
-            pairs[index].isNominated = false
+        guard let index = checklist.selectedIndex else { return }
+        if consentExpiry(of: checklist.pairs[index]) <= now {
+            checklist.pairs[index].state = .failed
+            checklist.pairs[index].hasLostConsent = true
+            checklist.pairs[index].isNominated = false
             loseSelected(consentUntil: now, isGone: false, now: now)
             return
         }
         guard let due = consentDue, due <= now else { return }
         if consentUnanswered >= timing.consentMisses, state == .connected {
             disconnect()
-            verifyRelay(of: pairs[index].base, now: now)
+            verifyRelay(of: checklist.pairs[index].base, now: now)
         }
         sendConsentCheck(index, now: now)
         consentUnanswered += 1
-        let roundTrip = min(pairs[index].statistics.currentRoundTripTime ?? .zero, .seconds(1))
+        let roundTrip = min(checklist.pairs[index].statistics.currentRoundTripTime ?? .zero, .seconds(1))
         consentDue = now.advanced(
             by: state == .disconnected ? timing.consentInterval / 5 : max(timing.consentRetry, roundTrip * 2))
     }
@@ -126,10 +127,11 @@ extension Agent {
     mutating func disconnect() {
         guard state == .connected else { return }
         setState(.disconnected)
-        nominating = nil
-        for other in pairs.indices where pairs[other].id != selected && pairs[other].state != .inProgress {
-            guard bases.contains(where: { $0.address == pairs[other].base }) else { continue }
-            trigger(other)
+        checklist.cancelNomination()
+        for other in checklist.pairs.indices
+        where checklist.pairs[other].id != checklist.selected && checklist.pairs[other].state != .inProgress {
+            guard bases.contains(where: { $0.address == checklist.pairs[other].base }) else { continue }
+            checklist.trigger(other)
         }
     }
 
@@ -140,8 +142,9 @@ extension Agent {
         let patience = now - checkingSince
         let mayComeForward = statistics.remoteCandidatesIgnored + statistics.remoteNamesUnresolved > 0
         let isExhausted =
-            remoteCandidatesEnded && !isGathering && !mayComeForward && triggered.isEmpty && !pairs.isEmpty
-            && pairs.allSatisfy { $0.state == .failed } && patience >= timing.connectivityLimit / 2
+            remoteCandidatesEnded && !isGathering && !mayComeForward && checklist.triggered.isEmpty
+            && !checklist.pairs.isEmpty
+            && checklist.pairs.allSatisfy { $0.state == .failed } && patience >= timing.connectivityLimit / 2
         if patience >= timing.connectivityLimit || isExhausted { giveUp(now: now) }
     }
 }

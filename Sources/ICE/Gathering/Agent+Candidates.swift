@@ -28,7 +28,9 @@ extension Agent {
 
     /// Pairs the candidate of a new base. A base that comes back may be checked anew from.
     mutating func pairWithRemotes(_ candidate: Candidate) {
-        pairs.removeAll { $0.base == candidate.base && $0.state == .failed && !$0.hasLostConsent && $0.id != selected }
+        checklist.pairs.removeAll {
+            $0.base == candidate.base && $0.state == .failed && !$0.hasLostConsent && $0.id != checklist.selected
+        }
         for remote in remoteCandidates where Self.isWorthChecking(candidate, remote) { addPair(candidate, remote) }
     }
 
@@ -84,9 +86,11 @@ extension Agent {
             // Known from its own check, or announced twice: the announced type and priority hold (RFC 8838 §11.4).
             guard remoteCandidates[index].type == .peerReflexive else { return .known }
             remoteCandidates[index] = remote
-            for index in pairs.indices
-            where pairs[index].remote.address == address && pairs[index].remote.transport == transport {
-                pairs[index].remote = remote
+            for index in checklist.pairs.indices
+            where checklist.pairs[index].remote.address == address
+                && checklist.pairs[index].remote.transport == transport
+            {
+                checklist.pairs[index].remote = remote
             }
             updatePriorities()
             return .known
@@ -107,11 +111,11 @@ extension Agent {
         guard remoteCandidates.count >= limits.remoteCandidates else { return true }
         let index = remoteCandidates.firstIndex { remote in
             remote.type == .peerReflexive
-                && pairs.allSatisfy { !$0.isOf(remote) || $0.state == .failed && $0.latestResponse == nil }
+                && checklist.pairs.allSatisfy { !$0.isOf(remote) || $0.state == .failed && $0.latestResponse == nil }
         }
         guard let index else { return false }
         let gone = remoteCandidates.remove(at: index)
-        pairs.removeAll { $0.isOf(gone) }
+        checklist.pairs.removeAll { $0.isOf(gone) }
         return true
     }
 
@@ -133,54 +137,23 @@ extension Agent {
         localCandidates.first { $0.base == base && ($0.type == .host || $0.type == .relayed) }
     }
 
-    /// Puts a pair on the checklist, waiting or frozen (RFC 8445 §6.1.2.6, RFC 8838 §12); returns where it is.
+    /// Puts a pair on the checklist, unless it is there; returns where it is, or nil where there is no room.
     @discardableResult
     mutating func addPair(_ local: Candidate, _ remote: Candidate) -> Int? {
-        if let index = pairIndex(base: local.base, remote: remote.address) { return index }
+        if let index = checklist.index(base: local.base, remote: remote.address) { return index }
         let priority = CandidatePair.priority(local: local.priority, remote: remote.priority, role: role)
-        if pairs.count >= limits.pairs {
+        if checklist.pairs.count >= limits.pairs {
             statistics.overLimit += 1
-            let expendable = pairs.indices.filter {
-                pairs[$0].state != .succeeded && pairs[$0].state != .inProgress && pairs[$0].id != selected
-            }
-            guard let worst = expendable.min(by: { pairs[$0].priority < pairs[$1].priority }),
-                pairs[worst].priority < priority || pairs[worst].state == .failed
-            else { return nil }
-            let id = pairs[worst].id
-            triggered.removeAll { $0.pair == id }
-            pairs.remove(at: worst)
+            guard checklist.makeRoom(for: priority) else { return nil }
         }
-        var pair = CandidatePair(
-            id: nextPairID, base: local.base, generation: generation, local: local, remote: remote, state: .frozen,
-            priority: priority)
-        nextPairID += 1
-        let others = pairs.filter { $0.generation == generation && $0.foundation == pair.foundation }
-        if others.isEmpty || others.contains(where: { $0.state == .succeeded }) {
-            pair.state = .waiting
-        } else if let first = others.first(where: { $0.state == .waiting }), first.priority < priority,
-            let index = pairIndex(first.id), first.statistics.requestsSent == 0
-        {
-            // The best of a foundation goes first.
-            pairs[index].state = .frozen
-            pair.state = .waiting
-        }
-        pairs.append(pair)
-        return pairs.count - 1
-    }
-
-    func pairIndex(_ id: Int) -> Int? {
-        pairs.firstIndex { $0.id == id }
-    }
-
-    func pairIndex(base: TransportAddress, remote: TransportAddress) -> Int? {
-        pairs.firstIndex { $0.generation == generation && $0.base == base && $0.remote.address == remote }
+        return checklist.add(local, remote, priority: priority)
     }
 
     mutating func updatePriorities() {
-        for index in pairs.indices {
-            let local = baseCandidate(of: pairs[index].base) ?? pairs[index].local
-            pairs[index].priority = CandidatePair.priority(
-                local: local.priority, remote: pairs[index].remote.priority, role: role)
+        for index in checklist.pairs.indices {
+            let local = baseCandidate(of: checklist.pairs[index].base) ?? checklist.pairs[index].local
+            checklist.pairs[index].priority = CandidatePair.priority(
+                local: local.priority, remote: checklist.pairs[index].remote.priority, role: role)
         }
     }
 

@@ -175,8 +175,8 @@ extension Agent {
         for index in gathers.indices {
             guard let due = gathers[index].keepalive, due <= now else { continue }
             // A nominated pair has keepalives of its own.
-            gathers[index].keepalive = selected == nil ? now.advanced(by: timing.bindingKeepalive) : nil
-            guard selected == nil else { continue }
+            gathers[index].keepalive = checklist.selected == nil ? now.advanced(by: timing.bindingKeepalive) : nil
+            guard checklist.selected == nil else { continue }
             keepAlive(gathers[index].server.address, from: gathers[index].base)
         }
     }

@@ -256,17 +256,17 @@ extension Agent {
     /// A relay lets through whom it was told of: every address that is to be checked from it (RFC 8445 §7.2.2).
     private mutating func permitRemotes(_ index: Int, now: Instant) {
         guard let relayed = relays[index].relayed else { return }
-        for pair in pairs where pair.base == relayed && pair.state != .failed {
+        for pair in checklist.pairs where pair.base == relayed && pair.state != .failed {
             relays[index].allocation.permit(pair.remote.address.ip, now: now)
-            if pair.id == selected { relays[index].allocation.bind(pair.remote.address, now: now) }
+            if pair.id == checklist.selected { relays[index].allocation.bind(pair.remote.address, now: now) }
         }
     }
 
     private mutating func refusedByRelay(_ index: Int, _ ip: IPAddress, _ error: ErrorCode?) {
-        for pair in pairs.indices where pairs[pair].base == relays[index].relayed && pairs[pair].remote.address.ip == ip
-        {
-            fail(pair, as: .refusedByRelay(code: error?.code ?? 0, reason: error?.reason ?? ""))
-            if pairs[pair].id == selected { disconnect() }
+        for pair in checklist.pairs.indices
+        where checklist.pairs[pair].base == relays[index].relayed && checklist.pairs[pair].remote.address.ip == ip {
+            checklist.fail(pair, as: .refusedByRelay(code: error?.code ?? 0, reason: error?.reason ?? ""))
+            if checklist.pairs[pair].id == checklist.selected { disconnect() }
         }
     }
 

@@ -10,29 +10,31 @@ extension Agent {
     /// has changed, so that it never nominates (RFC 8445 has no rule for this; consent, RFC 7675, is had on the new pair).
     /// Nobody without the password can bring this about, and nobody at all while the selected pair answers.
     mutating func considerMove(now: Instant) {
-        guard let current = selected.flatMap(pairIndex), pairs[current].isNominated, isCurrent(current),
-            let heard = pairs[current].latestSign,
-            let rival = pairs.indices
-                .filter({ $0 != current && pairs[$0].latestRequest.map { $0 > heard } ?? false })
-                .max(by: { (pairs[$0].latestRequest ?? heard) < (pairs[$1].latestRequest ?? heard) })
+        guard let current = checklist.selectedIndex, checklist.pairs[current].isNominated, checklist.isCurrent(current),
+            let heard = checklist.pairs[current].latestSign,
+            let rival = checklist.pairs.indices
+                .filter({ $0 != current && checklist.pairs[$0].latestRequest.map { $0 > heard } ?? false })
+                .max(by: { (checklist.pairs[$0].latestRequest ?? heard) < (checklist.pairs[$1].latestRequest ?? heard) }
+                )
         else { return }
         guard consentUnanswered >= Self.missesBeforeMove else {
             // Asked at most this often, however many checks come from elsewhere.
             if consentUnanswered == 0, now - heard >= timing.consentRetry { consentDue = now }
             return
         }
-        guard pairs[rival].state == .succeeded, pairs[rival].latestResponse.map({ $0 > heard }) ?? false else {
-            if pairs[rival].state == .succeeded { trigger(rival) }
+        guard checklist.pairs[rival].state == .succeeded,
+            checklist.pairs[rival].latestResponse.map({ $0 > heard }) ?? false
+        else {
+            if checklist.pairs[rival].state == .succeeded { checklist.trigger(rival) }
             return
         }
         switch role {
         case .controlling:
-            guard nominating == nil else { return }
-            nominating = pairs[rival].id
-            triggered.insert(TriggeredCheck(pair: pairs[rival].id, nominates: true), at: 0)
+            guard checklist.nominating == nil else { return }
+            checklist.nominate(rival)
         case .controlled:
-            pairs[current].isNominated = false
-            pairs[rival].isNominated = true
+            checklist.pairs[current].isNominated = false
+            checklist.pairs[rival].isNominated = true
             select(rival, now: now)
         }
     }

@@ -82,13 +82,13 @@ extension Agent {
 
     /// Follows the selected pair, and its relay's channel.
     mutating func updatePath() {
-        guard let selected, let index = pairIndex(selected),
-            let base = bases.first(where: { $0.address == pairs[index].base })
+        guard let index = checklist.selectedIndex,
+            let base = bases.first(where: { $0.address == checklist.pairs[index].base })
         else {
             path = nil
             return
         }
-        let remote = pairs[index].remote.address
+        let remote = checklist.pairs[index].remote.address
         switch base.route {
         case .socket:
             path = MediaPath(base: base.address, destination: remote, transport: .udp, envelope: .none)

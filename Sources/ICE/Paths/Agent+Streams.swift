@@ -48,7 +48,7 @@ extension Agent {
     /// replace.
     func isStreamPeer(_ remote: TransportAddress) -> Bool {
         remoteIndex(remote, over: .tcp) != nil
-            || pairs.contains { $0.remote.address == remote && $0.remote.transport == .tcp }
+            || checklist.pairs.contains { $0.remote.address == remote && $0.remote.transport == .tcp }
     }
 
     /// A connection that could not be opened, or ended. The selected pair is asked for consent all the same, which opens
@@ -56,14 +56,15 @@ extension Agent {
     mutating func streamFailed(from socket: TransportAddress, to remote: TransportAddress) {
         guard let base = streamBase(of: socket) else { return }
         // A restart may have made a second pair of the same addresses, which goes over the same connection.
-        for index in pairs.indices where pairs[index].base == base && pairs[index].remote.address == remote {
-            if pairs[index].id == selected {
-                pairs[index].failure = .connectionLost
+        for index in checklist.pairs.indices
+        where checklist.pairs[index].base == base && checklist.pairs[index].remote.address == remote {
+            if checklist.pairs[index].id == checklist.selected {
+                checklist.pairs[index].failure = .connectionLost
                 disconnect()
             } else {
-                let id = pairs[index].id
+                let id = checklist.pairs[index].id
                 transactions = transactions.filter { $0.value.purpose.pair != id }
-                fail(index, as: .connectionLost)
+                checklist.fail(index, as: .connectionLost)
             }
         }
     }

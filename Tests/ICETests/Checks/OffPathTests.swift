@@ -180,7 +180,8 @@ import Testing
         let limits = Limits()
         #expect(peer.agent.answeredRequests.count == limits.answeredRequests)
         #expect(peer.agent.remoteCandidates.count <= limits.remoteCandidates)
-        #expect(peer.agent.pairs.count <= limits.pairs && peer.agent.triggered.count <= limits.pairs)
+        #expect(
+            peer.agent.checklist.pairs.count <= limits.pairs && peer.agent.checklist.triggered.count <= limits.pairs)
         #expect(peer.agent.transactions.count <= 2 * limits.pairs)
         #expect(peer.agent.localCandidates.count <= limits.localCandidates)
         #expect(try peer.received().count <= limits.transmits)

@@ -20,7 +20,7 @@ import Testing
                 _ = try peer.received()
             }
         }
-        let pairs = peer.agent.triggered.map(\.pair)
+        let pairs = peer.agent.checklist.triggered.map(\.pair)
         #expect(Set(pairs).count == pairs.count)
         #expect((50...Limits().pairs).contains(pairs.count), "\(pairs.count)")
         #expect(peer.agent.pairReports().count <= Limits().pairs)
