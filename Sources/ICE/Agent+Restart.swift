@@ -77,9 +77,7 @@ extension Agent {
         statistics.remoteCandidatesIgnored = 0
         statistics.remoteNamesUnresolved = 0
         localCandidates.removeAll { $0.type == .peerReflexive }
-        for (id, transaction) in transactions {
-            if case .check = transaction.purpose { transactions[id] = nil }
-        }
+        transactions.removeChecks()
         checkingSince = nil
         if kept == nil { setState(.checking) }
     }
@@ -111,7 +109,7 @@ extension Agent {
         bases.removeAll { gone.contains($0.address) }
         localCandidates.removeAll { gone.contains($0.base) }
         earlyChecks.removeAll { gone.contains($0.base) }
-        transactions = transactions.filter { !gone.contains($0.value.base) }
+        transactions.remove(from: gone)
         for index in checklist.pairs.indices where gone.contains(checklist.pairs[index].base) {
             checklist.fail(index, as: fate)
             checklist.pairs[index].isNominated = false

@@ -51,7 +51,7 @@ package struct Agent: Sendable {
     var bases: [Base] = []
     var foundations: [FoundationKey: Int] = [:]
     var checklist = Checklist()
-    var transactions: [TransactionID: Transaction] = [:]
+    var transactions = Transactions()
     var earlyChecks: [EarlyCheck] = []
     var answeredRequests: AnsweredRequests
     var refusals = RefusalAllowance()
@@ -237,8 +237,7 @@ package struct Agent: Sendable {
     }
 
     private mutating func failTransactions(base: TransportAddress, destination: TransportAddress) {
-        for transaction in transactions.values
-        where transaction.base == base && transaction.destination == destination {
+        for transaction in transactions.between(base, destination) {
             if case .gather(let order) = transaction.purpose { finishGather(order, as: .unreachable) }
             // Consent runs out by itself: a route can come back.
             if case .consent = transaction.purpose { continue }
@@ -317,7 +316,7 @@ package struct Agent: Sendable {
     }
 
     private func earliestDeadline(after now: Instant) -> Instant? {
-        var deadlines = transactions.values.map(\.due)
+        var deadlines = transactions.deadlines
         deadlines.append(contentsOf: gathers.compactMap(\.keepalive))
         deadlines.append(contentsOf: relays.compactMap(\.deadline))
         let limits = [gatheringLimit, reflexiveLimit, nominationDeadline, consentDeadline, outageDeadline]
@@ -362,7 +361,7 @@ package struct Agent: Sendable {
     }
 
     mutating func stop(_ final: AgentState, now: Instant) {
-        transactions = [:]
+        transactions.removeAll()
         earlyChecks = []
         nextDeadline = nil
         checklist.stop()

@@ -21,12 +21,7 @@ extension Agent {
         let priority = peerReflexivePriority(of: checklist.pairs[index].base)
         let id = TransactionID(using: &generator)
         guard let bytes = checkBytes(id, of: index, priority: priority, nominates: nominates) else { return }
-        // What is under way for the pair may still be answered, but no longer speaks for its failure.
-        for (id, transaction) in transactions {
-            if case .check(checklist.pairs[index].id, _, _, _) = transaction.purpose {
-                transactions[id]?.transmissions = .max
-            }
-        }
+        transactions.supersedeChecks(of: checklist.pairs[index].id)
         if checklist.pairs[index].state != .succeeded { checklist.pairs[index].state = .inProgress }
         transactions[id] = Transaction(
             id: id,
@@ -90,7 +85,7 @@ extension Agent {
 
     /// Sends again what was not answered, or gives it up.
     mutating func expireTransactions(now: Instant) {
-        for id in transactions.values.filter({ $0.due <= now }).sorted(by: { $0.due < $1.due }).map(\.id) {
+        for id in transactions.due(now: now) {
             guard let transaction = transactions[id] else { continue }
             switch transaction.purpose {
             case .gather(let order):

@@ -105,7 +105,11 @@ extension Agent {
         checklist.pairs[index].latestRequestNominates = check.nominates
         switch checklist.pairs[index].state {
         case .succeeded: break
-        case .inProgress: hasten(checklist.pairs[index].id, now: now)
+        case .inProgress:
+            // The peer has just shown that a way is open.
+            transactions.hastenCheck(
+                of: checklist.pairs[index].id, pause: timing.checkRetransmission / 2, wait: timing.checkRetransmission,
+                now: now)
         case .frozen, .waiting, .failed: checklist.trigger(index)
         }
         guard check.nominates, role == .controlled else { return }
@@ -135,22 +139,6 @@ extension Agent {
             type: .peerReflexive, transport: transport)
         remoteCandidates.append(candidate)
         return candidate
-    }
-
-    /// The peer has just shown that a way is open: the check under way is worth sending again, as from the start.
-    private mutating func hasten(_ pair: Int, now: Instant) {
-        for (id, transaction) in transactions {
-            guard case .check(pair, _, _, _) = transaction.purpose, transaction.transmissions != .max,
-                transaction.isRepeated,
-                now - transaction.latestTransmission >= timing.checkRetransmission / 2
-            else { continue }
-            // Counted from one, as a round trip can no longer be told from this answer.
-            var hastened = transaction
-            hastened.transmissions = 1
-            hastened.wait = timing.checkRetransmission
-            hastened.due = now
-            transactions[id] = hastened
-        }
     }
 
     private mutating func refuse(

@@ -1,4 +1,3 @@
-import RTCShareSTUN
 package import RTCShareWireFormat
 
 /// Where a pair is in its checks (RFC 8445 §6.1.2.6, under the names of webrtc-stats).
@@ -149,35 +148,4 @@ struct CandidatePair: Sendable {
         return min(controlling, controlled) << 32 &+ 2 &* max(controlling, controlled)
             &+ (controlling > controlled ? 1 : 0)
     }
-}
-
-/// A request under way.
-struct Transaction: Sendable {
-    enum Purpose: Sendable {
-        case check(pair: Int, role: Role, nominates: Bool, priority: UInt32)
-        case consent(pair: Int)
-        case gather(order: Int)
-
-        /// The pair that it is about.
-        var pair: Int? {
-            switch self {
-            case .check(let pair, _, _, _), .consent(let pair): pair
-            case .gather: nil
-            }
-        }
-    }
-
-    let id: TransactionID
-    let purpose: Purpose
-    let base: TransportAddress
-    let destination: TransportAddress
-    let bytes: [UInt8]
-    /// Over a stream a request is sent once (RFC 8489 §6.2.2).
-    var isRepeated = true
-    var transmissions = 0
-    var latestTransmission: Instant
-    /// When it is sent again, or given up.
-    var due: Instant
-    /// How long to wait after the next transmission.
-    var wait: Duration
 }

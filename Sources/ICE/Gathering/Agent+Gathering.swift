@@ -164,9 +164,7 @@ extension Agent {
         if let limit = reflexiveLimit, limit <= now {
             reflexiveLimit = nil
             for index in gathers.indices { finishGather(index, as: .noAnswer) }
-            for (id, transaction) in transactions {
-                if case .gather = transaction.purpose { transactions[id] = nil }
-            }
+            transactions.removeGathering()
         }
         if let limit = gatheringLimit, limit <= now || isEveryServerDone {
             (gatheringLimit, reflexiveLimit) = (nil, nil)

@@ -63,7 +63,7 @@ extension Agent {
                 disconnect()
             } else {
                 let id = checklist.pairs[index].id
-                transactions = transactions.filter { $0.value.purpose.pair != id }
+                transactions.remove(of: id)
                 checklist.fail(index, as: .connectionLost)
             }
         }
