@@ -14,15 +14,6 @@ package import RTCShareWireFormat
 ///   selected ──▶ the peer may use the old pair for as long as consent lasts
 /// ```
 extension Agent {
-    /// The credentials of a generation that a restart has ended.
-    struct Retired: Sendable {
-        let generation: Int
-        let local: Credentials
-        let remote: Credentials
-        /// Until when the peer's requests under them are answered; nil while the generation's pair is selected.
-        var expires: Instant?
-    }
-
     /// What there is no pair to send on for.
     struct Outage: Sendable {
         /// When the agent fails where nothing has helped.
@@ -30,26 +21,16 @@ extension Agent {
         var isReported = false
     }
 
-    /// Whose credentials a request bears.
-    enum Addressee: Sendable {
-        case current
-        case offered
-        case retired
-    }
-
     /// Says which credentials our description offers for a restart. Requests under them may come before the peer's
     /// description: they are answered, and acted on after ``restart(credentials:now:)``.
     package mutating func offerRestart(credentials: Credentials) {
-        guard isActive, remoteCredentials != nil, offeredCredentials != credentials else { return }
-        offeredCredentials = credentials
-        earlyChecks = []
+        guard isActive, remoteCredentials != nil else { return }
+        if self.credentials.offer(credentials) { incoming.forgetEarly() }
     }
 
     /// Takes back ``offerRestart(credentials:)``, as where the offer was rolled back.
     package mutating func withdrawRestart() {
-        guard offeredCredentials != nil else { return }
-        offeredCredentials = nil
-        earlyChecks = []
+        if credentials.offer(nil) { incoming.forgetEarly() }
     }
 
     /// Begins anew under other credentials of ours; ``setRemote(credentials:isLite:now:)`` with the peer's is to follow.
@@ -58,18 +39,11 @@ extension Agent {
     /// selected pair stays selected, under the credentials that it has, until a pair of this generation takes over;
     /// where none does, for as long as the peer consents.
     package mutating func restart(credentials: Credentials, now: Instant) {
-        guard isActive, let remoteCredentials else { return }
+        guard isActive, remoteCredentials != nil else { return }
         let kept = checklist.selectedIndex.map { checklist.pairs[$0].generation }
-        if kept == checklist.generation {
-            retired = Retired(generation: checklist.generation, local: localCredentials, remote: remoteCredentials)
-        } else if kept == nil {
-            retired = nil
-        }
-        if offeredCredentials != credentials { earlyChecks = [] }
-        offeredCredentials = nil
+        if credentials != self.credentials.offered { incoming.forgetEarly() }
+        self.credentials.restart(credentials, after: checklist.generation, selected: kept)
         isRestarting = true
-        self.credentials = credentials
-        self.remoteCredentials = nil
         checklist.restart()
         remoteCandidates = []
         remoteCandidatesEnded = false
@@ -108,7 +82,7 @@ extension Agent {
     mutating func loseBases(_ gone: [TransportAddress], as fate: PairFate, now: Instant) {
         bases.removeAll { gone.contains($0.address) }
         localCandidates.removeAll { gone.contains($0.base) }
-        earlyChecks.removeAll { gone.contains($0.base) }
+        incoming.forgetEarly(to: gone)
         transactions.remove(from: gone)
         for index in checklist.pairs.indices where gone.contains(checklist.pairs[index].base) {
             checklist.fail(index, as: fate)
@@ -144,26 +118,7 @@ extension Agent {
 
     /// Our own and the peer's credentials for a pair.
     func credentials(of index: Int) -> (local: Credentials, remote: Credentials)? {
-        if checklist.isCurrent(index) { return remoteCredentials.map { (credentials, $0) } }
-        guard let retired, retired.generation == checklist.pairs[index].generation else { return nil }
-        return (retired.local, retired.remote)
-    }
-
-    /// Which credentials a request's user name is of; nil for a stranger's, one that answered the same offer included.
-    func addressee(of username: String, now: Instant) -> (Addressee, Credentials, remoteFragment: String)? {
-        let fragments = username.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard let local = fragments.first else { return nil }
-        let remote = fragments.count == 2 ? fragments[1] : ""
-        if local == credentials.usernameFragment, remoteCredentials.map({ $0.usernameFragment == remote }) ?? true {
-            return (.current, credentials, remote)
-        }
-        if let offered = offeredCredentials, local == offered.usernameFragment { return (.offered, offered, remote) }
-        if let retired, local == retired.local.usernameFragment, remote == retired.remote.usernameFragment,
-            retired.expires.map({ now < $0 }) ?? true
-        {
-            return (.retired, retired.local, remote)
-        }
-        return nil
+        credentials.of(generation: checklist.pairs[index].generation, newest: checklist.generation)
     }
 
     /// A request on the pair that a restart is to replace, or has replaced: the peer still uses it.
@@ -181,8 +136,7 @@ extension Agent {
     /// There is nothing to send on any more, unless another pair works. The peer's consent holds, or held, until then.
     mutating func loseSelected(consentUntil: Instant, isGone: Bool, now: Instant) {
         checklist.selected = nil
-        consentDue = nil
-        consentUnanswered = 0
+        consent.stop()
         reselect(now: now)
         guard checklist.selected == nil else { return }
         let mayRestart = isRestarting && checkingSince.map { now - $0 < timing.connectivityLimit } ?? true
@@ -213,8 +167,7 @@ extension Agent {
             if !checklist.isSelectedRetired {
                 isRestarting = false
                 checklist.removeFormer()
-                let former = retired?.expires ?? now.advanced(by: timing.consentExpiry)
-                if former <= now { retired = nil } else { retired?.expires = former }
+                credentials.expireRetired(after: timing.consentExpiry, now: now)
             }
         } else if state == .disconnected, let outage, outage.ends <= now {
             stop(.failed, now: now)

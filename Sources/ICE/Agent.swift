@@ -15,7 +15,7 @@ package struct Agent: Sendable {
     /// Which agent nominates; a conflict can change it.
     package internal(set) var role: Role
     /// The peer's credentials, once ``setRemote(credentials:isLite:now:)`` has said them.
-    package internal(set) var remoteCredentials: Credentials?
+    package var remoteCredentials: Credentials? { credentials.remote }
     /// Our candidates, those included that only the peer sees.
     package internal(set) var localCandidates: [Candidate] = []
     /// The peer's candidates, those included that only we see.
@@ -33,18 +33,15 @@ package struct Agent: Sendable {
     package var leavesRelays = false
 
     /// Our credentials, for the description that goes to the peer.
-    package var localCredentials: Credentials { credentials }
+    package var localCredentials: Credentials { credentials.local }
 
     let configuration: Configuration
     var timing: Timing { configuration.timing }
     var limits: Limits { configuration.limits }
     var generator: any RandomNumberGenerator & Sendable
-    var credentials: Credentials
-    /// Those of a restart that we have offered.
-    var offeredCredentials: Credentials?
+    var credentials: AgentCredentials
     /// Whether the newest generation has selected no pair yet, and another one has.
     var isRestarting = false
-    var retired: Retired?
     var outage: Outage?
     var tieBreaker: UInt64
 
@@ -52,9 +49,7 @@ package struct Agent: Sendable {
     var foundations: [FoundationKey: Int] = [:]
     var checklist = Checklist()
     var transactions = Transactions()
-    var earlyChecks: [EarlyCheck] = []
-    var answeredRequests: AnsweredRequests
-    var refusals = RefusalAllowance()
+    var incoming: IncomingChecks
     var paceOpens: Instant?
 
     var gathers: [Gather] = []
@@ -68,9 +63,7 @@ package struct Agent: Sendable {
     var remoteCandidatesEnded = false
     var remoteReflexiveCount = 0
     var checkingSince: Instant?
-    var consentDue: Instant?
-    /// Consent checks since the last answer.
-    var consentUnanswered = 0
+    var consent = ConsentTimer()
 
     /// Where media goes; kept, as it is asked for with every packet.
     var path: MediaPath?
@@ -106,15 +99,6 @@ package struct Agent: Sendable {
         var transport = TransportProtocol.udp
     }
 
-    /// An authentic request that came before the peer's credentials.
-    struct EarlyCheck: Sendable {
-        let source: TransportAddress
-        let base: TransportAddress
-        let remoteFragment: String
-        let priority: UInt32
-        let nominates: Bool
-    }
-
     /// A base that asks a STUN server what it looks like from outside.
     struct Gather: Sendable {
         let base: TransportAddress
@@ -134,9 +118,9 @@ package struct Agent: Sendable {
     package init(configuration: Configuration, generator: any RandomNumberGenerator & Sendable) {
         self.configuration = configuration
         self.generator = generator
-        credentials = configuration.credentials
+        credentials = AgentCredentials(local: configuration.credentials)
         role = configuration.role
-        answeredRequests = AnsweredRequests(limit: configuration.limits.answeredRequests)
+        incoming = IncomingChecks(limits: configuration.limits)
         tieBreaker = self.generator.next()
     }
 
@@ -146,13 +130,11 @@ package struct Agent: Sendable {
     /// stay until ``restart(credentials:now:)``; a second call does nothing.
     package mutating func setRemote(credentials: Credentials, isLite: Bool = false, now: Instant) {
         guard remoteCredentials == nil, isActive else { return }
-        remoteCredentials = credentials
+        self.credentials.setRemote(credentials)
         if isLite, role == .controlled { switchRole() }
         checkingSince = now
         if checklist.selected == nil { setState(.checking) }
-        let early = earlyChecks
-        earlyChecks = []
-        for check in early where check.remoteFragment == credentials.usernameFragment {
+        for check in incoming.takeEarly() where check.remoteFragment == credentials.usernameFragment {
             process(check, now: now)
         }
         advance(now: now)
@@ -216,7 +198,7 @@ package struct Agent: Sendable {
         checklist.pairs.contains { pair in
             pair.base == base && pair.remote.address == source
                 && (pair.latestRequest != nil || pair.latestResponse != nil)
-        } || earlyChecks.contains { $0.source == source && $0.base == base }
+        } || incoming.hasEarly(from: source, to: base)
     }
 
     /// Says that the system could not send from `base` to `destination`, as where there is no route, or that a stream
@@ -362,7 +344,7 @@ package struct Agent: Sendable {
 
     mutating func stop(_ final: AgentState, now: Instant) {
         transactions.removeAll()
-        earlyChecks = []
+        incoming.forgetEarly()
         nextDeadline = nil
         checklist.stop()
         path = nil

@@ -10,7 +10,7 @@ extension Agent {
         guard message.hasIntegrity, let username = message.username else {
             return refuseStranger(message, byteCount, with: .badRequest, from: source, to: base, now: now)
         }
-        guard let (addressee, own, remoteFragment) = addressee(of: username, now: now),
+        guard let (addressee, own, remoteFragment) = credentials.addressee(of: username, now: now),
             message.isAuthentic(key: own.key)
         else {
             return refuseStranger(message, byteCount, with: .unauthenticated, from: source, to: base, now: now)
@@ -19,7 +19,7 @@ extension Agent {
             refuse(message, with: .unknownAttribute, key: own.key, from: source, to: base)
             return false
         }
-        if let path = answeredRequests.path(of: message.transactionID) {
+        if let path = incoming.answered.path(of: message.transactionID) {
             statistics.repeatedRequests += 1
             // The answer was lost, or somebody else repeats what was caught: it is answered where it came from first.
             guard path == .init(source: source, base: base.address) else { return false }
@@ -35,7 +35,7 @@ extension Agent {
         respond(
             to: message, .successResponse, attributes: [.xorMappedAddress(source)], key: own.key, from: source,
             to: base)
-        let check = EarlyCheck(
+        let check = IncomingCheck(
             source: source, base: base.address, remoteFragment: remoteFragment,
             priority: message.priority ?? Candidate.priority(type: .peerReflexive, localPreference: 0),
             nominates: message.usesCandidate)
@@ -44,7 +44,7 @@ extension Agent {
         case .current, .offered: guard remember(check) else { return false }
         case .retired: noteRetired(from: source, to: base.address, now: now)
         }
-        answeredRequests.note(message.transactionID, from: source, to: base.address)
+        incoming.answered.note(message.transactionID, from: source, to: base.address)
         return true
     }
 
@@ -58,7 +58,7 @@ extension Agent {
         let response = STUNMessage(
             .errorResponse, transactionID: message.transactionID,
             attributes: softwareAttributes + [.errorCode(error)])
-        if let bytes = try? response.encoded(), bytes.count <= byteCount, refusals.take(now: now) {
+        if let bytes = try? response.encoded(), bytes.count <= byteCount, incoming.refusals.take(now: now) {
             send(bytes, from: base.address, to: source)
         }
         return false
@@ -79,12 +79,8 @@ extension Agent {
     }
 
     /// False where there is no room.
-    private mutating func remember(_ check: EarlyCheck) -> Bool {
-        if let index = earlyChecks.firstIndex(where: { $0.source == check.source && $0.base == check.base }) {
-            earlyChecks[index] = check
-        } else if earlyChecks.count < limits.earlyChecks {
-            earlyChecks.append(check)
-        } else {
+    private mutating func remember(_ check: IncomingCheck) -> Bool {
+        guard incoming.keep(check) else {
             statistics.overLimit += 1
             return false
         }
@@ -92,7 +88,7 @@ extension Agent {
     }
 
     /// What an authentic request means for its pair (RFC 8445 §7.3.1.3 to §7.3.1.5).
-    mutating func process(_ check: EarlyCheck, now: Instant) {
+    mutating func process(_ check: IncomingCheck, now: Instant) {
         guard let remote = remoteCandidate(of: check), let local = baseCandidate(of: check.base),
             let index = addPair(local, remote)
         else {
@@ -129,7 +125,7 @@ extension Agent {
     }
 
     /// The candidate that a request came from, learned from the request if need be (RFC 8445 §7.3.1.3).
-    private mutating func remoteCandidate(of check: EarlyCheck) -> Candidate? {
+    private mutating func remoteCandidate(of check: IncomingCheck) -> Candidate? {
         let transport = bases.first { $0.address == check.base }?.transport ?? .udp
         if let index = remoteIndex(check.source, over: transport) { return remoteCandidates[index] }
         guard makeRoomForRemote() else { return nil }

@@ -41,8 +41,7 @@ extension Agent {
         let isNew = checklist.selected != id
         checklist.selected = id
         if isNew {
-            consentUnanswered = 0
-            consentDue = now.advanced(by: consentPause())
+            consent.start(due: now.advanced(by: consentPause()))
         }
         if let pair = selectedPair { emit(.selectedPair(pair)) }
         if isNew { setState(.connected) }
@@ -88,14 +87,13 @@ extension Agent {
     }
 
     mutating func consentAnswered(now: Instant) {
-        consentUnanswered = 0
-        consentDue = now.advanced(by: consentPause())
+        consent.start(due: now.advanced(by: consentPause()))
         if state == .disconnected { setState(.connected) }
     }
 
     var consentDeadline: Instant? {
-        guard let index = checklist.selectedIndex, let consentDue else { return nil }
-        return min(consentDue, consentExpiry(of: checklist.pairs[index]))
+        guard let index = checklist.selectedIndex, let due = consent.due else { return nil }
+        return min(due, consentExpiry(of: checklist.pairs[index]))
     }
 
     func consentExpiry(of pair: CandidatePair) -> Instant {
@@ -111,16 +109,15 @@ extension Agent {
             loseSelected(consentUntil: now, isGone: false, now: now)
             return
         }
-        guard let due = consentDue, due <= now else { return }
-        if consentUnanswered >= timing.consentMisses, state == .connected {
+        guard let due = consent.due, due <= now else { return }
+        if consent.unanswered >= timing.consentMisses, state == .connected {
             disconnect()
             verifyRelay(of: checklist.pairs[index].base, now: now)
         }
         sendConsentCheck(index, now: now)
-        consentUnanswered += 1
         let roundTrip = min(checklist.pairs[index].statistics.currentRoundTripTime ?? .zero, .seconds(1))
-        consentDue = now.advanced(
-            by: state == .disconnected ? timing.consentInterval / 5 : max(timing.consentRetry, roundTrip * 2))
+        let pause = state == .disconnected ? timing.consentInterval / 5 : max(timing.consentRetry, roundTrip * 2)
+        consent.asked(again: now.advanced(by: pause))
     }
 
     /// The selected pair does not carry any more. Another way may still be open: everything is tried once more.

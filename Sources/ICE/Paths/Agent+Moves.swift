@@ -17,9 +17,9 @@ extension Agent {
                 .max(by: { (checklist.pairs[$0].latestRequest ?? heard) < (checklist.pairs[$1].latestRequest ?? heard) }
                 )
         else { return }
-        guard consentUnanswered >= Self.missesBeforeMove else {
+        guard consent.unanswered >= Self.missesBeforeMove else {
             // Asked at most this often, however many checks come from elsewhere.
-            if consentUnanswered == 0, now - heard >= timing.consentRetry { consentDue = now }
+            if consent.unanswered == 0, now - heard >= timing.consentRetry { consent.hasten(now: now) }
             return
         }
         guard checklist.pairs[rival].state == .succeeded,

@@ -178,7 +178,7 @@ import Testing
             if number % 100 == 0 { peer.wait(.milliseconds(20)) }
         }
         let limits = Limits()
-        #expect(peer.agent.answeredRequests.count == limits.answeredRequests)
+        #expect(peer.agent.incoming.answered.count == limits.answeredRequests)
         #expect(peer.agent.remoteCandidates.count <= limits.remoteCandidates)
         #expect(
             peer.agent.checklist.pairs.count <= limits.pairs && peer.agent.checklist.triggered.count <= limits.pairs)
