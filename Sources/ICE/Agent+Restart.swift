@@ -50,7 +50,7 @@ extension Agent {
         remoteReflexiveCount = 0
         statistics.remoteCandidatesIgnored = 0
         statistics.remoteNamesUnresolved = 0
-        localCandidates.removeAll { $0.type == .peerReflexive }
+        locals.removePeerReflexive()
         transactions.removeChecks()
         checkingSince = nil
         if kept == nil { setState(.checking) }
@@ -59,9 +59,9 @@ extension Agent {
     /// Takes a socket away that is gone: its candidates and pairs go with it. Where the selected pair was its, another
     /// that works takes over; where there is none, ``AgentEvent/restartNeeded`` says so, and all are tried once more.
     package mutating func removeLocalHost(_ base: TransportAddress, now: Instant) {
-        guard isActive, bases.contains(where: { $0.address == base && $0.route == .socket }) else { return }
+        guard isActive, locals.socket(at: base) != nil else { return }
         var gone = [base]
-        gone += bases.filter { $0.route == .stream(base) }.map(\.address)
+        gone += locals.bases.filter { $0.route == .stream(base) }.map(\.address)
         for index in relays.indices where relays[index].base.address == base {
             if let relayed = relays[index].relayed { gone.append(relayed) }
             relays[index].isAbandoned = true
@@ -80,8 +80,7 @@ extension Agent {
     /// Takes bases away, with what was found and is under way through them. Where the selected pair was of one, another
     /// that works takes over; where there is none, all are tried once more.
     mutating func loseBases(_ gone: [TransportAddress], as fate: PairFate, now: Instant) {
-        bases.removeAll { gone.contains($0.address) }
-        localCandidates.removeAll { gone.contains($0.base) }
+        locals.remove(gone)
         incoming.forgetEarly(to: gone)
         transactions.remove(from: gone)
         for index in checklist.pairs.indices where gone.contains(checklist.pairs[index].base) {
@@ -91,7 +90,7 @@ extension Agent {
         guard let index = checklist.selectedIndex, gone.contains(checklist.pairs[index].base) else { return }
         for other in checklist.pairs.indices
         where checklist.isCurrent(other) && !gone.contains(checklist.pairs[other].base) {
-            guard bases.contains(where: { $0.address == checklist.pairs[other].base }) else { continue }
+            guard locals.hasBase(at: checklist.pairs[other].base) else { continue }
             // A pair that answered lately is used at once, and is asked again too.
             if checklist.pairs[other].state == .succeeded {
                 checklist.confirm(other)

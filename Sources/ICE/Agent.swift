@@ -17,7 +17,7 @@ package struct Agent: Sendable {
     /// The peer's credentials, once ``setRemote(credentials:isLite:now:)`` has said them.
     package var remoteCredentials: Credentials? { credentials.remote }
     /// Our candidates, those included that only the peer sees.
-    package internal(set) var localCandidates: [Candidate] = []
+    package var localCandidates: [Candidate] { locals.candidates }
     /// The peer's candidates, those included that only we see.
     package internal(set) var remoteCandidates: [Candidate] = []
     /// What was let fall.
@@ -26,7 +26,7 @@ package struct Agent: Sendable {
     package internal(set) var nextDeadline: Instant?
 
     /// The addresses of the sockets.
-    package var hosts: [TransportAddress] { bases.filter { $0.route == .socket }.map(\.address) }
+    package var hosts: [TransportAddress] { locals.hosts }
 
     /// Whether the agent's end leaves the addresses of ``keptRelays(now:)`` with their servers for another agent, instead of
     /// giving them back.
@@ -45,8 +45,7 @@ package struct Agent: Sendable {
     var outage: Outage?
     var tieBreaker: UInt64
 
-    var bases: [Base] = []
-    var foundations: [FoundationKey: Int] = [:]
+    var locals = LocalCandidates()
     var checklist = Checklist()
     var transactions = Transactions()
     var incoming: IncomingChecks
@@ -70,34 +69,6 @@ package struct Agent: Sendable {
 
     private var transmits: [Transmit] = []
     private var events: [AgentEvent] = []
-
-    /// A base: what a candidate sends from and receives at.
-    struct Base: Sendable {
-        /// How a base's datagrams leave.
-        enum Route: Hashable, Sendable {
-            /// From a UDP socket at the base's address.
-            case socket
-            /// Over a TCP connection for each peer, from the interface of this socket.
-            case stream(TransportAddress)
-            /// Through the relay of this index, from whose address they go on to the peer.
-            case relay(Int)
-        }
-
-        let address: TransportAddress
-        let localPreference: UInt16
-        var route = Route.socket
-
-        /// How the peer is spoken to.
-        var transport: TransportProtocol { if case .stream = route { .tcp } else { .udp } }
-    }
-
-    /// What makes two candidates share a foundation (RFC 8445 §5.1.1.3).
-    struct FoundationKey: Hashable, Sendable {
-        let type: CandidateType
-        let base: IPAddress
-        let server: IPAddress?
-        var transport = TransportProtocol.udp
-    }
 
     /// A base that asks a STUN server what it looks like from outside.
     struct Gather: Sendable {
@@ -174,7 +145,7 @@ package struct Agent: Sendable {
             statistics.malformedMessages += 1
             return false
         }
-        guard message.method == .binding, let base = bases.first(where: { $0.address == local }) else {
+        guard message.method == .binding, let base = locals.base(at: local) else {
             statistics.ignoredMessages += 1
             return false
         }
@@ -314,7 +285,7 @@ package struct Agent: Sendable {
 
     /// Sends from a base, whatever its route.
     mutating func send(_ bytes: [UInt8], from base: TransportAddress, to destination: TransportAddress) {
-        switch bases.first(where: { $0.address == base })?.route {
+        switch locals.base(at: base)?.route {
         case .socket: queue(Transmit(base: base, destination: destination, bytes: bytes))
         case .stream(let socket):
             guard let framed = RFC4571Framer.framed(bytes) else { return }

@@ -59,7 +59,7 @@ extension Agent {
 
     /// What our candidate would be worth if the peer saw another address than the base (RFC 8445 §7.1.1).
     private func peerReflexivePriority(of base: TransportAddress) -> UInt32 {
-        let base = bases.first { $0.address == base }
+        let base = locals.base(at: base)
         return Candidate.priority(
             type: .peerReflexive, over: base?.transport ?? .udp, localPreference: base?.localPreference ?? 0)
     }

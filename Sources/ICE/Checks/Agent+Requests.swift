@@ -89,7 +89,7 @@ extension Agent {
 
     /// What an authentic request means for its pair (RFC 8445 §7.3.1.3 to §7.3.1.5).
     mutating func process(_ check: IncomingCheck, now: Instant) {
-        guard let remote = remoteCandidate(of: check), let local = baseCandidate(of: check.base),
+        guard let remote = remoteCandidate(of: check), let local = locals.candidate(of: check.base),
             let index = addPair(local, remote)
         else {
             statistics.overLimit += 1
@@ -126,7 +126,7 @@ extension Agent {
 
     /// The candidate that a request came from, learned from the request if need be (RFC 8445 §7.3.1.3).
     private mutating func remoteCandidate(of check: IncomingCheck) -> Candidate? {
-        let transport = bases.first { $0.address == check.base }?.transport ?? .udp
+        let transport = locals.transport(of: check.base)
         if let index = remoteIndex(check.source, over: transport) { return remoteCandidates[index] }
         guard makeRoomForRemote() else { return nil }
         remoteReflexiveCount += 1

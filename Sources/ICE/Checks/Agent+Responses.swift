@@ -106,8 +106,8 @@ extension Agent {
         where checklist.pairs[other].state == .frozen
             && checklist.pairs[other].remote.foundation == checklist.pairs[index].remote.foundation
         {
-            if baseCandidate(of: checklist.pairs[other].base)?.foundation
-                == baseCandidate(of: checklist.pairs[index].base)?.foundation
+            if locals.candidate(of: checklist.pairs[other].base)?.foundation
+                == locals.candidate(of: checklist.pairs[index].base)?.foundation
             {
                 checklist.pairs[other].state = .waiting
             }
@@ -119,16 +119,16 @@ extension Agent {
     private mutating func localCandidate(
         _ mapped: TransportAddress, base: TransportAddress, priority: UInt32
     ) -> Candidate? {
-        if let known = localCandidates.first(where: { $0.address == mapped && $0.base == base }) { return known }
-        guard localCandidates.count < limits.localCandidates else {
+        if let known = locals.candidate(of: base, seenAs: mapped) { return known }
+        guard locals.candidates.count < limits.localCandidates else {
             statistics.overLimit += 1
             return nil
         }
         let candidate = Candidate(
-            foundation: foundation(type: .peerReflexive, base: base.ip, server: nil), priority: priority,
+            foundation: locals.foundation(type: .peerReflexive, base: base.ip, server: nil), priority: priority,
             address: mapped, type: .peerReflexive, base: base,
-            transport: bases.first { $0.address == base }?.transport ?? .udp)
-        localCandidates.append(candidate)
+            transport: locals.transport(of: base))
+        locals.add(candidate)
         return candidate
     }
 }

@@ -127,7 +127,7 @@ extension Agent {
         checklist.cancelNomination()
         for other in checklist.pairs.indices
         where checklist.pairs[other].id != checklist.selected && checklist.pairs[other].state != .inProgress {
-            guard bases.contains(where: { $0.address == checklist.pairs[other].base }) else { continue }
+            guard locals.hasBase(at: checklist.pairs[other].base) else { continue }
             checklist.trigger(other)
         }
     }

@@ -6,20 +6,20 @@ extension Agent {
     /// `interfaceOrder` counts interfaces from the one that the system prefers; it decides between addresses of one
     /// kind (RFC 8445 §5.1.2.2).
     package mutating func addLocalHost(_ base: TransportAddress, interfaceOrder: Int = 0, now: Instant) {
-        guard isActive, !bases.contains(where: { $0.address == base }) else { return }
-        guard max(bases.count, localCandidates.count) < limits.localCandidates else {
+        guard isActive, !locals.hasBase(at: base) else { return }
+        guard max(locals.bases.count, locals.candidates.count) < limits.localCandidates else {
             statistics.overLimit += 1
             return
         }
         var preference = Candidate.localPreference(of: base.ip, interfaceOrder: interfaceOrder)
-        while preference > 0, bases.contains(where: { $0.localPreference == preference }) { preference -= 1 }
-        bases.append(Base(address: base, localPreference: preference))
+        while preference > 0, locals.bases.contains(where: { $0.localPreference == preference }) { preference -= 1 }
+        locals.add(Base(address: base, localPreference: preference))
         // Relays are asked from it; the peer is not told of it.
         guard configuration.iceTransportPolicy == .all else { return advance(now: now) }
         let candidate = Candidate(
-            foundation: foundation(type: .host, base: base.ip, server: nil),
+            foundation: locals.foundation(type: .host, base: base.ip, server: nil),
             priority: Candidate.priority(type: .host, localPreference: preference), address: base, type: .host)
-        localCandidates.append(candidate)
+        locals.add(candidate)
         emit(.candidateGathered(candidate))
         pairWithRemotes(candidate)
         addStreams()
@@ -98,8 +98,8 @@ extension Agent {
         guard makeRoomForRemote() else { return .overLimit }
         remoteCandidates.append(remote)
         if isStream { addStreams() }
-        for base in bases {
-            guard let local = baseCandidate(of: base.address), Self.isWorthChecking(local, remote) else { continue }
+        for base in locals.bases {
+            guard let local = locals.candidate(of: base.address), Self.isWorthChecking(local, remote) else { continue }
             addPair(local, remote)
         }
         return .added
@@ -132,11 +132,6 @@ extension Agent {
             && from.isLinkLocal == to.isLinkLocal
     }
 
-    /// The candidate that a base is: of the host, or relayed.
-    func baseCandidate(of base: TransportAddress) -> Candidate? {
-        localCandidates.first { $0.base == base && ($0.type == .host || $0.type == .relayed) }
-    }
-
     /// Puts a pair on the checklist, unless it is there; returns where it is, or nil where there is no room.
     @discardableResult
     mutating func addPair(_ local: Candidate, _ remote: Candidate) -> Int? {
@@ -151,18 +146,9 @@ extension Agent {
 
     mutating func updatePriorities() {
         for index in checklist.pairs.indices {
-            let local = baseCandidate(of: checklist.pairs[index].base) ?? checklist.pairs[index].local
+            let local = locals.candidate(of: checklist.pairs[index].base) ?? checklist.pairs[index].local
             checklist.pairs[index].priority = CandidatePair.priority(
                 local: local.priority, remote: checklist.pairs[index].remote.priority, role: role)
         }
-    }
-
-    mutating func foundation(
-        type: CandidateType, base: IPAddress, server: IPAddress?, transport: TransportProtocol = .udp
-    ) -> String {
-        let key = FoundationKey(type: type, base: base, server: server, transport: transport)
-        let number = foundations[key] ?? foundations.count + 1
-        foundations[key] = number
-        return String(number)
     }
 }

@@ -13,7 +13,7 @@ extension Agent {
         guard isActive else { return }
         var order = 0
         for server in servers {
-            let asking = bases.filter { Self.isWorthAsking(server.address.ip, from: $0) }
+            let asking = locals.bases.filter { Self.isWorthAsking(server.address.ip, from: $0) }
             if asking.isEmpty { refuse(server, from: nil, as: .noLocalAddress) }
             for base in asking where !isAsked(server, from: base) {
                 guard askedCount < limits.servers else {
@@ -106,7 +106,7 @@ extension Agent {
         gathers[order].mapped = mapped
         if transaction.transmissions == 1 { gathers[order].roundTripTime = now - transaction.latestTransmission }
         gathers[order].keepalive = now.advanced(by: timing.bindingKeepalive)
-        guard let base = bases.first(where: { $0.address == transaction.base }) else { return }
+        guard let base = locals.base(at: transaction.base) else { return }
         addReflexive(mapped, of: base, server: gathers[order].server)
     }
 
@@ -135,7 +135,7 @@ extension Agent {
     /// there too, as a STUN server would have told. To be called after the last ``addLocalHost(_:interfaceOrder:now:)``.
     package mutating func addPublicAddress(_ address: IPAddress, now: Instant) {
         guard isActive, configuration.iceTransportPolicy == .all else { return }
-        for base in bases where base.route == .socket && base.address.ip.isV4 == address.isV4 {
+        for base in locals.bases where base.route == .socket && base.address.ip.isV4 == address.isV4 {
             guard !base.address.ip.isLoopback, !base.address.ip.isLinkLocal else { continue }
             addReflexive(TransportAddress(ip: address, port: base.address.port), of: base, server: nil)
         }
@@ -144,17 +144,17 @@ extension Agent {
 
     /// Adds what a base looks like from outside, unless that is known. The pairs are those of the base (RFC 8445 §6.1.2.4).
     mutating func addReflexive(_ mapped: TransportAddress, of base: Base, server: ICEServerAddress?) {
-        guard !localCandidates.contains(where: { $0.address == mapped && $0.base == base.address }) else { return }
-        guard localCandidates.count < limits.localCandidates else {
+        guard locals.candidate(of: base.address, seenAs: mapped) == nil else { return }
+        guard locals.candidates.count < limits.localCandidates else {
             statistics.overLimit += 1
             return
         }
         var candidate = Candidate(
-            foundation: foundation(type: .serverReflexive, base: base.address.ip, server: server?.address.ip),
+            foundation: locals.foundation(type: .serverReflexive, base: base.address.ip, server: server?.address.ip),
             priority: Candidate.priority(type: .serverReflexive, localPreference: base.localPreference),
             address: mapped, type: .serverReflexive, base: base.address)
         candidate.url = server?.url
-        localCandidates.append(candidate)
+        locals.add(candidate)
         emit(.candidateGathered(candidate))
     }
 

@@ -57,7 +57,7 @@ extension Agent {
         guard !base.address.ip.isV4 else { return .v4 }
         let isOtherServed = servers.contains { server in
             guard case .turn = server.kind, server.address.ip.isV4 else { return false }
-            return bases.contains { Self.isWorthAsking(server.address.ip, from: $0) }
+            return locals.bases.contains { Self.isWorthAsking(server.address.ip, from: $0) }
         }
         return isOtherServed ? .v6 : .v4
     }
@@ -148,8 +148,8 @@ extension Agent {
         _ relayed: TransportAddress, _ reflexive: TransportAddress, of index: Int, now: Instant
     ) {
         let relay = relays[index]
-        guard !bases.contains(where: { $0.address == relayed }), relayed.port != 0, !relayed.ip.isUnspecified,
-            !relayed.ip.isMulticast, localCandidates.count < limits.localCandidates
+        guard !locals.hasBase(at: relayed), relayed.port != 0, !relayed.ip.isUnspecified,
+            !relayed.ip.isMulticast, locals.candidates.count < limits.localCandidates
         else {
             // Nobody is to choose an address that is another base of ours.
             statistics.overLimit += 1
@@ -166,22 +166,22 @@ extension Agent {
             }
         }
         var preference = relay.base.localPreference
-        while preference > 0, bases.contains(where: { $0.isRelay && $0.localPreference == preference }) {
+        while preference > 0, locals.bases.contains(where: { $0.isRelay && $0.localPreference == preference }) {
             preference -= 1
         }
         let base = Base(address: relayed, localPreference: preference, route: .relay(index))
-        bases.append(base)
+        locals.add(base)
         // A peer that is to see nothing but the relay is not shown what the server sees either (as in browsers).
         let hidden = TransportAddress(ip: relayed.ip.isV4 ? .v4(0) : .v6(0, 0), port: 0)
         var candidate = Candidate(
-            foundation: foundation(
+            foundation: locals.foundation(
                 type: .relayed, base: relayed.ip, server: relay.server.address.ip, transport: relay.transport),
             priority: Candidate.priority(type: .relayed, over: relay.transport, localPreference: preference),
             address: relayed, type: .relayed,
             relatedAddress: configuration.iceTransportPolicy == .relay ? hidden : reflexive)
         candidate.relayProtocol = relay.transport
         candidate.url = relay.server.url
-        localCandidates.append(candidate)
+        locals.add(candidate)
         emit(.candidateGathered(candidate))
         pairWithRemotes(candidate)
     }
@@ -227,7 +227,7 @@ extension Agent {
 
     /// Nothing comes back through a relay: it is asked whether it still is one.
     mutating func verifyRelay(of base: TransportAddress, now: Instant) {
-        guard case .relay(let index) = bases.first(where: { $0.address == base })?.route else { return }
+        guard case .relay(let index) = locals.base(at: base)?.route else { return }
         relays[index].allocation.verify(now: now)
         drainRelay(index)
     }
@@ -290,8 +290,4 @@ extension Agent {
             drainRelay(index)
         }
     }
-}
-
-extension Agent.Base {
-    var isRelay: Bool { if case .relay = route { true } else { false } }
 }

@@ -42,7 +42,7 @@ extension Agent {
 
     private mutating func resume(_ kept: KeptRelay, at start: Instant) {
         guard case .turn(let credentials) = kept.server.kind,
-            let base = bases.first(where: { $0.address == kept.base && $0.route == .socket })
+            let base = locals.socket(at: kept.base)
         else { return refuse(kept.server, from: kept.base, as: .localAddressGone) }
         guard gathers.count + relays.count < limits.servers else {
             return refuse(kept.server, from: kept.base, as: .overLimit)

@@ -29,7 +29,7 @@ extension Agent {
             guard configuration.iceTransportPolicy == .all else { break }
             return .message(from: source, to: local, payload: 0..<bytes.byteCount)
         case .tcp:
-            guard let base = streamBase(of: local), isStreamPeer(source) else { break }
+            guard let base = locals.streamBase(of: local), isStreamPeer(source) else { break }
             return .message(from: source, to: base, payload: 0..<bytes.byteCount)
         case .tls: break
         }
@@ -83,7 +83,7 @@ extension Agent {
     /// Follows the selected pair, and its relay's channel.
     mutating func updatePath() {
         guard let index = checklist.selectedIndex,
-            let base = bases.first(where: { $0.address == checklist.pairs[index].base })
+            let base = locals.base(at: checklist.pairs[index].base)
         else {
             path = nil
             return

@@ -7,15 +7,15 @@ extension Agent {
     mutating func addStreams() {
         guard configuration.iceTransportPolicy == .all else { return }
         for remote in remoteCandidates where remote.transport == .tcp && remote.type != .peerReflexive {
-            for base in bases where base.route == .socket {
+            for base in locals.bases where base.route == .socket {
                 let candidate = streamCandidate(of: base)
-                guard streamBase(of: base.address) == nil, Self.isWorthChecking(candidate, remote),
-                    localCandidates.count < limits.localCandidates
+                guard locals.streamBase(of: base.address) == nil, Self.isWorthChecking(candidate, remote),
+                    locals.candidates.count < limits.localCandidates
                 else { continue }
-                bases.append(
+                locals.add(
                     Base(
                         address: candidate.base, localPreference: base.localPreference, route: .stream(base.address)))
-                localCandidates.append(candidate)
+                locals.add(candidate)
                 emit(.candidateGathered(candidate))
                 pairWithRemotes(candidate)
             }
@@ -26,7 +26,7 @@ extension Agent {
     private mutating func streamCandidate(of base: Base) -> Candidate {
         let preference = Self.activePreference << 13 | base.localPreference >> 3
         return Candidate(
-            foundation: foundation(type: .host, base: base.address.ip, server: nil, transport: .tcp),
+            foundation: locals.foundation(type: .host, base: base.address.ip, server: nil, transport: .tcp),
             priority: Candidate.priority(type: .host, over: .tcp, localPreference: preference),
             address: TransportAddress(ip: base.address.ip, port: Self.discardPort), type: .host,
             base: TransportAddress(ip: base.address.ip, port: 0), transport: .tcp)
@@ -36,13 +36,6 @@ extension Agent {
     private static let activePreference: UInt16 = 6
     /// What the port of an active candidate is told as.
     private static let discardPort: UInt16 = 9
-
-    /// The base of the TCP connections from a socket's interface.
-    func streamBase(of socket: TransportAddress) -> TransportAddress? {
-        bases.first { base in
-            if case .stream = base.route { base.address.ip == socket.ip } else { false }
-        }?.address
-    }
 
     /// Whether connections to an address are of ours: to a candidate of the peer, or on the pair that a restart is to
     /// replace.
@@ -54,7 +47,7 @@ extension Agent {
     /// A connection that could not be opened, or ended. The selected pair is asked for consent all the same, which opens
     /// it again.
     mutating func streamFailed(from socket: TransportAddress, to remote: TransportAddress) {
-        guard let base = streamBase(of: socket) else { return }
+        guard let base = locals.streamBase(of: socket) else { return }
         // A restart may have made a second pair of the same addresses, which goes over the same connection.
         for index in checklist.pairs.indices
         where checklist.pairs[index].base == base && checklist.pairs[index].remote.address == remote {
