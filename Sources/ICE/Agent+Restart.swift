@@ -62,15 +62,7 @@ extension Agent {
         guard isActive, locals.socket(at: base) != nil else { return }
         var gone = [base]
         gone += locals.bases.filter { $0.route == .stream(base) }.map(\.address)
-        for index in relays.indices where relays[index].base.address == base {
-            if let relayed = relays[index].relayed { gone.append(relayed) }
-            relays[index].isAbandoned = true
-        }
-        for index in gathers.indices where gathers[index].base == base {
-            gathers[index].isDone = true
-            gathers[index].isAbandoned = true
-            gathers[index].keepalive = nil
-        }
+        gone += asked.abandon(base)
         loseBases(gone, as: .unreachable, now: now)
         // Another socket of the address may open connections in its stead.
         addStreams()

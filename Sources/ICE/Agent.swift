@@ -51,13 +51,7 @@ package struct Agent: Sendable {
     var incoming: IncomingChecks
     var paceOpens: Instant?
 
-    var gathers: [Gather] = []
-    var relays: [Relay] = []
-    /// Servers that nothing was asked of, and why.
-    var unaskedServers: [ServerFailure] = []
-    var gatheringLimit: Instant?
-    /// When STUN servers are waited for no longer.
-    var reflexiveLimit: Instant?
+    var asked = AskedServers()
 
     var remoteCandidatesEnded = false
     var remoteReflexiveCount = 0
@@ -69,20 +63,6 @@ package struct Agent: Sendable {
 
     private var transmits: [Transmit] = []
     private var events: [AgentEvent] = []
-
-    /// A base that asks a STUN server what it looks like from outside.
-    struct Gather: Sendable {
-        let base: TransportAddress
-        let server: ICEServerAddress
-        var isDone = false
-        /// Whether its base is gone: another may take its place.
-        var isAbandoned = false
-        var mapped: TransportAddress?
-        var roundTripTime: Duration?
-        var error: ServerError?
-        /// When the binding is next kept alive, if there is one.
-        var keepalive: Instant?
-    }
 
     /// An agent that knows no candidate yet. `generator` must be cryptographically strong: transaction identifiers and
     /// the tie-breaker come from it.
@@ -241,12 +221,7 @@ package struct Agent: Sendable {
 
     /// What each STUN and TURN server answered to each base.
     package func serverReports() -> [ServerReport] {
-        gathers.filter { !$0.isAbandoned }.map(report) + relays.filter { !$0.isAbandoned }.map(\.report)
-            + unaskedServers.map { failure in
-                ServerReport(
-                    server: failure.server, base: failure.base, outcome: .failed(failure.error), mappedAddress: nil,
-                    relayedAddress: nil, lifetime: nil, roundTripTime: nil, alternateServer: nil)
-            }
+        asked.reports
     }
 
     var isActive: Bool { state != .failed && state != .closed }
@@ -270,9 +245,8 @@ package struct Agent: Sendable {
 
     private func earliestDeadline(after now: Instant) -> Instant? {
         var deadlines = transactions.deadlines
-        deadlines.append(contentsOf: gathers.compactMap(\.keepalive))
-        deadlines.append(contentsOf: relays.compactMap(\.deadline))
-        let limits = [gatheringLimit, reflexiveLimit, nominationDeadline, consentDeadline, outageDeadline]
+        deadlines.append(contentsOf: asked.deadlines)
+        let limits = [nominationDeadline, consentDeadline, outageDeadline]
         deadlines.append(contentsOf: limits.compactMap { $0 })
         if state == .checking, let checkingSince {
             deadlines.append(checkingSince.advanced(by: timing.connectivityLimit))

@@ -139,7 +139,7 @@ extension Agent {
         let patience = now - checkingSince
         let mayComeForward = statistics.remoteCandidatesIgnored + statistics.remoteNamesUnresolved > 0
         let isExhausted =
-            remoteCandidatesEnded && !isGathering && !mayComeForward && checklist.triggered.isEmpty
+            remoteCandidatesEnded && asked.limit == nil && !mayComeForward && checklist.triggered.isEmpty
             && !checklist.pairs.isEmpty
             && checklist.pairs.allSatisfy { $0.state == .failed } && patience >= timing.connectivityLimit / 2
         if patience >= timing.connectivityLimit || isExhausted { giveUp(now: now) }

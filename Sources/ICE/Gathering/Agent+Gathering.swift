@@ -15,8 +15,8 @@ extension Agent {
         for server in servers {
             let asking = locals.bases.filter { Self.isWorthAsking(server.address.ip, from: $0) }
             if asking.isEmpty { refuse(server, from: nil, as: .noLocalAddress) }
-            for base in asking where !isAsked(server, from: base) {
-                guard askedCount < limits.servers else {
+            for base in asking where !asked.isAsked(server, from: base.address) {
+                guard asked.count < limits.servers else {
                     refuse(server, from: base.address, as: .overLimit)
                     continue
                 }
@@ -37,8 +37,8 @@ extension Agent {
                 order += 1
             }
         }
-        reflexiveLimit = now.advanced(by: timing.gatherLimit)
-        gatheringLimit = relays.isEmpty ? reflexiveLimit : now.advanced(by: timing.relayGatherLimit)
+        let limit = asked.relays.isEmpty ? timing.gatherLimit : timing.relayGatherLimit
+        asked.wait(until: now.advanced(by: limit), reflexive: now.advanced(by: timing.gatherLimit))
         advance(now: now)
     }
 
@@ -48,35 +48,13 @@ extension Agent {
             && !address.isLinkLocal
     }
 
-    private func isAsked(_ server: ICEServerAddress, from base: Base) -> Bool {
-        gathers.contains { $0.server == server && $0.base == base.address && !$0.isAbandoned }
-            || isRelayAsked(server, from: base)
-    }
-
-    /// A server has one allocation for a port of ours (RFC 8656 §3.2), whatever the URLs that lead there.
-    private func isRelayAsked(_ server: ICEServerAddress, from base: Base) -> Bool {
-        guard case .turn = server.kind else { return false }
-        return relays.contains { relay in
-            relay.server.address == server.address && relay.transport == server.transport
-                && relay.base.address == base.address && !relay.isAbandoned
-        }
-    }
-
-    private var askedCount: Int {
-        gathers.count { !$0.isAbandoned } + relays.count { !$0.isAbandoned }
-    }
-
     mutating func refuse(_ server: ICEServerAddress, from base: TransportAddress?, as error: ServerError) {
         let failure = ServerFailure(server: server, base: base, error: error)
-        guard !unaskedServers.contains(failure) else { return }
-        unaskedServers.append(failure)
-        emit(.serverFailed(failure))
+        if asked.refuse(failure) { emit(.serverFailed(failure)) }
     }
 
     private mutating func ask(_ server: ICEServerAddress, from base: Base, at start: Instant) {
-        let gather = Gather(base: base.address, server: server)
-        let order = gathers.firstIndex(where: \.isAbandoned) ?? gathers.count
-        if order < gathers.count { gathers[order] = gather } else { gathers.append(gather) }
+        let order = asked.add(Gather(base: base.address, server: server))
         let id = TransactionID(using: &generator)
         let request = STUNMessage(.request, transactionID: id, attributes: softwareAttributes)
         guard let bytes = try? request.encoded() else { return }
@@ -102,33 +80,22 @@ extension Agent {
                 order, as: error.map { .refused(code: $0.code, reason: $0.reason) } ?? .malformedResponse)
             return
         }
-        gathers[order].isDone = true
-        gathers[order].mapped = mapped
-        if transaction.transmissions == 1 { gathers[order].roundTripTime = now - transaction.latestTransmission }
-        gathers[order].keepalive = now.advanced(by: timing.bindingKeepalive)
+        asked.finishGather(
+            order, mapped: mapped,
+            roundTripTime: transaction.transmissions == 1 ? now - transaction.latestTransmission : nil,
+            keepalive: now.advanced(by: timing.bindingKeepalive))
         guard let base = locals.base(at: transaction.base) else { return }
-        addReflexive(mapped, of: base, server: gathers[order].server)
+        addReflexive(mapped, of: base, server: asked.gathers[order].server)
     }
 
     /// A STUN server that gives nothing.
     mutating func finishGather(_ order: Int, as error: ServerError) {
-        guard !gathers[order].isDone else { return }
-        gathers[order].isDone = true
-        gathers[order].error = error
-        emit(.serverFailed(ServerFailure(server: gathers[order].server, base: gathers[order].base, error: error)))
+        if let failure = asked.finishGather(order, as: error) { emit(.serverFailed(failure)) }
     }
 
     /// A server's words, made fit to be shown: few, and without control characters.
     private static func shortened(_ error: ErrorCode) -> ErrorCode {
         ErrorCode(code: error.code, reason: String(error.reason.printable.prefix(64)))
-    }
-
-    func report(_ gather: Gather) -> ServerReport {
-        ServerReport(
-            server: gather.server, base: gather.base,
-            outcome: gather.error.map { .failed($0) } ?? (gather.isDone ? .answered : .waiting),
-            mappedAddress: gather.mapped, relayedAddress: nil, lifetime: nil, roundTripTime: gather.roundTripTime,
-            alternateServer: nil)
     }
 
     /// Says that this machine is known outside under `address`, port for port (1:1 NAT): every base is told to be reached
@@ -158,29 +125,23 @@ extension Agent {
         emit(.candidateGathered(candidate))
     }
 
-    var isGathering: Bool { gatheringLimit != nil }
-
     mutating func advanceGathering(now: Instant) {
-        if let limit = reflexiveLimit, limit <= now {
-            reflexiveLimit = nil
-            for index in gathers.indices { finishGather(index, as: .noAnswer) }
+        if let limit = asked.reflexiveLimit, limit <= now {
+            asked.endReflexive()
+            for index in asked.gathers.indices { finishGather(index, as: .noAnswer) }
             transactions.removeGathering()
         }
-        if let limit = gatheringLimit, limit <= now || isEveryServerDone {
-            (gatheringLimit, reflexiveLimit) = (nil, nil)
+        if let limit = asked.limit, limit <= now || asked.areSettled {
+            asked.end()
             emit(.gatheringComplete)
         }
-        for index in gathers.indices {
-            guard let due = gathers[index].keepalive, due <= now else { continue }
+        for index in asked.gathers.indices {
+            guard let due = asked.gathers[index].keepalive, due <= now else { continue }
             // A nominated pair has keepalives of its own.
-            gathers[index].keepalive = checklist.selected == nil ? now.advanced(by: timing.bindingKeepalive) : nil
+            asked.gathers[index].keepalive = checklist.selected == nil ? now.advanced(by: timing.bindingKeepalive) : nil
             guard checklist.selected == nil else { continue }
-            keepAlive(gathers[index].server.address, from: gathers[index].base)
+            keepAlive(asked.gathers[index].server.address, from: asked.gathers[index].base)
         }
-    }
-
-    private var isEveryServerDone: Bool {
-        gathers.allSatisfy(\.isDone) && relays.allSatisfy(\.isSettled)
     }
 
     /// An indication that asks for nothing, for the translators on the way (RFC 8445 §11).

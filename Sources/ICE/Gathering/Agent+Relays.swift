@@ -66,13 +66,10 @@ extension Agent {
         _ server: ICEServerAddress, _ credentials: LongTermCredentials, from base: Base, family: AddressFamily,
         at start: Instant
     ) {
-        let relay = Relay(
-            server: server, base: base, allocation: allocation(at: server, credentials, family: family), start: start)
-        if let index = relays.firstIndex(where: \.isAbandoned) {
-            relays[index] = relay
-        } else {
-            relays.append(relay)
-        }
+        asked.add(
+            Relay(
+                server: server, base: base, allocation: allocation(at: server, credentials, family: family),
+                start: start))
     }
 
     private mutating func allocation(
@@ -96,35 +93,35 @@ extension Agent {
 
     /// Begins, renews and follows the allocations, and asks them to let the peer's candidates through.
     mutating func advanceRelays(now: Instant) {
-        for index in relays.indices where !relays[index].isAbandoned {
-            if let start = relays[index].start {
+        for index in asked.relays.indices where !asked.relays[index].isAbandoned {
+            if let start = asked.relays[index].start {
                 guard start <= now else { continue }
-                relays[index].start = nil
-                relays[index].allocation.start(now: now)
+                asked.relays[index].start = nil
+                asked.relays[index].allocation.start(now: now)
             }
-            if let due = relays[index].allocation.nextDeadline, due <= now {
-                relays[index].allocation.handleTimeout(now: now)
+            if let due = asked.relays[index].allocation.nextDeadline, due <= now {
+                asked.relays[index].allocation.handleTimeout(now: now)
             }
             followRelay(index, now: now)
             permitRemotes(index, now: now)
             drainRelay(index)
-            guard let due = relays[index].keepalive, due <= now else { continue }
-            relays[index].keepalive = now.advanced(by: timing.bindingKeepalive)
-            keepAlive(relays[index].allocation.server, from: relays[index].base.address)
+            guard let due = asked.relays[index].keepalive, due <= now else { continue }
+            asked.relays[index].keepalive = now.advanced(by: timing.bindingKeepalive)
+            keepAlive(asked.relays[index].allocation.server, from: asked.relays[index].base.address)
         }
     }
 
     private mutating func followRelay(_ index: Int, now: Instant) {
-        while let event = relays[index].allocation.pollEvent() {
+        while let event = asked.relays[index].allocation.pollEvent() {
             switch event {
             case .allocated(let relayed, let reflexive):
-                relays[index].mapped = reflexive
+                asked.relays[index].mapped = reflexive
                 addRelayed(relayed, reflexive, of: index, now: now)
             case .failed(let error): relayFailed(index, error, now: now)
             case .redirected(let other, let domain):
-                relays[index].alternate = (other, domain)
+                asked.relays[index].alternate = (other, domain)
                 // Over a stream the first transmit to the other server opens the connection there.
-                if relays[index].transport.isStream { relays[index].allocation.start(now: now) }
+                if asked.relays[index].transport.isStream { asked.relays[index].allocation.start(now: now) }
             case .permissionRefused(let ip, let error): refusedByRelay(index, ip, error)
             // Routers' words, which anyone can forge: consent finds out by itself.
             case .peerUnreachable, .released: continue
@@ -134,11 +131,11 @@ extension Agent {
 
     /// Queues what an allocation has to say to its server.
     private mutating func drainRelay(_ index: Int) {
-        while let transmit = relays[index].allocation.pollTransmit() {
+        while let transmit = asked.relays[index].allocation.pollTransmit() {
             queue(
                 Transmit(
-                    base: relays[index].base.address, destination: transmit.server, bytes: transmit.bytes,
-                    transport: relays[index].transport))
+                    base: asked.relays[index].base.address, destination: transmit.server, bytes: transmit.bytes,
+                    transport: asked.relays[index].transport))
         }
     }
 
@@ -147,20 +144,20 @@ extension Agent {
     private mutating func addRelayed(
         _ relayed: TransportAddress, _ reflexive: TransportAddress, of index: Int, now: Instant
     ) {
-        let relay = relays[index]
+        let relay = asked.relays[index]
         guard !locals.hasBase(at: relayed), relayed.port != 0, !relayed.ip.isUnspecified,
             !relayed.ip.isMulticast, locals.candidates.count < limits.localCandidates
         else {
             // Nobody is to choose an address that is another base of ours.
             statistics.overLimit += 1
-            relays[index].allocation.release(now: now)
+            asked.relays[index].allocation.release(now: now)
             drainRelay(index)
             relayEnded(index, .malformedResponse, now: now)
             return
         }
-        relays[index].relayed = relayed
+        asked.relays[index].relayed = relayed
         if relay.transport == .udp {
-            relays[index].keepalive = now.advanced(by: timing.bindingKeepalive)
+            asked.relays[index].keepalive = now.advanced(by: timing.bindingKeepalive)
             if configuration.iceTransportPolicy == .all {
                 addReflexive(reflexive, of: relay.base, server: relay.server)
             }
@@ -188,17 +185,17 @@ extension Agent {
 
     /// An allocation that could not be had, or is lost.
     private mutating func relayFailed(_ index: Int, _ error: TURNError, now: Instant) {
-        let relay = relays[index]
+        let relay = asked.relays[index]
         if error == .unsupportedAddressFamily, !relay.hasChangedFamily, case .turn(let credentials) = relay.server.kind
         {
             // A server of one IP version: the address that it has is better than none.
             let family: AddressFamily = relay.allocation.configuration.family == .v4 ? .v6 : .v4
-            relays[index].hasChangedFamily = true
-            relays[index].allocation = allocation(at: relay.server, credentials, family: family)
-            relays[index].allocation.start(now: now)
+            asked.relays[index].hasChangedFamily = true
+            asked.relays[index].allocation = allocation(at: relay.server, credentials, family: family)
+            asked.relays[index].allocation.start(now: now)
             return
         }
-        if error == .portInUse, !isPortShared(index), relays[index].allocation.reclaim(now: now) { return }
+        if error == .portInUse, !asked.isPortShared(index), asked.relays[index].allocation.reclaim(now: now) { return }
         relayEnded(index, error, now: now)
         guard relay.relayed != nil, relay.revivals < Self.revivalLimit, case .turn(let credentials) = relay.server.kind,
             error == .allocationLost || error == .connectionLost(relay.transport)
@@ -210,35 +207,26 @@ extension Agent {
             start: now.advanced(by: .seconds(1 << relay.revivals)))
         revived.hasChangedFamily = relay.hasChangedFamily
         revived.revivals = relay.revivals + 1
-        relays[index] = revived
+        asked.relays[index] = revived
     }
 
     /// Each waits twice as long as the one before.
     private static let revivalLimit = 5
 
-    /// Whether another relay goes from the same port to the same server, as where two URLs lead there.
-    private func isPortShared(_ index: Int) -> Bool {
-        relays.indices.contains { other in
-            other != index && relays[other].base.address == relays[index].base.address
-                && relays[other].transport == relays[index].transport && relays[other].error == nil
-                && relays[other].allocation.server == relays[index].allocation.server && !relays[other].isAbandoned
-        }
-    }
-
     /// Nothing comes back through a relay: it is asked whether it still is one.
     mutating func verifyRelay(of base: TransportAddress, now: Instant) {
         guard case .relay(let index) = locals.base(at: base)?.route else { return }
-        relays[index].allocation.verify(now: now)
+        asked.relays[index].allocation.verify(now: now)
         drainRelay(index)
     }
 
     private mutating func relayEnded(_ index: Int, _ error: TURNError, now: Instant) {
-        let relay = relays[index]
-        relays[index].error = error
-        relays[index].keepalive = nil
+        let relay = asked.relays[index]
+        asked.relays[index].error = error
+        asked.relays[index].keepalive = nil
         emit(.serverFailed(ServerFailure(server: relay.server, base: relay.base.address, error: .relay(error))))
         guard let relayed = relay.relayed else { return }
-        relays[index].relayed = nil
+        asked.relays[index].relayed = nil
         loseBases([relayed], as: .relayLost(error), now: now)
     }
 
@@ -246,25 +234,26 @@ extension Agent {
     mutating func failRelay(
         base: TransportAddress, server: TransportAddress, over transport: TransportProtocol, now: Instant
     ) {
-        for index in relays.indices where relays[index].isServer(server, at: base, over: transport) {
+        for index in asked.relays.indices where asked.relays[index].isServer(server, at: base, over: transport) {
             // A route can come back while an allocation lasts; its next refresh finds out.
-            if transport == .udp, relays[index].relayed != nil { continue }
-            relays[index].allocation.transportFailed(now: now)
+            if transport == .udp, asked.relays[index].relayed != nil { continue }
+            asked.relays[index].allocation.transportFailed(now: now)
         }
     }
 
     /// A relay lets through whom it was told of: every address that is to be checked from it (RFC 8445 §7.2.2).
     private mutating func permitRemotes(_ index: Int, now: Instant) {
-        guard let relayed = relays[index].relayed else { return }
+        guard let relayed = asked.relays[index].relayed else { return }
         for pair in checklist.pairs where pair.base == relayed && pair.state != .failed {
-            relays[index].allocation.permit(pair.remote.address.ip, now: now)
-            if pair.id == checklist.selected { relays[index].allocation.bind(pair.remote.address, now: now) }
+            asked.relays[index].allocation.permit(pair.remote.address.ip, now: now)
+            if pair.id == checklist.selected { asked.relays[index].allocation.bind(pair.remote.address, now: now) }
         }
     }
 
     private mutating func refusedByRelay(_ index: Int, _ ip: IPAddress, _ error: ErrorCode?) {
         for pair in checklist.pairs.indices
-        where checklist.pairs[pair].base == relays[index].relayed && checklist.pairs[pair].remote.address.ip == ip {
+        where checklist.pairs[pair].base == asked.relays[index].relayed && checklist.pairs[pair].remote.address.ip == ip
+        {
             checklist.fail(pair, as: .refusedByRelay(code: error?.code ?? 0, reason: error?.reason ?? ""))
             if checklist.pairs[pair].id == checklist.selected { disconnect() }
         }
@@ -272,21 +261,22 @@ extension Agent {
 
     /// Sends through a relay; without a permission for the peer nothing is sent.
     mutating func relay(_ bytes: [UInt8], to peer: TransportAddress, through index: Int) {
-        guard let message = relays[index].allocation.enclosed(bytes.span.bytes, to: peer) else {
+        guard let message = asked.relays[index].allocation.enclosed(bytes.span.bytes, to: peer) else {
             statistics.overLimit += 1
             return
         }
         queue(
             Transmit(
-                base: relays[index].base.address, destination: relays[index].allocation.server, bytes: message,
-                transport: relays[index].transport))
+                base: asked.relays[index].base.address, destination: asked.relays[index].allocation.server,
+                bytes: message,
+                transport: asked.relays[index].transport))
     }
 
     /// Gives the relayed addresses back (RFC 8656 §8), unless they are left: said once, as nobody waits for the answers.
     mutating func releaseRelays(now: Instant) {
-        for index in relays.indices where relays[index].start == nil && !relays[index].isAbandoned {
-            if leavesRelays { relays[index].allocation.leave() }
-            relays[index].allocation.release(now: now)
+        for index in asked.relays.indices where asked.relays[index].start == nil && !asked.relays[index].isAbandoned {
+            if leavesRelays { asked.relays[index].allocation.leave() }
+            asked.relays[index].allocation.release(now: now)
             drainRelay(index)
         }
     }

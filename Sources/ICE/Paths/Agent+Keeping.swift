@@ -22,7 +22,7 @@ extension Agent {
     /// What is to be remembered of the relayed addresses for another agent to take them up: those over UDP alone, as a
     /// connection ends with who opened it.
     package func keptRelays(now: Instant) -> [KeptRelay] {
-        relays.compactMap { relay in
+        asked.relays.compactMap { relay in
             guard relay.relayed != nil, let allocation = relay.allocation.kept(now: now) else { return nil }
             var server = relay.server
             server.address = relay.allocation.server
@@ -34,9 +34,9 @@ extension Agent {
     /// still holds is a candidate again. To be called after the last ``addLocalHost(_:interfaceOrder:now:)``; gathering is
     /// complete when every server has answered or was given up.
     package mutating func resume(_ kept: [KeptRelay], now: Instant) {
-        guard isActive, gatheringLimit == nil else { return }
+        guard isActive, asked.limit == nil else { return }
         for (order, relay) in kept.enumerated() { resume(relay, at: now.advanced(by: timing.pace * order)) }
-        gatheringLimit = now.advanced(by: timing.relayGatherLimit)
+        asked.wait(until: now.advanced(by: timing.relayGatherLimit), reflexive: nil)
         advance(now: now)
     }
 
@@ -44,7 +44,7 @@ extension Agent {
         guard case .turn(let credentials) = kept.server.kind,
             let base = locals.socket(at: kept.base)
         else { return refuse(kept.server, from: kept.base, as: .localAddressGone) }
-        guard gathers.count + relays.count < limits.servers else {
+        guard asked.gathers.count + asked.relays.count < limits.servers else {
             return refuse(kept.server, from: kept.base, as: .overLimit)
         }
         let family: AddressFamily = kept.allocation.relayed.ip.isV4 ? .v4 : .v6
@@ -52,7 +52,7 @@ extension Agent {
         do throws(ChallengeError) {
             let allocation = try TURNAllocation(
                 resuming: kept.allocation, configuration: configuration, generator: generator)
-            relays.append(
+            asked.relays.append(
                 Relay(server: kept.server, base: base, allocation: allocation, start: start, hasChangedFamily: true))
         } catch {
             refuse(kept.server, from: kept.base, as: .relay(TURNError(error)))

@@ -18,8 +18,8 @@ extension Agent {
         _ bytes: RawSpan, from source: TransportAddress, to local: TransportAddress,
         over transport: TransportProtocol = .udp, now: Instant
     ) -> Unwrapped {
-        if !relays.isEmpty, Self.isRelaysOwn(bytes),
-            let index = relays.firstIndex(where: { $0.isServer(source, at: local, over: transport) })
+        if !asked.relays.isEmpty, Self.isRelaysOwn(bytes),
+            let index = asked.relay(of: source, at: local, over: transport)
         {
             return unwrap(bytes, of: index, from: source, now: now)
         }
@@ -49,12 +49,12 @@ extension Agent {
         _ bytes: RawSpan, of index: Int, from source: TransportAddress, now: Instant
     ) -> Unwrapped {
         guard isActive else { return .consumed }
-        let data = relays[index].allocation.handle(bytes, from: source, now: now)
+        let data = asked.relays[index].allocation.handle(bytes, from: source, now: now)
         guard let data else {
             advance(now: now)
             return .consumed
         }
-        guard let relayed = relays[index].relayed else { return .consumed }
+        guard let relayed = asked.relays[index].relayed else { return .consumed }
         return .message(from: data.peer, to: relayed, payload: data.payload)
     }
 
@@ -69,7 +69,7 @@ extension Agent {
     package func server(
         at destination: TransportAddress, over transport: TransportProtocol
     ) -> (server: ICEServerAddress, domain: String?)? {
-        relays.first { $0.allocation.server == destination && $0.transport == transport && !$0.isAbandoned }
+        asked.relays.first { $0.allocation.server == destination && $0.transport == transport && !$0.isAbandoned }
             .map { ($0.server, $0.alternate?.domain) }
     }
 
@@ -96,10 +96,10 @@ extension Agent {
             path = MediaPath(
                 base: socket, destination: remote, transport: .tcp, envelope: Envelope(form: .length))
         case .relay(let index):
-            path = relays[index].allocation.envelope(to: remote).map { envelope in
+            path = asked.relays[index].allocation.envelope(to: remote).map { envelope in
                 MediaPath(
-                    base: relays[index].base.address, destination: relays[index].allocation.server,
-                    transport: relays[index].transport, envelope: envelope)
+                    base: asked.relays[index].base.address, destination: asked.relays[index].allocation.server,
+                    transport: asked.relays[index].transport, envelope: envelope)
             }
         }
     }

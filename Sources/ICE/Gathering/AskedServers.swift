@@ -1,0 +1,160 @@
+internal import RTCShareSTUN
+internal import RTCShareWireFormat
+
+extension Agent {
+    /// A base that asks a STUN server what it looks like from outside.
+    struct Gather: Sendable {
+        let base: TransportAddress
+        let server: ICEServerAddress
+        var isDone = false
+        /// Whether its base is gone: another may take its place.
+        var isAbandoned = false
+        var mapped: TransportAddress?
+        var roundTripTime: Duration?
+        var error: ServerError?
+        /// When the binding is next kept alive, if there is one.
+        var keepalive: Instant?
+
+        var report: ServerReport {
+            ServerReport(
+                server: server, base: base, outcome: error.map { .failed($0) } ?? (isDone ? .answered : .waiting),
+                mappedAddress: mapped, relayedAddress: nil, lifetime: nil, roundTripTime: roundTripTime,
+                alternateServer: nil)
+        }
+    }
+}
+
+/// The STUN and TURN servers that bases ask, and until when gathering waits for them. What asks is known by its index: none
+/// is removed, but places are used again.
+struct AskedServers: Sendable {
+    var gathers: [Agent.Gather] = []
+    var relays: [Agent.Relay] = []
+    /// Servers that nothing was asked of, and why.
+    private var unasked: [ServerFailure] = []
+    /// When gathering is complete, whoever has not answered; nil where it is.
+    private(set) var limit: Instant?
+    /// When STUN servers are waited for no longer.
+    private(set) var reflexiveLimit: Instant?
+
+    /// How often a server is asked, by whatever base.
+    var count: Int { gathers.count { !$0.isAbandoned } + relays.count { !$0.isAbandoned } }
+
+    /// Whether gathering need not wait for any of them.
+    var areSettled: Bool { gathers.allSatisfy(\.isDone) && relays.allSatisfy(\.isSettled) }
+
+    /// Whether a base asks a server already.
+    func isAsked(_ server: ICEServerAddress, from base: TransportAddress) -> Bool {
+        gathers.contains { $0.server == server && $0.base == base && !$0.isAbandoned }
+            || isRelayAsked(server, from: base)
+    }
+
+    /// A server has one allocation for a port of ours (RFC 8656 §3.2), whatever the URLs that lead there.
+    private func isRelayAsked(_ server: ICEServerAddress, from base: TransportAddress) -> Bool {
+        guard case .turn = server.kind else { return false }
+        return relays.contains { relay in
+            relay.server.address == server.address && relay.transport == server.transport
+                && relay.base.address == base && !relay.isAbandoned
+        }
+    }
+
+    /// Whether another relay goes from the same port to the same server, as where two URLs lead there.
+    func isPortShared(_ index: Int) -> Bool {
+        relays.indices.contains { other in
+            other != index && relays[other].base.address == relays[index].base.address
+                && relays[other].transport == relays[index].transport && relays[other].error == nil
+                && relays[other].allocation.server == relays[index].allocation.server && !relays[other].isAbandoned
+        }
+    }
+
+    /// The relay that what came this way may be the server's of.
+    func relay(of server: TransportAddress, at local: TransportAddress, over transport: TransportProtocol) -> Int? {
+        relays.firstIndex { $0.isServer(server, at: local, over: transport) }
+    }
+
+    /// What each has answered.
+    var reports: [ServerReport] {
+        gathers.filter { !$0.isAbandoned }.map(\.report) + relays.filter { !$0.isAbandoned }.map(\.report)
+            + unasked.map { failure in
+                ServerReport(
+                    server: failure.server, base: failure.base, outcome: .failed(failure.error), mappedAddress: nil,
+                    relayedAddress: nil, lifetime: nil, roundTripTime: nil, alternateServer: nil)
+            }
+    }
+
+    /// When there is something to do.
+    var deadlines: [Instant] {
+        gathers.compactMap(\.keepalive) + relays.compactMap(\.deadline) + [limit, reflexiveLimit].compactMap { $0 }
+    }
+
+    // Gathering.
+
+    /// Has gathering wait, for STUN servers until `reflexive` at most.
+    mutating func wait(until limit: Instant, reflexive: Instant?) {
+        self.limit = limit
+        if let reflexive { reflexiveLimit = reflexive }
+    }
+
+    /// Waits for STUN servers no longer.
+    mutating func endReflexive() {
+        reflexiveLimit = nil
+    }
+
+    /// Gathering is complete.
+    mutating func end() {
+        (limit, reflexiveLimit) = (nil, nil)
+    }
+
+    /// Takes note that a server is not asked; whether that is news.
+    mutating func refuse(_ failure: ServerFailure) -> Bool {
+        guard !unasked.contains(failure) else { return false }
+        unasked.append(failure)
+        return true
+    }
+
+    /// Adds what asks a STUN server; its index.
+    mutating func add(_ gather: Agent.Gather) -> Int {
+        let index = gathers.firstIndex(where: \.isAbandoned) ?? gathers.count
+        if index < gathers.count { gathers[index] = gather } else { gathers.append(gather) }
+        return index
+    }
+
+    /// Adds what asks a TURN server.
+    mutating func add(_ relay: Agent.Relay) {
+        if let index = relays.firstIndex(where: \.isAbandoned) {
+            relays[index] = relay
+        } else {
+            relays.append(relay)
+        }
+    }
+
+    /// A STUN server has answered.
+    mutating func finishGather(_ index: Int, mapped: TransportAddress, roundTripTime: Duration?, keepalive: Instant) {
+        gathers[index].isDone = true
+        gathers[index].mapped = mapped
+        if let roundTripTime { gathers[index].roundTripTime = roundTripTime }
+        gathers[index].keepalive = keepalive
+    }
+
+    /// A STUN server gives nothing; what is to be said of it, where it was still waited for.
+    mutating func finishGather(_ index: Int, as error: ServerError) -> ServerFailure? {
+        guard !gathers[index].isDone else { return nil }
+        gathers[index].isDone = true
+        gathers[index].error = error
+        return ServerFailure(server: gathers[index].server, base: gathers[index].base, error: error)
+    }
+
+    /// A socket is gone: nothing is asked from it any more. Returns the relayed addresses that are gone with it.
+    mutating func abandon(_ base: TransportAddress) -> [TransportAddress] {
+        var gone: [TransportAddress] = []
+        for index in relays.indices where relays[index].base.address == base {
+            if let relayed = relays[index].relayed { gone.append(relayed) }
+            relays[index].isAbandoned = true
+        }
+        for index in gathers.indices where gathers[index].base == base {
+            gathers[index].isDone = true
+            gathers[index].isAbandoned = true
+            gathers[index].keepalive = nil
+        }
+        return gone
+    }
+}
