@@ -45,14 +45,11 @@ extension Agent {
         self.credentials.restart(credentials, after: checklist.generation, selected: kept)
         isRestarting = true
         checklist.restart()
-        remoteCandidates = []
-        remoteCandidatesEnded = false
-        remoteReflexiveCount = 0
+        remotes.restart()
         statistics.remoteCandidatesIgnored = 0
         statistics.remoteNamesUnresolved = 0
         locals.removePeerReflexive()
         transactions.removeChecks()
-        checkingSince = nil
         if kept == nil { setState(.checking) }
     }
 
@@ -130,7 +127,7 @@ extension Agent {
         consent.stop()
         reselect(now: now)
         guard checklist.selected == nil else { return }
-        let mayRestart = isRestarting && checkingSince.map { now - $0 < timing.connectivityLimit } ?? true
+        let mayRestart = isRestarting && checklist.checkingSince.map { now - $0 < timing.connectivityLimit } ?? true
         guard isGone || mayRestart || timing.restartPatience > .zero else { return stop(.failed, now: now) }
         outage = outage ?? Outage(ends: consentUntil.advanced(by: timing.restartPatience))
         setState(mayRestart ? .checking : .disconnected)

@@ -19,7 +19,7 @@ package struct Agent: Sendable {
     /// Our candidates, those included that only the peer sees.
     package var localCandidates: [Candidate] { locals.candidates }
     /// The peer's candidates, those included that only we see.
-    package internal(set) var remoteCandidates: [Candidate] = []
+    package var remoteCandidates: [Candidate] { remotes.candidates }
     /// What was let fall.
     package internal(set) var statistics = AgentStatistics()
     /// When ``handleTimeout(now:)`` is wanted; nil where only a datagram can change anything.
@@ -39,28 +39,30 @@ package struct Agent: Sendable {
     var timing: Timing { configuration.timing }
     var limits: Limits { configuration.limits }
     var generator: any RandomNumberGenerator & Sendable
+    var tieBreaker: UInt64
+
+    /// Ours and the peer's, of each generation.
     var credentials: AgentCredentials
+    /// Where we send from, and what the peer knows of it.
+    var locals = LocalCandidates()
+    /// Where the peer may be.
+    var remotes = RemoteCandidates()
+    /// The servers that say how we look from outside, and relay.
+    var asked = AskedServers()
+    /// The pairs of both, and which is checked, nominated and selected.
+    var checklist = Checklist()
+    /// Our requests under way.
+    var transactions = Transactions()
+    /// The peer's requests.
+    var incoming: IncomingChecks
+    /// When the peer is asked whether it still consents.
+    var consent = ConsentTimer()
+
     /// Whether the newest generation has selected no pair yet, and another one has.
     var isRestarting = false
     var outage: Outage?
-    var tieBreaker: UInt64
-
-    var locals = LocalCandidates()
-    var checklist = Checklist()
-    var transactions = Transactions()
-    var incoming: IncomingChecks
-    var paceOpens: Instant?
-
-    var asked = AskedServers()
-
-    var remoteCandidatesEnded = false
-    var remoteReflexiveCount = 0
-    var checkingSince: Instant?
-    var consent = ConsentTimer()
-
     /// Where media goes; kept, as it is asked for with every packet.
     var path: MediaPath?
-
     private var transmits: [Transmit] = []
     private var events: [AgentEvent] = []
 
@@ -83,7 +85,7 @@ package struct Agent: Sendable {
         guard remoteCredentials == nil, isActive else { return }
         self.credentials.setRemote(credentials)
         if isLite, role == .controlled { switchRole() }
-        checkingSince = now
+        checklist.begin(now: now)
         if checklist.selected == nil { setState(.checking) }
         for check in incoming.takeEarly() where check.remoteFragment == credentials.usernameFragment {
             process(check, now: now)
@@ -248,12 +250,12 @@ package struct Agent: Sendable {
         deadlines.append(contentsOf: asked.deadlines)
         let limits = [nominationDeadline, consentDeadline, outageDeadline]
         deadlines.append(contentsOf: limits.compactMap { $0 })
-        if state == .checking, let checkingSince {
+        if state == .checking, let checkingSince = checklist.checkingSince {
             deadlines.append(checkingSince.advanced(by: timing.connectivityLimit))
             let patience = checkingSince.advanced(by: timing.connectivityLimit / 2)
             if patience > now { deadlines.append(patience) }
         }
-        if hasCheckToSend, let paceOpens { deadlines.append(paceOpens) }
+        if hasCheckToSend, let opens = checklist.paceOpens { deadlines.append(opens) }
         return deadlines.min()
     }
 

@@ -8,7 +8,7 @@ extension Agent {
 
     /// Sends one check if the pace allows: a triggered one first.
     mutating func sendNextCheck(now: Instant) {
-        guard remoteCredentials != nil, paceOpens.map({ $0 <= now }) ?? true else { return }
+        guard remoteCredentials != nil, checklist.paceOpens.map({ $0 <= now }) ?? true else { return }
         if let (index, nominates) = checklist.takeTriggered() {
             sendCheck(index, nominates: nominates, now: now)
         } else if let index = checklist.nextOrdinaryPair() {
@@ -17,7 +17,7 @@ extension Agent {
     }
 
     private mutating func sendCheck(_ index: Int, nominates: Bool, now: Instant) {
-        paceOpens = now.advanced(by: timing.pace)
+        checklist.pace(until: now.advanced(by: timing.pace))
         let priority = peerReflexivePriority(of: checklist.pairs[index].base)
         let id = TransactionID(using: &generator)
         guard let bytes = checkBytes(id, of: index, priority: priority, nominates: nominates) else { return }

@@ -127,14 +127,9 @@ extension Agent {
     /// The candidate that a request came from, learned from the request if need be (RFC 8445 §7.3.1.3).
     private mutating func remoteCandidate(of check: IncomingCheck) -> Candidate? {
         let transport = locals.transport(of: check.base)
-        if let index = remoteIndex(check.source, over: transport) { return remoteCandidates[index] }
+        if let index = remotes.index(of: check.source, over: transport) { return remotes.candidates[index] }
         guard makeRoomForRemote() else { return nil }
-        remoteReflexiveCount += 1
-        let candidate = Candidate(
-            foundation: "prflx\(remoteReflexiveCount)", priority: check.priority, address: check.source,
-            type: .peerReflexive, transport: transport)
-        remoteCandidates.append(candidate)
-        return candidate
+        return remotes.addPeerReflexive(check.source, over: transport, priority: check.priority)
     }
 
     private mutating func refuse(

@@ -135,11 +135,11 @@ extension Agent {
     /// Gives up where nothing works. A peer that announced nothing usable may still come forward by itself, so that
     /// only the overall limit ends the wait for it (RFC 8863).
     mutating func concludeFailure(now: Instant) {
-        guard state == .checking, let checkingSince else { return }
-        let patience = now - checkingSince
+        guard state == .checking, let since = checklist.checkingSince else { return }
+        let patience = now - since
         let mayComeForward = statistics.remoteCandidatesIgnored + statistics.remoteNamesUnresolved > 0
         let isExhausted =
-            remoteCandidatesEnded && asked.limit == nil && !mayComeForward && checklist.triggered.isEmpty
+            remotes.haveEnded && asked.limit == nil && !mayComeForward && checklist.triggered.isEmpty
             && !checklist.pairs.isEmpty
             && checklist.pairs.allSatisfy { $0.state == .failed } && patience >= timing.connectivityLimit / 2
         if patience >= timing.connectivityLimit || isExhausted { giveUp(now: now) }

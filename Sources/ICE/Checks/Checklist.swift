@@ -10,6 +10,10 @@ struct Checklist: Sendable {
     private(set) var nominating: Int?
     /// The queue of triggered checks (RFC 8445 §6.1.4.1), nominations included.
     private(set) var triggered: [TriggeredCheck] = []
+    /// When checks began; nil before, and after a restart until the peer's credentials are here.
+    private(set) var checkingSince: Instant?
+    /// When the next check may be sent; nil before the first.
+    private(set) var paceOpens: Instant?
     /// When the first pair was found to work.
     private(set) var firstValid: Instant?
     /// Counts restarts.
@@ -87,7 +91,7 @@ struct Checklist: Sendable {
         pairs = selectedIndex.map { [pairs[$0]] } ?? []
         triggered = []
         nominating = nil
-        firstValid = nil
+        (checkingSince, firstValid) = (nil, nil)
         generation += 1
     }
 
@@ -97,6 +101,16 @@ struct Checklist: Sendable {
     }
 
     // Checks.
+
+    /// Checks begin.
+    mutating func begin(now: Instant) {
+        checkingSince = now
+    }
+
+    /// A check was sent: the next one waits until then.
+    mutating func pace(until opens: Instant) {
+        paceOpens = opens
+    }
 
     /// The next pair to check without cause: the best waiting one, else the best frozen one of a foundation that
     /// nothing is under way for (RFC 8445 §6.1.4.2).

@@ -31,7 +31,7 @@ extension Agent {
         checklist.pairs.removeAll {
             $0.base == candidate.base && $0.state == .failed && !$0.hasLostConsent && $0.id != checklist.selected
         }
-        for remote in remoteCandidates where Self.isWorthChecking(candidate, remote) { addPair(candidate, remote) }
+        for remote in remotes.candidates where Self.isWorthChecking(candidate, remote) { addPair(candidate, remote) }
     }
 
     /// Adds a candidate that the peer announced, in the words of its line (RFC 8839 §5.1, RFC 6544 §4.5). A name in place of the
@@ -62,7 +62,7 @@ extension Agent {
 
     /// Says that the peer will announce no more (RFC 8838 §13).
     package mutating func endOfRemoteCandidates(now: Instant) {
-        remoteCandidatesEnded = true
+        remotes.end()
         advance(now: now)
     }
 
@@ -82,10 +82,10 @@ extension Agent {
         let remote = Candidate(
             foundation: String(foundation.prefix(32)), priority: priority, address: address, type: type,
             transport: transport)
-        if let index = remoteIndex(address, over: transport) {
+        if let index = remotes.index(of: address, over: transport) {
             // Known from its own check, or announced twice: the announced type and priority hold (RFC 8838 §11.4).
-            guard remoteCandidates[index].type == .peerReflexive else { return .known }
-            remoteCandidates[index] = remote
+            guard remotes.candidates[index].type == .peerReflexive else { return .known }
+            remotes.replace(index, with: remote)
             for index in checklist.pairs.indices
             where checklist.pairs[index].remote.address == address
                 && checklist.pairs[index].remote.transport == transport
@@ -96,7 +96,7 @@ extension Agent {
             return .known
         }
         guard makeRoomForRemote() else { return .overLimit }
-        remoteCandidates.append(remote)
+        remotes.add(remote)
         if isStream { addStreams() }
         for base in locals.bases {
             guard let local = locals.candidate(of: base.address), Self.isWorthChecking(local, remote) else { continue }
@@ -108,19 +108,15 @@ extension Agent {
     /// Whether one more of the peer's candidates can be remembered. Whoever sends a check of the peer's on from many
     /// addresses is not to use up the room: of those that checks came from, the oldest that never answered goes.
     mutating func makeRoomForRemote() -> Bool {
-        guard remoteCandidates.count >= limits.remoteCandidates else { return true }
-        let index = remoteCandidates.firstIndex { remote in
+        guard remotes.candidates.count >= limits.remoteCandidates else { return true }
+        let index = remotes.candidates.firstIndex { remote in
             remote.type == .peerReflexive
                 && checklist.pairs.allSatisfy { !$0.isOf(remote) || $0.state == .failed && $0.latestResponse == nil }
         }
         guard let index else { return false }
-        let gone = remoteCandidates.remove(at: index)
+        let gone = remotes.remove(index)
         checklist.pairs.removeAll { $0.isOf(gone) }
         return true
-    }
-
-    func remoteIndex(_ address: TransportAddress, over transport: TransportProtocol) -> Int? {
-        remoteCandidates.firstIndex { $0.address == address && $0.transport == transport }
     }
 
     /// Transports and families must agree, and scopes (RFC 4007 §6): a loopback address means its own machine and a

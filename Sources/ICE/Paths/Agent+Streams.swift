@@ -6,7 +6,7 @@ extension Agent {
     /// socket has.
     mutating func addStreams() {
         guard configuration.iceTransportPolicy == .all else { return }
-        for remote in remoteCandidates where remote.transport == .tcp && remote.type != .peerReflexive {
+        for remote in remotes.candidates where remote.transport == .tcp && remote.type != .peerReflexive {
             for base in locals.bases where base.route == .socket {
                 let candidate = streamCandidate(of: base)
                 guard locals.streamBase(of: base.address) == nil, Self.isWorthChecking(candidate, remote),
@@ -40,7 +40,7 @@ extension Agent {
     /// Whether connections to an address are of ours: to a candidate of the peer, or on the pair that a restart is to
     /// replace.
     func isStreamPeer(_ remote: TransportAddress) -> Bool {
-        remoteIndex(remote, over: .tcp) != nil
+        remotes.index(of: remote, over: .tcp) != nil
             || checklist.pairs.contains { $0.remote.address == remote && $0.remote.transport == .tcp }
     }
 
