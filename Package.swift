@@ -166,6 +166,10 @@ let package = Package(
         example("SubgroupShare"),
         example("DeviceLevelShare"),
         example("ScreenBroadcast"),
+        // The code of the articles, as anybody would write it.
+        .target(
+            name: "Snippets", dependencies: ["RTCShare"], path: "Examples/Snippets", packageAccess: false,
+            swiftSettings: settings),
 
         // Tests: a folder a module, and what they share.
         .target(

@@ -7,7 +7,7 @@ internal import RTCShareWireFormat
 /// Servers that help to connect.
 extension Connection {
     /// Asks the configuration's servers how this machine looks from outside and for addresses to relay from, and returns
-    /// when all have answered or were given up. ``serverReports()`` then tells what each gave.
+    /// when all have answered or were given up.
     ///
     /// - Throws: ``ICEServerError/unresolvable(host:)`` where no server has an address; where only some have none, they
     ///   are left out.

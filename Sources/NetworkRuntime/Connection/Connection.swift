@@ -10,7 +10,7 @@ public import RTCShareWireFormat
 /// A peer connection on a network: its sockets, its timer and its clock.
 ///
 /// All of it lives on one event loop, which is this actor's executor: what arrives is handled where it arrives, without
-/// a hop, and nothing is shared. Frames come in from the encoder's thread through ``send(_:)``.
+/// a hop, and nothing is shared. Frames come in from the encoder's thread through `send(_:media:)`.
 public actor Connection {
     /// Where a connection listens, and how far it may go.
     public struct Configuration: Sendable {

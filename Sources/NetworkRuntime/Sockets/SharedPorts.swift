@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Each event loop has a port of its own, so that what arrives for a connection arrives where it lives: the candidates of a
 /// connection name its loop's port. With one port for all loops it would be the kernel that chooses among them, by a hash
-/// of the addresses, which knows nothing of user name fragments. ``Connection/send(_:to:)-(PacketizedFrame,_)`` visits
+/// of the addresses, which knows nothing of user name fragments. `Connection.send(_:to:)` visits
 /// each loop once, all at the same time.
 public final class SharedPorts: Sendable {
     /// One a loop.

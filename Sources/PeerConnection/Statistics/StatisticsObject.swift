@@ -24,7 +24,7 @@ public struct StatisticsObject: Sendable, Hashable {
     /// The id of the `media-source` object of one of this side's media.
     public static func mediaSourceID(media: Int) -> String { "MS\(media)" }
 
-    /// The id of the `inbound-rtp` object of one of the peer's media, by its index in ``PeerConnection/remoteMedia``.
+    /// The id of the `inbound-rtp` object of one of the peer's media, by its index among them.
     public static func inboundID(receiver: Int) -> String { "IT\(receiver)" }
 
     /// The id of what the peer reports on one of this side's media.

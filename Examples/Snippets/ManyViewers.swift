@@ -1,0 +1,46 @@
+import RTCShare
+
+// The code of the article ManyViewers.
+
+func open(exchange: (String) async throws -> String) async throws -> SharingRoom {
+    // snippet:room
+    let room = try SharingRoom(owner: AttendeeID("alice"))
+    try await room.contentShare.start(capturing: .display())
+
+    let viewer = try await room.addViewer()
+    let offer = try await viewer.session.connection.makeOffer()
+    let answer = try await exchange(offer.description)
+    try await viewer.session.connection.accept(answer: SessionDescription.parse(answer), to: offer)
+    // end
+    return room
+}
+
+func move(_ room: SharingRoom, _ viewer: RoomViewer) async throws {
+    // snippet:subgroups
+    let design = try Subgroup("design")
+    let third = try await room.addViewer(membership: RoomMembership(onlySubgroups: [design]))
+    try await room.changeMembership(of: viewer.id, to: RoomMembership(subgroups: [design]))
+
+    await room.join(design)
+    try await room.changeDestination(to: .subgroup(design))
+    try await room.changeDestination(to: .main)
+    try await room.leave(design)
+    // end
+    await third.session.leave()
+}
+
+func end(_ room: SharingRoom) async {
+    // snippet:end
+    await room.end()
+    // end
+}
+
+func openOnOnePort(_ room: SharingRoom) async throws -> RoomViewer {
+    // snippet:port
+    var configuration = Connection.Configuration()
+    configuration.sharedPort = try await SharedPort(port: 40_000)
+    configuration.releasesHandshake = true
+    let viewer = try await room.addViewer(configuration: configuration)
+    // end
+    return viewer
+}

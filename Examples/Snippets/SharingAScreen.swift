@@ -1,0 +1,66 @@
+import RTCShare
+
+// The code of the article SharingAScreen.
+
+func shareDisplay(exchange: (String) async throws -> String) async throws {
+    // snippet:share
+    let session = try await AttendeeSession.offering(as: AttendeeID("alice"), media: [.content, .contentAudio])
+    let offer = try await session.connection.makeOffer()
+    let answer = try await exchange(offer.description)
+
+    try await session.contentShare.start(capturing: .display(), audio: .systemSound())
+    try await session.connection.accept(answer: SessionDescription.parse(answer), to: offer)
+    try await session.waitUntilEnd()
+    // end
+}
+
+func change(_ session: AttendeeSession) async throws {
+    // snippet:change
+    try await session.contentShare.start(capturing: .window(titled: "Notes"))
+    try await session.contentShare.update(
+        LocalVideoConfiguration(
+            maxBitrate: .kilobitsPerSecond(6000), maxFramerate: 15, maxSize: PixelSize(width: 1280, height: 720),
+            contentHint: .text))
+
+    let picture = await session.contentShare.videoTrack
+    picture?.isMuted = true
+    picture?.isMuted = false
+    try await session.contentShare.stop()
+    await session.leave()
+    // end
+}
+
+// snippet:observer
+final class ShareObserver: ContentShareObserver {
+    func contentShareDidStart() { print("the first picture is on its way") }
+    func contentShareDidStop(status: ContentShareStatus) { print("the share is over: \(status)") }
+    func contentShareSourceDidEnd(error: (any Error)?) { print("the source has no more pictures") }
+}
+// end
+
+func observe(_ session: AttendeeSession) {
+    // snippet:observe
+    let observer = ShareObserver()
+    session.contentShare.add(observer: observer)
+    // end
+}
+
+func shareApart(_ session: AttendeeSession) async throws {
+    // snippet:apart
+    let screen = try DisplaySource(area: .screen, framesPerSecond: 15)
+    try await session.contentShare.start(source: screen)
+    try screen.start()
+    // end
+}
+
+func shareBeside() async throws {
+    // snippet:beside
+    let session = try await AttendeeSession.offering(as: AttendeeID("alice"), media: [.content, .camera, .microphone])
+    let face = try Y4MSource(path: "me.y4m", loop: true)
+    let voice: PulseSource = try .microphone()
+    try await session.startLocalVideo(source: face)
+    try await session.startLocalAudio(source: voice)
+    try face.start()
+    try voice.start()
+    // end
+}
