@@ -7,7 +7,8 @@ internal import RTCShareWireFormat
 /// Servers that help to connect.
 extension Connection {
     /// Asks the configuration's servers how this machine looks from outside and for addresses to relay from, and returns
-    /// when all have answered or were given up.
+    /// when all have answered or were given up. Where both sides trickle, the peer is then told that no more candidates will
+    /// come; so it is where there are no servers.
     ///
     /// - Throws: ``ICEServerError/unresolvable(host:)`` where no server has an address; where only some have none, they
     ///   are left out.
@@ -24,7 +25,7 @@ extension Connection {
             }
         }
         if servers.isEmpty, let failure { throw failure }
-        guard !isClosed, !servers.isEmpty else { return }
+        guard !isClosed else { return }
         gather(servers: servers)
         await withCheckedContinuation { waitForGathering($0) }
     }

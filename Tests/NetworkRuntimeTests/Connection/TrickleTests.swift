@@ -33,6 +33,17 @@ import Testing
         }
     }
 
+    @Test("Without servers, no more candidates come once servers would have been asked")
+    func noServers() async throws {
+        let sender = try await open(as: .offerer)
+        _ = try await sender.makeOffer()
+        try await sender.gather()
+        var isToldAll = false
+        await sender.close()
+        for await case .localCandidatesEnded in sender.events { isToldAll = true }
+        #expect(isToldAll)
+    }
+
     @Test("They meet at addresses that no description has")
     func trickledAddresses() async throws {
         let sender = try await open(as: .offerer)
