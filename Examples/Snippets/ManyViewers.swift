@@ -35,12 +35,13 @@ func end(_ room: SharingRoom) async {
     // end
 }
 
-func openOnOnePort(_ room: SharingRoom) async throws -> RoomViewer {
-    // snippet:port
+func openOnSharedPorts() async throws -> (SharingRoom, RoomViewer, SharedPorts) {
+    // snippet:ports
+    let ports = try await SharedPorts()
+    let room = try SharingRoom(owner: AttendeeID("alice"), ports: ports)
     var configuration = Connection.Configuration()
-    configuration.sharedPort = try await SharedPort(port: 40_000)
     configuration.releasesHandshake = true
     let viewer = try await room.addViewer(configuration: configuration)
     // end
-    return viewer
+    return (room, viewer, ports)
 }
