@@ -3,18 +3,18 @@ internal import RTCShareLocks
 /// Those who are told something: added and removed from any thread, told one after the other with no lock held.
 ///
 /// Whoever is told may add and remove others, and itself, from where it is called.
-public final class ObserverList<Observer: Sendable>: Sendable {
+package final class ObserverList<Observer: Sendable>: Sendable {
     private let observers = Locked<[Observer]>([])
 
     /// Nobody.
-    public init() {}
+    package init() {}
 
     /// Whether there is nobody.
-    public var isEmpty: Bool { observers.withLock { $0.isEmpty } }
+    package var isEmpty: Bool { observers.withLock { $0.isEmpty } }
 
     /// Tells `observer` from now on; false where it is there already.
     @discardableResult
-    public func add(_ observer: Observer) -> Bool {
+    package func add(_ observer: Observer) -> Bool {
         observers.withLock { observers in
             guard !observers.contains(where: { $0 as AnyObject === observer as AnyObject }) else { return false }
             observers.append(observer)
@@ -23,12 +23,12 @@ public final class ObserverList<Observer: Sendable>: Sendable {
     }
 
     /// Tells `observer` nothing more; what it is being told on another thread at this moment is the last.
-    public func remove(_ observer: Observer) {
+    package func remove(_ observer: Observer) {
         observers.withLock { $0.removeAll { $0 as AnyObject === observer as AnyObject } }
     }
 
     /// Tells each of them. One that was removed by another in this round is passed over.
-    public func forEach(_ body: (Observer) -> Void) {
+    package func forEach(_ body: (Observer) -> Void) {
         for observer in observers.withLock({ $0 }) where contains(observer) { body(observer) }
     }
 

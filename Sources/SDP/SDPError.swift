@@ -130,13 +130,13 @@ extension SDPError: CustomStringConvertible {
 
 /// How much of a description is read at most. Real ones stay far below: a conference of a hundred people needs some
 /// 200 kilobytes.
-public enum SDPLimits {
+package enum SDPLimits {
     /// Bytes of the whole text.
-    public static let bytes = 1 << 20
+    package static let bytes = 1 << 20
     /// Bytes of one line.
-    public static let bytesInALine = 1 << 14
+    package static let bytesInALine = 1 << 14
     /// Lines of the whole text.
-    public static let lines = 20_000
+    package static let lines = 20_000
     /// `m=` lines.
-    public static let mediaSections = 512
+    package static let mediaSections = 512
 }

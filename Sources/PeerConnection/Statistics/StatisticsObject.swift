@@ -12,20 +12,20 @@ public struct StatisticsObject: Sendable, Hashable {
     public private(set) var members: [String: Value] = [:]
 
     /// An object without members.
-    public init(id: String, type: Kind, timestamp: Double) {
+    package init(id: String, type: Kind, timestamp: Double) {
         self.id = id
         self.type = type
         self.timestamp = timestamp
     }
 
     /// The id of the `outbound-rtp` object of one of this side's media, by its index.
-    public static func outboundID(media: Int) -> String { "OT\(media)" }
+    package static func outboundID(media: Int) -> String { "OT\(media)" }
 
     /// The id of the `media-source` object of one of this side's media.
-    public static func mediaSourceID(media: Int) -> String { "MS\(media)" }
+    package static func mediaSourceID(media: Int) -> String { "MS\(media)" }
 
     /// The id of the `inbound-rtp` object of one of the peer's media, by its index among them.
-    public static func inboundID(receiver: Int) -> String { "IT\(receiver)" }
+    package static func inboundID(receiver: Int) -> String { "IT\(receiver)" }
 
     /// The id of what the peer reports on one of this side's media.
     static func remoteInboundID(media: Int) -> String { "RI\(media)" }
@@ -72,34 +72,34 @@ public struct StatisticsObject: Sendable, Hashable {
     }
 
     /// Sets a count; nil leaves the member out.
-    public mutating func set(_ name: String, _ value: (some BinaryInteger)?) {
+    package mutating func set(_ name: String, _ value: (some BinaryInteger)?) {
         members[name] = value.map { .integer(Int64(clamping: $0)) }
     }
 
     /// Sets a measure; nil leaves the member out.
-    public mutating func set(_ name: String, _ value: Double?) {
+    package mutating func set(_ name: String, _ value: Double?) {
         members[name] = value.map { .number($0) }
     }
 
     /// Sets a duration in seconds; nil leaves the member out.
-    public mutating func set(_ name: String, seconds value: Duration?) {
+    package mutating func set(_ name: String, seconds value: Duration?) {
         members[name] = value.map {
             .number(Double($0.components.seconds) + Double($0.components.attoseconds) * 1e-18)
         }
     }
 
     /// Sets durations by name, in seconds.
-    public mutating func set(_ name: String, secondsByName values: [String: Duration]) {
+    package mutating func set(_ name: String, secondsByName values: [String: Duration]) {
         members[name] = .record(values.mapValues { $0 / .seconds(1) })
     }
 
     /// Sets a name; nil leaves the member out.
-    public mutating func set(_ name: String, _ value: String?) {
+    package mutating func set(_ name: String, _ value: String?) {
         members[name] = value.map { .text($0) }
     }
 
     /// Sets a flag.
-    public mutating func set(_ name: String, _ value: Bool) {
+    package mutating func set(_ name: String, _ value: Bool) {
         members[name] = .flag(value)
     }
 
