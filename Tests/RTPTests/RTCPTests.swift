@@ -75,6 +75,12 @@ struct RTCPPacketTests {
             "80cf0002 00000001 01020304",
             .opaque(OpaqueRTCPPacket(packetType: 207, count: 0, body: hex("0000000101020304")))
         ),
+        // By hand, RFC 8888 §3.1, which is not offered: a stream of one packet.
+        (
+            "8bcd0005 00000001 00000002 ffff0001 84000000 00018000",
+            .opaque(
+                OpaqueRTCPPacket(packetType: 205, count: 11, body: hex("00000001 00000002 ffff0001 84000000 00018000")))
+        ),
         (
             "82ce0003 00000001 00000002 00070203",
             .opaque(

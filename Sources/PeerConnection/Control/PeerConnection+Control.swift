@@ -52,7 +52,7 @@ extension PeerConnection {
             take(goodbye)
         case .opaque:
             counts.packetsUnknown += 1
-        case .sourceDescription, .application, .congestionControlFeedback:
+        case .sourceDescription, .application:
             return
         }
     }

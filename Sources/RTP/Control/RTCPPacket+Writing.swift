@@ -21,7 +21,6 @@ extension RTCPPacket {
         case .application(let packet): packet.append(to: &bytes)
         case .genericNACK(let nack): nack.append(to: &bytes)
         case .transportFeedback(let feedback): feedback.append(to: &bytes)
-        case .congestionControlFeedback(let feedback): feedback.append(to: &bytes)
         case .pictureLossIndication(let indication): indication.append(to: &bytes)
         case .fullIntraRequest(let request): request.append(to: &bytes)
         case .receiverEstimatedMaximumBitrate(let estimate): estimate.append(to: &bytes)
@@ -178,24 +177,6 @@ extension TransportFeedback {
                     bytes.append(bigEndian: delta)
                 }
             }
-        }
-    }
-}
-
-extension CongestionControlFeedback {
-    fileprivate func append(to bytes: inout [UInt8]) {
-        let type = FeedbackMessageType.congestionControlFeedback
-        bytes.appendRTCP(RTCPPacketType.transportLayerFeedback, count: type) { bytes in
-            bytes.append(sender)
-            for stream in streams {
-                let arrivals = stream.arrivals.prefix(Self.maximumReportCount)
-                bytes.append(stream.source)
-                bytes.append(bigEndian: stream.beginSequenceNumber.rawValue)
-                bytes.append(bigEndian: UInt16(arrivals.count))
-                for arrival in arrivals { bytes.append(bigEndian: Self.word(of: arrival)) }
-                if arrivals.count % 2 != 0 { bytes.append(bigEndian: UInt16(0)) }
-            }
-            bytes.append(bigEndian: timestamp.rawValue)
         }
     }
 }

@@ -14,8 +14,6 @@ package enum RTCPPacket: Hashable, Sendable {
     case genericNACK(GenericNACK)
     /// Transport-wide feedback: when packets arrived.
     case transportFeedback(TransportFeedback)
-    /// Congestion control feedback: when the packets of each stream arrived (RFC 8888).
-    case congestionControlFeedback(CongestionControlFeedback)
     /// PLI: a receiver can't decode on and wants a key frame.
     case pictureLossIndication(PictureLossIndication)
     /// FIR: a receiver that starts wants a key frame.
@@ -58,10 +56,9 @@ enum RTCPPacketType {
     static let extendedReport: UInt8 = 207
 }
 
-/// Feedback message types within types 205 and 206 (RFC 4585 §6.2, §6.3, RFC 5104 §4.3.1, RFC 8888 §3.1).
+/// Feedback message types within types 205 and 206 (RFC 4585 §6.2, §6.3, RFC 5104 §4.3.1).
 enum FeedbackMessageType {
     static let genericNACK: UInt8 = 1
-    static let congestionControlFeedback: UInt8 = 11
     static let transportFeedback: UInt8 = 15
     static let pictureLossIndication: UInt8 = 1
     static let fullIntraRequest: UInt8 = 4
@@ -163,8 +160,6 @@ struct RTCPFrame {
         case RTCPPacketType.transportLayerFeedback:
             switch count {
             case FeedbackMessageType.genericNACK: return .genericNACK(try GenericNACK(&reader))
-            case FeedbackMessageType.congestionControlFeedback:
-                return .congestionControlFeedback(try CongestionControlFeedback(&reader))
             case FeedbackMessageType.transportFeedback:
                 return .transportFeedback(try TransportFeedback(&reader, statuses: &statuses))
             default: return nil

@@ -86,12 +86,6 @@ package struct PacketExplanation: Sendable {
         case .transportFeedback(let feedback):
             "TWCC #\(feedback.feedbackPacketCount) base=\(feedback.baseSequenceNumber) "
                 + "count=\(feedback.deltas.count) received=\(feedback.deltas.count { $0 != nil })"
-        case .congestionControlFeedback(let feedback):
-            "CCFB "
-                + feedback.streams.map { stream in
-                    "ssrc=\(stream.source) begin=\(stream.beginSequenceNumber) count=\(stream.arrivals.count) "
-                        + "received=\(stream.arrivals.count { $0 != nil })"
-                }.joined(separator: " ")
         case .pictureLossIndication(let indication): "PLI media=\(indication.media)"
         case .fullIntraRequest(let request):
             "FIR " + request.entries.map { "ssrc=\($0.source) seq=\($0.sequenceNumber)" }.joined(separator: " ")
