@@ -1,3 +1,4 @@
+package import RTCShareCongestionControl
 package import RTCShareICE
 package import RTCShareSecureTransport
 package import RTCShareWireFormat
@@ -13,6 +14,8 @@ extension PeerConnection {
         /// where the peer gives no transport-wide feedback nothing but its reports does, once a second, so that this is
         /// higher than the 300 kbit/s that are usual.
         package var startBitrate = DataRate.kilobitsPerSecond(1000)
+        /// What congestion control does otherwise than libwebrtc.
+        package var congestionDeviations = Deviations.all
         /// How long to look for a path to the peer before giving up.
         package var connectTimeout = Duration.seconds(30)
         /// Which paths may be taken: any, or through TURN servers alone.

@@ -18,7 +18,9 @@ extension BandwidthEstimator {
         limitedRegion.packetSent(bytes: size, now: now)
         followLimitedRegion(now: now)
         // The first packet after a silence: how things stand is to be known before much follows.
-        if cluster == nil, before.map({ now - $0 > EstimateConfidence.trustTime }) ?? false {
+        if cluster == nil, deviations.contains(.confidence),
+            before.map({ now - $0 > EstimateConfidence.trustTime }) ?? false
+        {
             add(probeController.probe(at: estimate, now: now))
             announce(now: now)
         }
@@ -28,6 +30,7 @@ extension BandwidthEstimator {
     package mutating func receive(_ results: [TransportFeedbackTracker.PacketResult], now: Instant) {
         guard !results.isEmpty else { return }
         lastActivity = now
+        lastFeedback = now
         outstanding.receive(results, now: now)
         let arrived = Self.arrived(results)
         if let first = arrived.first {
@@ -37,14 +40,15 @@ extension BandwidthEstimator {
             feedbackRoundTrip = max(.zero, now - sent.last)
         }
         throughput.receive(results)
-        pictures.receive(results, now: now)
+        if deviations.contains(.burstRate) { pictures.receive(results, now: now) }
         queueing.receive(arrived, now: now)
         recentArrivals.receive(arrived, queueing: queueing)
         // What the path loses anyway would have arrived otherwise: it is no part of what is too much.
         let kept = 1 / (1 - background.share)
         let acknowledged = throughput.estimate.map { $0 * kept }
         // After little else, a burst arrives faster than the mean over a second says, and shows what the path carries.
-        let carried = acknowledged.map { max($0, (recentArrivals.rate ?? .zero) * kept) }
+        let burst = deviations.contains(.burstCut) ? recentArrivals.rate ?? .zero : .zero
+        let carried = acknowledged.map { max($0, burst * kept) }
         let probe = probeResult(arrived, acknowledged: acknowledged)
         let isLimited = limitedRegion.startTime != nil
         let before = delayBased.estimate
@@ -103,11 +107,14 @@ extension BandwidthEstimator {
 
     /// Whether packets waited of late: the delay of a path without a queue grows and shrinks by itself.
     private func hasQueue(now: Instant) -> Bool {
-        queueing.highest(since: now.advanced(by: .milliseconds(-300))).map { $0.delay >= QueueingDelay.jitter } ?? true
+        guard deviations.contains(.queueCut) else { return true }
+        return queueing.highest(since: now.advanced(by: .milliseconds(-300))).map { $0.delay >= QueueingDelay.jitter }
+            ?? true
     }
 
     /// Takes note of the loss of a time in which nothing waited on the path.
     private mutating func followBackground(now: Instant) {
+        guard deviations.contains(.backgroundLoss) else { return }
         background.expire(now: now)
         guard sendSide.lossBased.isReady, !competing.isActive,
             let highest = queueing.highest(since: now.advanced(by: .seconds(-1))),
@@ -124,13 +131,14 @@ extension BandwidthEstimator {
         guard let roundTrip, let estimateBefore, let estimate = delayBased.estimate else { return }
         if estimate < estimateBefore {
             competing.noteCut(now: now)
-            burst.noteCut(from: estimateBefore, now: now)
+            if deviations.contains(.foreignBurst) { burst.noteCut(from: estimateBefore, now: now) }
         }
         switch burst.finding(estimate: estimate, queueing: queueing, now: now) {
         case .foreign(let rate): delayBased.restore(rate, now: now)
         case .unclear(let rate): add(probeController.probe(at: rate, now: now))
         case nil: break
         }
+        guard deviations.contains(.competingRate) else { return }
         let wasActive = competing.isActive
         let rate = competing.rate
         competing.receive(
@@ -143,14 +151,16 @@ extension BandwidthEstimator {
     /// Whether more is under way than the window holds, because the path does not carry it: packets wait, or feedback does.
     /// A large picture that is let out fast is under way, too, and arrives as fast.
     func isWindowExceeded(now: Instant) -> Bool {
-        guard !competing.isActive, window.isExceeded(by: outstanding.bytes) else { return false }
+        guard deviations.contains(.window), !competing.isActive, window.isExceeded(by: outstanding.bytes) else {
+            return false
+        }
         if let latest = queueing.newest, latest.delay >= Self.emptyingDelay { return true }
         return waitingTime > window.patience
     }
 
     /// Where more is under way than the window holds, the path carries what arrives, and what is sent is to be less.
     private mutating func lowerToArrivals(now: Instant) {
-        guard isWindowExceeded(now: now), let recent = recentArrivals.rate,
+        guard deviations.contains(.arrivalsBound), isWindowExceeded(now: now), let recent = recentArrivals.rate,
             delayBased.estimate.map({ recent < $0 }) ?? false
         else { return }
         delayBased.lower(to: recent * AIMDRateControl.backoffFactor, now: now)
@@ -175,7 +185,11 @@ extension BandwidthEstimator {
         }
         guard let rate = probeEstimator.takeEstimate() else { return nil }
         // Media alone, without padding, may have made the probe, at less than its rate: no reason to go down.
-        if probeEstimator.isStarved, delayBased.estimate.map({ rate < $0 }) ?? false { return nil }
+        if deviations.contains(.starvedProbes), probeEstimator.isStarved,
+            delayBased.estimate.map({ rate < $0 }) ?? false
+        {
+            return nil
+        }
         // A few packets that were held up do not disprove what arrives all the time.
         guard let acknowledged, let estimate = delayBased.estimate else { return rate }
         return max(rate, min(estimate, acknowledged * AIMDRateControl.backoffFactor))

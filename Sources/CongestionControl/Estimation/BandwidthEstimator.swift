@@ -13,7 +13,7 @@ package import RTCShareWireFormat
 ///             └─▶ round trip                        REMB, reports ┘
 /// ```
 ///
-/// Source: libwebrtc, `goog_cc/goog_cc_network_control`. Deviations: see the article of this module.
+/// Source: libwebrtc, `goog_cc/goog_cc_network_control`. What differs has a switch each: ``Deviations``.
 package struct BandwidthEstimator: Sendable {
     /// The rates of a transport.
     package struct Configuration: Sendable, Hashable {
@@ -23,6 +23,8 @@ package struct BandwidthEstimator: Sendable {
         package var minimum = DataRate.kilobitsPerSecond(30)
         /// What the target does not go above: pictures, sound and retransmissions together.
         package var maximum = DataRate.kilobitsPerSecond(2500)
+        /// What is done otherwise than in libwebrtc.
+        package var deviations = Deviations.all
 
         /// The default rates.
         package init() {}
@@ -59,7 +61,7 @@ package struct BandwidthEstimator: Sendable {
     /// Of the maximum, what the estimate has to be for the maximum to be what bounds it: it wavers by some percent.
     private static let unboundShare = 0.9
     /// The multiple of libwebrtc's growth near the capacity.
-    static let growth = 3.0
+    private static let growth = 3.0
     /// How long after a packet it is looked after often: while feedback is waited for, and where all is there.
     private static let activeTimeUnanswered = Duration.seconds(2)
     private static let activeTimeAnswered = Duration.milliseconds(300)
@@ -80,6 +82,7 @@ package struct BandwidthEstimator: Sendable {
     package var acknowledged: DataRate? { throughput.estimate }
 
     let configuration: Configuration
+    var deviations: Deviations { configuration.deviations }
     private(set) var bounds: (minimum: DataRate, maximum: DataRate)
     private(set) var isNetworkAvailable = false
     var allocation: DataRate?
@@ -94,7 +97,7 @@ package struct BandwidthEstimator: Sendable {
     var background = BackgroundLoss()
     var probeEstimator = ProbeEstimator()
     var probeController = ProbeController(probesLimitedRegions: true)
-    var delayBased = DelayBasedEstimator(growth: growth)
+    var delayBased = DelayBasedEstimator()
     var sendSide: SendSideEstimator
     var limitedRegion = ALRDetector()
     var window = CongestionWindow()
@@ -105,6 +108,7 @@ package struct BandwidthEstimator: Sendable {
     var roundTripTime: Duration?
     var lastProcess: Instant?
     var lastActivity: Instant?
+    var lastFeedback: Instant?
     /// The estimate before feedback stayed away; nil while it comes.
     var estimateBeforeBackoff: DataRate?
     /// Bytes and time of the last receiver report, for the rate in between.
@@ -118,7 +122,9 @@ package struct BandwidthEstimator: Sendable {
         self.configuration = configuration
         let minimum = max(configuration.minimum, .bitsPerSecond(1))
         bounds = (minimum, max(configuration.maximum, minimum))
-        sendSide = SendSideEstimator(start: configuration.start, minimum: bounds.minimum, maximum: bounds.maximum)
+        sendSide = SendSideEstimator(
+            start: configuration.start, minimum: bounds.minimum, maximum: bounds.maximum,
+            deviations: configuration.deviations)
         target = sendSide.target
         pacingRate = sendSide.target * Self.pacingFactor
         begin(at: sendSide.target)
@@ -152,7 +158,7 @@ package struct BandwidthEstimator: Sendable {
             add(probeController.setNetworkAvailable(true, now: now))
         } else {
             add(probeController.setNetworkAvailable(true, now: now))
-            add(probeController.probe(at: estimate, now: now))
+            if deviations.contains(.returnProbe) { add(probeController.probe(at: estimate, now: now)) }
         }
         announce(now: now)
     }
@@ -169,9 +175,11 @@ package struct BandwidthEstimator: Sendable {
     /// Tells that packets take another path from now on: all that was learnt is forgotten, the start rate, or the last
     /// target where that was lower, is where it begins, and probes follow.
     package mutating func pathChanged(now: Instant) {
-        let start = min(target, max(configuration.start, bounds.minimum))
+        let configured = max(configuration.start, bounds.minimum)
+        let start = deviations.contains(.pathStart) ? min(target, configured) : configured
         outstanding.forget()
         feedbackRoundTrip = nil
+        lastFeedback = nil
         probes = []
         throughput = RobustThroughputEstimator()
         recentArrivals = RecentArrivals()
@@ -183,7 +191,8 @@ package struct BandwidthEstimator: Sendable {
         probeEstimator = ProbeEstimator()
         window = CongestionWindow()
         let remote = sendSide.remoteLimit
-        sendSide = SendSideEstimator(start: start, minimum: bounds.minimum, maximum: bounds.maximum)
+        sendSide = SendSideEstimator(
+            start: start, minimum: bounds.minimum, maximum: bounds.maximum, deviations: deviations)
         sendSide.setRemoteLimit(remote)
         estimateBeforeBackoff = nil
         reported = nil
@@ -234,7 +243,7 @@ package struct BandwidthEstimator: Sendable {
     package mutating func process(now: Instant) {
         guard isNetworkAvailable else { return }
         lastProcess = max(now, lastProcess ?? now)
-        limitedRegion.process(now: now)
+        if deviations.contains(.silentLimit) { limitedRegion.process(now: now) }
         followLimitedRegion(now: now)
         add(probeController.process(now: now))
         searchCapacity(now: now)
@@ -242,7 +251,7 @@ package struct BandwidthEstimator: Sendable {
     }
 
     private mutating func begin(at start: DataRate) {
-        delayBased = DelayBasedEstimator(growth: Self.growth)
+        delayBased = DelayBasedEstimator(growth: deviations.contains(.fastGrowth) ? Self.growth : 1)
         delayBased.setStart(start)
         delayBased.setMinimum(bounds.minimum)
         if let roundTripTime {
@@ -266,7 +275,7 @@ package struct BandwidthEstimator: Sendable {
     mutating func update(now: Instant) {
         let before = sendSide.target
         sendSide.update(waiting: waitingTime, now: now)
-        if sendSide.isBackingOff {
+        if sendSide.isBackingOff, deviations.contains(.returnProbe) {
             estimateBeforeBackoff = estimateBeforeBackoff ?? before
             // Once feedback is back, the path is not held to carry what it did.
             delayBased.lower(to: sendSide.target, now: now)
@@ -278,13 +287,18 @@ package struct BandwidthEstimator: Sendable {
     /// Where the path proved wider than it was when last found full, growing by shares would take long: probe.
     private mutating func searchCapacity(now: Instant) {
         let wanted = min(bounds.maximum, allocation ?? bounds.maximum)
-        guard delayBased.rateControl.isCapacityUnknown, estimate < wanted, acknowledged != nil else { return }
+        guard deviations.contains(.capacitySearch), delayBased.rateControl.isCapacityUnknown, estimate < wanted,
+            acknowledged != nil
+        else { return }
         add(probeController.searchCapacity(now: now))
     }
 
     var waitingTime: Duration {
-        guard let since = outstanding.waitingSince, let last = outstanding.lastSent else { return .zero }
-        return max(.zero, last - since)
+        guard let last = outstanding.lastSent else { return .zero }
+        guard deviations.contains(.feedbackWait) else {
+            return lastFeedback.map { max(.zero, last - $0) + (feedbackRoundTrip ?? .zero) } ?? .zero
+        }
+        return outstanding.waitingSince.map { max(.zero, last - $0) } ?? .zero
     }
 
     /// Derives the rates that others go by.
@@ -296,12 +310,14 @@ package struct BandwidthEstimator: Sendable {
             limitedRegion.setEstimate(estimate)
             add(probeController.setEstimate(estimate, limit: limit, now: now))
         }
-        let trusted = confidence.bound(on: estimate, floor: configuration.start, now: now)
+        let trusted =
+            deviations.contains(.confidence)
+            ? confidence.bound(on: estimate, floor: configuration.start, now: now) : estimate
         window.update(target: trusted)
         // Beside others that fill the queue, what is under way is that queue and none of one's own making.
         let isExceeded = isWindowExceeded(now: now)
         let pushed =
-            competing.isActive
+            competing.isActive || !deviations.contains(.window)
             ? trusted
             : max(window.push(trusted, outstanding: outstanding.bytes, isExceeded: isExceeded), bounds.minimum)
         target = min(pushed, estimate)
@@ -312,7 +328,8 @@ package struct BandwidthEstimator: Sendable {
 
     /// How fast a picture may leave where not the path is what keeps the rate from being higher; else zero.
     private func burstRate(now: Instant) -> DataRate {
-        guard sendSide.target >= bounds.maximum * Self.unboundShare, case .delay = probeLimit, !competing.isActive,
+        guard deviations.contains(.burstRate), sendSide.target >= bounds.maximum * Self.unboundShare,
+            case .delay = probeLimit, !competing.isActive,
             let rate = pictures.rate(now: now)
         else { return .zero }
         return min(rate, target * Self.largestPacingFactor)

@@ -49,6 +49,7 @@ struct SendSideEstimator: Sendable {
     private(set) var isBoundByReports = false
     private(set) var minimum: DataRate
     private(set) var maximum: DataRate
+    private let deviations: Deviations
     private var roundTripTime = Duration.zero
     private var shortestRoundTrip: Duration?
     /// Whether a report told of loss, or a round trip of a queue.
@@ -66,7 +67,8 @@ struct SendSideEstimator: Sendable {
     private(set) var lowest: [(time: Instant, rate: DataRate)] = []
 
     /// Begins at `start`.
-    init(start: DataRate, minimum: DataRate, maximum: DataRate) {
+    init(start: DataRate, minimum: DataRate, maximum: DataRate, deviations: Deviations = .all) {
+        self.deviations = deviations
         self.minimum = minimum
         self.maximum = maximum
         target = min(max(start, minimum), maximum)
@@ -156,7 +158,7 @@ struct SendSideEstimator: Sendable {
             }
         }
         remember(now: now)
-        if lossBased.isReady {
+        if lossBased.isReady, deviations.contains(.earlyLoss) || lastReport != nil {
             followLossBased()
         } else if let lastReport {
             followReports(last: lastReport, now: now)
@@ -176,7 +178,8 @@ struct SendSideEstimator: Sendable {
 
     private mutating func followLossBased() {
         // Where loss does not bind, the delay does, and what it allows by now.
-        let rate = lossBased.state == .delayBased ? delayLimit ?? lossBased.estimate : lossBased.estimate
+        let isUnbound = deviations.contains(.promptDelay) && lossBased.state == .delayBased
+        let rate = isUnbound ? delayLimit ?? lossBased.estimate : lossBased.estimate
         set(rate ?? target)
     }
 
@@ -188,7 +191,8 @@ struct SendSideEstimator: Sendable {
         if fractionLost <= Self.lowLoss {
             // From the lowest of the last second, so that the rate grows by a share a second however often this runs.
             let before = lowest.first?.rate ?? target
-            set(before * (hasMetLimit ? Self.growth : Self.firstGrowth) + .bitsPerSecond(1000))
+            let isFirst = deviations.contains(.reportGrowth) && !hasMetLimit
+            set(before * (isFirst ? Self.firstGrowth : Self.growth) + .bitsPerSecond(1000))
         } else if fractionLost > Self.highLoss {
             isBoundByReports = true
             let isDue = lastDecrease.map { now - $0 >= Self.decreaseInterval + roundTripTime } ?? true

@@ -25,6 +25,7 @@ struct BandwidthControl {
         rates.start = min(configuration.startBitrate, configuration.maximumBitrate)
         rates.maximum = configuration.maximumBitrate
         rates.minimum = min(rates.minimum, configuration.maximumBitrate)
+        rates.deviations = configuration.congestionDeviations
         estimator = BandwidthEstimator(configuration: rates)
         pacer = Pacer(targetRate: rates.start)
     }
