@@ -152,9 +152,9 @@ let package = Package(
         program(
             "rtcbench",
             [
-                "CAllocations", "CDatagrams", "CProcess", "CXCB", "Capture", "ContentShare", "ICE", "Locks", "Media",
-                "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding",
-                "WireFormat",
+                "CAllocations", "CDatagrams", "CProcess", "CXCB", "Capture", "CongestionControl", "ContentShare", "ICE",
+                "Locks", "Media", "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP",
+                "SecureTransport", "VideoCoding", "WireFormat",
             ], [argumentParser, logging]),
 
         // What the README shows, and a program for each of the systems whose ways these are.

@@ -24,6 +24,9 @@ struct NetworkBar {
         }
     }
 
+    /// What is too little to be seen: three of the last decimal that is told.
+    var lastDigits: Double { [3, 0.3, 0.03, 0.003][decimals] }
+
     func rounded(_ value: Double) -> String {
         let scale = [1.0, 10, 100, 1000][decimals]
         let scaled = (value * scale).rounded() / scale
@@ -58,7 +61,7 @@ extension NetworkBar {
     }
 
     /// When the rate that comes has first been at this share of the capacity for half a second, from the first datagram.
-    static func rise(to share: Double, most: Double) -> NetworkBar {
+    static func rise(to share: Double, most: Double? = nil) -> NetworkBar {
         NetworkBar(name: "\(Int(share * 100)) % of the capacity reached after", unit: "s", most: most, decimals: 1) {
             $0.rise(to: share)
         }

@@ -21,6 +21,8 @@ struct NetworkCase {
         /// What its encoder uses at most, in kbit/s.
         var maximum = 1500
         var hasSound = true
+        /// Whether its viewer gives transport-wide feedback, and not receiver reports alone.
+        var hasTransportFeedback = true
         /// From when on the picture moves, stands still or is not sent.
         var content: [(from: Double, phase: SyntheticVideo.Phase)] = [(0, .motion)]
     }

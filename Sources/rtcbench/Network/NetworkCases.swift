@@ -4,8 +4,11 @@ internal import RTCShareNetworkSimulation
 enum NetworkCases {
     static var all: [NetworkCase] {
         rfc8867 + paths + [rfc8867[0], rfc8867[2], rfc8867[5], rfc8867[6]].map { $0.still() }
-            + paths.filter { !["start", "steady", "idle", "idle-narrower"].contains($0.name) }.map { $0.still() }
+            + paths.filter { narrowing.contains($0.name) }.map { $0.still() }
     }
+
+    /// Those that a still picture is shown on, too.
+    private static let narrowing = ["quarter", "loss-5", "loss-20", "fair", "tcp"]
 
     private static func wide(_ name: String = "share", end: Double, loss: Double = 0) -> NetworkCase.Share {
         NetworkCase.Share(name: name, end: end, loss: loss, maximum: 6000)
@@ -51,11 +54,35 @@ enum NetworkCases {
                     .partBesideTCP(from: 30, to: 120, least: 1.0 / 3, most: 2.0 / 3), .queueing(percentile: 0.95),
                     .loss,
                 ]),
+            NetworkCase(
+                name: "outage", title: "3 Mbit/s, of which nothing comes for 5 s", seconds: 60,
+                forward: [(0, 3000), (20, 0), (25, 3000)], shares: [wide(end: 60)],
+                bars: [.use(from: 25, to: 35), .use(from: 35, to: 60), .queueing(percentile: 1, from: 25), .loss]),
+            pauses, reports,
             idle("idle", "20 minutes idle, then motion", forward: [(0, 3000)]),
             idle(
                 "idle-narrower", "20 minutes idle, meanwhile 750 kbit/s, then motion",
                 forward: [(0, 3000), (600, 750)]),
         ]
+    }
+
+    private static var pauses: NetworkCase {
+        var share = wide(end: 60)
+        share.hasSound = false
+        share.content = stride(from: 0.0, to: 60, by: 10).flatMap { [($0, .motion), ($0 + 5, .paused)] }
+        return NetworkCase(
+            name: "pauses", title: "3 Mbit/s, 5 s of each 10 s without anything to send", seconds: 60,
+            forward: [(0, 3000)], shares: [share],
+            bars: [.use(from: 10, to: 60), .queueing(percentile: 0.95), .queueing(percentile: 1), .loss])
+    }
+
+    private static var reports: NetworkCase {
+        var share = wide(end: 60)
+        share.hasTransportFeedback = false
+        return NetworkCase(
+            name: "reports", title: "3 Mbit/s, 50 ms, by receiver reports alone", seconds: 60, forward: [(0, 3000)],
+            shares: [share],
+            bars: [.rise(to: 0.9), .use(from: 5, to: 60), .queueing(percentile: 0.95), .queueing(percentile: 1), .loss])
     }
 
     private static func idle(_ name: String, _ title: String, forward: NetworkCase.Steps) -> NetworkCase {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import RTCShareCongestionControl
 
 /// Congestion control in simulated networks.
 struct NetworkCommand: ParsableCommand {
@@ -8,7 +9,7 @@ struct NetworkCommand: ParsableCommand {
         abstract: "Send whole connections through simulated networks, and see what they make of them.",
         discussion: """
             The cases are those of RFC 8867 (5.1 to 5.8), a path of 3 Mbit/s and 50 ms with what may happen to it \
-            (start, steady, quarter, loss-5, loss-20, fair, tcp, idle, idle-narrower), and a still picture over the \
+            (start, steady, quarter, loss-5, loss-20, fair, tcp, outage, pauses, reports, idle, idle-narrower), and a still picture over the \
             narrow ones (still-…). Give names to run only those; a name with a star at its end stands for all that \
             begin so.
 
@@ -17,6 +18,10 @@ struct NetworkCommand: ParsableCommand {
             target. Seeds are fixed: each run gives the same figures.
 
             Rates are of bytes on the wire, IPv4 and UDP headers included. A share's use is what comes at the viewer.
+
+            What congestion control does otherwise than libwebrtc has a switch each (--without). With --compare each case \
+            is run with all that is left on, and without each of it, over several seeds, and the means are told: a star \
+            marks what is visibly other, by more than a twentieth and by more than twice the standard error.
 
             Exits with 1 where a bar is missed.
             """)
@@ -35,6 +40,18 @@ struct NetworkCommand: ParsableCommand {
 
     @Option(help: "Where randomness begins: loss, jitter and the sizes of frames differ with each.")
     var seed: UInt64 = 1
+
+    @Option(
+        help: ArgumentHelp(
+            "Do as libwebrtc does in this: \(Deviations.named.map(\.key).joined(separator: ", "))."
+                + " all is all of them. May be given several times.", valueName: "name"))
+    var without: [String] = []
+
+    @Flag(help: "Run the cases with everything and without each, and tell what is visibly other.")
+    var compare = false
+
+    @Option(help: "How many seeds each case is compared with.")
+    var seeds = 5
 
     @Flag(help: "Name the cases.")
     var list = false
@@ -56,16 +73,37 @@ struct NetworkCommand: ParsableCommand {
     func validate() throws {
         _ = try Self.chosen(cases)
         guard seconds.map({ $0 >= 1 }) ?? true else { throw ValidationError("give at least one second") }
+        guard (1...1000).contains(seeds) else { throw ValidationError("--seeds \(seeds): give 1 to 1000") }
+        _ = try deviations()
+    }
+
+    private func deviations() throws -> Deviations {
+        try without.reduce(.all) { all, name in
+            guard let deviation = Deviations(name: name) else {
+                throw ValidationError("--without \(name): see --help for what there is")
+            }
+            return all.subtracting(deviation)
+        }
+    }
+
+    private func compare(_ cases: [NetworkCase]) throws {
+        var comparison = try NetworkComparison(deviations(), seeds: (0..<UInt64(seeds)).map { seed &+ $0 })
+        for plan in cases {
+            try comparison.run(plan, seconds: seconds)
+            if let result = comparison.cases.last { print(NetworkComparison.table(result, comparison.variants) + "\n") }
+        }
+        print("Visibly other, with → without:\n" + comparison.summary)
     }
 
     func run() throws {
         let cases = try Self.chosen(cases)
         if list { return print(cases.map { "\($0.name)  \($0.title)" }.joined(separator: "\n")) }
+        if compare { return try compare(cases) }
         if let svg { try FileManager.default.createDirectory(atPath: svg, withIntermediateDirectories: true) }
         var report = NetworkReport()
         print(NetworkReport.heading)
         for plan in cases {
-            var run = NetworkRun(plan, seed: seed, seconds: seconds)
+            var run = try NetworkRun(plan, seed: seed, seconds: seconds, deviations: deviations())
             let record = try run.run()
             report.add(plan, record, isWhole: seconds.map { $0 >= plan.seconds } ?? true)
             if let result = report.cases.last { print(NetworkReport.rows(of: result)) }

@@ -1,3 +1,4 @@
+internal import RTCShareCongestionControl
 internal import RTCShareNetworkSimulation
 internal import RTCShareWireFormat
 
@@ -13,6 +14,7 @@ struct NetworkRun {
 
     private let plan: NetworkCase
     private let seed: UInt64
+    private let deviations: Deviations
     private let start = Instant(nanoseconds: 1_000_000_000)
     private let end: Instant
     private var now: Instant
@@ -24,8 +26,9 @@ struct NetworkRun {
     private var record: NetworkRecord
     private var row = 0
 
-    init(_ plan: NetworkCase, seed: UInt64, seconds limit: Double?) {
+    init(_ plan: NetworkCase, seed: UInt64, seconds limit: Double?, deviations: Deviations = .all) {
         self.plan = plan
+        self.deviations = deviations
         self.seed = seed
         let seconds = min(plan.seconds, limit ?? plan.seconds)
         let start = start
@@ -122,7 +125,7 @@ struct NetworkRun {
         let plan = plan.shares[index]
         if shares[index] == nil {
             shares[index] = try SimulatedShare(
-                plan, seed: seed &* 100 &+ UInt64(index) &* 10, start: start, now: now)
+                plan, seed: seed &* 100 &+ UInt64(index) &* 10, deviations: deviations, start: start, now: now)
         }
         guard let share = shares[index] else { return }
         share.advance(now: now) { datagram, bySender in

@@ -1,3 +1,4 @@
+internal import RTCShareCongestionControl
 internal import RTCShareNetworkSimulation
 internal import RTCSharePeerConnection
 internal import RTCShareRTP
@@ -27,7 +28,7 @@ final class SimulatedShare {
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1500, alignment: 16)
 
     /// A share that begins now, in a case that began at `start`.
-    init(_ plan: NetworkCase.Share, seed: UInt64, start: Instant, now: Instant) throws {
+    init(_ plan: NetworkCase.Share, seed: UInt64, deviations: Deviations, start: Instant, now: Instant) throws {
         self.plan = plan
         self.start = start
         var random = SeededGenerator(seed: seed)
@@ -35,6 +36,7 @@ final class SimulatedShare {
         if plan.hasSound { media.append(.audio(streamID: "bench#content", isContent: true)) }
         var configuration = PeerConnection.Configuration()
         configuration.maximumBitrate = .kilobitsPerSecond(max(2500, 2 * plan.maximum))
+        configuration.congestionDeviations = deviations
         sender = try PeerConnection(
             as: .offerer, identity: LocalIdentity(media: media, unixTime: 1_700_000_000, random: &random),
             configuration: configuration, random: SeededGenerator(seed: seed &+ 1))
@@ -48,7 +50,8 @@ final class SimulatedShare {
         let offer = try sender.makeOffer()
         let answer = try viewer.answer(offer: SessionDescription.parse(offer.description), now: now)
         viewer.endRemoteCandidates(now: now)
-        try sender.accept(answer: SessionDescription.parse(answer.description), to: offer, now: now)
+        let text = plan.hasTransportFeedback ? answer.description : Self.withoutTransportFeedback(answer.description)
+        try sender.accept(answer: SessionDescription.parse(text), to: offer, now: now)
         sender.endRemoteCandidates(now: now)
         if plan.hasSound {
             let rate = DataRate.kilobitsPerSecond(20)
@@ -57,6 +60,13 @@ final class SimulatedShare {
     }
 
     deinit { memory.deallocate() }
+
+    /// What a viewer would answer that knows of no transport-wide feedback.
+    private static func withoutTransportFeedback(_ answer: String) -> String {
+        answer.split(separator: "\r\n").filter { line in
+            !line.hasSuffix(" transport-cc") && !line.contains("transport-wide-cc-extensions")
+        }.joined(separator: "\r\n") + "\r\n"
+    }
 
     /// When something is next to be done.
     func nextDeadline(now: Instant) -> Instant {

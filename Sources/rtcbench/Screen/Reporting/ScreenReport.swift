@@ -169,13 +169,15 @@ struct ScreenReport: Codable {
 struct Table: CustomStringConvertible {
     let titles: [String]
     let rows: [[String]]
+    /// Columns whose text begins at the left.
+    var leading = 3
 
     var description: String {
         let widths = titles.indices.map { column in ([titles] + rows).map { $0[column].count }.max() ?? 0 }
         return ([titles] + rows).map { row in
             row.enumerated().map { column, text in
                 let space = String(repeating: " ", count: widths[column] - text.count)
-                return column < 3 ? text + space : space + text
+                return column < leading ? text + space : space + text
             }.joined(separator: "  ")
         }.joined(separator: "\n")
     }
