@@ -16,7 +16,7 @@ public struct SDPError: Error, Hashable, Sendable {
         case forbiddenByte(UInt8)
         /// The line is not a letter, `=` and a value.
         case notALine
-        /// More of something than ``SDPLimits`` allows.
+        /// More of something than is read.
         case limit(of: Limit, maximum: Int)
         /// The first line is not `v=0`.
         case version
@@ -30,7 +30,7 @@ public struct SDPError: Error, Hashable, Sendable {
         case missing(String, section: String)
     }
 
-    /// What ``SDPLimits`` bounds.
+    /// What there are bounds to.
     public enum Limit: String, Hashable, Sendable {
         /// Bytes of the whole text.
         case bytes
