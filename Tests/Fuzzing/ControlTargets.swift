@@ -95,7 +95,7 @@ struct StoredShareTarget: FuzzTarget {
             session: StoredSession(
                 attendee: try AttendeeID("alice"), identity: identity, addresses: [SimulatedCall.senderAddress],
                 offer: offer.description),
-            sources: SourceSelection(source: "pattern", audio: ["tone"]), iceTransportPolicy: "all",
+            sources: SourceSelection(source: "pattern", audio: ["tone"]), transportPolicy: "all",
             resolvesHostNames: true,
             servers: [server.source],
             relays: [SavedRelay(relay, now: time)])
