@@ -172,11 +172,10 @@ package struct BandwidthEstimator: Sendable {
         outstanding.forget()
     }
 
-    /// Tells that packets take another path from now on: all that was learnt is forgotten, the start rate, or the last
-    /// target where that was lower, is where it begins, and probes follow.
+    /// Tells that packets take another path from now on: all that was learnt is forgotten, it begins at the start rate,
+    /// and probes follow.
     package mutating func pathChanged(now: Instant) {
-        let configured = max(configuration.start, bounds.minimum)
-        let start = deviations.contains(.pathStart) ? min(target, configured) : configured
+        let start = min(max(configuration.start, bounds.minimum), bounds.maximum)
         outstanding.forget()
         feedbackRoundTrip = nil
         lastFeedback = nil

@@ -4,8 +4,7 @@ package import RTCShareWireFormat
 /// delay, the detector of overuse and the rate control.
 ///
 /// Source: libwebrtc, `goog_cc/delay_based_bwe`; draft-ietf-rmcat-gcc-02 5. Deviations: no detector of sound's own, which
-/// is off by default there; where what
-/// arrives falls faster than its average tells, a cut starts from what arrived last.
+/// is off by default there.
 package struct DelayBasedEstimator: Sendable {
     /// What a feedback changed.
     package struct Result: Hashable, Sendable {

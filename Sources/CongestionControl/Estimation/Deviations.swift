@@ -41,8 +41,6 @@ package struct Deviations: OptionSet, Hashable, Sendable {
     package static let competingRate = Deviations(rawValue: 1 << 16)
     /// What was given up at a burst of somebody else is taken back.
     package static let foreignBurst = Deviations(rawValue: 1 << 17)
-    /// Another path begins no higher than the last target, not at the start rate whatever that was.
-    package static let pathStart = Deviations(rawValue: 1 << 18)
 
     /// The names that benchmarks have for them, in the order of the article.
     package static let named: KeyValuePairs<String, Deviations> = [
@@ -51,20 +49,24 @@ package struct Deviations: OptionSet, Hashable, Sendable {
         "feedback-wait": .feedbackWait, "return-probe": .returnProbe, "capacity-search": .capacitySearch,
         "starved-probes": .starvedProbes, "silent-limit": .silentLimit, "confidence": .confidence,
         "fast-growth": .fastGrowth, "queue-cut": .queueCut, "background-loss": .backgroundLoss,
-        "competing-rate": .competingRate, "foreign-burst": .foreignBurst, "path-start": .pathStart,
+        "competing-rate": .competingRate, "foreign-burst": .foreignBurst,
     ]
 
     /// All of them.
     package static let all = Deviations(named.map(\.value))
 
-    /// The one of this name, or all for `all`; nil where there is none.
-    package init?(name: String) {
-        if name == "all" {
-            self = .all
-        } else if let named = Self.named.first(where: { $0.key == name }) {
-            self = named.value
-        } else {
-            return nil
+    /// All but those of these names, where `all` is every one; nil where there is none of a name.
+    package init?(without names: [String]) {
+        var left = Deviations.all
+        for name in names {
+            if name == "all" {
+                left = []
+            } else if let named = Self.named.first(where: { $0.key == name }) {
+                left.remove(named.value)
+            } else {
+                return nil
+            }
         }
+        self = left
     }
 }

@@ -4,10 +4,10 @@ internal import RTCShareWireFormat
 /// any answer; and where there is no transport-wide feedback, the loss that receiver reports tell.
 ///
 /// Source: libwebrtc, `goog_cc/send_side_bandwidth_estimation`. Deviations: the loss-based estimate counts as soon as it
-/// is ready, where libwebrtc waits for a receiver report; while it does not bind, the delay-based one is followed at once,
-/// not with the next interval; waiting for feedback is measured from the first packet that waits, so that silence of the
-/// application alone is none; no separate stable target; and by reports alone the rate grows by half each second until the
-/// first loss or the first queue, where libwebrtc grows by 8 percent from the first.
+/// is ready, where libwebrtc waits for a receiver report (`Deviations.earlyLoss`); while it does not bind, the delay-based
+/// one is followed at once, not with the next interval (`Deviations.promptDelay`); by reports alone the rate grows by half
+/// each second until the first loss or the first queue, where libwebrtc grows by 8 percent from the first
+/// (`Deviations.reportGrowth`); no separate stable target.
 struct SendSideEstimator: Sendable {
     /// What the first loss reports are not yet held against.
     static let startPhase = Duration.seconds(2)
@@ -179,8 +179,7 @@ struct SendSideEstimator: Sendable {
     private mutating func followLossBased() {
         // Where loss does not bind, the delay does, and what it allows by now.
         let isUnbound = deviations.contains(.promptDelay) && lossBased.state == .delayBased
-        let rate = isUnbound ? delayLimit ?? lossBased.estimate : lossBased.estimate
-        set(rate ?? target)
+        set((isUnbound ? delayLimit : nil) ?? lossBased.estimate ?? target)
     }
 
     private mutating func followReports(last: Instant, now: Instant) {

@@ -9,7 +9,7 @@ struct NetworkCommand: ParsableCommand {
         abstract: "Send whole connections through simulated networks, and see what they make of them.",
         discussion: """
             The cases are those of RFC 8867 (5.1 to 5.8), a path of 3 Mbit/s and 50 ms with what may happen to it \
-            (start, steady, quarter, loss-5, loss-20, fair, tcp, outage, pauses, reports, idle, idle-narrower), and a still picture over the \
+            (start, steady, quarter, loss-5, loss-20, fair, tcp, outage, outage-narrower, pauses, no-padding, reports, idle, idle-narrower), and a still picture over the \
             narrow ones (still-…). Give names to run only those; a name with a star at its end stands for all that \
             begin so.
 
@@ -78,12 +78,10 @@ struct NetworkCommand: ParsableCommand {
     }
 
     private func deviations() throws -> Deviations {
-        try without.reduce(.all) { all, name in
-            guard let deviation = Deviations(name: name) else {
-                throw ValidationError("--without \(name): see --help for what there is")
-            }
-            return all.subtracting(deviation)
+        guard let deviations = Deviations(without: without) else {
+            throw ValidationError("--without: there is none of a name; --help has them all")
         }
+        return deviations
     }
 
     private func compare(_ cases: [NetworkCase]) throws {
