@@ -23,6 +23,8 @@ struct NetworkCase {
         var hasSound = true
         /// Whether its viewer gives transport-wide feedback, and not receiver reports alone.
         var hasTransportFeedback = true
+        /// Whether its viewer takes RTX, without which nothing can be padded.
+        var hasRetransmission = true
         /// From when on the picture moves, stands still or is not sent.
         var content: [(from: Double, phase: SyntheticVideo.Phase)] = [(0, .motion)]
     }

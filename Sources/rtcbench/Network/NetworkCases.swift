@@ -58,7 +58,14 @@ enum NetworkCases {
                 name: "outage", title: "3 Mbit/s, of which nothing comes for 5 s", seconds: 60,
                 forward: [(0, 3000), (20, 0), (25, 3000)], shares: [wide(end: 60)],
                 bars: [.use(from: 25, to: 35), .use(from: 35, to: 60), .queueing(percentile: 1, from: 25), .loss]),
-            pauses, reports,
+            NetworkCase(
+                name: "outage-narrower", title: "3 Mbit/s, nothing for 5 s, then 750 kbit/s", seconds: 60,
+                forward: [(0, 3000), (20, 0), (25, 750)], queue: 1000, shares: [wide(end: 60)],
+                bars: [
+                    .use(from: 25, to: 35), .use(from: 35, to: 60), .queueing(percentile: 0.95, from: 25),
+                    .queueing(percentile: 1, from: 26), .loss,
+                ]),
+            pauses, unpadded, reports,
             idle("idle", "20 minutes idle, then motion", forward: [(0, 3000)]),
             idle(
                 "idle-narrower", "20 minutes idle, meanwhile 750 kbit/s, then motion",
@@ -74,6 +81,19 @@ enum NetworkCases {
             name: "pauses", title: "3 Mbit/s, 5 s of each 10 s without anything to send", seconds: 60,
             forward: [(0, 3000)], shares: [share],
             bars: [.use(from: 10, to: 60), .queueing(percentile: 0.95), .queueing(percentile: 1), .loss])
+    }
+
+    private static var unpadded: NetworkCase {
+        var share = wide(end: 110)
+        share.hasRetransmission = false
+        share.content = [(0, .motion), (20, .still), (80, .motion)]
+        return NetworkCase(
+            name: "no-padding", title: "Without RTX to pad with, a still minute in which 3 Mbit/s become 750 kbit/s",
+            seconds: 110, forward: [(0, 3000), (50, 750)], queue: 1000, shares: [share],
+            bars: [
+                .use(from: 5, to: 20), .use(from: 85, to: 110), .queueing(percentile: 0.95, from: 80),
+                .queueing(percentile: 1, from: 80), .loss,
+            ])
     }
 
     private static var reports: NetworkCase {

@@ -50,7 +50,7 @@ final class SimulatedShare {
         let offer = try sender.makeOffer()
         let answer = try viewer.answer(offer: SessionDescription.parse(offer.description), now: now)
         viewer.endRemoteCandidates(now: now)
-        let text = plan.hasTransportFeedback ? answer.description : Self.withoutTransportFeedback(answer.description)
+        let text = Self.answer(answer.description, for: plan)
         try sender.accept(answer: SessionDescription.parse(text), to: offer, now: now)
         sender.endRemoteCandidates(now: now)
         if plan.hasSound {
@@ -61,11 +61,20 @@ final class SimulatedShare {
 
     deinit { memory.deallocate() }
 
-    /// What a viewer would answer that knows of no transport-wide feedback.
-    private static func withoutTransportFeedback(_ answer: String) -> String {
-        answer.split(separator: "\r\n").filter { line in
-            !line.hasSuffix(" transport-cc") && !line.contains("transport-wide-cc-extensions")
-        }.joined(separator: "\r\n") + "\r\n"
+    /// What a viewer would answer that lacks what this one does.
+    private static func answer(_ answer: String, for plan: NetworkCase.Share) -> String {
+        var lines = answer.split(separator: "\r\n").map(String.init)
+        if !plan.hasTransportFeedback {
+            lines.removeAll { $0.hasSuffix(" transport-cc") || $0.contains("transport-wide-cc-extensions") }
+        }
+        let retransmissions = plan.hasRetransmission ? [] : lines.filter { $0.hasSuffix(" rtx/90000") }
+        for type in retransmissions.compactMap({ $0.split(whereSeparator: { ": ".contains($0) }).dropFirst().first }) {
+            lines.removeAll { $0.hasPrefix("a=rtpmap:\(type) ") || $0.hasPrefix("a=fmtp:\(type) ") }
+            for index in lines.indices where lines[index].hasPrefix("m=video ") && lines[index].hasSuffix(" \(type)") {
+                lines[index].removeLast(type.count + 1)
+            }
+        }
+        return lines.joined(separator: "\r\n") + "\r\n"
     }
 
     /// When something is next to be done.
