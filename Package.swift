@@ -146,8 +146,10 @@ let package = Package(
         program(
             "rtcshare",
             [
-                "AudioCoding", "CProcess", "Capture", "CaptureBroadcast", "ContentShare", "ICE", "Locks", "Media",
-                "NetworkRuntime", "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding", "WireFormat",
+                "AudioCoding", "CProcess", "Capture", "CaptureBroadcast", "CongestionControl", "ContentShare", "ICE",
+                "Locks",
+                "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding",
+                "WireFormat",
             ], [argumentParser, logging, nioCore, nioPosix]),
         program(
             "rtcbench",

@@ -111,7 +111,7 @@ enum Placement {
 }
 
 /// Ctrl-C, or a request to end: nothing that was started stays.
-private final class Interruption {
+final class Interruption {
     private let sources: [any DispatchSourceSignal]
 
     init(_ folder: TemporaryFolder) {

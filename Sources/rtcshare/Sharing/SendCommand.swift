@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
+internal import RTCShareCongestionControl
 internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
@@ -142,6 +143,10 @@ struct SharingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("End after this many seconds.", valueName: "s"))
     var duration: Double?
 
+    // For `rtcbench path`, which measures what each of them is worth.
+    @Option(help: .hidden)
+    var congestionWithout: [String] = []
+
     @Option(
         help: ArgumentHelp(
             "Write a statistics report a second as JSON Lines; - is standard output.", valueName: "file"),
@@ -174,12 +179,16 @@ struct SharingOptions: ParsableArguments {
             throw ValidationError("--max-framerate \(maxFramerate): give 0.1 to 240 frames a second")
         }
         try ShareDuration.validate(duration)
+        guard Deviations(without: congestionWithout) != nil else {
+            throw ValidationError("--congestion-without: use the names that rtcbench network --without has")
+        }
     }
 
     /// What the connection goes by that carries these media: `--max-bitrate` is the content's, the others come on top.
     func connectionConfiguration(for media: Set<SharedMedia>) -> Connection.Configuration {
         var configuration = Connection.Configuration()
         configuration.maxBitrate = maximumBitrate(for: media, content: .kilobitsPerSecond(maxBitrate))
+        configuration.peer.congestionDeviations = Deviations(without: congestionWithout) ?? .all
         // A room may have many viewers.
         configuration.releasesHandshake = true
         return configuration

@@ -13,7 +13,8 @@ struct NetworkRelayCommand: ParsableCommand {
         discussion: """
             Prints the ports of its two sockets, "left PORT" and "right PORT". What comes to the left one is sent on to \
             --to from the right one, and what that end answers goes back to whoever sent to the left one last. The rate \
-            is that of the way from left to right. At the end it tells on stderr what became of the datagrams.
+            is that of the way from left to right. At the end it tells on stderr what became of the datagrams, and as a line of \
+            JSON on stdout what they had of the path from 5 s on.
             """)
 
     @Option(help: ArgumentHelp("The right end, of this machine.", valueName: "address:port"))
@@ -33,6 +34,9 @@ struct NetworkRelayCommand: ParsableCommand {
 
     @Option(help: "The share of datagrams that vanish, each way, 0 to 1.")
     var loss = 0.0
+
+    @Flag(help: "Have a long TCP flow, which is simulated, share the way from left to right from 5 s on.")
+    var tcp = false
 
     @Option(help: "Of the chances.")
     var seed: UInt64 = 1
@@ -74,9 +78,11 @@ struct NetworkRelayCommand: ParsableCommand {
             to: end,
             .init(
                 steps: steps, queue: .milliseconds(queue),
-                path: .init(delay: .milliseconds(delay), forwardLoss: loss, backwardLoss: loss), seed: seed))
+                path: .init(delay: .milliseconds(delay), forwardLoss: loss, backwardLoss: loss), hasDownload: tcp,
+                seed: seed))
         FileHandle.standardOutput.write(Data("left \(relay.left.port)\nright \(relay.right.port)\n".utf8))
         relay.run(for: .seconds(duration))
+        FileHandle.standardOutput.write(try JSONEncoder().encode(relay.use.summary) + Data("\n".utf8))
         let (forward, backward) = (relay.counters.forward, relay.counters.backward)
         for (name, counts) in [("forward", forward), ("backward", backward)] {
             let line = "\(name): \(counts.delivered) delivered, \(counts.lost) lost, \(counts.dropped) dropped\n"

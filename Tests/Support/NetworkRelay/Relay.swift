@@ -12,8 +12,16 @@ final class Relay {
     struct Conditions {
         var steps: [(from: Duration, rate: DataRate)]
         var queue: Duration
-        var path: Dumbbell<[UInt8]>.Path
+        var path: Dumbbell<Packet>.Path
+        /// Whether a long TCP flow, which is simulated, shares the way from left to right.
+        var hasDownload = false
         var seed: UInt64
+    }
+
+    /// What crosses the network.
+    enum Packet: Sendable {
+        case datagram([UInt8])
+        case tcp(TCPTraffic.Packet)
     }
 
     let left: LoopbackSocket
@@ -22,8 +30,10 @@ final class Relay {
     private let conditions: Conditions
     private var leftEnd: LoopbackSocket.Address?
     /// Nil before the first datagram.
-    private var network: Dumbbell<[UInt8]>?
+    private var network: Dumbbell<Packet>?
+    private var download: TCPTraffic?
     private(set) var counters = Counters()
+    private(set) var use = PathUse()
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
 
     /// What became of the datagrams from left to right, and back.
@@ -45,9 +55,10 @@ final class Relay {
     func run(for duration: Duration) {
         let end = Self.now.advanced(by: duration)
         while Self.now < end {
-            wait(until: min(end, network?.nextArrival ?? end))
+            wait(until: min(end, network?.nextArrival ?? end, download?.nextDeadline ?? end))
             take()
             while let delivery = network?.poll(now: Self.now) { give(delivery) }
+            driveDownload()
         }
     }
 
@@ -77,11 +88,12 @@ final class Relay {
         }
     }
 
-    private func carry(_ bytes: [UInt8], _ direction: Dumbbell<[UInt8]>.Direction) {
+    private func carry(_ bytes: [UInt8], _ direction: Dumbbell<Packet>.Direction) {
         let now = Self.now
-        if network == nil { network = makeNetwork(start: now) }
+        if network == nil { begin(now: now) }
         let size = bytes.count + SimulatedLink<Datagram>.headerOverhead
-        let fate = network?.send(bytes, size: size, flow: 0, direction, now: now)
+        let fate = network?.send(.datagram(bytes), size: size, flow: 0, direction, now: now)
+        if direction == .forward, let fate { use.note(fate, size: size, now: now) }
         switch (fate, direction) {
         case (.lost, .forward): counters.forward.lost += 1
         case (.lost, .backward): counters.backward.lost += 1
@@ -91,18 +103,40 @@ final class Relay {
         }
     }
 
-    private func give(_ delivery: Dumbbell<[UInt8]>.Delivery) {
-        switch delivery.direction {
-        case .forward:
+    private func give(_ delivery: Dumbbell<Packet>.Delivery) {
+        switch (delivery.payload, delivery.direction) {
+        case (.tcp(let packet), _): download?.receive(packet, now: Self.now)
+        case (.datagram(let bytes), .forward):
             counters.forward.delivered += 1
-            right.send(delivery.payload, to: rightEnd)
-        case .backward:
+            right.send(bytes, to: rightEnd)
+        case (.datagram(let bytes), .backward):
             counters.backward.delivered += 1
-            if let leftEnd { left.send(delivery.payload, to: leftEnd) }
+            if let leftEnd { left.send(bytes, to: leftEnd) }
         }
     }
 
-    private func makeNetwork(start: Instant) -> Dumbbell<[UInt8]> {
+    private func driveDownload() {
+        let now = Self.now
+        if let due = download?.nextDeadline, due <= now { download?.handleTimeout(now: now) }
+        while let packet = download?.poll(now: now) {
+            _ = network?.send(
+                .tcp(packet), size: packet.byteCount, flow: 1, packet.isData ? .forward : .backward, now: now)
+        }
+    }
+
+    private func begin(now: Instant) {
+        let made = makeNetwork(start: now)
+        network = made
+        use = PathUse(of: made.forward.capacity, from: now.advanced(by: Self.startTime))
+        guard conditions.hasDownload else { return }
+        download = TCPTraffic(
+            .bulk, .cubic, start: now.advanced(by: Self.startTime), end: .distantFuture, seed: conditions.seed)
+    }
+
+    /// What finding out about a path may take: from then on its use counts, and another flow is there.
+    private static let startTime = Duration.seconds(5)
+
+    private func makeNetwork(start: Instant) -> Dumbbell<Packet> {
         let trace = CapacityTrace(
             initially: conditions.steps[0].rate,
             steps: conditions.steps.dropFirst().map { .init(from: start.advanced(by: $0.from), rate: $0.rate) })
@@ -110,6 +144,6 @@ final class Relay {
         return Dumbbell(
             forward: Bottleneck(capacity: trace, limit: .init(duration: conditions.queue)),
             backward: Bottleneck(capacity: CapacityTrace(constant: back), limit: .init(duration: conditions.queue)),
-            paths: [conditions.path], seed: conditions.seed)
+            paths: [conditions.path, .init(delay: conditions.path.delay)], seed: conditions.seed)
     }
 }
