@@ -55,6 +55,15 @@ package struct LocalIdentity: Codable, Sendable {
         media[index].mid = Self.unique(among: &mids) { Self.token(length: 3, random: &random) }
     }
 
+    /// Puts a media into a section of the peer's, which has a name.
+    mutating func setMid(_ mid: String, ofMedia index: Int) { media[index].mid = mid }
+
+    /// An `a=mid` for a section without media of this side's.
+    func drawMid(avoiding mids: some Sequence<String>, random: inout some RandomNumberGenerator) -> String {
+        var mids = Set(mids).union(media.map(\.mid))
+        return Self.unique(among: &mids) { Self.token(length: 3, random: &random) }
+    }
+
     /// What a media section sends.
     package enum MediaKind: Codable, Sendable, Hashable {
         /// Video of the media stream with this id; content is what somebody shares.

@@ -20,6 +20,8 @@ package struct PeerConnection: ~Copyable {
     var negotiated: NegotiatedSession?
     /// Those that this side made.
     var descriptions = DescriptionHistory()
+    /// What offers ask the peer to send, beside what this side does.
+    var receivingSections: [OfferedSection] = []
     /// ICE, which finds a way to the peer.
     var ice: ICESession
     /// The way that it has selected.

@@ -55,6 +55,8 @@ package final class SimulatedCall {
         package var editAnswer: (String) -> String = { $0 }
         /// A gateway before the viewer takes TCP connections of the sender's, and nothing else.
         package var isOverTCP = false
+        /// It is the viewer who offers: to receive, for each of the sender's media.
+        package var viewerOffers = false
         /// How long after the viewer made it the answer reaches the sender.
         package var answerDelay = Duration.zero
 
@@ -109,9 +111,9 @@ package final class SimulatedCall {
             media: options.media, unixTime: 1_700_000_000, random: &random)
         let viewing = try LocalIdentity(media: [], unixTime: 1_700_000_000, random: &random)
         sender = try PeerConnection(
-            as: .offerer, identity: identity, configuration: options.sender, random: SeededGenerator(seed: seed &+ 1))
+            as: options.viewerOffers ? .answerer : .offerer, identity: identity, configuration: options.sender, random: SeededGenerator(seed: seed &+ 1))
         viewer = try PeerConnection(
-            as: .answerer, identity: viewing, configuration: options.viewer, random: SeededGenerator(seed: seed &+ 2))
+            as: options.viewerOffers ? .offerer : .answerer, identity: viewing, configuration: options.viewer, random: SeededGenerator(seed: seed &+ 2))
         link = DuplexLink(toRight: conditions, seed: seed &+ 3)
         isOverTCP = options.isOverTCP
         content = SeededGenerator(seed: seed &+ 4)
@@ -121,6 +123,10 @@ package final class SimulatedCall {
         viewer.keyObserver = { [unowned self] in viewerKeys = $0 }
         sender.addLocalAddress(Self.senderAddress, now: now)
         viewer.addLocalAddress(Self.viewerAddress, now: now)
+        guard !options.viewerOffers else {
+            try meetViewersOffer(options)
+            return
+        }
         let offer = try sender.makeOffer()
         let answer = try viewer.answer(
             offer: SessionDescription.parse(options.editOffer(offer.description)), now: now)
@@ -134,6 +140,17 @@ package final class SimulatedCall {
 
     deinit {
         memory.deallocate()
+    }
+
+    private func meetViewersOffer(_ options: Options) throws {
+        for media in options.media { try viewer.addReceivingSection(isVideo: media.isVideo) }
+        let offer = try viewer.makeOffer()
+        let answer = try sender.answer(
+            offer: SessionDescription.parse(options.editOffer(offer.description)), now: now)
+        let edited = try SessionDescription.parse(options.editAnswer(answer.description))
+        try viewer.accept(answer: edited, to: offer, now: now)
+        sender.endRemoteCandidates(now: now)
+        viewer.endRemoteCandidates(now: now)
     }
 
     private func acceptAnswer() throws {

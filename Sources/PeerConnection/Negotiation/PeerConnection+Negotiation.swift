@@ -100,8 +100,8 @@ extension PeerConnection {
         descriptions.note(offer)
     }
 
-    /// Answers the peer's offer, taking what it sends: the first time, and begins to wait for its checks, or again in the
-    /// session that stands. One with other ICE credentials restarts ICE. One that is refused leaves all as it was.
+    /// Answers the peer's offer, taking what it sends, and sending what it takes: the first time, and begins to wait for its
+    /// checks, or again in the session that stands. One with other ICE credentials restarts ICE. One that is refused leaves all as it was.
     ///
     /// Where it crosses an offer of this side's that restarts ICE, the controlling side refuses it, and the other one
     /// gives way: its own offer is rolled back, and restarts in the next one.
@@ -118,6 +118,8 @@ extension PeerConnection {
         for (index, media) in outbound.enumerated() {
             if let section = media.section, !media.hasEnded { parameters.sending[section] = ownSection(index) }
         }
+        let places = places(in: offer)
+        for (section, index) in places { parameters.sending[section] = answeringSection(index) }
         var (answer, session) = try Negotiation.makeAnswer(to: offer, parameters)
         var restart: ICEAttributes?
         if let negotiated, session.remoteICE != negotiated.remoteICE {
@@ -126,7 +128,7 @@ extension PeerConnection {
             parameters.transport = transportParameters(drawn, peerTrickles: peerTrickles)
             (answer, session) = try Negotiation.makeAnswer(to: offer, parameters)
         }
-        try take(session, isOwnOffer: false, restart: restart, now: now)
+        try take(session, isOwnOffer: false, places: places, restart: restart, now: now)
         descriptions.note(answer)
         ice.note(answer, parameters.transport)
         return answer
@@ -146,7 +148,7 @@ extension PeerConnection {
     }
 
     private mutating func take(
-        _ session: NegotiatedSession, isOwnOffer: Bool, restart: ICEAttributes?, now: Instant
+        _ session: NegotiatedSession, isOwnOffer: Bool, places: [Int: Int] = [:], restart: ICEAttributes?, now: Instant
     ) throws {
         // All that can fail comes first: a description that was refused leaves the connection as it was.
         var restarts = false
@@ -166,7 +168,7 @@ extension PeerConnection {
         // is changed in place, as candidates that come one by one do, nothing stays: AnsweringMemoryTests sees both.
         var agreed = session
         agreed.remoteCandidates = known + new
-        apply(agreed, isOwnOffer: isOwnOffer, now: now)
+        apply(agreed, isOwnOffer: isOwnOffer, places: places, now: now)
         new += takeEarlyCandidates()
         for candidate in new {
             switch candidate.host {

@@ -30,7 +30,50 @@ extension PeerConnection {
             numbers.assign(&offered)
             sections.append(offered)
         }
-        return sections
+        let receiving = receivingSections.filter { section in !agreed.contains { $0.mid == section.mid } }
+        return sections + receiving
+    }
+
+    /// Has the next offer ask for something that the peer sends (W3C `addTransceiver`, recvonly).
+    package mutating func addReceivingSection(isVideo: Bool) throws(PeerConnectionError) {
+        guard progress != .ended else { throw .ended }
+        guard receivingSections.count < Self.maximumMedia else { throw .tooManyMedia(limit: Self.maximumMedia) }
+        let known = (negotiated?.sections.compactMap(\.mid) ?? []) + receivingSections.map(\.mid)
+        let mid = identity.drawMid(avoiding: known, random: &random)
+        receivingSections.append(
+            OfferedSection(
+                mid: mid, codecs: [isVideo ? .vp8 : .opusReceived],
+                extensions: isVideo ? OfferedSection.videoExtensions : OfferedSection.audioExtensions,
+                direction: .receiveOnly, source: nil, isSlides: false))
+    }
+
+    /// Which of this side's media that have no place yet go into which of the peer's sections: each, in order, into the
+    /// first of its kind in which the peer takes something and nothing is sent (RFC 9429 §5.10). By section.
+    func places(in offer: SessionDescription) -> [Int: Int] {
+        let reader = DescriptionReader(side: .offer, session: offer)
+        var taken = Set(outbound.compactMap(\.section))
+        var places: [Int: Int] = [:]
+        for index in outbound.indices {
+            guard outbound[index].section == nil, outbound[index].isWanted, !outbound[index].hasEnded else { continue }
+            let kind = identity.media[index].kind.isVideo ? "video" : "audio"
+            let place = offer.media.indices.first { section in
+                let media = offer.media[section]
+                let direction = reader.direction(of: media) ?? .sendReceive
+                return media.kind == kind && !media.isRejected && direction.receives && !taken.contains(section)
+            }
+            guard let place else { continue }
+            taken.insert(place)
+            places[place] = index
+        }
+        return places
+    }
+
+    /// One of this side's media in a section of the peer's. All sound has one payload type there, and with it one
+    /// configuration (RFC 9143 §10.1.2).
+    func answeringSection(_ index: Int) -> OfferedSection {
+        var section = ownSection(index)
+        section.codecs = [identity.media[index].kind.isVideo ? .vp8 : .opusReceived]
+        return section
     }
 
     /// A name for a section whose offerer gave it none; a bundle needs one.
@@ -56,7 +99,12 @@ extension PeerConnection {
     }
 
     /// Starts and stops senders and receivers as a description has it. Those that go on keep what they have.
-    mutating func apply(_ session: NegotiatedSession, isOwnOffer: Bool, now: Instant) {
+    /// `places` has those media that begin in a section of the peer's.
+    mutating func apply(_ session: NegotiatedSession, isOwnOffer: Bool, places: [Int: Int] = [:], now: Instant) {
+        for (section, media) in places where session.sections[section].media != nil {
+            outbound[media].section = section
+            if let mid = session.sections[section].mid { identity.setMid(mid, ofMedia: media) }
+        }
         let agreed = negotiated?.sections ?? []
         for (index, section) in session.sections.enumerated() {
             let wasRejected = index < agreed.count && agreed[index].media == nil

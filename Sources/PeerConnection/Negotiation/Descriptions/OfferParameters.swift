@@ -62,7 +62,7 @@ package struct AnswerParameters: Hashable, Sendable {
     package var extensions: Set<HeaderExtensionURI>
     /// The most sections that are taken; the others are rejected.
     package var maximumSections = PeerConnection.maximumMedia
-    /// What this end sends in sections that it offered before, by their index; nothing in a session's first answer.
+    /// What this end sends, by the index of its section.
     package var sending: [Int: OfferedSection] = [:]
     /// What was agreed before; nil for a session's first answer.
     package var agreed: NegotiatedSession?
