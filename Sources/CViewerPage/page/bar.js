@@ -1,0 +1,98 @@
+/** The controls: a bar that comes with the pointer and goes when it rests, and their keys. */
+
+/**
+ * @typedef {object} Control
+ * @property {() => boolean} exists in this browser, for this share
+ * @property {() => { label: string, text?: string, icon: string, pressed?: boolean, expanded?: boolean }} look
+ * @property {() => void} run
+ */
+
+/** @typedef {"sound" | "scale" | "fullscreen" | "pip" | "statistics" | "help"} ControlName */
+
+const REST = 2500; // ms without a movement, until the bar goes
+const KEYS = /** @type {Record<string, ControlName>} */ ({ m: "sound", 1: "scale", f: "fullscreen", p: "pip", s: "statistics", "?": "help" });
+
+export class Bar {
+  #element;
+  #controls;
+  /** @type {Map<string, HTMLButtonElement>} */ #buttons = new Map();
+  #timer = 0;
+  #isHeld = false;
+
+  /** @param {HTMLElement} element @param {Record<ControlName, Control>} controls */
+  constructor(element, controls) {
+    this.#element = element;
+    this.#controls = controls;
+    for (const button of element.querySelectorAll("button")) {
+      const name = /** @type {ControlName} */ (button.dataset.does);
+      this.#buttons.set(name, button);
+      button.addEventListener("click", () => this.#run(name));
+    }
+    element.addEventListener("pointerenter", (event) => (this.#isHeld = event.pointerType === "mouse"));
+    element.addEventListener("pointerleave", () => (this.#isHeld = false));
+    document.addEventListener("pointermove", (event) => event.pointerType === "mouse" && this.show());
+    document.documentElement.addEventListener("mouseleave", () => this.hide());
+    element.addEventListener("focusin", () => this.show());
+    document.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  get isShown() {
+    return document.body.classList.contains("shows-bar");
+  }
+
+  show() {
+    document.body.classList.add("shows-bar");
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#rest(), REST);
+  }
+
+  hide() {
+    clearTimeout(this.#timer);
+    document.body.classList.remove("shows-bar");
+  }
+
+  /** @param {boolean} isUseful */
+  enable(isUseful) {
+    this.#element.hidden = !isUseful;
+  }
+
+  update() {
+    for (const [name, button] of this.#buttons) {
+      const control = this.#controls[/** @type {ControlName} */ (name)];
+      button.hidden = !control.exists();
+      for (const row of document.querySelectorAll(`[data-needs="${name}"]`)) /** @type {HTMLElement} */ (row).hidden = button.hidden;
+      const { label, text, icon, pressed, expanded } = control.look();
+      button.setAttribute("aria-label", label);
+      button.dataset.tip = `${label} (${button.getAttribute("aria-keyshortcuts")})`;
+      button.querySelector("use")?.setAttribute("href", `#icon-${icon}`);
+      const words = button.querySelector("span");
+      if (words) words.textContent = text ?? "";
+      button.classList.toggle("wide", text !== undefined);
+      if (pressed !== undefined) button.setAttribute("aria-pressed", String(pressed));
+      if (expanded !== undefined) button.setAttribute("aria-expanded", String(expanded));
+    }
+  }
+
+  #rest() {
+    // Whoever went there by keyboard would lose sight of where they are.
+    const isInUse = this.#isHeld || this.#element.querySelector(":focus-visible");
+    if (isInUse) this.show();
+    else this.hide();
+  }
+
+  /** @param {ControlName} name */
+  #run(name) {
+    if (this.#element.hidden || !this.#controls[name].exists()) return;
+    this.#controls[name].run();
+    this.update();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.repeat) return;
+    const name = KEYS[event.key.toLowerCase()];
+    if (!name || (document.querySelector("dialog[open]") && name !== "help")) return;
+    event.preventDefault();
+    this.#run(name);
+  }
+}

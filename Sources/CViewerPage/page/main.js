@@ -1,0 +1,184 @@
+/** Puts the page together: the watch tells what is, the stage and the notice show it. */
+
+import { Bar } from "./bar.js";
+import { listen } from "./gestures.js";
+import { readLink } from "./link.js";
+import { Notice } from "./notice.js";
+import { Panel } from "./panel.js";
+import { Sound } from "./sound.js";
+import { Stage } from "./stage.js";
+import { Watch } from "./watch.js";
+import { Problem } from "./whep.js";
+import { NO_WEBRTC, describe } from "./words.js";
+
+/** After so long what is being tried is of interest. */
+const SLOW = 3000;
+/** A connection that is mended within this time was never gone, as far as anybody sees. */
+const UNNOTICED = 1000;
+const KEY_STEP = 80; // CSS pixels that an arrow key moves the picture by
+const KEY_ZOOM = 1.25;
+
+const find = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
+
+const link = readLink();
+/** @type {import("./watch.js").Situation} */
+let situation = { kind: "connecting", step: "asking" };
+/** @type {import("./session.js").ShareState | undefined} */
+let share;
+let since = performance.now();
+let timer = 0;
+
+const stage = new Stage(find("stage"), () => render());
+const sound = new Sound(() => bar.update());
+const watch = new Watch(link, {
+  track: (role, stream, track) => (track.kind === "video" ? stage.show(role, stream, track) : sound.take(role, track)),
+  state: (state) => {
+    share = { ...share, ...state };
+    stage.setStates(state.tiles ?? []);
+  },
+  situation: (now) => {
+    if (now.kind !== situation.kind) since = performance.now();
+    situation = now;
+    // Before the connection goes: afterwards some browsers show black.
+    if (now.kind !== "on") stage.freeze();
+    if (now.kind === "ended" || now.kind === "removed") stage.clear();
+    render();
+  },
+});
+const notice = new Notice(() => watch.hurry());
+const panel = new Panel(find("statistics"), () => ({
+  session: watch.session,
+  track: /** @type {MediaStream | null} */ (stage.main.video.srcObject)?.getTracks()[0],
+  size: stage.main.size,
+  scale: stage.view.scale,
+}));
+const help = /** @type {HTMLDialogElement} */ (find("help"));
+
+/** @type {Record<import("./bar.js").ControlName, import("./bar.js").Control>} */
+const controls = {
+  sound: {
+    exists: () => sound.exists && share?.sound !== false,
+    look: () => (sound.isOn ? { label: "Sound off", icon: "sound" } : { label: "Sound on", text: "Sound on", icon: "muted" }),
+    run: () => sound.turn(!sound.isOn),
+  },
+  scale: {
+    exists: () => true,
+    look: () => (stage.view.mode === "fit" ? { label: "Actual pixels", icon: "actual" } : { label: "Fit to the window", icon: "fit" }),
+    run: () => {
+      if (stage.view.mode === "fit") stage.view.showActual();
+      else stage.view.fit();
+      stage.layout();
+    },
+  },
+  fullscreen: {
+    // An iPhone has it for a video alone.
+    exists: () => document.fullscreenEnabled || "webkitEnterFullscreen" in stage.main.video,
+    look: () => (document.fullscreenElement ? { label: "Leave full screen", icon: "reduce" } : { label: "Full screen", icon: "enlarge" }),
+    run: () => {
+      if (document.fullscreenElement) document.exitFullscreen();
+      else if (document.fullscreenEnabled) document.documentElement.requestFullscreen().catch(() => {});
+      else /** @type {any} */ (stage.main.video).webkitEnterFullscreen();
+    },
+  },
+  pip: {
+    exists: () => document.pictureInPictureEnabled === true,
+    look: () => ({ label: "Picture in picture", icon: "pip", pressed: Boolean(document.pictureInPictureElement) }),
+    run: () => {
+      const change = document.pictureInPictureElement ? document.exitPictureInPicture() : stage.main.video.requestPictureInPicture();
+      change.catch(() => {});
+    },
+  },
+  statistics: {
+    exists: () => true,
+    look: () => ({ label: "Statistics", icon: "statistics", expanded: panel.isOpen }),
+    run: () => panel.toggle(!panel.isOpen),
+  },
+  help: {
+    exists: () => true,
+    look: () => ({ label: "Keys and touch", icon: "help" }),
+    run: () => (help.open ? help.close() : help.showModal()),
+  },
+};
+const bar = new Bar(find("bar"), controls);
+
+function render() {
+  clearTimeout(timer);
+  const elapsed = performance.now() - since;
+  const { hasPicture } = stage;
+  const facts = { hasPicture, isSlow: elapsed >= SLOW, hasToken: link.token !== "", isOffline: !navigator.onLine };
+  let words = describe(situation, share, facts);
+  const isUnnoticed = situation.kind === "lost" && elapsed < UNNOTICED;
+  document.title = [share?.name || "rtcshare", words?.short ?? "live"].join(" – ");
+  if (isUnnoticed) words = undefined;
+  const isSeen = hasPicture && (!words || words.keepsPicture === true);
+  document.body.classList.toggle("shows-picture", isSeen);
+  notice.show(words, isSeen, "retryAt" in situation ? situation.retryAt : undefined);
+  bar.enable(isSeen);
+  if (!isSeen) panel.toggle(false);
+  bar.update();
+  find("who-name").textContent = share?.name ?? "";
+  find("who-viewers").textContent = share?.viewers ? `${share.viewers} watching` : "";
+  const next = isUnnoticed ? UNNOTICED : words?.state === "connecting" && elapsed < SLOW ? SLOW : 0;
+  if (next) timer = setTimeout(render, next - elapsed + 10);
+}
+
+/** @param {() => void} change */
+function move(change) {
+  change();
+  stage.layout();
+}
+
+listen(find("stage"), {
+  tap: () => (bar.isShown ? bar.hide() : bar.show()),
+  pan: (dx, dy) => move(() => stage.view.pan(dx, dy)),
+  zoom: (factor, at) => move(() => stage.view.zoom(factor, at)),
+  settle: () => move(() => stage.view.settle()),
+});
+
+const ARROWS = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] });
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || help.open || !stage.hasPicture) return;
+  if (event.key in ARROWS) {
+    const [x, y] = ARROWS[event.key];
+    move(() => stage.view.pan(x * KEY_STEP, y * KEY_STEP));
+  } else if (event.key === "+" || event.key === "=") move(() => stage.view.zoom(KEY_ZOOM));
+  else if (event.key === "-") move(() => (stage.view.zoom(1 / KEY_ZOOM), stage.view.settle()));
+  else if (event.key === "Escape") panel.toggle(false), bar.update();
+  else return;
+  event.preventDefault();
+});
+
+for (const button of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-closes]"))) {
+  button.addEventListener("click", () => {
+    if (button.dataset.closes === "help") help.close();
+    else panel.toggle(false);
+    bar.update();
+  });
+}
+// A click beside the dialog is one on its backdrop, which belongs to it.
+help.addEventListener("click", (event) => event.target === help && help.close());
+
+for (const event of ["fullscreenchange", "enterpictureinpicture", "leavepictureinpicture"]) {
+  document.addEventListener(event, () => bar.update(), true);
+}
+for (const event of ["online", "offline"]) addEventListener(event, render);
+document.addEventListener("visibilitychange", () => document.hidden || stage.play());
+// Another link in the same tab differs by its fragment alone, for which browsers load nothing.
+addEventListener("hashchange", () => location.reload());
+// Browsers close the connections of a page that they keep for going back; it begins anew when it is shown again.
+addEventListener("pagehide", () => watch.stop());
+addEventListener("pageshow", (event) => event.persisted && watch.start());
+
+/** @returns {Problem | undefined} what keeps this browser from showing anything */
+function obstacle() {
+  if (typeof RTCPeerConnection === "undefined") return new Problem(NO_WEBRTC);
+  const codecs = RTCRtpReceiver.getCapabilities?.("video")?.codecs;
+  return codecs && !codecs.some(({ mimeType }) => mimeType.toLowerCase() === "video/vp8") ? new Problem(406) : undefined;
+}
+
+const problem = obstacle();
+if (problem) {
+  situation = { kind: "problem", problem };
+  render();
+} else watch.start();

@@ -1,0 +1,347 @@
+/**
+ * One WHEP session: a peer connection, its resource at the server, and the events of the share.
+ * It notices that it broke and can be mended by an ICE restart; whether and when is decided in watch.js.
+ */
+
+import { Problem, Resource } from "./whep.js";
+import { askForStereo, attribute, fragment, withTransport } from "./sdp.js";
+
+/** @typedef {"asking" | "paths" | "picture"} Step what a connecting session waits for */
+/** @typedef {"lost" | "gone"} Fault lost: an ICE restart may help; gone: only a new session does */
+/** @typedef {"content" | "own"} Role */
+/** @typedef {{ stream: string, state: "live" | "paused" | "off" }} TileState */
+/**
+ * @typedef {object} ShareState
+ * @property {"waiting" | "live" | "paused" | "ended" | "removed"} state
+ * @property {string} [name]
+ * @property {TileState[]} [tiles]
+ * @property {number} [viewers]
+ * @property {boolean} [sound]
+ */
+/**
+ * @typedef {object} SessionObserver
+ * @property {(step: Step) => void} step
+ * @property {(role: Role, stream: string, track: MediaStreamTrack) => void} track
+ * @property {(state: ShareState) => void} state
+ */
+
+/** Checks through a relay over TLS may take this long on a phone's network. */
+const PATH_PATIENCE = 12_000;
+/** An ICE restart that works does so in a few round trips. */
+const RESTART_PATIENCE = 6000;
+/** `disconnected` often passes by itself: one lost consent check is enough for it. */
+const DISCONNECTED_PATIENCE = 1500;
+/**
+ * Nothing comes for so long: an ICE restart costs little, and a browser's own timeout takes ten seconds. Even of a still
+ * picture reports come each second. Where the events have broken off too, there is less doubt.
+ */
+const SILENCE = 4000;
+const SILENCE_WITHOUT_EVENTS = 2500;
+const SILENCE_STEP = 500;
+const EVENTS_PAUSE = 2000;
+/** Candidates come in bursts: one request takes those of a burst. */
+const TRICKLE_PAUSE = 50;
+
+/** The order in which the server fills an offer's sections. */
+const SECTIONS = /** @type {const} */ ([["video", "content"], ["audio", "content"], ["video", "own"], ["audio", "own"]]);
+
+export class NoPath extends Error {}
+
+function deferred() {
+  let resolve = (/** @type {any} */ _value) => {};
+  const promise = new Promise((take) => (resolve = take));
+  return { promise, resolve };
+}
+
+export class Session {
+  #abort = new AbortController();
+  #link;
+  #observer;
+  /** @type {RTCPeerConnection} */ #connection;
+  /** @type {Resource | undefined} */ #resource;
+  /** @type {EventSource | undefined} */ #events;
+  /** How the share ended for this viewer. @type {"ended" | "removed" | undefined} */ verdict;
+  #fault = deferred();
+  /** Before, what goes wrong is the business of open(). */
+  #isOpen = false;
+  #isLive = false;
+  #heard = { bytes: -1, at: 0 };
+  #offer = "";
+  /** @type {string[]} */ #candidates = [];
+  #gathered = false;
+  /** Requests follow one another: a server may take them in the order in which they come. */
+  #trickling = Promise.resolve();
+  /** @type {Map<string, number>} */ #timers = new Map();
+
+  /** @param {import("./link.js").Link} link @param {SessionObserver} observer */
+  constructor(link, observer) {
+    this.#link = link;
+    this.#observer = observer;
+    this.#connection = new RTCPeerConnection({ bundlePolicy: "max-bundle" });
+  }
+
+  get connection() {
+    return this.#connection;
+  }
+
+  get resource() {
+    return this.#resource;
+  }
+
+  get isClosed() {
+    return this.#abort.signal.aborted;
+  }
+
+  /** All media share it (max-bundle). */
+  get #dtls() {
+    return this.#connection.getReceivers().find(({ transport }) => transport)?.transport;
+  }
+
+  get #isConnected() {
+    return ["connected", "completed"].includes(this.#connection.iceConnectionState);
+  }
+
+  /** Returns once a path is found; throws a Problem, or NoPath. */
+  async open() {
+    const connection = this.#connection;
+    const roles = new Map();
+    for (const [kind, role] of SECTIONS) {
+      roles.set(connection.addTransceiver(kind, { direction: "recvonly" }), role);
+    }
+    connection.ontrack = ({ track, streams, transceiver }) =>
+      this.#observer.track(roles.get(transceiver) ?? "content", streams[0]?.id ?? "", track);
+    connection.onicecandidate = ({ candidate }) => this.#take(candidate);
+    connection.oniceconnectionstatechange = () => this.#iceStateChanged();
+    connection.onconnectionstatechange = () => this.#connectionStateChanged();
+
+    const offer = await connection.createOffer();
+    this.#offer = askForStereo(offer.sdp ?? "");
+    this.#step("asking");
+    this.#resource = await Resource.create(this.#link, this.#offer, this.#abort.signal);
+    if (this.isClosed) return this.#resource.delete();
+    this.#listen();
+    // The offer is applied only now: gathering begins with that, and has to know the servers that came with the answer.
+    // Nothing is lost by it, as nothing can be checked before the answer is there.
+    this.#useServers(this.#resource.servers);
+    await connection.setLocalDescription({ type: "offer", sdp: this.#offer });
+    await connection.setRemoteDescription({ type: "answer", sdp: this.#resource.answer });
+    this.#step("paths");
+    this.#dtls?.addEventListener("statechange", () => this.#connectionStateChanged());
+    if (!(await this.#connected(PATH_PATIENCE))) throw new NoPath();
+    this.#isOpen = true;
+    this.#step("picture");
+    this.#heard.at = performance.now();
+    this.#listenForSilence();
+  }
+
+  /** @param {Step} step */
+  #step(step) {
+    if (!this.isClosed) this.#observer.step(step);
+  }
+
+  /**
+   * What ended the connection, the next time that something does.
+   * @returns {Promise<Fault>}
+   */
+  broken() {
+    return this.#fault.promise;
+  }
+
+  /** The network changed: what was connected or being checked may lead nowhere. */
+  doubt() {
+    if (this.#isOpen) this.#lose();
+    else this.#fault.resolve("gone");
+  }
+
+  #lose() {
+    if (this.#isOpen) this.#fault.resolve("lost");
+  }
+
+  /**
+   * An ICE restart. True once the connection is up again; throws a Problem where the server refuses it or does not answer.
+   * @returns {Promise<boolean>}
+   */
+  async restart() {
+    const connection = this.#connection;
+    const resource = this.#resource;
+    if (!resource) return false;
+    const offer = await connection.createOffer({ iceRestart: true });
+    const sdp = askForStereo(offer.sdp ?? "");
+    const restarted = await resource.restart(fragment(sdp, [], false), this.#abort.signal);
+    const answer = withTransport(resource.answer, restarted);
+    if (!answer) throw new Problem(422);
+    this.#offer = sdp;
+    this.#candidates = [];
+    this.#gathered = false;
+    await connection.setLocalDescription({ type: "offer", sdp });
+    await connection.setRemoteDescription({ type: "answer", sdp: answer });
+    resource.answer = answer;
+    return this.#connected(RESTART_PATIENCE);
+  }
+
+  /** After a fault that is no more: waits for the next one. */
+  mended() {
+    this.#fault = deferred();
+    this.#heard.at = performance.now();
+    this.#iceStateChanged();
+  }
+
+  /** Idempotent. Nothing of the session is left: no connection, request, event source or timer. */
+  close() {
+    if (this.isClosed) return;
+    this.#abort.abort();
+    this.#resource?.delete();
+    this.#events?.close();
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+    const connection = this.#connection;
+    connection.ontrack = connection.onicecandidate = null;
+    connection.oniceconnectionstatechange = connection.onconnectionstatechange = null;
+    connection.close();
+    this.#fault.resolve("gone");
+  }
+
+  /** One timer of each name. @param {string} name @param {number} ms @param {() => void} action */
+  #after(name, ms, action) {
+    this.#cancel(name);
+    if (this.isClosed) return;
+    this.#timers.set(name, setTimeout(() => {
+      this.#timers.delete(name);
+      action();
+    }, ms));
+  }
+
+  /** @param {string} name */
+  #cancel(name) {
+    clearTimeout(this.#timers.get(name));
+    this.#timers.delete(name);
+  }
+
+  /** @param {RTCIceServer[]} servers */
+  #useServers(servers) {
+    if (servers.length === 0) return;
+    try {
+      this.#connection.setConfiguration({ ...this.#connection.getConfiguration(), iceServers: servers });
+    } catch {
+      // A server that this browser does not understand is no reason to do without a direct path.
+    }
+  }
+
+  // Connectivity
+
+  /** @param {number} patience @returns {Promise<boolean>} */
+  #connected(patience) {
+    const connection = this.#connection;
+    return new Promise((resolve) => {
+      const finish = (/** @type {boolean} */ isUp) => {
+        connection.removeEventListener("iceconnectionstatechange", look);
+        this.#abort.signal.removeEventListener("abort", give);
+        this.#cancel("connected");
+        resolve(isUp);
+      };
+      const give = () => finish(false);
+      const look = () => {
+        if (this.#isConnected) finish(true);
+        else if (connection.iceConnectionState === "failed") finish(false);
+      };
+      connection.addEventListener("iceconnectionstatechange", look);
+      this.#abort.signal.addEventListener("abort", give);
+      this.#after("connected", patience, give);
+      if (this.isClosed) give();
+      else if (this.#isConnected) finish(true);
+    });
+  }
+
+  #iceStateChanged() {
+    const state = this.#connection.iceConnectionState;
+    if (state === "disconnected") this.#after("disconnected", DISCONNECTED_PATIENCE, () => this.#lose());
+    else this.#cancel("disconnected");
+    if (state === "failed") this.#lose();
+  }
+
+  /** DTLS that failed or was closed by the presenter cannot be mended by ICE. */
+  #connectionStateChanged() {
+    const dtls = this.#dtls?.state;
+    const isOver = dtls === "closed" || dtls === "failed" || (this.#connection.connectionState === "failed" && this.#isConnected);
+    // That the share ended, if so, is told by an event that may come a moment later.
+    if (isOver) this.#after("over", 300, () => this.#fault.resolve("gone"));
+  }
+
+  // Trickling
+
+  /** @param {RTCIceCandidate | null} candidate */
+  #take(candidate) {
+    if (candidate === null) this.#gathered = true;
+    else if (candidate.candidate === "") return; // the end of one generation of one section
+    else if ((candidate.usernameFragment ?? attribute(this.#offer, "ice-ufrag")) !== attribute(this.#offer, "ice-ufrag")) return;
+    else this.#candidates.push(candidate.candidate);
+    if (!this.#timers.has("trickle")) this.#after("trickle", TRICKLE_PAUSE, () => this.#trickle());
+  }
+
+  #trickle() {
+    const resource = this.#resource;
+    const body = fragment(this.#offer, this.#candidates.splice(0), this.#gathered);
+    this.#trickling = this.#trickling.then(async () => {
+      if (this.isClosed || !resource) return;
+      try {
+        await resource.trickle(body, this.#abort.signal);
+      } catch (error) {
+        // Without them the presenter may still be reached, as its own candidates are known here.
+        const isRefusal = error instanceof Problem && [404, 410, 412, 422, 428].includes(error.status);
+        if (isRefusal && !this.#isConnected) this.#fault.resolve("gone");
+      }
+    });
+  }
+
+  // Events of the share
+
+  #listen() {
+    if (this.isClosed || !this.#resource) return;
+    this.#events?.close();
+    const events = (this.#events = new EventSource(this.#resource.below("events")));
+    events.addEventListener("state", ({ data }) => {
+      /** @type {ShareState} */
+      let state;
+      try {
+        state = JSON.parse(data);
+      } catch {
+        return;
+      }
+      if (state.state === "ended" || state.state === "removed") {
+        this.verdict = state.state;
+        this.#fault.resolve("gone");
+      }
+      this.#isLive = state.state === "live";
+      this.#observer.state(state);
+    });
+    events.onerror = () => {
+      if (events.readyState === EventSource.CLOSED) this.#after("events", EVENTS_PAUSE, () => this.#relisten());
+    };
+  }
+
+  /** An event source gives up when it gets an error for an answer, and does not tell which. */
+  async #relisten() {
+    try {
+      await this.#resource?.time(this.#abort.signal);
+      this.#listen();
+    } catch (error) {
+      if (this.isClosed) return;
+      if (error instanceof Problem && error.status === 404) this.#fault.resolve("gone");
+      else this.#after("events", EVENTS_PAUSE, () => this.#relisten());
+    }
+  }
+
+  async #listenForSilence() {
+    let bytes = 0;
+    for (const entry of (await this.#connection.getStats().catch(() => new Map())).values()) {
+      if (entry.type === "candidate-pair") bytes += (entry.bytesReceived ?? 0) + (entry.responsesReceived ?? 0);
+    }
+    if (this.isClosed) return;
+    const now = performance.now();
+    if (bytes !== this.#heard.bytes) this.#heard = { bytes, at: now };
+    // Who is sent nothing hears from the presenter once in five seconds only.
+    const patience = this.#events?.readyState !== EventSource.OPEN ? SILENCE_WITHOUT_EVENTS : this.#isLive ? SILENCE : Infinity;
+    if (now - this.#heard.at >= patience) this.#lose();
+    this.#after("silence", SILENCE_STEP, () => this.#listenForSilence());
+  }
+}

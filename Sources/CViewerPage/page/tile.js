@@ -1,0 +1,79 @@
+/** One picture of an attendee: what is shared, or the attendee's own. */
+
+export class Tile {
+  element = document.createElement("div");
+  video = document.createElement("video");
+  /** The last picture, for as long as the next track has none. */
+  #still = document.createElement("canvas");
+  #hasPicture = false;
+  #changed;
+  stream = "";
+
+  /** @param {string} name for those who do not see it @param {() => void} changed its size, or whether there is a picture */
+  constructor(name, changed) {
+    this.#changed = changed;
+    this.element.className = "tile";
+    this.element.hidden = true;
+    this.#still.hidden = true;
+    this.#still.setAttribute("aria-hidden", "true");
+    // Sound is played by elements of its own, so that a picture alone never has to wait for a click.
+    Object.assign(this.video, { muted: true, autoplay: true, playsInline: true, disableRemotePlayback: true });
+    this.video.setAttribute("playsinline", "");
+    this.video.setAttribute("aria-label", name);
+    this.video.addEventListener("resize", () => this.#changed());
+    // A phone pauses what it thinks is not looked at.
+    this.video.addEventListener("pause", () => this.play());
+    this.element.append(this.video, this.#still);
+  }
+
+  get hasPicture() {
+    return this.#hasPicture;
+  }
+
+  /** Pixels of what is shown. */
+  get size() {
+    const source = this.#still.hidden ? { width: this.video.videoWidth, height: this.video.videoHeight } : this.#still;
+    return { width: source.width, height: source.height };
+  }
+
+  /** @param {MediaStreamTrack} track */
+  show(track) {
+    this.freeze();
+    this.video.srcObject = new MediaStream([track]);
+    const arrived = () => {
+      if (this.video.srcObject && /** @type {MediaStream} */ (this.video.srcObject).getTracks()[0] !== track) return;
+      this.#hasPicture = true;
+      this.#thaw();
+      this.#changed();
+    };
+    if (this.video.requestVideoFrameCallback) this.video.requestVideoFrameCallback(arrived);
+    else this.video.addEventListener("loadeddata", arrived, { once: true });
+    this.play();
+  }
+
+  play() {
+    if (this.video.srcObject && !document.hidden) this.video.play().catch(() => {});
+  }
+
+  /** Keeps the last picture though its connection goes. */
+  freeze() {
+    const { videoWidth: width, videoHeight: height } = this.video;
+    if (!this.#hasPicture || !width || !this.#still.hidden) return;
+    Object.assign(this.#still, { width, height });
+    this.#still.getContext("2d")?.drawImage(this.video, 0, 0);
+    this.#still.hidden = false;
+  }
+
+  #thaw() {
+    this.#still.hidden = true;
+    // A canvas keeps its memory for as long as it has a size.
+    this.#still.width = this.#still.height = 0;
+  }
+
+  clear() {
+    this.#thaw();
+    this.video.srcObject = null;
+    this.#hasPicture = false;
+    this.#changed();
+  }
+}

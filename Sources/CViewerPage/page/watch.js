@@ -1,0 +1,204 @@
+/**
+ * Keeps a session going: an ICE restart where a connection broke, a new session where that does not help, with growing
+ * pauses, until the share is over or the server says something that waiting does not change.
+ */
+
+import { NoPath, Session } from "./session.js";
+import { Problem } from "./whep.js";
+
+/**
+ * @typedef {{ kind: "connecting", step: import("./session.js").Step }
+ *   | { kind: "on" }
+ *   | { kind: "lost", retryAt?: number }
+ *   | { kind: "nopath", retryAt?: number }
+ *   | { kind: "problem", problem: Problem, retryAt?: number }
+ *   | { kind: "ended" } | { kind: "removed" }} Situation retryAt: ms, of performance.now(); absent while trying
+ */
+
+const FIRST_PAUSE = 0.5; // seconds
+const LAST_PAUSE = 15;
+/** A server that refuses does not change its mind within half a second. */
+const REFUSED_PAUSE = 3;
+/** A server keeps the session of a viewer that it does not hear about as long; later an ICE restart is a wasted request. */
+const MENDING = 30_000;
+/** Who was connected for so long begins with short pauses again. */
+const STEADY = 10_000;
+
+/** Statuses that another try without anybody's doing does not change. */
+const FINAL = new Set([400, 401, 405, 406, 410, 413, 415]);
+
+/** @param {number} tries @param {() => number} random */
+export function pause(tries, random = Math.random) {
+  // Jitter: all viewers lose a presenter at the same moment, and would come back at the same moment.
+  return Math.min(LAST_PAUSE, FIRST_PAUSE * 2 ** tries) * (0.5 + random() / 2);
+}
+
+export class Watch {
+  #link;
+  #observer;
+  /** @type {Session | undefined} */ #session;
+  #tries = 0;
+  #running = 0;
+  /** @type {(() => void) | undefined} */ #wake;
+  #wasOn = false;
+  /** @type {Situation["kind"] | undefined} */ #shown;
+
+  /**
+   * @param {import("./link.js").Link} link
+   * @param {Omit<import("./session.js").SessionObserver, "step"> & { situation: (situation: Situation) => void }} observer
+   */
+  constructor(link, observer) {
+    this.#link = link;
+    this.#observer = observer;
+    addEventListener("online", () => this.#networkChanged());
+    // A phone that changes from one network to another is online all the time. The event is also that of a new estimate.
+    const network = /** @type {any} */ (navigator).connection;
+    let type = network?.type;
+    network?.addEventListener?.("change", () => {
+      if (network.type !== type) this.#networkChanged();
+      type = network.type;
+    });
+    document.addEventListener("visibilitychange", () => document.hidden || this.#wake?.());
+  }
+
+  get session() {
+    return this.#session;
+  }
+
+  start() {
+    this.stop();
+    this.#tries = 0;
+    this.#run(++this.#running);
+  }
+
+  stop() {
+    this.#running++;
+    this.#session?.close();
+    this.#session = undefined;
+    this.#wake?.();
+  }
+
+  /** Does at once what is being waited for. */
+  hurry() {
+    this.#wake?.();
+  }
+
+  #networkChanged() {
+    this.#wake?.();
+    this.#session?.doubt();
+  }
+
+  /** @param {number} run is over once another one begins */
+  async #run(run) {
+    const isOver = () => run !== this.#running;
+    while (!isOver()) {
+      const session = (this.#session = new Session(this.#link, {
+        step: (step) => isOver() || this.#connecting(step),
+        track: (...told) => isOver() || this.#observer.track(...told),
+        state: (state) => isOver() || this.#observer.state(state),
+      }));
+      /** @type {Situation | undefined} */
+      let situation;
+      try {
+        // A session may end before it is connected: the share is over, the viewer was sent away.
+        const opening = session.open();
+        opening.catch(() => {});
+        const fault = await Promise.race([opening, session.broken()]);
+        situation = fault ? this.#failed(new Problem(0)) : await this.#hold(session, isOver);
+      } catch (error) {
+        situation = this.#failed(error);
+      }
+      session.close();
+      if (isOver()) return;
+      if (session.verdict) return this.#show({ kind: session.verdict });
+      if (!situation) continue;
+      if (situation.kind === "problem" && FINAL.has(situation.problem.status)) return this.#show(situation);
+      await this.#rest(situation);
+    }
+  }
+
+  /** @param {import("./session.js").Step} step */
+  #connecting(step) {
+    // What hinders is told until it hinders no more, not of each step of each try; so it is with a connection that is gone.
+    const isHindered = this.#shown === "nopath" || (this.#shown === "problem" && step === "asking");
+    if (!this.#wasOn && !isHindered) this.#show({ kind: "connecting", step });
+  }
+
+  /** @param {Situation} situation */
+  #show(situation) {
+    this.#shown = situation.kind;
+    this.#observer.situation(situation);
+  }
+
+  /** @param {unknown} error @returns {Situation} */
+  #failed(error) {
+    if (error instanceof NoPath) return { kind: "nopath" };
+    if (!(error instanceof Problem)) return { kind: "problem", problem: new Problem(-1, { detail: String(error) }) };
+    // A reverse proxy answers for a presenter that is away.
+    const isAway = [0, 502, 504].includes(error.status);
+    return isAway && this.#wasOn ? { kind: "lost" } : { kind: "problem", problem: error };
+  }
+
+  /**
+   * From connected to beyond mending. Undefined: a new session is asked for at once.
+   * @param {Session} session
+   * @param {() => boolean} isOver
+   * @returns {Promise<Situation | undefined>}
+   */
+  async #hold(session, isOver) {
+    while (!isOver()) {
+      const since = performance.now();
+      this.#wasOn = true;
+      this.#show({ kind: "on" });
+      const fault = await session.broken();
+      if (isOver() || session.verdict) return undefined;
+      const wasSteady = performance.now() - since > STEADY;
+      if (wasSteady) this.#tries = 0;
+      this.#show({ kind: "lost" });
+      const tries = this.#tries;
+      if (fault === "lost" && (await this.#mend(session, isOver))) continue;
+      // Sessions that break as soon as they are up are asked for with pauses too.
+      return wasSteady || this.#tries > tries ? undefined : { kind: "lost" };
+    }
+    return undefined;
+  }
+
+  /** @param {Session} session @param {() => boolean} isOver */
+  async #mend(session, isOver) {
+    const until = performance.now() + MENDING;
+    while (!isOver() && performance.now() < until) {
+      try {
+        if (!(await session.restart())) return false;
+        session.mended();
+        return true;
+      } catch (error) {
+        if (!(error instanceof Problem) || error.status !== 0) return false;
+      }
+      await this.#rest({ kind: "lost" });
+      if (session.isClosed) return false;
+    }
+    return false;
+  }
+
+  /** @param {Situation} situation that passes, perhaps */
+  async #rest(situation) {
+    const asked = situation.kind === "problem" ? situation.problem.retryAfter : undefined;
+    const isRefused = situation.kind === "problem" && situation.problem.status >= 400;
+    const seconds = Math.max(pause(this.#tries), asked ?? (isRefused ? REFUSED_PAUSE : 0));
+    this.#tries++;
+    this.#show({ ...situation, retryAt: performance.now() + seconds * 1000 });
+    const earliest = asked ? performance.now() + asked * 1000 : 0;
+    await new Promise((resolve) => {
+      const finish = () => {
+        clearTimeout(timer);
+        this.#wake = undefined;
+        resolve(undefined);
+      };
+      const timer = setTimeout(finish, seconds * 1000);
+      const run = this.#running;
+      // A server's Retry-After is kept whatever happens here, unless nobody waits any more.
+      this.#wake = () => (run !== this.#running || performance.now() >= earliest) && finish();
+    });
+    this.#show(this.#wasOn ? { kind: "lost" } : { ...situation, retryAt: undefined });
+  }
+}
