@@ -10,12 +10,12 @@
 /** @typedef {"sound" | "scale" | "fullscreen" | "pip" | "statistics" | "help"} ControlName */
 
 const REST = 2500; // ms without a movement, until the bar goes
-const KEYS = /** @type {Record<string, ControlName>} */ ({ m: "sound", 1: "scale", f: "fullscreen", p: "pip", s: "statistics", "?": "help" });
+const KEYS = { m: "sound", 1: "scale", f: "fullscreen", p: "pip", s: "statistics", "?": "help" };
 
 export class Bar {
   #element;
   #controls;
-  /** @type {Map<string, HTMLButtonElement>} */ #buttons = new Map();
+  #buttons = new Map();
   #timer = 0;
   #isHeld = false;
 
@@ -24,7 +24,7 @@ export class Bar {
     this.#element = element;
     this.#controls = controls;
     for (const button of element.querySelectorAll("button")) {
-      const name = /** @type {ControlName} */ (button.dataset.does);
+      const name = button.dataset.does;
       this.#buttons.set(name, button);
       button.addEventListener("click", () => this.#run(name));
     }
@@ -58,9 +58,9 @@ export class Bar {
 
   update() {
     for (const [name, button] of this.#buttons) {
-      const control = this.#controls[/** @type {ControlName} */ (name)];
+      const control = this.#controls[name];
       button.hidden = !control.exists();
-      for (const row of document.querySelectorAll(`[data-needs="${name}"]`)) /** @type {HTMLElement} */ (row).hidden = button.hidden;
+      for (const row of document.querySelectorAll(`[data-needs="${name}"]`)) row.hidden = button.hidden;
       const { label, text, icon, pressed, expanded } = control.look();
       button.setAttribute("aria-label", label);
       button.dataset.tip = `${label} (${button.getAttribute("aria-keyshortcuts")})`;
@@ -80,14 +80,12 @@ export class Bar {
     else this.hide();
   }
 
-  /** @param {ControlName} name */
   #run(name) {
     if (this.#element.hidden || !this.#controls[name].exists()) return;
     this.#controls[name].run();
     this.update();
   }
 
-  /** @param {KeyboardEvent} event */
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.repeat) return;
     const name = KEYS[event.key.toLowerCase()];

@@ -15,13 +15,12 @@ const LINE = 16;
 
 /** @param {HTMLElement} stage @param {Gestures} gestures */
 export function listen(stage, gestures) {
-  /** @type {Map<number, { x: number, y: number }>} */
   const fingers = new Map();
   let isTap = false;
   let began = 0;
   let travelled = 0;
 
-  const place = (/** @type {MouseEvent} */ event) => {
+  const place = (event) => {
     const { left, top } = stage.getBoundingClientRect();
     return { x: event.clientX - left, y: event.clientY - top };
   };
@@ -36,7 +35,7 @@ export function listen(stage, gestures) {
 
   stage.addEventListener("pointerdown", (event) => {
     if (event.pointerType === "mouse" && event.button !== 0) return;
-    if (/** @type {Element} */ (event.target).closest(".corner")) return;
+    if (event.target.closest(".corner")) return;
     if (fingers.size === 2) return;
     fingers.set(event.pointerId, place(event));
     stage.setPointerCapture(event.pointerId);
@@ -63,7 +62,7 @@ export function listen(stage, gestures) {
     }
   });
 
-  const release = (/** @type {PointerEvent} */ event) => {
+  const release = (event) => {
     if (!fingers.delete(event.pointerId)) return;
     if (isTap && event.type === "pointerup" && event.timeStamp - began < TAP_TIME) gestures.tap();
     isTap = false;

@@ -15,13 +15,11 @@ const PARAMETER = /^\s*;\s*(?:([^\s=;,"]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s
  */
 export function parseLinks(header) {
   let rest = header ?? "";
-  /** @param {RegExp} pattern */
   const take = (pattern) => {
     const match = pattern.exec(rest);
     if (match) rest = rest.slice(match[0].length);
     return match;
   };
-  /** @type {WebLink[]} */
   const links = [];
   for (;;) {
     take(/^[\s,]+/);

@@ -18,12 +18,10 @@ const UNNOTICED = 1000;
 const KEY_STEP = 80; // CSS pixels that an arrow key moves the picture by
 const KEY_ZOOM = 1.25;
 
-const find = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
+const find = (id) => document.getElementById(id);
 
 const link = readLink();
-/** @type {import("./watch.js").Situation} */
 let situation = { kind: "connecting", step: "asking" };
-/** @type {import("./session.js").ShareState | undefined} */
 let share;
 let since = performance.now();
 let timer = 0;
@@ -40,7 +38,8 @@ const watch = new Watch(link, {
     if (now.kind !== situation.kind) since = performance.now();
     situation = now;
     // Before the connection goes: afterwards some browsers show black.
-    if (now.kind !== "on") stage.freeze();
+    if (now.kind === "on") stage.thaw();
+    else stage.freeze();
     if (now.kind === "ended" || now.kind === "removed") stage.clear();
     render();
   },
@@ -48,13 +47,12 @@ const watch = new Watch(link, {
 const notice = new Notice(() => watch.hurry());
 const panel = new Panel(find("statistics"), () => ({
   session: watch.session,
-  track: /** @type {MediaStream | null} */ (stage.main.video.srcObject)?.getTracks()[0],
+  track: stage.main.video.srcObject?.getTracks()[0],
   size: stage.main.size,
   scale: stage.view.scale,
 }));
-const help = /** @type {HTMLDialogElement} */ (find("help"));
+const help = find("help");
 
-/** @type {Record<import("./bar.js").ControlName, import("./bar.js").Control>} */
 const controls = {
   sound: {
     exists: () => sound.exists && share?.sound !== false,
@@ -77,15 +75,15 @@ const controls = {
     run: () => {
       if (document.fullscreenElement) document.exitFullscreen();
       else if (document.fullscreenEnabled) document.documentElement.requestFullscreen().catch(() => {});
-      else /** @type {any} */ (stage.main.video).webkitEnterFullscreen();
+      else stage.main.video.webkitEnterFullscreen();
     },
   },
   pip: {
     exists: () => document.pictureInPictureEnabled === true,
     look: () => ({ label: "Picture in picture", icon: "pip", pressed: Boolean(document.pictureInPictureElement) }),
     run: () => {
-      const change = document.pictureInPictureElement ? document.exitPictureInPicture() : stage.main.video.requestPictureInPicture();
-      change.catch(() => {});
+      if (document.pictureInPictureElement) document.exitPictureInPicture();
+      else stage.main.popOut();
     },
   },
   statistics: {
@@ -110,6 +108,8 @@ function render() {
   const isUnnoticed = situation.kind === "lost" && elapsed < UNNOTICED;
   document.title = [share?.name || "rtcshare", words?.short ?? "live"].join(" – ");
   if (isUnnoticed) words = undefined;
+  // A server that asked for patience gets it, whoever presses what.
+  if (words && situation.kind === "problem" && situation.problem.retryAfter) words.canRetry = false;
   const isSeen = hasPicture && (!words || words.keepsPicture === true);
   document.body.classList.toggle("shows-picture", isSeen);
   notice.show(words, isSeen, "retryAt" in situation ? situation.retryAt : undefined);
@@ -122,7 +122,6 @@ function render() {
   if (next) timer = setTimeout(render, next - elapsed + 10);
 }
 
-/** @param {() => void} change */
 function move(change) {
   change();
   stage.layout();
@@ -135,7 +134,7 @@ listen(find("stage"), {
   settle: () => move(() => stage.view.settle()),
 });
 
-const ARROWS = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] });
+const ARROWS = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || help.open || !stage.hasPicture) return;
@@ -149,7 +148,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-for (const button of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-closes]"))) {
+for (const button of document.querySelectorAll("[data-closes]")) {
   button.addEventListener("click", () => {
     if (button.dataset.closes === "help") help.close();
     else panel.toggle(false);
@@ -170,7 +169,6 @@ addEventListener("hashchange", () => location.reload());
 addEventListener("pagehide", () => watch.stop());
 addEventListener("pageshow", (event) => event.persisted && watch.start());
 
-/** @returns {Problem | undefined} what keeps this browser from showing anything */
 function obstacle() {
   if (typeof RTCPeerConnection === "undefined") return new Problem(NO_WEBRTC);
   const codecs = RTCRtpReceiver.getCapabilities?.("video")?.codecs;

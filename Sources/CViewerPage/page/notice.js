@@ -2,7 +2,7 @@
 
 /** @typedef {import("./words.js").Words} Words */
 
-const find = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
+const find = (id) => document.getElementById(id);
 
 export class Notice {
   #element = find("notice");
@@ -43,7 +43,6 @@ export class Notice {
     if (retryAt !== undefined) this.#timer = setInterval(tell, 1000);
   }
 
-  /** @param {Words | undefined} words */
   #announce(words) {
     const text = words ? [words.title, words.text, words.hint, words.command].filter(Boolean).join(" ") : "The picture is live.";
     if (text === this.#announced) return;
@@ -52,9 +51,8 @@ export class Notice {
   }
 }
 
-/** @param {string} id @param {string | undefined} text @param {string} [part] */
 function put(id, text, part) {
   const element = find(id);
   element.hidden = !text;
-  (part ? /** @type {HTMLElement} */ (element.querySelector(part)) : element).textContent = text ?? "";
+  (part ? element.querySelector(part) : element).textContent = text ?? "";
 }

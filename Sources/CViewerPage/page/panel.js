@@ -13,9 +13,9 @@ const ROWS = ["Size", "Shown at", "Frames", "Rate", "Loss", "Round trip", "Path"
 export class Panel {
   #element;
   #subject;
-  /** @type {Map<string, HTMLElement>} */ #values = new Map();
-  /** @type {Statistics | undefined} */ #statistics;
-  /** @type {{ ahead: number, roundTrip: number } | undefined} */ #clock;
+  #values = new Map();
+  #statistics;
+  #clock;
   #clockAt = -Infinity;
   #timer = 0;
 
@@ -26,7 +26,7 @@ export class Panel {
   constructor(element, subject) {
     this.#element = element;
     this.#subject = subject;
-    const list = /** @type {HTMLElement} */ (element.querySelector("dl"));
+    const list = element.querySelector("dl");
     for (const name of ROWS) {
       const term = document.createElement("dt");
       const value = document.createElement("dd");
@@ -73,7 +73,6 @@ export class Panel {
     this.#show("Picture’s age", age && `${age.isEstimate ? "≈ " : ""}${milliseconds(age.ms)}`);
   }
 
-  /** @param {Session} session */
   async #askForTime(session) {
     this.#clockAt = performance.now();
     const { resource } = session;
@@ -82,12 +81,9 @@ export class Panel {
     this.#clock = await compareClocks(() => resource.time(signal)).catch(() => undefined);
   }
 
-  /** @param {string} name @param {string | undefined} value */
   #show(name, value) {
-    const element = /** @type {HTMLElement} */ (this.#values.get(name));
-    element.textContent = value ?? "–";
+    this.#values.get(name).textContent = value ?? "–";
   }
 }
 
-/** @param {number} ms */
 const milliseconds = (ms) => (ms < 10 ? `${ms.toFixed(1)} ms` : ms < 10_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1000)} s`);

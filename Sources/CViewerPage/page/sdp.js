@@ -1,6 +1,5 @@
 /** The few things in SDP that trickling and ICE restarts need (RFC 8840, RFC 9725 §4.3). */
 
-/** @param {string} sdp */
 const lines = (sdp) => sdp.split(/\r?\n/).filter((line) => line !== "");
 
 /**
@@ -43,7 +42,7 @@ export function withTransport(answer, restarted) {
   const ufrag = attribute(restarted, "ice-ufrag");
   const pwd = attribute(restarted, "ice-pwd");
   if (!ufrag || !pwd) return undefined;
-  const isCandidate = (/** @type {string} */ line) => /^a=(candidate:|end-of-candidates)/.test(line);
+  const isCandidate = (line) => /^a=(candidate:|end-of-candidates)/.test(line);
   const candidates = lines(restarted).filter(isCandidate);
   const kept = lines(answer)
     .filter((line) => !isCandidate(line))

@@ -43,12 +43,12 @@ const EVENTS_PAUSE = 2000;
 const TRICKLE_PAUSE = 50;
 
 /** The order in which the server fills an offer's sections. */
-const SECTIONS = /** @type {const} */ ([["video", "content"], ["audio", "content"], ["video", "own"], ["audio", "own"]]);
+const SECTIONS = [["video", "content"], ["audio", "content"], ["video", "own"], ["audio", "own"]];
 
 export class NoPath extends Error {}
 
 function deferred() {
-  let resolve = (/** @type {any} */ _value) => {};
+  let resolve;
   const promise = new Promise((take) => (resolve = take));
   return { promise, resolve };
 }
@@ -57,9 +57,9 @@ export class Session {
   #abort = new AbortController();
   #link;
   #observer;
-  /** @type {RTCPeerConnection} */ #connection;
-  /** @type {Resource | undefined} */ #resource;
-  /** @type {EventSource | undefined} */ #events;
+  #connection;
+  #resource;
+  #events;
   /** How the share ended for this viewer. @type {"ended" | "removed" | undefined} */ verdict;
   #fault = deferred();
   /** Before, what goes wrong is the business of open(). */
@@ -67,11 +67,11 @@ export class Session {
   #isLive = false;
   #heard = { bytes: -1, at: 0 };
   #offer = "";
-  /** @type {string[]} */ #candidates = [];
+  #candidates = [];
   #gathered = false;
   /** Requests follow one another: a server may take them in the order in which they come. */
   #trickling = Promise.resolve();
-  /** @type {Map<string, number>} */ #timers = new Map();
+  #timers = new Map();
 
   /** @param {import("./link.js").Link} link @param {SessionObserver} observer */
   constructor(link, observer) {
@@ -134,7 +134,6 @@ export class Session {
     this.#listenForSilence();
   }
 
-  /** @param {Step} step */
   #step(step) {
     if (!this.isClosed) this.#observer.step(step);
   }
@@ -211,13 +210,11 @@ export class Session {
     }, ms));
   }
 
-  /** @param {string} name */
   #cancel(name) {
     clearTimeout(this.#timers.get(name));
     this.#timers.delete(name);
   }
 
-  /** @param {RTCIceServer[]} servers */
   #useServers(servers) {
     if (servers.length === 0) return;
     try {
@@ -229,11 +226,10 @@ export class Session {
 
   // Connectivity
 
-  /** @param {number} patience @returns {Promise<boolean>} */
   #connected(patience) {
     const connection = this.#connection;
     return new Promise((resolve) => {
-      const finish = (/** @type {boolean} */ isUp) => {
+      const finish = (isUp) => {
         connection.removeEventListener("iceconnectionstatechange", look);
         this.#abort.signal.removeEventListener("abort", give);
         this.#cancel("connected");
@@ -269,7 +265,6 @@ export class Session {
 
   // Trickling
 
-  /** @param {RTCIceCandidate | null} candidate */
   #take(candidate) {
     if (candidate === null) this.#gathered = true;
     else if (candidate.candidate === "") return; // the end of one generation of one section
@@ -300,7 +295,6 @@ export class Session {
     this.#events?.close();
     const events = (this.#events = new EventSource(this.#resource.below("events")));
     events.addEventListener("state", ({ data }) => {
-      /** @type {ShareState} */
       let state;
       try {
         state = JSON.parse(data);

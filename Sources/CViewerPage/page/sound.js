@@ -7,7 +7,7 @@
 
 export class Sound {
   isOn = false;
-  /** @type {Map<Role, HTMLAudioElement>} */ #elements = new Map();
+  #elements = new Map();
   #changed;
 
   /** @param {() => void} changed */
@@ -46,13 +46,12 @@ export class Sound {
     this.#changed();
   }
 
-  /** @param {HTMLAudioElement} element */
   async #play(element) {
     try {
       await element.play();
     } catch (error) {
       // The browser wants a click first: the button says so again.
-      if (/** @type {Error} */ (error).name === "NotAllowedError") this.turn(false);
+      if (error.name === "NotAllowedError") this.turn(false);
     }
   }
 }

@@ -11,7 +11,7 @@ export class Stage {
   view = new View();
   #element;
   #changed;
-  /** @type {Record<Role, Tile>} */ #tiles;
+  #tiles;
   /** Tiles that the share says are off. @type {Set<Role>} */ #off = new Set();
   #corner = 0;
 
@@ -31,7 +31,6 @@ export class Stage {
     this.#watchPixelRatio();
   }
 
-  /** @param {Role} role */
   #isShown(role) {
     return this.#tiles[role].hasPicture && !this.#off.has(role);
   }
@@ -58,7 +57,7 @@ export class Stage {
   /** @param {import("./session.js").TileState[]} tiles as the share tells */
   setStates(tiles) {
     this.#off.clear();
-    for (const role of /** @type {Role[]} */ (["content", "own"])) {
+    for (const role of ["content", "own"]) {
       const told = tiles.find(({ stream }) => stream === this.#tiles[role].stream);
       if (told?.state === "off") this.#off.add(role);
       this.#tiles[role].element.classList.toggle("paused", told?.state === "paused");
@@ -68,6 +67,10 @@ export class Stage {
 
   freeze() {
     Object.values(this.#tiles).forEach((tile) => tile.freeze());
+  }
+
+  thaw() {
+    Object.values(this.#tiles).forEach((tile) => tile.thaw());
   }
 
   play() {
@@ -86,7 +89,7 @@ export class Stage {
     for (const [role, tile] of Object.entries(this.#tiles)) {
       const isCorner = tile !== main && this.#isCorner;
       const { element } = tile;
-      element.hidden = !this.#isShown(/** @type {Role} */ (role));
+      element.hidden = !this.#isShown(role);
       element.classList.toggle("corner", isCorner);
       element.dataset.corner = CORNERS[this.#corner];
       if (isCorner) {

@@ -36,7 +36,7 @@ export async function compareClocks(ask) {
 /** @typedef {{ at: number, bytes: number, frames: number, packets: number, lost: number, waited: number, emitted: number }} Counters */
 
 export class Statistics {
-  /** @type {Counters | undefined} */ #before;
+  #before;
   #connection;
   #track;
 
@@ -57,11 +57,10 @@ export class Statistics {
    */
   async sample(clock) {
     const report = await this.#connection.getStats();
-    const entries = /** @type {any[]} */ ([...report.values()]);
+    const entries = [...report.values()];
     const inbound = entries.filter(({ type }) => type === "inbound-rtp");
     const video = inbound.find(({ trackIdentifier }) => trackIdentifier === this.#track?.id) ?? inbound.find(({ kind }) => kind === "video");
-    const sum = (/** @type {string} */ name) => inbound.reduce((total, entry) => total + (entry[name] ?? 0), 0);
-    /** @type {Counters} */
+    const sum = (name) => inbound.reduce((total, entry) => total + (entry[name] ?? 0), 0);
     const now = {
       at: performance.now(),
       bytes: sum("bytesReceived") + sum("headerBytesReceived"),
@@ -80,7 +79,6 @@ export class Statistics {
   }
 }
 
-/** @param {Counters} now @param {Counters | undefined} before */
 function rates(now, before) {
   const seconds = before ? (now.at - before.at) / 1000 : 0;
   if (!before || seconds <= 0) return {};
@@ -93,18 +91,16 @@ function rates(now, before) {
   };
 }
 
-/** @param {RTCStatsReport} report @param {any[]} entries */
 function selectedPair(report, entries) {
   const chosen = entries.find(({ type, selectedCandidatePairId }) => type === "transport" && selectedCandidatePairId);
-  if (chosen) return /** @type {any} */ (report.get(chosen.selectedCandidatePairId));
+  if (chosen) return report.get(chosen.selectedCandidatePairId);
   return entries.find(({ type, selected, nominated, state }) => type === "candidate-pair" && (selected ?? (nominated && state === "succeeded")));
 }
 
-/** @param {RTCStatsReport} report @param {any} pair */
 function pathOf(report, pair) {
   if (!pair) return undefined;
-  const ours = /** @type {any} */ (report.get(pair.localCandidateId));
-  const theirs = /** @type {any} */ (report.get(pair.remoteCandidateId));
+  const ours = report.get(pair.localCandidateId);
+  const theirs = report.get(pair.remoteCandidateId);
   const relay = [ours, theirs].find((candidate) => candidate?.candidateType === "relay");
   return { isRelayed: relay !== undefined, protocol: (relay?.relayProtocol ?? ours?.protocol ?? "").toUpperCase() };
 }

@@ -6,6 +6,7 @@ export class Tile {
   /** The last picture, for as long as the next track has none. */
   #still = document.createElement("canvas");
   #hasPicture = false;
+  #isAwaited = false;
   #changed;
   stream = "";
 
@@ -17,13 +18,26 @@ export class Tile {
     this.#still.hidden = true;
     this.#still.setAttribute("aria-hidden", "true");
     // Sound is played by elements of its own, so that a picture alone never has to wait for a click.
-    Object.assign(this.video, { muted: true, autoplay: true, playsInline: true, disableRemotePlayback: true });
+    Object.assign(this.video, { muted: true, autoplay: true, playsInline: true, disableRemotePlayback: true, tabIndex: -1 });
     this.video.setAttribute("playsinline", "");
     this.video.setAttribute("aria-label", name);
     this.video.addEventListener("resize", () => this.#changed());
     // A phone pauses what it thinks is not looked at.
     this.video.addEventListener("pause", () => this.play());
+    // Or Firefox lays a button of its own over the picture; the bar has one.
+    this.video.disablePictureInPicture = true;
+    this.video.addEventListener("leavepictureinpicture", () => (this.video.disablePictureInPicture = true));
     this.element.append(this.video, this.#still);
+  }
+
+  /** In a click or a key press. */
+  async popOut() {
+    this.video.disablePictureInPicture = false;
+    try {
+      await this.video.requestPictureInPicture();
+    } catch {
+      this.video.disablePictureInPicture = true;
+    }
   }
 
   get hasPicture() {
@@ -39,11 +53,13 @@ export class Tile {
   /** @param {MediaStreamTrack} track */
   show(track) {
     this.freeze();
+    this.#isAwaited = true;
     this.video.srcObject = new MediaStream([track]);
     const arrived = () => {
-      if (this.video.srcObject && /** @type {MediaStream} */ (this.video.srcObject).getTracks()[0] !== track) return;
+      if (this.video.srcObject?.getTracks()[0] !== track) return;
       this.#hasPicture = true;
-      this.#thaw();
+      this.#isAwaited = false;
+      this.thaw();
       this.#changed();
     };
     if (this.video.requestVideoFrameCallback) this.video.requestVideoFrameCallback(arrived);
@@ -64,14 +80,17 @@ export class Tile {
     this.#still.hidden = false;
   }
 
-  #thaw() {
+  /** Shows what comes again, unless that is still awaited. */
+  thaw() {
+    if (this.#isAwaited || this.#still.hidden) return;
     this.#still.hidden = true;
     // A canvas keeps its memory for as long as it has a size.
     this.#still.width = this.#still.height = 0;
   }
 
   clear() {
-    this.#thaw();
+    this.#isAwaited = false;
+    this.thaw();
     this.video.srcObject = null;
     this.#hasPicture = false;
     this.#changed();

@@ -6,13 +6,13 @@ const LARGEST = 8;
 
 export class View {
   /** "fit": as large as fits; "actual": a pixel of the picture is one of the screen; "free": as pinched. */
-  mode = /** @type {"fit" | "actual" | "free"} */ ("fit");
+  mode = "fit";
   #scale = 1;
   /** The place of the picture that is in the middle of the stage, from 0 to 1. */
   #x = 0.5;
   #y = 0.5;
-  /** @type {Size} */ stage = { width: 1, height: 1 };
-  /** @type {Size} */ picture = { width: 0, height: 0 };
+  stage = { width: 1, height: 1 };
+  picture = { width: 0, height: 0 };
   pixelRatio = 1;
 
   get fitting() {
@@ -41,7 +41,7 @@ export class View {
   /** Where the picture lies; on whole pixels of the screen, or 1:1 would blur. */
   get box() {
     const { width, height } = this.#size;
-    const whole = (/** @type {number} */ length) => Math.round(length * this.pixelRatio) / this.pixelRatio;
+    const whole = (length) => Math.round(length * this.pixelRatio) / this.pixelRatio;
     const left = offset(this.stage.width, width, this.#x);
     const top = offset(this.stage.height, height, this.#y);
     return { left: whole(left), top: whole(top), width, height };
@@ -79,7 +79,6 @@ export class View {
     this.#y = center(this.stage.height, height, top + dy);
   }
 
-  /** @param {number} scale @param {{ x: number, y: number }} [at] */
   #rescale(scale, at = { x: this.stage.width / 2, y: this.stage.height / 2 }) {
     const { left, top, width, height } = this.box;
     if (!width || !height) return;
@@ -91,7 +90,6 @@ export class View {
   }
 }
 
-/** @param {number} room @param {number} length @param {number} middle */
 function offset(room, length, middle) {
   if (length <= room) return (room - length) / 2;
   return Math.min(0, Math.max(room - length, room / 2 - middle * length));

@@ -16,7 +16,7 @@ import { Problem } from "./whep.js";
  */
 
 const FIRST_PAUSE = 0.5; // seconds
-const LAST_PAUSE = 15;
+const LAST_PAUSE = 10;
 /** A server that refuses does not change its mind within half a second. */
 const REFUSED_PAUSE = 3;
 /** A server keeps the session of a viewer that it does not hear about as long; later an ICE restart is a wasted request. */
@@ -30,18 +30,18 @@ const FINAL = new Set([400, 401, 405, 406, 410, 413, 415]);
 /** @param {number} tries @param {() => number} random */
 export function pause(tries, random = Math.random) {
   // Jitter: all viewers lose a presenter at the same moment, and would come back at the same moment.
-  return Math.min(LAST_PAUSE, FIRST_PAUSE * 2 ** tries) * (0.5 + random() / 2);
+  return Math.min(LAST_PAUSE, FIRST_PAUSE * 2 ** tries) * (1 + random() / 2);
 }
 
 export class Watch {
   #link;
   #observer;
-  /** @type {Session | undefined} */ #session;
+  #session;
   #tries = 0;
   #running = 0;
-  /** @type {(() => void) | undefined} */ #wake;
+  #wake;
   #wasOn = false;
-  /** @type {Situation["kind"] | undefined} */ #shown;
+  #shown;
 
   /**
    * @param {import("./link.js").Link} link
@@ -52,7 +52,7 @@ export class Watch {
     this.#observer = observer;
     addEventListener("online", () => this.#networkChanged());
     // A phone that changes from one network to another is online all the time. The event is also that of a new estimate.
-    const network = /** @type {any} */ (navigator).connection;
+    const network = navigator.connection;
     let type = network?.type;
     network?.addEventListener?.("change", () => {
       if (network.type !== type) this.#networkChanged();
@@ -88,7 +88,6 @@ export class Watch {
     this.#session?.doubt();
   }
 
-  /** @param {number} run is over once another one begins */
   async #run(run) {
     const isOver = () => run !== this.#running;
     while (!isOver()) {
@@ -97,7 +96,6 @@ export class Watch {
         track: (...told) => isOver() || this.#observer.track(...told),
         state: (state) => isOver() || this.#observer.state(state),
       }));
-      /** @type {Situation | undefined} */
       let situation;
       try {
         // A session may end before it is connected: the share is over, the viewer was sent away.
@@ -117,20 +115,17 @@ export class Watch {
     }
   }
 
-  /** @param {import("./session.js").Step} step */
   #connecting(step) {
     // What hinders is told until it hinders no more, not of each step of each try; so it is with a connection that is gone.
     const isHindered = this.#shown === "nopath" || (this.#shown === "problem" && step === "asking");
     if (!this.#wasOn && !isHindered) this.#show({ kind: "connecting", step });
   }
 
-  /** @param {Situation} situation */
   #show(situation) {
     this.#shown = situation.kind;
     this.#observer.situation(situation);
   }
 
-  /** @param {unknown} error @returns {Situation} */
   #failed(error) {
     if (error instanceof NoPath) return { kind: "nopath" };
     if (!(error instanceof Problem)) return { kind: "problem", problem: new Problem(-1, { detail: String(error) }) };
@@ -163,7 +158,6 @@ export class Watch {
     return undefined;
   }
 
-  /** @param {Session} session @param {() => boolean} isOver */
   async #mend(session, isOver) {
     const until = performance.now() + MENDING;
     while (!isOver() && performance.now() < until) {
@@ -180,7 +174,6 @@ export class Watch {
     return false;
   }
 
-  /** @param {Situation} situation that passes, perhaps */
   async #rest(situation) {
     const asked = situation.kind === "problem" ? situation.problem.retryAfter : undefined;
     const isRefused = situation.kind === "problem" && situation.problem.status >= 400;

@@ -21,7 +21,6 @@ export class Problem extends Error {
   }
 }
 
-/** @param {Response} response */
 function retryAfter(response) {
   const value = response.headers.get("Retry-After");
   if (value === null) return undefined;
@@ -92,7 +91,6 @@ export class Resource {
     return url;
   }
 
-  /** @param {string} fragment @param {string} match @param {AbortSignal} signal */
   #patch(fragment, match, signal) {
     const headers = { "Content-Type": "application/trickle-ice-sdpfrag", "If-Match": match };
     return send(this.link, this.url, { method: "PATCH", body: fragment, headers, signal });

@@ -43,12 +43,12 @@ export function describe(situation, share, { hasPicture, isSlow, hasToken, isOff
           text: "The picture goes on by itself when your network is back." };
       }
       return { state: "lost", short: "connection lost", title: `${name}’s connection is gone`,
-        text: "The picture goes on by itself when it is back. There is no need to reload.", keepsPicture: true, canRetry: true };
+        text: "The picture goes on by itself when it is back; no need to reload.", keepsPicture: true, canRetry: true };
     case "nopath":
       return { state: "nopath", short: "no path", title: "No way through to the presenter", canRetry: true,
         text: "This page got here, but a firewall or a router keeps the picture from following. It goes on trying.",
         hint: "Join the presenter’s network, or ask them to share through a relay:",
-        command: "rtcshare serve --ice-server turn:HOST" };
+        command: "rtcshare serve \\\n  --ice-server turn:HOST" };
     case "ended":
       return ended(name);
     case "removed":
@@ -59,19 +59,16 @@ export function describe(situation, share, { hasPicture, isSlow, hasToken, isOff
   }
 }
 
-/** @param {string} name @returns {Words} */
 const waiting = (name) => ({
   state: "waiting", short: "waiting to be let in", title: "Waiting to be let in",
   text: `${name} has been asked. Leave this page open: the picture appears as soon as you are let in.`,
 });
 
-/** @param {string} name @param {boolean} hasPicture @returns {Words} */
 const paused = (name, hasPicture) => ({
   state: "paused", short: "paused", title: "Paused", keepsPicture: true,
   text: hasPicture ? `This is the last picture. It goes on when ${inside(name)} resumes.` : `The picture appears when ${inside(name)} resumes.`,
 });
 
-/** @param {string} name @returns {Words} */
 const ended = (name) => ({
   state: "ended", short: "ended", title: "The share has ended", text: `${name} stopped sharing. You can close this page.`,
 });
