@@ -90,6 +90,24 @@ public actor AttendeeSession {
         return try AttendeeSession(attendee: attendee, connection: connection)
     }
 
+    /// Opens a connection as one who offers to receive so many pictures and sounds, and sees what others share: for players
+    /// (W3C `addTransceiver`, recvonly).
+    public static func receiving(
+        as attendee: AttendeeID, pictures: Int = 1, sounds: Int = 1,
+        configuration: Connection.Configuration = Connection.Configuration()
+    ) async throws -> AttendeeSession {
+        let connection = try await Connection(
+            as: .offerer, identity: try LocalIdentity(media: []), configuration: configuration)
+        do {
+            for _ in 0..<pictures { try await connection.addReceivingSection(isVideo: true) }
+            for _ in 0..<sounds { try await connection.addReceivingSection(isVideo: false) }
+            return try AttendeeSession(attendee: attendee, connection: connection)
+        } catch {
+            await connection.close()
+            throw error
+        }
+    }
+
     /// Tells `observer` how the connection goes from now on.
     public nonisolated func add(observer: any AttendeeSessionObserver) { observers.add(observer) }
 

@@ -1,5 +1,7 @@
+public import RTCShareMedia
 public import RTCShareNetworkRuntime
-internal import RTCSharePeerConnection
+public import RTCSharePeerConnection
+public import RTCShareSDP
 
 /// A room in which one attendee shares content, to viewers each of whom has a connection.
 ///
@@ -8,7 +10,7 @@ internal import RTCSharePeerConnection
 ///                one encode       main, design … └─▶ session of viewer 3         design, sales
 ///
 /// The share has one destination: the main room, or a subgroup that the owner has joined. It goes to the viewers who
-/// are there, from one encode. The destination changes while the share runs: who is in the old one alone sees its tile go,
+/// are there, from one encode. The owner's picture and voice go to everybody. The destination changes while the share runs: who is in the old one alone sees its tile go,
 /// who is in the new one alone sees it come, and for who is in both nothing changes.
 public actor SharingRoom {
     /// Who shares.
@@ -21,9 +23,13 @@ public actor SharingRoom {
     public private(set) var subgroups: Set<Subgroup> = []
     /// Where the viewers' connections live that have no port of their own.
     private let ports: SharedPorts?
+    /// The owner's picture and voice, encoded once for all.
+    private var camera: VideoSendPipeline?
+    private var voice: AudioSendPipeline?
     private var members: [Int: RoomViewer] = [:]
     private var viewersSoFar = 0
     private var changes = 0
+    private var starts = 0
     private var hasEnded = false
 
     /// The viewers that a room has at most.
@@ -60,6 +66,33 @@ public actor SharingRoom {
         }
     }
 
+    /// Opens a connection to one more viewer, who offers to receive, and answers. What the offer has no section for is not
+    /// sent to this viewer: of `media`, in W3C's order, each goes into the first section of its kind.
+    ///
+    /// Servers of the configuration are asked first, for a second at most: a player's answer holds all candidates.
+    /// - Throws: `NegotiationError` for an offer that takes nothing of it, ``SharingRoomError``.
+    public func addViewer(
+        offering offer: SessionDescription, media: Set<SharedMedia> = [.content],
+        configuration: Connection.Configuration = Connection.Configuration(),
+        membership: RoomMembership = RoomMembership()
+    ) async throws -> (viewer: RoomViewer, answer: SessionDescription) {
+        let identity = try LocalIdentity(media: SharedMedia.kinds(media, of: owner))
+        var configuration = configuration
+        if configuration.sharedPort == nil, configuration.port == 0 { configuration.sharedPort = ports?.next() }
+        let connection = try await Connection(as: .answerer, identity: identity, configuration: configuration)
+        do {
+            try? await connection.gather(patience: Self.gatheringPatience)
+            let viewer = try await addViewer(on: connection, membership: membership)
+            return (viewer, try await connection.answer(offer: offer))
+        } catch {
+            await connection.close()
+            throw error
+        }
+    }
+
+    /// How long a viewer who offered waits for servers that are asked for it.
+    private static let gatheringPatience = Duration.seconds(1)
+
     /// Has the viewer at the other end of a connection in the room, with a session of its own, until the connection ends.
     /// What is shared to the place where the viewer is goes there once its answer is taken.
     public func addViewer(
@@ -76,6 +109,8 @@ public actor SharingRoom {
         members[viewer.id] = viewer
         do {
             try await contentShare.add(connection, isIncluded: membership.includes(destination))
+            if let camera { try await open(camera, .camera, for: viewer) }
+            if let voice { try await open(voice, .microphone, for: viewer) }
         } catch {
             members[viewer.id] = nil
             throw error
@@ -95,10 +130,88 @@ public actor SharingRoom {
     ) async throws(SharingRoomError) {
         guard let member = members[viewer] else { throw .unknownViewer(viewer) }
         members[viewer] = RoomViewer(id: viewer, membership: membership, session: member.session)
+        camera?.setIncluded(!membership.isWaiting, on: member.session.connection)
+        voice?.setIncluded(!membership.isWaiting, on: member.session.connection)
         await follow()
     }
 
-    private func remove(_ viewer: Int) { members[viewer] = nil }
+    private func remove(_ viewer: Int) {
+        guard let connection = members.removeValue(forKey: viewer)?.session.connection else { return }
+        camera?.remove(connection)
+        voice?.remove(connection)
+    }
+
+    // MARK: The owner's picture and voice
+
+    /// Sends what `source` shows as the owner's own picture, to everybody who is not waiting; replaces the source where one is
+    /// sent already. The source is started by whoever made it.
+    public func startLocalVideo(
+        source: any VideoSource, configuration: LocalVideoConfiguration = LocalVideoConfiguration()
+    ) async throws(ContentShareError) {
+        if let problem = configuration.problem { throw .configuration(problem) }
+        let camera = try madeCamera(configuration)
+        for viewer in viewers { try await open(camera, .camera, for: viewer) }
+        camera.apply(configuration, defaults: .camera)
+        starts += 1
+        camera.replaceTrack(
+            with: VideoTrack(id: "camera-\(starts)", source: source), sourceCanWait: configuration.sourceCanWait)
+    }
+
+    private func madeCamera(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> VideoSendPipeline {
+        if let camera { return camera }
+        let made = try VideoSendPipeline(configuration, defaults: .camera)
+        camera = made
+        return made
+    }
+
+    /// Sends no own picture any more.
+    public func stopLocalVideo() { camera?.replaceTrack(with: nil) }
+
+    /// Sends `source` as the owner's own voice, to everybody who is not waiting; replaces the source where one is sent already.
+    public func startLocalAudio(
+        source: any AudioSource, configuration: LocalAudioConfiguration = LocalAudioConfiguration()
+    ) async throws(ContentShareError) {
+        if let problem = configuration.problem { throw .configuration(problem) }
+        let voice = self.voice ?? AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: true))
+        self.voice = voice
+        for viewer in viewers { try await open(voice, .microphone, for: viewer) }
+        voice.apply(configuration, isVoice: true)
+        starts += 1
+        voice.replaceTrack(with: AudioTrack(id: "voice-\(starts)", source: source))
+    }
+
+    /// Sends no own voice any more.
+    public func stopLocalAudio() { voice?.replaceTrack(with: nil) }
+
+    /// The owner's own voice, to mute it or to set its volume; nil where none is sent.
+    public var localAudioTrack: AudioTrack? { voice?.track }
+
+    /// The owner's own picture, to mute it or to adapt its format; nil where none is sent.
+    public var localVideoTrack: VideoTrack? { camera?.track }
+
+    private func open(
+        _ pipeline: some SendingPipeline, _ kind: SharedMedia, for viewer: RoomViewer
+    ) async throws(ContentShareError) {
+        try await pipeline.open(kind, of: owner, on: viewer.session.connection) {
+            hasEnded ? nil : members[viewer.id].map { !$0.membership.isWaiting }
+        }
+    }
+
+    /// A report of all that was counted for a viewer, as `getStats()` gives it; empty where there is no such viewer.
+    public func statistics(of viewer: Int) async -> [StatisticsObject] {
+        guard let session = members[viewer]?.session else { return [] }
+        let report = await session.statistics()
+        return camera?.complete(report, of: session.connection) ?? report
+    }
+
+    /// What of the media a viewer's newest description declines.
+    public func refusedMedia(of viewer: Int) async -> Set<SharedMedia> {
+        guard let session = members[viewer]?.session else { return [] }
+        var refused = await session.refusedMedia()
+        if camera?.isRefused(on: session.connection) == true { refused.insert(.camera) }
+        if voice?.isRefused(on: session.connection) == true { refused.insert(.microphone) }
+        return refused
+    }
 
     // MARK: Subgroups
 
@@ -138,6 +251,8 @@ public actor SharingRoom {
     /// Ends the share, and takes leave of everybody.
     public func end() async {
         hasEnded = true
+        camera?.stop()
+        voice?.stop()
         await contentShare.end(.ok)
         await withDiscardingTaskGroup { group in
             for viewer in members.values { group.addTask { await viewer.session.leave() } }

@@ -79,7 +79,7 @@ public enum ShareDestination: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Where a viewer of a room is: in the main room, in subgroups, or in both; never nowhere.
+/// Where a viewer of a room is: in the main room, in subgroups, or in both; or before the door.
 public struct RoomMembership: Hashable, Sendable {
     /// Whether the viewer is in the main room.
     public let isInMainRoom: Bool
@@ -98,6 +98,17 @@ public struct RoomMembership: Hashable, Sendable {
         isInMainRoom = false
         self.subgroups = subgroups
     }
+
+    private init(waiting: Void) {
+        isInMainRoom = false
+        subgroups = []
+    }
+
+    /// Before the door: connected, and sent nothing until ``SharingRoom/changeMembership(of:to:)`` lets the viewer in.
+    public static let waiting = RoomMembership(waiting: ())
+
+    /// Whether the viewer waits to be let in.
+    public var isWaiting: Bool { self == .waiting }
 
     /// Whether a share to this destination goes to the viewer.
     public func includes(_ destination: ShareDestination) -> Bool {

@@ -7,12 +7,13 @@ internal import RTCShareWireFormat
 /// Servers that help to connect.
 extension Connection {
     /// Asks the configuration's servers how this machine looks from outside and for addresses to relay from, and returns
-    /// when all have answered or were given up. Where both sides trickle, the peer is then told that no more candidates will
+    /// when all have answered or were given up, or after `patience` where one is slow: what comes later is used all the
+    /// same, by who trickles. Where both sides trickle, the peer is then told that no more candidates will
     /// come; so it is where there are no servers.
     ///
     /// - Throws: ``ICEServerError/unresolvable(host:)`` where no server has an address; where only some have none, they
     ///   are left out.
-    public func gather() async throws(ICEServerError) {
+    public func gather(patience: Duration? = nil) async throws(ICEServerError) {
         var servers: [ICEServerAddress] = []
         var failure: ICEServerError?
         for server in configuration.iceServers {
@@ -27,6 +28,7 @@ extension Connection {
         if servers.isEmpty, let failure { throw failure }
         guard !isClosed else { return }
         gather(servers: servers)
+        if let patience { stopWaiting(after: patience) }
         await withCheckedContinuation { waitForGathering($0) }
     }
 
@@ -65,6 +67,12 @@ extension Connection {
     private func waitForGathering(_ waiter: CheckedContinuation<Void, Never>) {
         guard isGathering, !isClosed else { return waiter.resume() }
         gatherWaiters.append(waiter)
+    }
+
+    private func stopWaiting(after patience: Duration) {
+        eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(patience)) { [weak self] in
+            self?.assumeIsolated { $0.resumeGatherWaiters() }
+        }
     }
 
     func resumeGatherWaiters() {

@@ -227,6 +227,9 @@ public actor Connection {
         return offer
     }
 
+    /// Has the next offer ask for something that the peer sends.
+    package func addReceivingSection(isVideo: Bool) throws { try peer.addReceivingSection(isVideo: isVideo) }
+
     /// Takes the peer's answer to an offer and begins to connect.
     public func accept(answer: SessionDescription, to offer: SessionDescription) throws {
         try peer.accept(answer: answer, to: offer, now: MonotonicClock.now)
