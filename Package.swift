@@ -55,6 +55,7 @@ func tests(
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -86,6 +87,8 @@ let package = Package(
         systemLibrary("CSampleRate", pkgConfig: "samplerate", debian: "libsamplerate0-dev"),
         systemLibrary("CSndFile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
         systemLibrary("CPulse", debian: "libpulse-dev"),
+        systemLibrary("CCURL", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
+        systemLibrary("CQREncode", pkgConfig: "libqrencode", debian: "libqrencode-dev"),
         systemLibrary(
             "CXCB", pkgConfig: "xcb", debian: "libxcb1-dev", "libxcb-composite0-dev", "libxcb-damage0-dev",
             "libxcb-randr0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev"),
@@ -96,6 +99,8 @@ let package = Package(
         moduleInC("CSharedMemory"),
         // What a process lets others see of it, and the memory that it takes.
         moduleInC("CProcess"),
+        // The page that browsers show, embedded.
+        .target(name: moduleName("CViewerPage"), path: "Sources/CViewerPage", exclude: ["page"]),
         // Counts the allocations of whoever links it: for benchmarks alone.
         moduleInC("CAllocations"),
 
@@ -142,14 +147,22 @@ let package = Package(
                 "PeerConnection", "SDP", "VideoCoding", "WireFormat",
             ]), swiftSettings: settings),
 
-        // Floor 5: the programs.
+        // Floor 5: how viewers and servers are met.
+        module(
+            "Signaling",
+            [
+                "CCURL", "CViewerPage", "ContentShare", "Cryptography", "Locks", "NetworkRuntime", "PeerConnection",
+                "SDP", "SecureTransport", "WireFormat",
+            ], [logging, nioCore, nioHTTP, nioPosix, nioSSL]),
+
+        // Floor 6: the programs.
         program(
             "rtcshare",
             [
-                "AudioCoding", "CProcess", "Capture", "CaptureBroadcast", "CongestionControl", "ContentShare", "ICE",
-                "Locks",
-                "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "SecureTransport", "VideoCoding",
-                "WireFormat",
+                "AudioCoding", "CProcess", "CQREncode", "Capture", "CaptureBroadcast", "CongestionControl",
+                "ContentShare",
+                "ICE", "Locks", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "SecureTransport",
+                "Signaling", "VideoCoding", "WireFormat",
             ], [argumentParser, logging, nioCore, nioPosix]),
         program(
             "rtcbench",
@@ -213,6 +226,12 @@ let package = Package(
             ], ["TestSupport", logging, nioCore, nioPosix]),
         tests("RTPTests", ["RTP", "WireFormat"]),
         tests("SDPTests", ["SDP", "WireFormat"]),
+        tests(
+            "SignalingTests",
+            [
+                "Capture", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP", "Signaling",
+                "WireFormat",
+            ], ["TestSupport", nioHTTP]),
         tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "CSRTP", "SecureTransport", "WireFormat"]),
         tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "VideoCoding"]),

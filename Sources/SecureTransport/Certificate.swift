@@ -22,19 +22,21 @@ package struct Certificate: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - commonName: subject and issuer; 1 to 64 characters. It should name neither user nor machine.
+    ///   - hosts: for a server's certificate: its names and addresses (RFC 5280 §4.2.1.6); else none.
     ///   - notBefore: begin of validity in Unix seconds; a day before now forgives a peer's slow clock.
     ///   - notAfter: end of validity in Unix seconds, after `notBefore`.
-    package init(selfSignedFor commonName: String = "WebRTC", notBefore: Int64, notAfter: Int64)
-        throws(CertificateError)
-    {
+    package init(
+        selfSignedFor commonName: String = "WebRTC", hosts: [String] = [], notBefore: Int64, notAfter: Int64
+    ) throws(CertificateError) {
         guard (1...64).contains(commonName.unicodeScalars.count) else { throw .invalidCommonName }
         guard notBefore < notAfter else { throw .invalidValidity(notBefore: notBefore, notAfter: notAfter) }
         OpenSSLError.clear()
         guard let key = KeyHandle(adopting: copenssl_generate_p256()), let x509 = X509Handle(adopting: X509_new())
         else { throw .libraryFailure(reason: OpenSSLError.takeReason()) }
-        guard Self.fill(x509, key: key, commonName: commonName, notBefore: notBefore, notAfter: notAfter) else {
-            throw .libraryFailure(reason: OpenSSLError.takeReason())
-        }
+        guard Self.fill(x509, key: key, commonName: commonName, notBefore: notBefore, notAfter: notAfter),
+            hosts.isEmpty || Self.add(hosts: hosts, to: x509),
+            X509_sign(x509.pointer, key.pointer, EVP_sha256()) > 0
+        else { throw .libraryFailure(reason: OpenSSLError.takeReason()) }
         guard let certificateText = MemoryBIO(), let keyText = MemoryBIO(),
             PEM_write_bio_X509(certificateText.pointer, x509.pointer) == 1,
             PEM_write_bio_PrivateKey(keyText.pointer, key.pointer, nil, nil, 0, nil, nil) == 1
@@ -113,7 +115,18 @@ package struct Certificate: Hashable, Sendable {
         guard X509_pubkey_digest(certificate, EVP_sha256(), &digest, nil) == 1 else { return false }
         let serial = digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } >> 1
         return ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), max(1, serial)) == 1
-            && X509_sign(certificate, key.pointer, EVP_sha256()) > 0
+    }
+
+    /// Says which hosts a server's certificate is of.
+    private static func add(hosts: [String], to x509: borrowing X509Handle) -> Bool {
+        let names = hosts.filter { host in host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ",") } }
+            .map { ($0.contains(":") || $0.allSatisfy { $0.isNumber || $0 == "." } ? "IP:" : "DNS:") + $0 }
+        for (kind, value) in [(NID_subject_alt_name, names.joined(separator: ",")), (NID_ext_key_usage, "serverAuth")] {
+            guard let part = X509V3_EXT_conf_nid(nil, nil, kind, value) else { return false }
+            defer { X509_EXTENSION_free(part) }
+            guard X509_add_ext(x509.pointer, part, -1) == 1 else { return false }
+        }
+        return true
     }
 
     private static func commonName(of x509: borrowing X509Handle) -> String {

@@ -24,7 +24,11 @@ struct RTCShareCommand: AsyncParsableCommand {
         commandName: "rtcshare",
         abstract: "Share a screen with any WebRTC viewer.",
         discussion: """
-            Sharing takes three steps. Make an offer and give it to the viewer, by any means that carries text:
+            Share, and give the link to who is to see it:
+
+                rtcshare serve
+
+            Without a link, sharing takes three steps. Make an offer and give it to the viewer, by any means that carries text:
 
                 rtcshare offer --attendee alice > offer.sdp
 
@@ -38,7 +42,8 @@ struct RTCShareCommand: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            OfferCommand.self, SendCommand.self, ViewCommand.self, BroadcastCommand.self, DemoCommand.self,
+            ServeCommand.self, OfferCommand.self, SendCommand.self, ViewCommand.self, BroadcastCommand.self,
+            DemoCommand.self,
             DoctorCommand.self, SourcesCommand.self, InspectCommand.self, UnitCommand.self, CompletionsCommand.self,
         ],
         groupedSubcommands: [
@@ -47,6 +52,7 @@ struct RTCShareCommand: AsyncParsableCommand {
                 subcommands: [
                     StatusCommand.self, StopCommand.self, PauseCommand.self, ResumeCommand.self, SourceCommand.self,
                     SetCommand.self, MuteCommand.self, UnmuteCommand.self, InviteCommand.self, AdmitCommand.self,
+                    KickCommand.self, LockCommand.self, UnlockCommand.self, LinkCommand.self,
                     DestinationCommand.self, SubgroupCommand.self,
                 ])
         ])

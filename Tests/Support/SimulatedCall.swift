@@ -111,9 +111,11 @@ package final class SimulatedCall {
             media: options.media, unixTime: 1_700_000_000, random: &random)
         let viewing = try LocalIdentity(media: [], unixTime: 1_700_000_000, random: &random)
         sender = try PeerConnection(
-            as: options.viewerOffers ? .answerer : .offerer, identity: identity, configuration: options.sender, random: SeededGenerator(seed: seed &+ 1))
+            as: options.viewerOffers ? .answerer : .offerer, identity: identity, configuration: options.sender,
+            random: SeededGenerator(seed: seed &+ 1))
         viewer = try PeerConnection(
-            as: options.viewerOffers ? .offerer : .answerer, identity: viewing, configuration: options.viewer, random: SeededGenerator(seed: seed &+ 2))
+            as: options.viewerOffers ? .offerer : .answerer, identity: viewing, configuration: options.viewer,
+            random: SeededGenerator(seed: seed &+ 2))
         link = DuplexLink(toRight: conditions, seed: seed &+ 3)
         isOverTCP = options.isOverTCP
         content = SeededGenerator(seed: seed &+ 4)

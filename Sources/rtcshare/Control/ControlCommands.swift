@@ -223,28 +223,77 @@ struct InviteCommand: ControlCommand {
 
 struct AdmitCommand: ControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "admit", abstract: "Take the answer of a viewer who was invited, and share to it.")
+        commandName: "admit",
+        abstract: "Let a viewer in: one who waits behind a link, or one whose answer to an invitation is here.")
 
     @Argument(
-        help: ArgumentHelp("The viewer's answer; - reads it from standard input.", valueName: "file"),
-        completion: .file())
-    var answer: String
+        help: ArgumentHelp(
+            "The number of the viewer who waits; or the answer of one who was invited, - for standard input.",
+            valueName: "n|file"), completion: .file())
+    var who: String
 
     @Option(
         help: ArgumentHelp(
-            "The viewer, as rtcshare invite said. Not needed where one answer is waited for.", valueName: "n"))
+            "Whose answer it is, as rtcshare invite said. Not needed where one answer is waited for.", valueName: "n"))
     var viewer: Int?
 
     @OptionGroup var share: ControlOptions
 
     func run() async throws {
+        if viewer == nil, let waiting = Int(who) { return try await perform(.letIn(viewer: waiting)) }
         try await reportingFailure {
             let client = try share.connect()
             // What can be wrong with the text is said here, with its line.
-            let answer = try AnswerFile.read(answer)
+            let answer = try AnswerFile.read(who)
             if case .done(let notice?) = try client.ask(.admit(viewer: viewer, answer: answer.description)) {
                 Terminal.shared.say(notice)
             }
+        }
+    }
+}
+
+struct KickCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "kick", abstract: "Send a viewer away.",
+        discussion: "The link still opens the share: rtcshare lock keeps everybody new out.")
+
+    @Argument(help: ArgumentHelp("The viewer, as rtcshare status lists it.", valueName: "n")) var viewer: Int
+    @OptionGroup var share: ControlOptions
+
+    func run() async throws { try await perform(.kick(viewer: viewer)) }
+}
+
+struct LockCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lock", abstract: "Let nobody else in by the link; those who are there stay.")
+
+    @OptionGroup var share: ControlOptions
+
+    func run() async throws { try await perform(.lock) }
+}
+
+struct UnlockCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unlock", abstract: "Let viewers in by the link again.")
+
+    @OptionGroup var share: ControlOptions
+
+    func run() async throws { try await perform(.unlock) }
+}
+
+struct LinkCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "link", abstract: "Print the links of a running rtcshare serve, or those of a subgroup.")
+
+    @Option(help: ArgumentHelp("The subgroup that who opens the link is in, alone.", valueName: "name"))
+    var subgroup: String?
+
+    @OptionGroup var share: ControlOptions
+
+    func run() async throws {
+        try await reportingFailure {
+            guard case .links(let links) = try share.connect().ask(.link(subgroup: subgroup)) else { return }
+            try StandardStreams.writeLines(links)
         }
     }
 }
@@ -294,11 +343,24 @@ extension ControlledShare {
             ("destination", destination),
         ]
         if !subgroups.isEmpty { rows.append(("joined", subgroups.joined(separator: ", "))) }
-        for viewer in viewers {
-            rows.append(
-                ("viewer \(viewer.id)", "\(viewer.state.rawValue), in \(viewer.groups.joined(separator: ", "))"))
-        }
+        if let isLocked { rows.append(("link", isLocked ? "locked: nobody else is let in" : "open")) }
+        for viewer in viewers { rows.append(("viewer \(viewer.id)", viewer.words)) }
         rows.append(("running for", Duration.seconds(uptime).formatted(.time(pattern: .hourMinuteSecond))))
         return rows.map { name, value in "\(name):".padding(toLength: 14, withPad: " ", startingAt: 0) + value }
+    }
+}
+
+extension ControlledShare.Viewer {
+    /// The same for a person.
+    fileprivate var words: String {
+        var parts = [state.rawValue]
+        if !groups.isEmpty { parts.append("in \(groups.joined(separator: ", "))") }
+        parts += [browser, address].compactMap { $0 }
+        if let since { parts.append("since \(since.formatted(Terminal.timeOfDay))") }
+        if let bitrate { parts.append(String(format: "%.0f kbit/s", bitrate)) }
+        if let fractionLost { parts.append(String(format: "%.1f %% lost", fractionLost * 100)) }
+        if let roundTripTime { parts.append(String(format: "%.0f ms", roundTripTime * 1000)) }
+        if let path { parts.append(path.rawValue) }
+        return parts.joined(separator: ", ")
     }
 }

@@ -15,6 +15,12 @@ enum ControlRequest: Codable, Hashable, Sendable {
     case leave(subgroup: String)
     case invite(main: Bool, subgroups: [String])
     case admit(viewer: Int?, answer: String)
+    /// Lets somebody in who came by a link and waits.
+    case letIn(viewer: Int)
+    case kick(viewer: Int)
+    case lock
+    case unlock
+    case link(subgroup: String?)
 }
 
 /// What `rtcshare set` changes; nil stays as it is.
@@ -41,6 +47,8 @@ enum ControlAnswer: Codable, Hashable, Sendable {
     case status(ControlledShare)
     /// The offer to somebody else who is to view.
     case offer(viewer: Int, description: String)
+    /// The links of the share, or of a subgroup, best first.
+    case links([String])
     /// It is not done: the exit status that says so, and why.
     case failed(status: Int32, reason: String)
 
@@ -52,6 +60,8 @@ enum ControlAnswer: Codable, Hashable, Sendable {
 /// How a share stands, as `rtcshare status --json` prints it.
 struct ControlledShare: Codable, Hashable, Sendable {
     enum State: String, Codable, Sendable {
+        /// Nobody is there.
+        case waiting
         case connecting, sharing, paused
     }
 
@@ -61,6 +71,8 @@ struct ControlledShare: Codable, Hashable, Sendable {
             case invited
             /// Its answer is there.
             case connecting
+            /// It is connected, and waits to be let in.
+            case waiting
             case connected
             /// It does not answer any more.
             case away
@@ -70,6 +82,18 @@ struct ControlledShare: Codable, Hashable, Sendable {
         let state: State
         /// The names of the subgroups that it is in, and `main` for the main room.
         let groups: [String]
+        /// Where it asks from, of who came by a link.
+        var address: String?
+        var browser: String?
+        /// When it came.
+        var since: Date?
+        /// What is sent to it, in kbit/s.
+        var bitrate: Double?
+        /// The part of the packets that it reports as lost.
+        var fractionLost: Double?
+        /// In seconds.
+        var roundTripTime: Double?
+        var path: ViewerRates.Path?
     }
 
     let name: String
@@ -97,6 +121,8 @@ struct ControlledShare: Codable, Hashable, Sendable {
     let destination: String
     /// The subgroups that the owner has joined.
     let subgroups: [String]
+    /// Whether nobody new is let in; nil where there is no link.
+    var isLocked: Bool?
     let viewers: [Viewer]
     /// Seconds since the share was begun.
     let uptime: Double
@@ -113,11 +139,14 @@ enum ControlLine {
     static func encode(_ message: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
         return [UInt8](try encoder.encode(message)) + [UInt8(ascii: "\n")]
     }
 
     /// What a line says.
     static func decode<Message: Decodable>(_ type: Message.Type, from line: some Collection<UInt8>) throws -> Message {
-        try JSONDecoder().decode(type, from: Data(line))
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return try decoder.decode(type, from: Data(line))
     }
 }

@@ -137,6 +137,16 @@ enum ProcessArguments {
         }
     }
 
+    /// Overwrites the secret of a link, which stands behind its `#`.
+    static func hideFragment(of url: String) {
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let argument = CommandLine.unsafeArgv[index] else { continue }
+            let bytes = UnsafeMutableRawBufferPointer(start: argument, count: strlen(argument))
+            guard bytes.elementsEqual(url.utf8), let mark = bytes.firstIndex(of: UInt8(ascii: "#")) else { continue }
+            for offset in bytes.indices.suffix(from: mark + 1) { bytes[offset] = UInt8(ascii: "*") }
+        }
+    }
+
     /// Where user and password stand in an argument that ends with one of the URLs. An argument may hold any bytes, of which
     /// the URLs are the text as far as it is one: what is looked for there is looked for as bytes.
     static func credentials(in argument: [UInt8], of urls: [String]) -> Range<Int>? {

@@ -4,6 +4,7 @@ internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+internal import RTCShareSignaling
 
 /// A share under way: connects, sends, and ends for whichever reason comes first.
 struct Share {
@@ -19,6 +20,8 @@ struct Share {
     /// What can happen to a share, from whatever side.
     enum Occurrence: Sendable {
         case viewer(Int, ViewerEvent)
+        /// Somebody came by a link, or waits to be let in.
+        case served(ViewerServer.Event)
         case shareStopped(ContentShareStatus)
         case sourceEnded((any Error)?)
         /// Something beside the content has ended; with an error where that was not asked for.
@@ -44,31 +47,59 @@ struct Share {
     func run(
         on connection: Connection, connect: () async throws -> Void, consume: () throws -> Void
     ) async throws {
+        try await run(server: nil, consume: consume) { control in
+            let viewer = try await room.addViewer(on: connection, membership: running.membership)
+            try await control.begin(for: viewer)
+            try await connect()
+            Terminal.shared.say("Connecting …")
+        }
+    }
+
+    /// Runs until it is stopped, with those who come to a server. `begun` is called once viewers can come.
+    func run(behind server: ViewerServer, begun: (ShareControl) async throws -> Void) async throws {
+        try await run(server: server, consume: {}) { control in
+            try await control.begin()
+            try await control.startCapture()
+            try await begun(control)
+        }
+    }
+
+    private func run(
+        server: ViewerServer?, consume: () throws -> Void, begin: (ShareControl) async throws -> Void
+    ) async throws {
         let statistics = try options.stats.map { try StatisticsWriter(path: $0) }
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
         let listener = ContentListener(continuation)
         room.contentShare.add(observer: listener)
         let beside = listenBeside(continuation)
         let control = ShareControl(
-            room: room, sources: sources, options: options, inviting: inviting, events: continuation)
-        let server = try await running.listen(for: control)
-        let watchers = watch(continuation)
+            room: room, sources: sources, options: options, inviting: inviting, server: server, events: continuation)
+        let socket = try await running.listen(for: control)
+        let watchers = watch(server, continuation)
         defer { for watcher in watchers { watcher.cancel() } }
         do {
-            try await control.begin(for: try await room.addViewer(on: connection, membership: running.membership))
-            try await connect()
-            Terminal.shared.say("Connecting …")
+            try await begin(control)
             ServiceManager.ready()
+            if server != nil { endInTime(continuation) }
             try await follow(
                 occurrences, control: control, statistics: statistics, continuation: continuation, consume: consume)
-            await finish(control, statistics)
+            await finish(control, server, statistics)
         } catch {
-            await finish(control, statistics)
-            await server?.close()
+            await finish(control, server, statistics)
+            await socket?.close()
             throw error
         }
-        await server?.close()
+        await socket?.close()
         withExtendedLifetime((listener, beside)) {}
+    }
+
+    /// Has the share end when its duration is over.
+    private func endInTime(_ continuation: AsyncStream<Occurrence>.Continuation) {
+        guard let duration = options.duration else { return }
+        Task {
+            try? await Task.sleep(for: .seconds(duration))
+            continuation.yield(.durationOver)
+        }
     }
 
     private func listenBeside(_ continuation: AsyncStream<Occurrence>.Continuation) -> [BesideListener] {
@@ -85,8 +116,11 @@ struct Share {
         return listeners + [listener]
     }
 
-    private func watch(_ continuation: AsyncStream<Occurrence>.Continuation) -> [Task<Void, Never>] {
+    private func watch(
+        _ server: ViewerServer?, _ continuation: AsyncStream<Occurrence>.Continuation
+    ) -> [Task<Void, Never>] {
         [
+            Task { if let server { for await event in server.events { continuation.yield(.served(event)) } } },
             Task { for await _ in interruption.requested { continuation.yield(.interrupted) } },
             Task { if let removals { for await _ in removals { continuation.yield(.sessionRemoved) } } },
             ticker(every: .seconds(1), .second, continuation),
@@ -120,15 +154,16 @@ struct Share {
                 if case .connected = event, !wasConnected {
                     wasConnected = true
                     try consume()
-                    try await control.startCapture()
-                    if let duration = options.duration {
-                        Task {
-                            try? await Task.sleep(for: .seconds(duration))
-                            continuation.yield(.durationOver)
-                        }
+                    if await !control.viewers.outlivesViewers {
+                        try await control.startCapture()
+                        endInTime(continuation)
                     }
                 }
                 await tell(event, of: viewer, control)
+            case .served(.joined(let viewer, let served)): await control.listen(to: viewer, as: served)
+            case .served(.waiting(let served)):
+                let name = await control.viewers.name(of: served.id)
+                Terminal.shared.say("\(name) waits to be let in: rtcshare admit \(served.id)")
             case .shareStopped(let status):
                 switch status {
                 case .sourceSilent, .refusedByPeer: throw CommandFailure(.unavailable, "\(status)")
@@ -161,33 +196,33 @@ struct Share {
         }
     }
 
-    /// Says what became of a viewer who is gone. Who was the last of several, or alone, is the end of the share.
+    /// Says what became of a viewer who is gone. Who was the last of several, or alone, is the end of a share that was made
+    /// for those who were invited.
     private func hasOthers(than viewer: Int, goneBy error: (any Error)?, _ control: ShareControl) async throws -> Bool {
-        let isAlone = await control.viewers.wasOnlyOne
-        guard await control.viewerDidEnd(viewer) == 0 else {
-            Terminal.shared.say(Self.departure(of: viewer, goneBy: error))
-            return true
+        let name = await control.viewers.name(of: viewer)
+        let others = await control.viewerDidEnd(viewer)
+        guard await control.viewers.outlivesViewers || others > 0 else {
+            if let error { throw error }
+            Terminal.shared.say(name == "The viewer" ? "\(name) left." : "\(name) left, as the last.")
+            return false
         }
-        if let error { throw error }
-        Terminal.shared.say(isAlone ? "The viewer left." : "Viewer \(viewer) left, as the last.")
-        return false
+        Terminal.shared.say(Self.departure(of: name, goneBy: error))
+        return true
     }
 
     /// What is said of a viewer who is gone while others look on.
-    static func departure(of viewer: Int, goneBy error: (any Error)?) -> [String] {
-        guard let error else { return ["Viewer \(viewer) left."] }
-        return CommandFailure(explaining: error).lines(after: "Viewer \(viewer) is gone: ")
+    static func departure(of name: String, goneBy error: (any Error)?) -> [String] {
+        guard let error else { return ["\(name) left."] }
+        return CommandFailure(explaining: error).lines(after: "\(name) is gone: ")
     }
 
     private func tell(_ event: ViewerEvent, of viewer: Int, _ control: ShareControl) async {
-        let isAlone = await control.viewers.wasOnlyOne
-        let name = isAlone ? "The viewer" : "Viewer \(viewer)"
+        let name = await control.viewers.name(of: viewer)
         switch event {
         case .connected:
             await control.viewer(viewer, is: .connected)
-            Terminal.shared.say(isAlone ? "Connected." : "\(name) is connected.")
-            let session = await control.viewers.sessions.first { $0.viewer == viewer }?.session
-            for media in await session?.refusedMedia().subtracting([.content]) ?? [] {
+            Terminal.shared.say(name == "The viewer" ? "Connected." : "\(name) is connected.")
+            for media in await room.refusedMedia(of: viewer).subtracting([.content]) {
                 Terminal.shared.say("\(name) takes no \(media.name): its answer declines it.")
             }
         case .disconnected:
@@ -203,7 +238,11 @@ struct Share {
     /// A report of each viewer's connection, in the order in which they came.
     private func reports(_ control: ShareControl) async -> [(viewer: Int, report: [StatisticsObject])] {
         var reports: [(viewer: Int, report: [StatisticsObject])] = []
-        for (viewer, session) in await control.viewers.sessions { reports.append((viewer, await session.statistics())) }
+        for (viewer, session) in await control.viewers.sessions {
+            let report = await room.statistics(of: viewer)
+            // Of who has left the room the session still has its own.
+            reports.append((viewer, report.isEmpty ? await session.statistics() : report))
+        }
         return reports
     }
 
@@ -214,16 +253,18 @@ struct Share {
     }
 
     /// Ends capture, lets what is queued leave, says goodbye, and writes the last reports.
-    private func finish(_ control: ShareControl, _ statistics: StatisticsWriter?) async {
+    private func finish(_ control: ShareControl, _ server: ViewerServer?, _ statistics: StatisticsWriter?) async {
         ServiceManager.stopping()
         Terminal.shared.finishStatus()
         await control.stopCapture()
+        await server?.end()
         let viewers = await room.viewers
         await withDiscardingTaskGroup { group in
             for viewer in viewers { group.addTask { await viewer.session.connection.drainQueue() } }
         }
         try? write(await reports(control), to: statistics)
         await room.end()
+        await server?.close()
     }
 }
 

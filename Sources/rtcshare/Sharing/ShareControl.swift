@@ -5,6 +5,7 @@ internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+internal import RTCShareSignaling
 internal import RTCShareWireFormat
 
 /// What a running share consists of, and what is done to it while it runs: by its own course, and by who asks at its
@@ -27,6 +28,10 @@ actor ShareControl {
     private let room: SharingRoom
     private let options: SharingOptions
     private let inviting: Inviting
+    /// Who lets viewers in that come by a link.
+    private let server: ViewerServer?
+    /// The addresses and names that links have.
+    private var linkHosts: [String] = []
     private let events: AsyncStream<Share.Occurrence>.Continuation
     /// What the share is called at its socket.
     private var name = ControlSocket.defaultName
@@ -43,7 +48,7 @@ actor ShareControl {
     private var isMicrophoneMuted = false
     private var isCapturing = false
     private var isEnding = false
-    private(set) var viewers = ShareViewers()
+    private(set) var viewers: ShareViewers
     private var rates = ShareRates()
     /// The change under way: one comes after the other.
     private var change: Task<ControlAnswer, Never>?
@@ -56,8 +61,11 @@ actor ShareControl {
 
     init(
         room: SharingRoom, sources: OpenedSources, options: SharingOptions, inviting: Inviting,
+        server: ViewerServer? = nil,
         events: AsyncStream<Share.Occurrence>.Continuation
     ) {
+        self.server = server
+        viewers = ShareViewers(outlivesViewers: server != nil)
         self.room = room
         self.sources = sources
         self.options = options
@@ -75,11 +83,15 @@ actor ShareControl {
     func setName(_ name: String) { self.name = name }
 
     /// Puts everything in place; it is sent from when there is a viewer.
-    func begin(for viewer: RoomViewer) async throws {
-        listen(to: viewer, state: .connecting)
+    func begin(for viewer: RoomViewer? = nil) async throws {
+        if let viewer { listen(to: viewer, state: .connecting) }
         try await show(sources.content)
-        try await startOwnMedia(viewer.session)
+        if let camera = sources.camera { try await room.startLocalVideo(source: camera) }
+        if let microphone = sources.microphone { try await room.startLocalAudio(source: microphone) }
     }
+
+    /// The addresses and names that links have from now on.
+    func setLinkHosts(_ hosts: [String]) { linkHosts = hosts }
 
     /// Begins to capture, with the first viewer.
     func startCapture() throws {
@@ -108,19 +120,16 @@ actor ShareControl {
     /// Takes note of what goes out.
     func note(_ rates: ShareRates) { self.rates = rates }
 
-    private func listen(to viewer: RoomViewer, state: ShareViewers.State) {
-        let listener = ViewerListener(viewer: viewer.id, events)
-        viewers.add(viewer, listener: listener, state: state)
-        viewer.session.add(observer: listener)
+    /// Follows how it goes with somebody who came by a link.
+    func listen(to viewer: RoomViewer, as served: ServedViewer) {
+        let words = [served.browser, served.address].compactMap { $0 }
+        listen(to: viewer, name: words.isEmpty ? nil : words.joined(separator: ", "), state: .connecting)
     }
 
-    private func startOwnMedia(_ session: AttendeeSession) async throws {
-        if let camera = sources.camera { try await session.startLocalVideo(source: camera) }
-        if let microphone = sources.microphone {
-            try await session.startLocalAudio(source: microphone)
-            let voice = await session.localAudioTrack
-            voice?.isMuted = isMicrophoneMuted
-        }
+    private func listen(to viewer: RoomViewer, name: String? = nil, state: ShareViewers.State) {
+        let listener = ViewerListener(viewer: viewer.id, events)
+        viewers.add(viewer, name: name, listener: listener, state: state)
+        viewer.session.add(observer: listener)
     }
 
     /// Shows a source with the share's sound.
@@ -135,10 +144,9 @@ actor ShareControl {
     private func applyMutes() async {
         let sound = await room.contentShare.audioTrack
         sound?.isMuted = isAudioMuted || pause != nil
-        for viewer in await room.viewers {
-            let voice = await viewer.session.localAudioTrack
-            voice?.isMuted = isMicrophoneMuted
-        }
+        let voice = await room.localAudioTrack
+        voice?.isMuted = isMicrophoneMuted
+        await server?.setPaused(pause != nil)
     }
 
     // MARK: What is asked
@@ -180,7 +188,13 @@ actor ShareControl {
             case .invite(let main, let subgroups):
                 return try await invite(RoomMembership(main: main, subgroups: subgroups))
             case .admit(let viewer, let text): try await admit(viewer, text)
+            case .letIn(let viewer): try await behindServer("admit N").admit(viewer)
+            case .kick(let viewer): try await kick(viewer)
+            case .lock: await (try behindServer("lock")).lock()
+            case .unlock: await (try behindServer("unlock")).unlock()
+            case .link(let subgroup): return try await links(subgroup)
             }
+            await server?.refresh()
             tellTerminal(of: request)
             return .done(notice: notice(of: request))
         } catch {
@@ -201,7 +215,9 @@ actor ShareControl {
             case .destination(let name): "Sharing to \(name)."
             case .join(let name): "Joined \(name)."
             case .leave(let name): "Left \(name)."
-            case .status, .stop, .invite, .admit: nil
+            case .lock: "Nobody else is let in."
+            case .unlock: "Viewers are let in again."
+            case .status, .stop, .invite, .admit, .letIn, .kick, .link: nil
             }
         if let words { Terminal.shared.say(words) }
     }
@@ -363,7 +379,6 @@ actor ShareControl {
             let connection = viewer.session.connection
             try await Gathering.run(
                 on: connection, servers: configuration.iceServers.count, policy: inviting.policy)
-            try await startOwnMedia(viewer.session)
             let offer = try await connection.makeOffer()
             listen(to: viewer, state: .invited(offer))
             Terminal.shared.say("Viewer \(viewer.id) is invited.")
@@ -397,17 +412,54 @@ actor ShareControl {
         if case .invited = viewers[id] { viewers[id] = .connecting }
     }
 
+    // MARK: Viewers who come by a link
+
+    private func behindServer(_ command: String) throws(CommandFailure) -> ViewerServer {
+        guard let server else {
+            throw CommandFailure(.usage, "\(command): this share has no link; rtcshare serve makes one that has")
+        }
+        return server
+    }
+
+    private func kick(_ viewer: Int) async throws {
+        if let server, await server.viewers.contains(where: { $0.id == viewer }) {
+            Terminal.shared.say("\(viewers.name(of: viewer)) is sent away.")
+            return try await server.kick(viewer)
+        }
+        guard let member = await room.viewers.first(where: { $0.id == viewer }) else {
+            throw CommandFailure(.usage, "there is no viewer \(viewer), or no more; rtcshare status lists them")
+        }
+        await member.session.leave()
+    }
+
+    private func links(_ name: String?) async throws -> ControlAnswer {
+        let server = try behindServer("link")
+        var subgroup: Subgroup?
+        if let name {
+            let wanted = try Subgroup(name)
+            guard await room.subgroups.contains(wanted) else {
+                throw CommandFailure(
+                    .usage, "you are not in the subgroup \(name); join it first: rtcshare subgroup join \(name)")
+            }
+            subgroup = wanted
+        }
+        return .links(server.links(hosts: linkHosts, subgroup: subgroup).map(\.url))
+    }
+
     // MARK: How it stands
 
     private func report() async -> ControlledShare {
         let present = await room.viewers
+        let served = await server?.viewers ?? []
+        let isLocked = await server?.isLocked
         let destination = await room.destination
         let subgroups = await room.subgroups
         var isSlateShown = false
         if case .slate? = pause { isSlateShown = true }
+        let idle: ControlledShare.State = server != nil && viewers.isEmpty ? .waiting : .connecting
         return ControlledShare(
             name: name, pid: ProcessInfo.processInfo.processIdentifier, attendee: room.owner.rawValue,
-            state: pause != nil ? .paused : viewers.hasAnyConnected ? .sharing : .connecting,
+            state: pause != nil ? .paused : viewers.hasAnyConnected ? .sharing : idle,
             source: sources.contentSpecification, interruption: captureReporter.interruption?.description,
             width: rates.size?.width, height: rates.size?.height,
             framesPerSecond: rates.framesPerSecond, bitrate: rates.bitsPerSecond / 1000,
@@ -415,12 +467,22 @@ actor ShareControl {
             maxFramerate: configuration.maxFramerate ?? options.maxFramerate,
             hint: configuration.contentHint.flatMap { SharingOptions.Hint($0) }, isSlateShown: isSlateShown,
             isAudioMuted: isAudioMuted, isMicrophoneMuted: isMicrophoneMuted, destination: destination.description,
-            subgroups: subgroups.map(\.name).sorted(),
+            subgroups: subgroups.map(\.name).sorted(), isLocked: isLocked,
             viewers: present.compactMap { viewer in
-                viewers[viewer.id]?.told.map {
-                    ControlledShare.Viewer(id: viewer.id, state: $0, groups: viewer.membership.names)
-                }
+                guard let state = viewers[viewer.id]?.told else { return nil }
+                return ControlledShare.Viewer(
+                    viewer, state: state, served: served.first { $0.id == viewer.id }, rates: rates.viewers[viewer.id])
             }, uptime: (begun.duration(to: .now) / .seconds(1)).rounded(.down))
+    }
+}
+
+extension ControlledShare.Viewer {
+    fileprivate init(_ viewer: RoomViewer, state: State, served: ServedViewer?, rates: ViewerRates?) {
+        self.init(
+            id: viewer.id, state: viewer.membership.isWaiting && state == .connected ? .waiting : state,
+            groups: viewer.membership.names, address: served?.address, browser: served?.browser,
+            since: served.map { Date(timeIntervalSince1970: $0.since) }, bitrate: rates.map { $0.bitsPerSecond / 1000 },
+            fractionLost: rates?.fractionLost, roundTripTime: rates?.roundTripTime, path: rates?.path)
     }
 }
 

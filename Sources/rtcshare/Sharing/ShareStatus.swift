@@ -14,6 +14,35 @@ struct ShareRates: Sendable {
     var fractionLost: Double?
     /// Whether there was a time before to compare with.
     var isKnown = false
+    /// By viewer.
+    var viewers: [Int: ViewerRates] = [:]
+}
+
+/// What goes to one viewer, and how.
+struct ViewerRates: Sendable {
+    /// The way that its packets take.
+    enum Path: String, Codable, Sendable {
+        /// From this machine to the viewer's, or its router.
+        case direct
+        /// Through a TURN server.
+        case relayed
+    }
+
+    let bitsPerSecond: Double
+    let roundTripTime: Double?
+    let fractionLost: Double?
+    let path: Path?
+}
+
+extension ViewerRates.Path {
+    /// The way that is selected.
+    init?(_ report: [StatisticsObject]) {
+        guard let transport = report.first(where: { $0.type == .transport }),
+            let pair = report.first(where: { $0.id == transport.text("selectedCandidatePairId") })
+        else { return nil }
+        let ends = [pair.text("localCandidateId"), pair.text("remoteCandidateId")]
+        self = report.contains { ends.contains($0.id) && $0.text("candidateType") == "relay" } ? .relayed : .direct
+    }
 }
 
 /// Makes rates out of reports, and the status line out of rates.
@@ -43,14 +72,18 @@ struct ShareStatus {
             guard let content, let before = previous[viewer], count.time > before.time else { continue }
             let seconds = count.time - before.time
             let frames = Double(count.frames - before.frames) / seconds
-            rates.bitsPerSecond += Double(count.bytes - before.bytes) * 8 / seconds
+            let bits = Double(count.bytes - before.bytes) * 8 / seconds
+            rates.bitsPerSecond += bits
+            let remote = report.first { $0.id == content.text("remoteId") }
+            rates.viewers[viewer] = ViewerRates(
+                bitsPerSecond: bits, roundTripTime: remote?.number("roundTripTime"),
+                fractionLost: remote?.number("fractionLost"), path: ViewerRates.Path(report))
             guard frames > rates.framesPerSecond || !rates.isKnown else { continue }
             rates.isKnown = true
             rates.framesPerSecond = frames
             if let width = content.integer("frameWidth"), let height = content.integer("frameHeight"), width > 0 {
                 rates.size = PixelSize(width: Int(width), height: Int(height))
             }
-            let remote = report.first { $0.id == content.text("remoteId") }
             rates.roundTripTime = remote?.number("roundTripTime")
             rates.fractionLost = remote?.number("fractionLost")
         }

@@ -13,27 +13,41 @@ struct ShareViewers {
         case connected
         /// It does not answer, and may come back.
         case away
-        /// It is gone. The last to go stays here: there is a report to be written of it.
+        /// It is gone. The last to go stays here, where its leaving ends the share: there is a report to be written of it.
         case ended
     }
 
     private struct Viewer {
         let session: AttendeeSession
         let listener: ViewerListener
+        let name: String?
         var state: State
     }
 
     private var viewers: [Int: Viewer] = [:]
     private var countSoFar = 0
+    /// Whether the share goes on without viewers.
+    let outlivesViewers: Bool
 
-    /// Takes note of a viewer by its number in the room; `listener` is kept for as long as it is there.
-    mutating func add(_ viewer: RoomViewer, listener: ViewerListener, state: State) {
-        viewers[viewer.id] = Viewer(session: viewer.session, listener: listener, state: state)
+    init(outlivesViewers: Bool) {
+        self.outlivesViewers = outlivesViewers
+    }
+
+    /// Takes note of a viewer by its number in the room; `listener` is kept for as long as it is there. `name` is what a
+    /// person knows it by, beside its number.
+    mutating func add(_ viewer: RoomViewer, name: String? = nil, listener: ViewerListener, state: State) {
+        viewers[viewer.id] = Viewer(session: viewer.session, listener: listener, name: name, state: state)
         countSoFar += 1
     }
 
-    /// Whether there never was more than one: a person needs no number then.
-    var wasOnlyOne: Bool { countSoFar == 1 }
+    /// Whether there never was more than one, nor will be: a person needs no number then.
+    private var wasOnlyOne: Bool { countSoFar == 1 && !outlivesViewers }
+
+    /// What a viewer is called, at the beginning of a sentence.
+    func name(of id: Int) -> String {
+        guard !wasOnlyOne else { return "The viewer" }
+        return "Viewer \(id)" + (viewers[id]?.name.map { " (\($0))" } ?? "")
+    }
 
     /// How it goes with a viewer.
     subscript(id: Int) -> State? {
@@ -45,7 +59,7 @@ struct ShareViewers {
     mutating func end(_ id: Int) -> Int {
         viewers[id]?.state = .ended
         let others = viewers.values.count { $0.state.hasAnswered }
-        if others > 0 { viewers[id] = nil }
+        if others > 0 || outlivesViewers { viewers[id] = nil }
         return others
     }
 
@@ -61,6 +75,9 @@ struct ShareViewers {
 
     /// Whether there is anybody who can see what is shared now.
     var isAnyConnected: Bool { viewers.values.contains { $0.state.told == .connected } }
+
+    /// Whether nobody is there.
+    var isEmpty: Bool { viewers.isEmpty }
 
     /// Whether there is anybody who can see it, or could and may again.
     var hasAnyConnected: Bool { isAnyConnected || viewers.values.contains { $0.state.told == .away } }

@@ -6,6 +6,7 @@ internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+internal import RTCShareSignaling
 internal import RTCShareVideoCoding
 
 extension CommandFailure {
@@ -27,6 +28,9 @@ extension CommandFailure {
         case let error as ContentShareError: self.init(.unavailable, error.description)
         case let error as SubgroupError: self.init(.usage, error.description)
         case let error as SharingRoomError: self.init(error.status, error.words)
+        case let error as WHEPError: self.init(error.status, error.description)
+        case let error as HTTPClientError: self.init(.unavailable, error.description)
+        case let error as ViewerServerError: self.init(.usage, error.description)
         case let error as MediaFileError: self.init(.cannotCreate, error.description)
         default: self.init(.internalError, "\(error)")
         }
@@ -42,6 +46,17 @@ extension CommandFailure {
         }
         let lines = words.split(separator: "\n", omittingEmptySubsequences: false)
         self.init(error.status, report: lines.map(String.init))
+    }
+}
+
+extension WHEPError {
+    fileprivate var status: CommandFailure.Status {
+        switch self {
+        case .url: .usage
+        case .token: .badInput
+        case .refused(let status, _): status == 401 || status == 403 ? .notPermitted : .unavailable
+        case .noAnswer: .protocol
+        }
     }
 }
 

@@ -7,6 +7,7 @@ enum JSONText {
     static func encode(_ value: some Encodable, isPretty: Bool = false) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
         if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
         let data = try encoder.encode(value)
         guard data.contains(where: { $0 >= 0x7F }) else { return data }

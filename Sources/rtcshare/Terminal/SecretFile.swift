@@ -3,13 +3,13 @@ internal import RTCShareContentShare
 
 /// A small file that nobody but its owner may read or change: passwords, tokens.
 enum SecretFile {
-    private static let maximumBytes = 4096
-
     /// The file's text. `what` is what it is called in errors, which show nothing of it.
     ///
     /// Whoever named a link meant what it leads to; that, or a pipe such as `<(pass show turn)`, has to be this user's, and
     /// no other may read it.
-    static func readText(_ path: String, what: String) throws(CommandFailure) -> String {
+    static func readText(
+        _ path: String, what: String, maximumBytes: Int = 4096
+    ) throws(CommandFailure) -> String {
         let descriptor: Int32
         do throws(PrivateFile.Objection) {
             descriptor = try PrivateFile(path: path).open(O_RDONLY, takesLinks: true)

@@ -10,7 +10,8 @@ internal import RTCShareWireFormat
 final class Terminal: Sendable {
     static let shared = Terminal()
 
-    private let isTerminal = isatty(STDERR_FILENO) == 1
+    /// Whether a person looks at it.
+    let isTerminal = isatty(STDERR_FILENO) == 1
     private let statusLength = Locked(0)
     /// How often a status is worth saying.
     var statusInterval: Duration { isTerminal ? .milliseconds(500) : .seconds(5) }
@@ -29,6 +30,15 @@ final class Terminal: Sendable {
     func say(_ lines: [String]) {
         ServiceManager.status(lines.first ?? "")
         write(lines)
+    }
+
+    /// Draws a QR code, in colors where there are any.
+    func show(qrCodeOf text: String) {
+        guard let lines = QRCode.lines(for: text, colors: isTerminal) else { return }
+        statusLength.withLock { length in
+            write((length > 0 ? "\r\u{1B}[K" : "") + lines.map { "  " + $0 + "\n" }.joined())
+            length = 0
+        }
     }
 
     /// Writes a line of the log.

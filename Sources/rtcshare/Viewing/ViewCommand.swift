@@ -4,22 +4,35 @@ internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCShareSDP
+internal import RTCShareSignaling
 internal import RTCShareVideoCoding
 internal import RTCShareWireFormat
 
 struct ViewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "view",
-        abstract: "View a share: answer an offer, receive, record.",
+        abstract: "View a share: open a link or answer an offer, receive, record.",
         discussion: """
-            The answer goes to standard output at once; give it to whoever made the offer. Tiles are reported on standard \
+            A link of rtcshare serve, or the URL of another WHEP server, needs nothing else:
+
+                rtcshare view 'http://192.168.1.23:8080/#…' --record share.ivf
+
+            With --offer the answer goes to standard output at once; give it to whoever made the offer. Tiles are reported on standard \
             error as they appear and go. Ctrl-C ends viewing.
 
-            Example: rtcshare view --offer offer.sdp --record share.ivf > answer.sdp
+                rtcshare view --offer offer.sdp --record share.ivf > answer.sdp
             """)
 
+    @Argument(help: ArgumentHelp("The link.", valueName: "url")) var url: String?
+
     @Option(help: ArgumentHelp("The offer; - reads it from standard input.", valueName: "file"), completion: .file())
-    var offer: String
+    var offer: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the token that the server wants, that only you can read. Not needed where it is in the link. Or set "
+                + "RTCSHARE_WHEP_TOKEN.", valueName: "file"), completion: .file())
+    var tokenFile: String?
 
     @Option(
         help: ArgumentHelp(
@@ -63,32 +76,83 @@ struct ViewCommand: AsyncParsableCommand {
 
     func validate() throws {
         try ShareDuration.validate(duration)
+        guard (url == nil) != (offer == nil) else {
+            throw ValidationError(
+                url == nil ? "give a link, or an offer with --offer" : "a link and --offer exclude each other: give one"
+            )
+        }
+        if tokenFile != nil, url == nil { throw ValidationError("--token-file goes with a link") }
     }
 
     func run() async throws {
+        defer { if let url { ProcessArguments.hideFragment(of: url) } }
         try await reportingFailure {
-            let offer = try SessionDescription.parse(StandardStreams.readText(offer, what: "offer"))
             var configuration = Connection.Configuration()
             configuration.port = port
             configuration.addresses = try BindAddress.parse(bind)
             configuration.publicAddresses = try PublicAddress.parse(publicIp)
             try ice.apply(to: &configuration)
-            // The sender connects when its person has the answer: that can take them a while.
-            configuration.connectTimeout = .seconds(24 * 3600)
-            let interruption = Interruption()
-            let session = try await AttendeeSession.viewing(
-                as: AttendeeID("viewer"), configuration: configuration)
-            let viewing = try Viewing(
-                session: session, record: record, snapshot: snapshot,
-                statistics: try stats.map { try StatisticsWriter(path: $0) })
+            if let url {
+                try await play(url, configuration)
+            } else if let offer {
+                try await answer(
+                    SessionDescription.parse(StandardStreams.readText(offer, what: "offer")), configuration)
+            }
+        }
+    }
+
+    /// Watches what a link leads to.
+    private func play(_ url: String, _ configuration: Connection.Configuration) async throws {
+        let player = try await WHEPPlayer(
+            url: url, token: try token(), as: AttendeeID("viewer"), configuration: configuration)
+        ProcessArguments.hideFragment(of: url)
+        let viewing = try viewing(player.session)
+        let interruption = Interruption()
+        do {
             try await viewing.run(duration: duration, interruption: interruption) {
-                try await Gathering.run(
-                    on: session.connection, servers: ice.iceServer.count, policy: ice.iceTransportPolicy)
-                let answer = try await session.connection.answer(offer: offer)
-                try StandardStreams.writeData(answer.description)
-                // Whoever reads the answer from a pipe waits for its end, and only then connects.
+                try await player.start()
                 if stats != "-" { StandardStreams.closeOutput() }
             }
+        } catch {
+            await player.leave()
+            throw error
+        }
+        await player.leave()
+    }
+
+    private func token() throws -> AccessToken? {
+        let environment = ProcessInfo.processInfo.environment["RTCSHARE_WHEP_TOKEN"]
+        guard let text = try tokenFile.map({ try SecretFile.readText($0, what: "token file") }) ?? environment else {
+            return nil
+        }
+        do {
+            return try AccessToken(presenting: text.trimmingCharacters(in: .whitespacesAndNewlines))
+        } catch {
+            throw CommandFailure(.badInput, "\(tokenFile ?? "RTCSHARE_WHEP_TOKEN"): \(error)")
+        }
+    }
+
+    private func viewing(_ session: AttendeeSession) throws -> Viewing {
+        try Viewing(
+            session: session, record: record, snapshot: snapshot,
+            statistics: try stats.map { try StatisticsWriter(path: $0) })
+    }
+
+    private func answer(_ offer: SessionDescription, _ configuration: Connection.Configuration) async throws {
+        var configuration = configuration
+        // The sender connects when its person has the answer: that can take them a while.
+        configuration.connectTimeout = .seconds(24 * 3600)
+        let interruption = Interruption()
+        let session = try await AttendeeSession.viewing(
+            as: AttendeeID("viewer"), configuration: configuration)
+        let viewing = try viewing(session)
+        try await viewing.run(duration: duration, interruption: interruption) {
+            try await Gathering.run(
+                on: session.connection, servers: ice.iceServer.count, policy: ice.iceTransportPolicy)
+            let answer = try await session.connection.answer(offer: offer)
+            try StandardStreams.writeData(answer.description)
+            // Whoever reads the answer from a pipe waits for its end, and only then connects.
+            if stats != "-" { StandardStreams.closeOutput() }
         }
     }
 }

@@ -1,0 +1,94 @@
+#include "viewer_page.h"
+
+// The files of `page` as they lie there. A test compares both.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const unsigned char bar_js[] = {
+#embed "page/bar.js"
+};
+static const unsigned char gestures_js[] = {
+#embed "page/gestures.js"
+};
+static const unsigned char icon_svg[] = {
+#embed "page/icon.svg"
+};
+static const unsigned char index_html[] = {
+#embed "page/index.html"
+};
+static const unsigned char link_header_js[] = {
+#embed "page/link-header.js"
+};
+static const unsigned char link_js[] = {
+#embed "page/link.js"
+};
+static const unsigned char main_js[] = {
+#embed "page/main.js"
+};
+static const unsigned char notice_js[] = {
+#embed "page/notice.js"
+};
+static const unsigned char panel_js[] = {
+#embed "page/panel.js"
+};
+static const unsigned char sdp_js[] = {
+#embed "page/sdp.js"
+};
+static const unsigned char session_js[] = {
+#embed "page/session.js"
+};
+static const unsigned char sound_js[] = {
+#embed "page/sound.js"
+};
+static const unsigned char stage_js[] = {
+#embed "page/stage.js"
+};
+static const unsigned char statistics_js[] = {
+#embed "page/statistics.js"
+};
+static const unsigned char tile_js[] = {
+#embed "page/tile.js"
+};
+static const unsigned char view_js[] = {
+#embed "page/view.js"
+};
+static const unsigned char viewer_css[] = {
+#embed "page/viewer.css"
+};
+static const unsigned char watch_js[] = {
+#embed "page/watch.js"
+};
+static const unsigned char whep_js[] = {
+#embed "page/whep.js"
+};
+static const unsigned char words_js[] = {
+#embed "page/words.js"
+};
+
+#define FILE_OF(name, symbol) {name, symbol, sizeof symbol}
+
+static const struct viewer_page_file files[] = {
+    FILE_OF("bar.js", bar_js),
+    FILE_OF("gestures.js", gestures_js),
+    FILE_OF("icon.svg", icon_svg),
+    FILE_OF("index.html", index_html),
+    FILE_OF("link-header.js", link_header_js),
+    FILE_OF("link.js", link_js),
+    FILE_OF("main.js", main_js),
+    FILE_OF("notice.js", notice_js),
+    FILE_OF("panel.js", panel_js),
+    FILE_OF("sdp.js", sdp_js),
+    FILE_OF("session.js", session_js),
+    FILE_OF("sound.js", sound_js),
+    FILE_OF("stage.js", stage_js),
+    FILE_OF("statistics.js", statistics_js),
+    FILE_OF("tile.js", tile_js),
+    FILE_OF("view.js", view_js),
+    FILE_OF("viewer.css", viewer_css),
+    FILE_OF("watch.js", watch_js),
+    FILE_OF("whep.js", whep_js),
+    FILE_OF("words.js", words_js),
+};
+
+size_t viewer_page_file_count(void) { return sizeof files / sizeof *files; }
+
+struct viewer_page_file viewer_page_file(size_t index) { return files[index]; }

@@ -1,0 +1,177 @@
+internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
+internal import RTCShareNetworkRuntime
+internal import RTCShareWireFormat
+
+/// The bytes of the request that is arriving; of one event loop.
+final class RequestSize {
+    private let limit: Int
+    private var count = 0
+
+    init(limits: HTTPServer.Limits) { limit = limits.headBytes + limits.bodyBytes }
+
+    /// Takes note of more; false where no request is that long.
+    func add(_ bytes: Int) -> Bool {
+        count += bytes
+        return count <= limit
+    }
+
+    func reset() { count = 0 }
+}
+
+/// Closes a connection whose request never ends: the parser keeps a head for as long as it grows.
+final class RequestSizeHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let size: RequestSize
+
+    init(size: RequestSize) { self.size = size }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard size.add(unwrapInboundIn(data).readableBytes) else { return context.close(promise: nil) }
+        context.fireChannelRead(data)
+    }
+}
+
+/// One connection of a client: has one request after the other answered.
+final class HTTPConnectionHandler: ChannelInboundHandler {
+    typealias InboundIn = NIOHTTPServerRequestFull
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let limits: HTTPServer.Limits
+    private let size: RequestSize
+    private let isSecure: Bool
+    private let logger: Logger
+    private let respond: HTTPServer.Respond
+    private var deadline: Scheduled<Void>?
+    /// What sends a stream.
+    private var streaming: Task<Void, Never>?
+
+    init(
+        limits: HTTPServer.Limits, size: RequestSize, isSecure: Bool, logger: Logger,
+        respond: @escaping HTTPServer.Respond
+    ) {
+        self.limits = limits
+        self.size = size
+        self.isSecure = isSecure
+        self.logger = logger
+        self.respond = respond
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { close(context, after: limits.requestTime) }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        deadline?.cancel()
+        streaming?.cancel()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // Clients that speak no TLS, or break off: no news.
+        logger.debug("a connection of \(peer(context)?.description ?? "somebody") ends: \(error)")
+        context.close(promise: nil)
+    }
+
+    private func close(_ context: ChannelHandlerContext, after time: Duration) {
+        deadline?.cancel()
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) {
+            context.close(promise: nil)
+        }
+    }
+
+    private func peer(_ context: ChannelHandlerContext) -> IPAddress? {
+        context.channel.remoteAddress?.unmappedIP
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let full = unwrapInboundIn(data)
+        deadline?.cancel()
+        size.reset()
+        let isHead = full.head.method == .HEAD
+        let keepsAlive = full.head.isKeepAlive
+        guard let target = HTTPTarget(full.head.uri) else {
+            let problem = ProblemDetails(.badRequest, "the request's target is no path that this server has")
+            return write(problem.response, context, isHead: isHead, keepsAlive: false)
+        }
+        let request = HTTPRequest(
+            method: full.head.method, target: target, headers: full.head.headers,
+            body: full.body.map { Array($0.readableBytesView) } ?? [], peer: peer(context), isSecure: isSecure)
+        let promise = context.eventLoop.makePromise(of: HTTPResponse.self)
+        promise.completeWithTask { [respond] in await respond(request) }
+        promise.futureResult.assumeIsolated().whenSuccess {
+            self.write($0, context, isHead: isHead, keepsAlive: keepsAlive)
+        }
+    }
+
+    private func write(
+        _ response: HTTPResponse, _ context: ChannelHandlerContext, isHead: Bool, keepsAlive: Bool
+    ) {
+        guard context.channel.isActive else { return }
+        var headers = response.headers
+        headers.replaceOrAdd(name: "Date", value: HTTPDate.now())
+        if !keepsAlive { headers.replaceOrAdd(name: "Connection", value: "close") }
+        let head = { HTTPResponseHead(version: .http1_1, status: response.status, headers: headers) }
+        close(context, after: limits.stallTime)
+        switch response.body {
+        case .bytes(let bytes):
+            if response.status.mayHaveResponseBody {
+                headers.replaceOrAdd(name: "Content-Length", value: String(bytes.count))
+            }
+            context.write(wrapOutboundOut(.head(head())), promise: nil)
+            if !isHead, !bytes.isEmpty {
+                context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil)
+            }
+            end(context, keepsAlive: keepsAlive)
+        case .stream(let stream):
+            headers.replaceOrAdd(name: "Transfer-Encoding", value: "chunked")
+            context.writeAndFlush(wrapOutboundOut(.head(head())), promise: nil)
+            send(stream, context, keepsAlive: keepsAlive)
+        }
+    }
+
+    private func end(_ context: ChannelHandlerContext, keepsAlive: Bool) {
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenSuccess {
+            guard keepsAlive, context.channel.isActive else { return context.close(promise: nil) }
+            self.close(context, after: self.limits.idleTime)
+        }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
+    }
+
+    /// Sends what comes, one piece after the other: a client that takes none of it is let go.
+    private func send(_ stream: AsyncStream<[UInt8]>, _ context: ChannelHandlerContext, keepsAlive: Bool) {
+        let place = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let eventLoop = context.eventLoop
+        deadline?.cancel()
+        streaming = Task {
+            for await bytes in stream {
+                let isSent: Void? = try? await eventLoop.flatSubmit { () -> EventLoopFuture<Void> in
+                    let (handler, context) = place.value
+                    guard context.channel.isActive else {
+                        return context.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
+                    }
+                    handler.close(context, after: handler.limits.stallTime)
+                    let part = HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: bytes)))
+                    return context.writeAndFlush(handler.wrapOutboundOut(part))
+                }.get()
+                guard isSent != nil else { return }
+                eventLoop.execute { place.value.0.deadline?.cancel() }
+            }
+            guard !Task.isCancelled else { return }
+            eventLoop.execute {
+                let (handler, context) = place.value
+                handler.end(context, keepsAlive: keepsAlive)
+            }
+        }
+    }
+}
+
+extension SocketAddress {
+    /// The address; of IPv4 also where it came to a socket of IPv6 (RFC 4291 §2.5.5.2).
+    var unmappedIP: IPAddress? {
+        guard let text = ipAddress else { return nil }
+        let mapped = text.hasPrefix("::ffff:") ? IPAddress(text.dropFirst(7)) : nil
+        return mapped ?? IPAddress(text)
+    }
+}

@@ -1,0 +1,99 @@
+internal import NIOCore
+internal import NIOHTTP1
+internal import RTCShareWireFormat
+
+/// A request, whole.
+struct HTTPRequest: Sendable {
+    let method: HTTPMethod
+    let target: HTTPTarget
+    let headers: HTTPHeaders
+    let body: [UInt8]
+    /// Who asks, as the connection says.
+    let peer: IPAddress?
+    /// Whether it came over TLS.
+    let isSecure: Bool
+
+    /// The value of a header that stands once.
+    subscript(name: String) -> String? { headers.first(name: name) }
+
+    /// The type of the body, without its parameters, in lower case.
+    var contentType: String? {
+        self["Content-Type"].map { $0.split(separator: ";", maxSplits: 1)[0].trimmingSpaces.lowercased() }
+    }
+}
+
+/// Where a request goes (RFC 9112 §3.2.1).
+struct HTTPTarget: Hashable, Sendable {
+    /// The parts of the path, decoded.
+    let segments: [String]
+    /// Whether the path ends in a slash.
+    let endsInSlash: Bool
+
+    /// Nil for what is no path of ours: other forms, broken escapes, parts that lead elsewhere.
+    init?(_ text: String) {
+        guard text.hasPrefix("/") else { return nil }
+        let path = text.prefix { $0 != "?" && $0 != "#" }
+        var segments: [String] = []
+        for part in path.split(separator: "/") {
+            guard let decoded = Self.decode(part), decoded != "..", decoded != "." else { return nil }
+            segments.append(decoded)
+        }
+        self.segments = segments
+        endsInSlash = path.hasSuffix("/")
+    }
+
+    private init(segments: [String], endsInSlash: Bool) {
+        self.segments = segments
+        self.endsInSlash = endsInSlash
+    }
+
+    private static func decode(_ part: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = part.utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") {
+                guard let high = rest.popFirst().flatMap(Self.value), let low = rest.popFirst().flatMap(Self.value)
+                else { return nil }
+                bytes.append(high << 4 | low)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") })
+        else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(digit)).hexDigitValue.map(UInt8.init)
+    }
+
+    /// The same beneath a folder; unchanged where it is not there: a proxy may have taken it away.
+    func removing(base: [String]) -> HTTPTarget {
+        guard !base.isEmpty, segments.starts(with: base) else { return self }
+        return HTTPTarget(segments: Array(segments.dropFirst(base.count)), endsInSlash: endsInSlash)
+    }
+}
+
+/// A response.
+struct HTTPResponse: Sendable {
+    enum Body: Sendable {
+        case bytes([UInt8])
+        /// Sent as it comes, until it ends or the client goes.
+        case stream(AsyncStream<[UInt8]>)
+    }
+
+    var status: HTTPResponseStatus
+    var headers = HTTPHeaders()
+    var body = Body.bytes([])
+
+    init(_ status: HTTPResponseStatus, type: String? = nil, body: [UInt8] = []) {
+        self.status = status
+        self.body = .bytes(body)
+        if let type { headers.add(name: "Content-Type", value: type) }
+    }
+
+    init(_ status: HTTPResponseStatus, type: String, text: String) {
+        self.init(status, type: type, body: Array(text.utf8))
+    }
+}

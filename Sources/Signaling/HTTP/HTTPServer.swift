@@ -1,0 +1,127 @@
+internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import NIOSSL
+internal import RTCShareLocks
+internal import RTCShareNetworkRuntime
+internal import RTCShareWireFormat
+
+/// Listens, and has each request answered.
+struct HTTPServer: Sendable {
+    /// What it bears.
+    struct Limits: Sendable {
+        /// The longest body.
+        var bodyBytes = 128 * 1024
+        /// The longest head: request line and headers.
+        var headBytes = 16 * 1024
+        /// How long a request may take to arrive, the first from the connection's beginning on.
+        var requestTime = Duration.seconds(10)
+        /// How long a connection may wait for its next request.
+        var idleTime = Duration.seconds(60)
+        /// How long a client may take nothing of what it is sent.
+        var stallTime = Duration.seconds(20)
+        /// The connections at a time; more are closed as they come.
+        var connections = 1024
+    }
+
+    typealias Respond = @Sendable (HTTPRequest) async -> HTTPResponse
+
+    private let channels: [any Channel]
+    /// The port, the same on each address.
+    let port: UInt16
+
+    /// Listens at the first free port of `ports` on each address; without addresses on all of this machine.
+    static func start(
+        addresses: [IPAddress], ports: [UInt16], tls: NIOSSLContext?, limits: Limits = Limits(), logger: Logger,
+        respond: @escaping Respond
+    ) async throws -> HTTPServer {
+        let door = Door(limit: limits.connections)
+        var failure: (any Error)?
+        for port in ports {
+            do {
+                return try await HTTPServer(addresses, port: port) { channel in
+                    Self.prepare(channel, door: door, tls: tls, limits: limits, logger: logger, respond: respond)
+                }
+            } catch let error as IOError where error.errnoCode == EADDRINUSE {
+                failure = error
+            }
+        }
+        throw failure ?? ConnectionError.noAddress
+    }
+
+    private init(
+        _ addresses: [IPAddress], port: UInt16,
+        prepare: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) async throws {
+        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.socketOption(.init(rawValue: TCP_NODELAY)), value: 1)
+            .childChannelInitializer(prepare)
+        var channels: [any Channel] = []
+        var port = port
+        do {
+            for host in addresses.isEmpty ? Self.allAddresses : addresses.map(\.description) {
+                let channel = try await bootstrap.bind(host: host, port: Int(port)).get()
+                channels.append(channel)
+                if port == 0 { port = UInt16(channel.localAddress?.port ?? 0) }
+            }
+        } catch {
+            for channel in channels { try? await channel.close() }
+            throw error
+        }
+        self.channels = channels
+        self.port = port
+    }
+
+    /// Both families at one socket, where the machine has the newer.
+    private static var allAddresses: [String] {
+        let descriptor = Glibc.socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { return ["0.0.0.0"] }
+        Glibc.close(descriptor)
+        return ["::"]
+    }
+
+    private static func prepare(
+        _ channel: any Channel, door: Door, tls: NIOSSLContext?, limits: Limits, logger: Logger,
+        respond: @escaping Respond
+    ) -> EventLoopFuture<Void> {
+        channel.eventLoop.makeCompletedFuture {
+            guard door.enter(channel) else { throw Door.Full() }
+            let pipeline = channel.pipeline.syncOperations
+            if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+            let size = RequestSize(limits: limits)
+            try pipeline.addHandler(RequestSizeHandler(size: size))
+            try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)
+            try pipeline.addHandler(NIOHTTPServerRequestAggregator(maxContentLength: limits.bodyBytes))
+            try pipeline.addHandler(
+                HTTPConnectionHandler(
+                    limits: limits, size: size, isSecure: tls != nil, logger: logger, respond: respond))
+        }
+    }
+
+    /// Listens no more, and closes what is open.
+    func close() async {
+        for channel in channels { try? await channel.close() }
+    }
+}
+
+/// Counts the connections.
+private final class Door: Sendable {
+    struct Full: Error {}
+
+    private let places: Locked<Int>
+
+    init(limit: Int) { places = Locked(limit) }
+
+    func enter(_ channel: any Channel) -> Bool {
+        let isFree = places.withLock { places in
+            guard places > 0 else { return false }
+            places -= 1
+            return true
+        }
+        if isFree { channel.closeFuture.whenComplete { _ in self.places.withLock { $0 += 1 } } }
+        return isFree
+    }
+}

@@ -1,0 +1,236 @@
+internal import Foundation
+internal import NIOPosix
+internal import RTCShareCCURL
+internal import Synchronization
+
+/// Asks servers over HTTP, by libcurl: TLS is verified, proxies are those of the environment (`https_proxy`, `no_proxy` and
+/// the like), `SSL_CERT_FILE` names other roots.
+struct HTTPClient: Sendable {
+    struct Request: Sendable {
+        var method: String
+        var url: WebAddress
+        var headers: [(name: String, value: String)] = []
+        var body: [UInt8]?
+        /// Sent to the URL's own origin alone, wherever a server leads to.
+        var token: AccessToken?
+    }
+
+    struct Response: Sendable {
+        let status: Int
+        let headers: [(name: String, value: String)]
+        let body: [UInt8]
+        /// Whose response it is, after redirections.
+        let url: WebAddress
+
+        var isSuccess: Bool { (200..<300).contains(status) }
+
+        subscript(name: String) -> String? { all(name).first }
+
+        func all(_ name: String) -> [String] {
+            headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+        }
+
+        /// A sentence of the server's own: of a problem (RFC 9457), or of plain text; shortened.
+        var sentence: String? {
+            struct Problem: Decodable {
+                let title: String?
+                let detail: String?
+            }
+            let type = self["Content-Type"]?.lowercased() ?? ""
+            if type.contains("json"), let problem = try? JSONDecoder().decode(Problem.self, from: Data(body)),
+                let words = problem.detail ?? problem.title
+            {
+                return String(words.prefix(300))
+            }
+            guard type.hasPrefix("text/plain"), let text = String(validating: body, as: UTF8.self) else { return nil }
+            let line = text.split(whereSeparator: \.isNewline).first.map { String($0.prefix(300)) }
+            return line.flatMap { $0.isEmpty ? nil : $0 }
+        }
+    }
+
+    /// How long a request may take.
+    var timeout = Duration.seconds(15)
+    /// The program that asks, as servers are told.
+    var userAgent = "rtcshare"
+
+    private static let maximumRedirections = 5
+    private static let maximumBodyBytes = 1 << 20
+    private static let maximumHeaders = 200
+
+    /// Sends a request, and follows redirections that keep the method (RFC 9110 §15.4.8, §15.4.9).
+    func perform(_ request: Request) async throws(HTTPClientError) -> Response {
+        var request = request
+        let origin = request.url.origin
+        for _ in 0...Self.maximumRedirections {
+            if request.url.origin != origin { request.token = nil }
+            let response = try await send(request)
+            guard response.status == 307 || response.status == 308 else { return response }
+            guard let location = response["Location"], let next = request.url.resolving(location) else {
+                throw .redirection(request.url.origin)
+            }
+            request.url = next
+        }
+        throw .redirection(origin)
+    }
+
+    private func send(_ request: Request) async throws(HTTPClientError) -> Response {
+        let transfer = Transfer(request, timeout: timeout, userAgent: userAgent)
+        // libcurl waits on the thread that asks: not on one of those that tasks run on, which are few.
+        let result = await withTaskCancellationHandler {
+            try? await NIOThreadPool.singleton.runIfActive { transfer.run() }
+        } onCancel: {
+            transfer.cancel()
+        }
+        guard let result else { throw .cancelled }
+        return try result.get()
+    }
+
+    /// One request under way: on one thread, but for its end.
+    private final class Transfer: Sendable {
+        private let request: Request
+        private let timeout: Duration
+        private let userAgent: String
+        private let isCancelled = Atomic(false)
+
+        init(_ request: Request, timeout: Duration, userAgent: String) {
+            self.request = request
+            self.timeout = timeout
+            self.userAgent = userAgent
+        }
+
+        func cancel() { isCancelled.store(true, ordering: .relaxed) }
+
+        /// What arrives; libcurl's callbacks have its address while the request is made, on this thread.
+        private final class Received {
+            var lines: [String] = []
+            var body: [UInt8] = []
+            let isCancelled: () -> Bool
+
+            init(_ isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
+        }
+
+        func run() -> Result<Response, HTTPClientError> {
+            guard Self.isReady, let handle = curl_easy_init() else { return .failure(.unavailable) }
+            defer { curl_easy_cleanup(handle) }
+            var list: UnsafeMutablePointer<curl_slist>?
+            defer { curl_slist_free_all(list) }
+            var headers = request.headers
+            if let token = request.token { headers.append(("Authorization", "Bearer \(token.secretText)")) }
+            // Nobody waits for a go-ahead, nor makes up a type.
+            for line in headers.map({ "\($0.name): \($0.value)" }) + ["Expect:"] {
+                list = curl_slist_append(list, line)
+            }
+            let received = Received { [self] in isCancelled.load(ordering: .relaxed) }
+            return withExtendedLifetime(received) {
+                let context = Unmanaged.passUnretained(received).toOpaque()
+                set(handle, list, context)
+                let code = curl_easy_perform(handle)
+                guard code == CURLE_OK else { return .failure(failure(code)) }
+                return .success(
+                    Response(
+                        status: ccurl_status(handle), headers: Self.headers(received.lines), body: received.body,
+                        url: request.url))
+            }
+        }
+
+        private func set(
+            _ handle: UnsafeMutableRawPointer, _ list: UnsafeMutablePointer<curl_slist>?,
+            _ context: UnsafeMutableRawPointer
+        ) {
+            ccurl_set_string(handle, CURLOPT_URL, request.url.description)
+            ccurl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https")
+            ccurl_set_string(handle, CURLOPT_USERAGENT, userAgent)
+            // Of some methods no body comes.
+            if request.method == "HEAD" { ccurl_set_long(handle, CURLOPT_NOBODY, 1) }
+            ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, request.method)
+            ccurl_set_pointer(handle, CURLOPT_HTTPHEADER, list)
+            ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, Int(timeout / .milliseconds(1)))
+            ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
+            if let roots = ProcessInfo.processInfo.environment["SSL_CERT_FILE"], !roots.isEmpty {
+                ccurl_set_string(handle, CURLOPT_CAINFO, roots)
+            }
+            if let body = request.body {
+                body.withUnsafeBytes {
+                    _ = ccurl_set_body(handle, $0.baseAddress ?? UnsafeRawPointer(context), $0.count)
+                }
+            }
+            ccurl_set_write(handle, takeBody, takeHeader, context)
+            ccurl_set_progress(handle, mayGoOn, context)
+        }
+
+        private let takeBody: ccurl_write = { bytes, size, count, context in
+            guard let bytes, let context else { return 0 }
+            let received = Unmanaged<Received>.fromOpaque(context).takeUnretainedValue()
+            guard received.body.count + size * count <= HTTPClient.maximumBodyBytes else { return 0 }
+            received.body.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: size * count))
+            return size * count
+        }
+
+        private let takeHeader: ccurl_write = { bytes, size, count, context in
+            guard let bytes, let context else { return 0 }
+            let received = Unmanaged<Received>.fromOpaque(context).takeUnretainedValue()
+            let line = String(decoding: UnsafeRawBufferPointer(start: bytes, count: size * count), as: UTF8.self)
+            // Of several heads, as of an interim response or a proxy, the last counts.
+            if line.hasPrefix("HTTP/") { received.lines = [] }
+            guard received.lines.count < HTTPClient.maximumHeaders else { return 0 }
+            received.lines.append(line)
+            return size * count
+        }
+
+        private let mayGoOn: ccurl_progress = { context, _, _, _, _ in
+            guard let context else { return 1 }
+            return Unmanaged<Received>.fromOpaque(context).takeUnretainedValue().isCancelled() ? 1 : 0
+        }
+
+        private static func headers(_ lines: [String]) -> [(name: String, value: String)] {
+            lines.compactMap { line in
+                guard let colon = line.firstIndex(of: ":") else { return nil }
+                let value = line[line.index(after: colon)...].filter { !$0.isNewline }
+                return (String(line[..<colon]), String(value.trimmingSpaces))
+            }
+        }
+
+        private func failure(_ code: CURLcode) -> HTTPClientError {
+            let host = request.url.origin
+            switch code {
+            case CURLE_ABORTED_BY_CALLBACK: return .cancelled
+            case CURLE_COULDNT_RESOLVE_HOST: return .unreachable(host, "its name has no address")
+            case CURLE_COULDNT_CONNECT: return .unreachable(host, "it refuses connections, or there is no way to it")
+            case CURLE_OPERATION_TIMEDOUT: return .unreachable(host, "it does not answer")
+            case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
+                return .certificate(host)
+            default: return .unreachable(host, String(cString: curl_easy_strerror(code)))
+            }
+        }
+
+        /// libcurl's part for the whole process, once.
+        private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+    }
+}
+
+/// Why a server gave no answer.
+public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// libcurl can't be used.
+    case unavailable
+    /// Nobody waits for the answer any more.
+    case cancelled
+    /// The server can't be reached, for this reason.
+    case unreachable(String, String)
+    /// Nobody whom this machine trusts vouches for the server's certificate.
+    case certificate(String)
+    /// The server leads in circles, or nowhere.
+    case redirection(String)
+
+    /// What is wrong and what to do.
+    public var description: String {
+        switch self {
+        case .unavailable: "libcurl can't be used on this machine"
+        case .cancelled: "the request was given up"
+        case .unreachable(let host, let reason): "\(host) can't be reached: \(reason)"
+        case .certificate(let host):
+            "nobody whom this machine trusts vouches for the certificate of \(host); where it is the right one all the same, "
+                + "name its file: SSL_CERT_FILE=server.pem"
+        case .redirection(let host): "\(host) leads to nowhere"
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import RTCShareCCURL
+
+/// An absolute URL of the web, as libcurl reads it (RFC 3986).
+struct WebAddress: Hashable, Sendable, CustomStringConvertible {
+    /// The URL without its fragment, user and password.
+    let description: String
+    /// Scheme, host and port.
+    let origin: String
+    /// What stands behind `#`.
+    let fragment: String?
+
+    /// Reads a URL; nil for what is none of `http` and `https`.
+    init?(_ text: String) {
+        guard let url = Parts(text) else { return nil }
+        self.init(url)
+    }
+
+    private init?(_ url: borrowing Parts) {
+        guard let scheme = url[CURLUPART_SCHEME], scheme == "http" || scheme == "https", let host = url[CURLUPART_HOST]
+        else { return nil }
+        let port = url[CURLUPART_PORT] ?? (scheme == "http" ? "80" : "443")
+        origin = "\(scheme)://\(host.lowercased()):\(port)"
+        fragment = url[CURLUPART_FRAGMENT]
+        for part in [CURLUPART_FRAGMENT, CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS] { url.remove(part) }
+        guard let text = url[CURLUPART_URL] else { return nil }
+        description = text
+    }
+
+    /// The URL that a reference stands for which came from this one (RFC 3986 §5).
+    func resolving(_ reference: String) -> WebAddress? {
+        guard let url = Parts(description), url.resolve(reference) else { return nil }
+        return WebAddress(url)
+    }
+
+    /// The path, as it stands in the URL.
+    var path: String { Parts(description)?[CURLUPART_PATH] ?? "/" }
+
+    /// The same with more behind its path.
+    func appending(path more: String) -> WebAddress? {
+        let base = path.hasSuffix("/") ? "" : (path.split(separator: "/").last.map { $0 + "/" } ?? "")
+        return resolving(base + more)
+    }
+
+    /// libcurl's own form of a URL.
+    private struct Parts: ~Copyable {
+        let handle: OpaquePointer
+
+        init?(_ text: String) {
+            guard let handle = curl_url() else { return nil }
+            guard curl_url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK else {
+                curl_url_cleanup(handle)
+                return nil
+            }
+            self.handle = handle
+        }
+
+        deinit { curl_url_cleanup(handle) }
+
+        subscript(part: CURLUPart) -> String? {
+            var text: UnsafeMutablePointer<CChar>?
+            guard curl_url_get(handle, part, &text, 0) == CURLUE_OK, let text else { return nil }
+            defer { curl_free(text) }
+            return String(cString: text)
+        }
+
+        borrowing func remove(_ part: CURLUPart) { curl_url_set(handle, part, nil, 0) }
+
+        borrowing func resolve(_ reference: String) -> Bool {
+            curl_url_set(handle, CURLUPART_URL, reference, 0) == CURLUE_OK
+        }
+    }
+}

@@ -1,0 +1,85 @@
+internal import RTCShareCryptography
+
+/// The secret of a link: whoever shows it gets in. Nothing that describes it shows it.
+public struct AccessToken: Sendable {
+    private let text: String
+
+    /// The characters that a token may have: those that stand in a URL as they are (RFC 3986 §2.3) and in a header (RFC 6750
+    /// §2.1).
+    private static let characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+
+    /// The lengths that a token may have.
+    public static let lengths = 16...512
+    /// What is drawn has 132 bits.
+    private static let drawnLength = 22
+
+    /// Draws a token.
+    public init() {
+        var random = SystemRandomNumberGenerator()
+        text = String(
+            (0..<Self.drawnLength).map { _ in Self.characters[Int.random(in: 0..<Self.characters.count, using: &random)]
+            })
+    }
+
+    /// A token that was agreed on.
+    public init(_ text: some StringProtocol) throws(AccessTokenError) {
+        guard Self.lengths.contains(text.utf8.count) else { throw .length(text.utf8.count) }
+        guard text.allSatisfy({ Self.characters.contains($0) || $0 == "." || $0 == "~" }) else { throw .character }
+        self.text = String(text)
+    }
+
+    /// A token of somebody else's server, which may be any text that a header can hold (RFC 9110 §5.5).
+    public init(presenting text: some StringProtocol) throws(AccessTokenError) {
+        guard (1...4096).contains(text.utf8.count) else { throw .length(text.utf8.count) }
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .character }
+        self.text = String(text)
+    }
+
+    /// The token of a part of what this one opens, such as a subgroup: who has it can't tell this one (HMAC-SHA256).
+    package func derived(for purpose: String) -> AccessToken? {
+        let key = Array(text.utf8)
+        let message = Array(purpose.utf8)
+        guard let code = try? HashFunction.sha256.authenticationCode(key: key.span.bytes, message: message.span.bytes)
+        else { return nil }
+        // Six bits a character: a modulus of 64 takes all alike.
+        let characters = code.prefix(Self.drawnLength).map { Self.characters[Int($0 & 63)] }
+        return try? AccessToken(String(characters))
+    }
+
+    /// Whether this is the token; takes the same time whatever it is.
+    package func accepts(_ candidate: some StringProtocol) -> Bool {
+        let own = Array(text.utf8)
+        let other = Array(candidate.utf8)
+        return isEqualInConstantTime(own.span.bytes, other.span.bytes)
+    }
+
+    /// The token as it stands in a link.
+    public var secretText: String { text }
+}
+
+extension AccessToken: CustomStringConvertible, CustomReflectable {
+    /// Says nothing of the token.
+    public var description: String { "a token" }
+    /// Shows nothing of the token.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// Why a text is no token. It shows nothing of it.
+public enum AccessTokenError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// It is too short to be secret, or too long.
+    case length(Int)
+    /// It has a character that can't stand in a link.
+    case character
+
+    /// What is wrong and what to do.
+    public var description: String {
+        switch self {
+        case .length(let length):
+            "the token has \(length) characters; it needs \(AccessToken.lengths.lowerBound) to "
+                + "\(AccessToken.lengths.upperBound), as of 'openssl rand -hex 16'"
+        case .character:
+            "the token has a character that can't stand in a link; letters, digits, - . _ and ~ can, as of "
+                + "'openssl rand -hex 16'"
+        }
+    }
+}

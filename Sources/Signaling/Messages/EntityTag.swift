@@ -1,0 +1,46 @@
+/// Names one state of a session's ICE credentials (RFC 9110 §8.8.3).
+struct EntityTag: Hashable, Sendable {
+    /// What stands between the quotes.
+    let value: String
+
+    /// With its quotes.
+    var headerValue: String { "\"\(value)\"" }
+
+    /// What an `If-Match` header asks for.
+    enum Condition: Hashable {
+        /// There is none: players that never read an entity tag send none.
+        case none
+        /// `*`, with or without quotes: whatever the state is.
+        case any
+        /// One of these states; marks of weakness count for nothing, and quotes may be missing.
+        case one([String])
+
+        init(_ headers: [String]) {
+            let values = headers.flatMap { $0.split(separator: ",") }.map { value in
+                var text = value.trimmingSpaces
+                if text.hasPrefix("W/") { text = text.dropFirst(2) }
+                if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") { text = text.dropFirst().dropLast() }
+                return String(text)
+            }
+            self = values.isEmpty ? .none : values.contains("*") ? .any : .one(values)
+        }
+
+        /// Whether it holds in this state.
+        func holds(for tag: EntityTag) -> Bool {
+            switch self {
+            case .none, .any: true
+            case .one(let values): values.contains(tag.value)
+            }
+        }
+    }
+}
+
+extension StringProtocol {
+    /// Without spaces and tabs at its ends.
+    var trimmingSpaces: Substring {
+        var text = Substring(self)
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+        return text
+    }
+}

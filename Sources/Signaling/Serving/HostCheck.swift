@@ -1,0 +1,47 @@
+internal import RTCShareWireFormat
+
+/// Under which names a server may be asked for: a page of somebody else whose name leads here is no visitor (DNS rebinding).
+struct HostCheck: Sendable {
+    private let names: Set<String>
+
+    /// Addresses and names of this machine alone are always right.
+    init(names: some Sequence<String>) {
+        self.names = Set(names.map { Self.normal($0) })
+    }
+
+    /// Whether a `Host` header, with or without a port, names this server.
+    func accepts(host header: String?) -> Bool {
+        guard let header, let host = Self.host(of: header) else { return false }
+        if IPAddress(host) != nil { return true }
+        return host == "localhost" || host.hasSuffix(".localhost") || names.contains(host)
+    }
+
+    /// Whether a `Host` header names this machine as it names itself.
+    static func isLoopback(host header: String?) -> Bool {
+        guard let host = header.flatMap(Self.host) else { return false }
+        return host == "localhost" || IPAddress(host)?.isLoopback == true
+    }
+
+    /// Whether an `Origin` header is that of this server's own pages.
+    static func isOwn(origin: String, host header: String?) -> Bool {
+        guard let header, let authority = origin.split(separator: "//", maxSplits: 1).last else { return false }
+        return normal(authority) == normal(header)
+    }
+
+    /// The host of an authority, without its port and its brackets.
+    private static func host(of authority: String) -> String? {
+        let text = normal(authority)
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            return String(text[text.index(after: text.startIndex)..<end])
+        }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let host = parts.first, !host.isEmpty else { return nil }
+        return String(host)
+    }
+
+    private static func normal(_ name: some StringProtocol) -> String {
+        let text = name.lowercased()
+        return text.hasSuffix(".") ? String(text.dropLast()) : text
+    }
+}

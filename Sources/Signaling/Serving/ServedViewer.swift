@@ -1,0 +1,102 @@
+internal import RTCShareContentShare
+internal import RTCShareSDP
+
+/// Somebody who came by a link.
+public struct ServedViewer: Sendable, Identifiable {
+    /// How it goes with a viewer.
+    public enum State: String, Sendable, Codable {
+        /// A path is looked for.
+        case connecting
+        /// Connected, and waiting to be let in.
+        case waiting
+        /// Sees what is shared.
+        case connected
+        /// It does not answer, and may come back.
+        case away
+    }
+
+    /// The viewer's number in the room.
+    public let id: Int
+    /// Where it is.
+    public let state: State
+    /// Where it asks from, as far as that is known.
+    public let address: String?
+    /// What its browser or player calls itself, shortened to what a person knows.
+    public let browser: String?
+    /// When it came, in seconds since 1 January 1970.
+    public let since: Double
+}
+
+/// A session of a player.
+final class ViewerSession {
+    /// Unguessable: who has it may change and end the session.
+    let key: String
+    var viewer: RoomViewer
+    let membership: RoomMembership
+    let address: String?
+    let browser: String?
+    let since: Double
+    var state: ServedViewer.State
+    /// The state of its ICE credentials.
+    var entityTag = EntityTag(value: "1")
+    /// What it offered last, as it would offer again.
+    var offer: SessionDescription
+    var remoteFragment: String?
+    /// Those who are told how the share stands.
+    var listeners: [Int: AsyncStream<[UInt8]>.Continuation] = [:]
+    var listenersSoFar = 0
+    var isConnected = false
+
+    init(
+        key: String, viewer: RoomViewer, membership: RoomMembership, offer: SessionDescription, address: String?,
+        browser: String?, since: Double
+    ) {
+        self.key = key
+        self.viewer = viewer
+        self.membership = membership
+        self.offer = offer
+        self.address = address
+        self.browser = browser
+        self.since = since
+        state = .connecting
+        remoteFragment = Self.fragment(of: offer)
+    }
+
+    /// The user name fragment of an offer.
+    static func fragment(of offer: SessionDescription) -> String? {
+        let sections: [any SDPSection] = offer.media.filter { $0.port != 0 } + [offer]
+        return sections.lazy.compactMap { $0.attribute("ice-ufrag")?.attributeValue.map(String.init) }.first
+    }
+
+    var told: ServedViewer {
+        ServedViewer(id: viewer.id, state: state, address: address, browser: browser, since: since)
+    }
+}
+
+/// What a `User-Agent` header stands for.
+enum BrowserName {
+    /// A browser with its version and system, or a player's first word; nil for nothing.
+    static func name(of userAgent: String?) -> String? {
+        guard let userAgent, !userAgent.isEmpty else { return nil }
+        let text = userAgent.prefix(300)
+        let browsers = [
+            ("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("CriOS/", "Chrome"), ("FxiOS/", "Firefox"),
+            ("Chrome/", "Chrome"), ("Version/", "Safari"),
+        ]
+        let systems = [
+            ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"),
+            ("Mac OS X", "macOS"),
+            ("CrOS", "ChromeOS"), ("Linux", "Linux"),
+        ]
+        guard let (mark, name) = browsers.first(where: { text.contains($0.0) }), let range = text.firstRange(of: mark)
+        else { return printable(text.prefix { $0 != " " && $0 != "(" }) }
+        let version = text[range.upperBound...].prefix { $0.isNumber }
+        let system = systems.first { text.contains($0.0) }.map { " on \($0.1)" } ?? ""
+        return printable("\(name) \(version)\(system)")
+    }
+
+    private static func printable(_ text: some StringProtocol) -> String? {
+        let scalars = text.unicodeScalars.filter { (0x20..<0x7F).contains($0.value) }.prefix(60)
+        return scalars.isEmpty ? nil : String(String.UnicodeScalarView(scalars))
+    }
+}

@@ -1,0 +1,57 @@
+internal import Foundation
+
+/// How a share stands, as a viewer's page is told: all of it each time, as an event of `text/event-stream` (HTML §9.2).
+struct ShareState: Encodable, Sendable {
+    enum Phase: String, Encodable, Sendable {
+        /// The presenter has to let this viewer in.
+        case waiting
+        case live
+        case paused
+        case ended
+        /// The presenter sent this viewer away.
+        case removed
+    }
+
+    struct Tile: Encodable, Sendable {
+        enum State: String, Encodable, Sendable {
+            case live, paused, off
+        }
+
+        /// The media stream's id, as in `a=msid`.
+        let stream: String
+        let state: State
+    }
+
+    var state: Phase
+    /// Who shares.
+    let name: String
+    var tiles: [Tile] = []
+    /// How many see it.
+    var viewers = 0
+    /// Whether there is anything to hear.
+    var sound = false
+
+    init(state: Phase, name: String) {
+        self.state = state
+        self.name = name
+    }
+
+    /// The event's bytes.
+    var message: [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let data = (try? encoder.encode(self)).map { Array($0) } ?? []
+        return Array("event: state\ndata: ".utf8) + data + Array("\n\n".utf8)
+    }
+
+    /// A comment: whoever hears nothing for longer than the interval between two knows that the server is gone.
+    static let heartbeat = Array(":\n\n".utf8)
+}
+
+/// What a server counts, for whoever watches it.
+struct ServerCounts: Sendable {
+    var requests = 0
+    var sessions = 0
+    var refusedTokens = 0
+    var refusedRequests = 0
+}

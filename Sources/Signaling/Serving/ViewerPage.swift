@@ -1,0 +1,41 @@
+internal import RTCShareCViewerPage
+
+/// The page that browsers show, from the files in `CViewerPage/page`.
+enum ViewerPage {
+    struct File: Sendable {
+        let type: String
+        let bytes: [UInt8]
+    }
+
+    /// The file of a name; an empty name stands for the page itself.
+    static func file(_ name: String) -> File? { files[name.isEmpty ? "index.html" : name] }
+
+    private static let files: [String: File] = {
+        var files: [String: File] = [:]
+        for index in 0..<viewer_page_file_count() {
+            let file = viewer_page_file(index)
+            guard let name = file.name else { continue }
+            let bytes = UnsafeRawBufferPointer(start: file.bytes, count: file.size)
+            let path = String(cString: name)
+            files[path] = File(type: type(of: path), bytes: Array(bytes))
+        }
+        return files
+    }()
+
+    private static func type(of name: String) -> String {
+        switch name.split(separator: ".").last {
+        case "html": "text/html; charset=utf-8"
+        case "css": "text/css; charset=utf-8"
+        case "js": "text/javascript; charset=utf-8"
+        case "svg": "image/svg+xml"
+        default: "application/octet-stream"
+        }
+    }
+
+    /// What the page may do: nothing but show what this server sends.
+    static let contentSecurityPolicy = [
+        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:",
+        "media-src 'self' blob: mediastream:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
+        "frame-ancestors 'none'",
+    ].joined(separator: "; ")
+}

@@ -1,0 +1,157 @@
+internal import Logging
+internal import NIOHTTP1
+internal import RTCShareContentShare
+internal import RTCShareNetworkRuntime
+internal import RTCShareWireFormat
+
+/// Who may ask for what.
+extension ViewerServer {
+    /// Answers any request.
+    func respond(to request: HTTPRequest) async -> HTTPResponse {
+        counts.requests += 1
+        var response: HTTPResponse
+        do throws(ProblemDetails) {
+            response = try await answer(request)
+        } catch {
+            counts.refusedRequests += 1
+            logger.debug("\(request.method) refused: \(error.status.code) \(error.detail)")
+            response = error.response
+        }
+        response.headers.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
+        response.headers.replaceOrAdd(name: "Referrer-Policy", value: "no-referrer")
+        if response.headers["Cache-Control"].isEmpty { response.headers.add(name: "Cache-Control", value: "no-store") }
+        return response
+    }
+
+    private func answer(_ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
+        guard hostCheck.accepts(host: request["Host"]) else {
+            throw ProblemDetails(
+                .misdirectedRequest,
+                "this server is not known under this name; who shares can add it to those that it has"
+            )
+        }
+        let target = request.target.removing(base: configuration.basePath)
+        guard let first = target.segments.first else {
+            return target.endsInSlash ? try page("", request) : try redirection(request)
+        }
+        let rest = target.segments.dropFirst()
+        switch (first, rest.count) {
+        case ("whep", _): return try await whep(Array(rest), request)
+        case ("health", 0): return try health(request)
+        case ("metrics", 0): return try await metrics(request)
+        case (_, 0): return try page(first, request)
+        default: throw .notFound
+        }
+    }
+
+    // MARK: The page
+
+    /// What the page asks for lies beside it: without the slash at its end that would be elsewhere.
+    private func redirection(_ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
+        try check(request, takes: [.GET, .HEAD])
+        var response = HTTPResponse(.permanentRedirect)
+        response.headers.add(name: "Location", value: configuration.basePath.map { "/" + $0 }.joined() + "/")
+        return response
+    }
+
+    private func page(_ name: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
+        try check(request, takes: [.GET, .HEAD])
+        guard let file = ViewerPage.file(name) else { throw .notFound }
+        var response = HTTPResponse(.ok, type: file.type, body: file.bytes)
+        response.headers.add(name: "Content-Security-Policy", value: ViewerPage.contentSecurityPolicy)
+        response.headers.add(name: "Cross-Origin-Resource-Policy", value: "same-origin")
+        response.headers.add(name: "Cross-Origin-Opener-Policy", value: "same-origin")
+        response.headers.add(name: "X-Frame-Options", value: "DENY")
+        // A version of tomorrow is not to be mixed with files of today.
+        response.headers.add(name: "Cache-Control", value: "no-cache")
+        return response
+    }
+
+    /// A request of another method is told which there are.
+    func check(_ request: HTTPRequest, takes methods: [HTTPMethod]) throws(ProblemDetails) {
+        guard !methods.contains(request.method) else { return }
+        let names = methods.map(\.rawValue).joined(separator: ", ")
+        throw ProblemDetails(
+            .methodNotAllowed, "\(request.method.rawValue) means nothing here; this takes \(names)",
+            headers: [("Allow", names)])
+    }
+
+    // MARK: For who watches the server
+
+    private func health(_ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
+        try check(request, takes: [.GET, .HEAD])
+        try checkWatcher(request)
+        return HTTPResponse(.ok, type: "text/plain; charset=utf-8", text: "ok\n")
+    }
+
+    private func metrics(_ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
+        try check(request, takes: [.GET, .HEAD])
+        try checkWatcher(request)
+        return HTTPResponse(.ok, type: "text/plain; version=0.0.4; charset=utf-8", text: await metricsText())
+    }
+
+    /// Whether this machine asks, and nobody through it; else the token is needed.
+    private func checkWatcher(_ request: HTTPRequest) throws(ProblemDetails) {
+        let isForwarded = ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "Via", "X-Real-IP"].contains {
+            !request.headers[$0].isEmpty
+        }
+        if request.peer?.isLoopback == true, !isForwarded, HostCheck.isLoopback(host: request["Host"]) { return }
+        guard let token = configuration.token, let shown = Self.bearer(request), token.accepts(shown) else {
+            throw ProblemDetails(
+                .unauthorized, "this is for who has the token, and for this machine",
+                headers: [("WWW-Authenticate", "Bearer")])
+        }
+    }
+
+    // MARK: The token
+
+    /// What an `Authorization` header shows: with or without its scheme, which some players leave out.
+    static func bearer(_ request: HTTPRequest) -> String? {
+        guard let header = request["Authorization"]?.trimmingSpaces, !header.isEmpty else { return nil }
+        let words = header.split(separator: " ", maxSplits: 1)
+        guard words.count == 2 else { return String(header) }
+        return words[0].lowercased() == "bearer" ? String(words[1].trimmingSpaces) : nil
+    }
+
+    /// Where the link leads that a request shows the token of.
+    func membership(for request: HTTPRequest, pathToken: String?) async throws(ProblemDetails) -> RoomMembership {
+        guard let token = configuration.token else { return RoomMembership() }
+        if let shown = pathToken ?? Self.bearer(request) {
+            if token.accepts(shown) { return RoomMembership() }
+            for subgroup in await room.subgroups {
+                guard let own = token.derived(for: subgroup.name), own.accepts(shown) else { continue }
+                if let membership = try? RoomMembership(onlySubgroups: [subgroup]) { return membership }
+            }
+        }
+        throw await refusal(of: request)
+    }
+
+    /// Who shows a wrong token, or none, waits for the answer.
+    private func refusal(of request: HTTPRequest) async -> ProblemDetails {
+        counts.refusedTokens += 1
+        let address = clientAddress(of: request)
+        switch accessGuard.fail(from: address, now: MonotonicClock.now) {
+        case .refuse(let retryAfter):
+            return ProblemDetails(
+                .tooManyRequests, "too many wrong tokens from this address; wait a moment", retryAfter: retryAfter)
+        case .wait(let time):
+            try? await Task.sleep(for: time)
+            accessGuard.didWait(address)
+            return ProblemDetails(
+                .unauthorized, "this link is not valid, or not any more; ask who shares for a new one",
+                headers: [("WWW-Authenticate", "Bearer")])
+        }
+    }
+
+    /// Who asks: a proxy on this machine says for whom it does.
+    func clientAddress(of request: HTTPRequest) -> IPAddress? {
+        guard let peer = request.peer, peer.isLoopback,
+            let forwarded = request.headers["X-Forwarded-For"].last?.split(separator: ",").last
+        else { return request.peer }
+        return IPAddress(String(forwarded.trimmingSpaces)) ?? peer
+    }
+}
+
+extension ProblemDetails {
+    static let notFound = ProblemDetails(.notFound, "there is nothing here")
+}

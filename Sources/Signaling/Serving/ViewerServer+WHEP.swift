@@ -1,0 +1,277 @@
+internal import Foundation
+internal import Logging
+internal import NIOHTTP1
+internal import RTCShareContentShare
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+internal import RTCShareSDP
+internal import RTCShareWireFormat
+
+/// Players: draft-ietf-wish-whep, borne with what those that exist do.
+///
+///     POST   /whep, /whep/TOKEN      an offer → 201, the answer, and where the session is
+///     PATCH  /whep/sessions/KEY      candidates → 204, other ICE credentials → 200 and ours
+///     DELETE /whep/sessions/KEY      the end
+///     GET    /whep/sessions/KEY/events, …/time
+extension ViewerServer {
+    static let descriptionType = "application/sdp"
+
+    func whep(_ path: [String], _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
+        try checkOrigin(request)
+        var response: HTTPResponse
+        do throws(ProblemDetails) {
+            response = try await route(path, request)
+        } catch {
+            response = error.response
+        }
+        addCrossOriginHeaders(to: &response, for: request)
+        return response
+    }
+
+    private func route(_ path: [String], _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
+        switch path.count {
+        case 0: return try await endpoint(request, pathToken: nil)
+        case 1: return try await endpoint(request, pathToken: path[0])
+        case 2 where path[0] == "sessions": return try await resource(path[1], request)
+        case 3 where path[0] == "sessions" && path[2] == "events": return try events(of: path[1], request)
+        case 3 where path[0] == "sessions" && path[2] == "time": return try time(of: path[1], request)
+        default: throw .notFound
+        }
+    }
+
+    // MARK: Other sites
+
+    /// A page of another site may use a link that it was given. Where there is no token, it is shown nothing: whoever
+    /// visits it did not ask for that.
+    private func checkOrigin(_ request: HTTPRequest) throws(ProblemDetails) {
+        guard configuration.token == nil, let origin = request["Origin"],
+            !HostCheck.isOwn(origin: origin, host: request["Host"]), !isPublic(origin)
+        else { return }
+        throw ProblemDetails(.forbidden, "pages of other sites can't watch a share that has no token")
+    }
+
+    private func isPublic(_ origin: String) -> Bool { configuration.publicURL?.origin == origin }
+
+    private func addCrossOriginHeaders(to response: inout HTTPResponse, for request: HTTPRequest) {
+        guard let origin = request["Origin"], configuration.token != nil else { return }
+        response.headers.add(name: "Access-Control-Allow-Origin", value: origin)
+        response.headers.add(name: "Vary", value: "Origin")
+        response.headers.add(
+            name: "Access-Control-Expose-Headers", value: "Location, ETag, Link, Retry-After, Accept-Patch")
+        guard request.method == .OPTIONS else { return }
+        response.headers.add(name: "Access-Control-Allow-Methods", value: "POST, PATCH, DELETE, GET, OPTIONS")
+        response.headers.add(
+            name: "Access-Control-Allow-Headers", value: "Authorization, Content-Type, If-Match")
+        response.headers.add(name: "Access-Control-Max-Age", value: "600")
+    }
+
+    // MARK: The endpoint
+
+    private func endpoint(_ request: HTTPRequest, pathToken: String?) async throws(ProblemDetails) -> HTTPResponse {
+        if request.method == .OPTIONS {
+            var response = HTTPResponse(.ok)
+            response.headers.add(name: "Allow", value: "POST, OPTIONS")
+            response.headers.add(name: "Accept-Post", value: Self.descriptionType)
+            // Passwords of relays are for who has the token; a browser asks first without it.
+            if let shown = pathToken ?? Self.bearer(request), configuration.token?.accepts(shown) ?? true {
+                addServers(to: &response)
+            }
+            return response
+        }
+        try check(request, takes: [.POST, .OPTIONS])
+        let membership = try await membership(for: request, pathToken: pathToken)
+        guard request.contentType == Self.descriptionType else {
+            throw ProblemDetails(
+                .unsupportedMediaType, "an offer is \(Self.descriptionType)",
+                headers: [("Accept-Post", Self.descriptionType)])
+        }
+        try await checkRoom()
+        let offer = try Self.description(request.body)
+        return try await begin(offer, membership: membership, request)
+    }
+
+    private func checkRoom() async throws(ProblemDetails) {
+        guard !hasEnded else { throw ProblemDetails(.gone, "the share has ended", type: "urn:rtcshare:ended") }
+        guard !isLocked else {
+            throw ProblemDetails(.forbidden, "the presenter lets nobody else in", type: "urn:rtcshare:locked")
+        }
+        guard sessions.count + sessionsBegun < configuration.maximumViewers else {
+            throw ProblemDetails(
+                .serviceUnavailable, "\(configuration.maximumViewers) viewers are there, and no more fit",
+                type: "urn:rtcshare:full", retryAfter: .seconds(10))
+        }
+        guard sessions.values.count(where: { !$0.isConnected }) + sessionsBegun < Self.maximumConnecting else {
+            throw ProblemDetails(
+                .serviceUnavailable, "too many viewers are connecting at this moment", type: "urn:rtcshare:full",
+                retryAfter: .seconds(5))
+        }
+        guard await room.contentShare.isSharing else {
+            throw ProblemDetails(
+                .conflict, "there is nothing to see yet; it will come", retryAfter: .seconds(2))
+        }
+    }
+
+    private static func description(_ body: [UInt8]) throws(ProblemDetails) -> SessionDescription {
+        do {
+            return try SessionDescription.parse(utf8: body)
+        } catch {
+            throw ProblemDetails(.badRequest, "the offer is no session description: \(error)")
+        }
+    }
+
+    private func begin(
+        _ offer: SessionDescription, membership: RoomMembership, _ request: HTTPRequest
+    ) async throws(ProblemDetails) -> HTTPResponse {
+        sessionsBegun += 1
+        defer { sessionsBegun -= 1 }
+        let key = AccessToken().secretText
+        let viewer: RoomViewer
+        let answer: SessionDescription
+        do {
+            (viewer, answer) = try await room.addViewer(
+                offering: offer, media: configuration.media, configuration: configuration.connection,
+                membership: configuration.asksBeforeAdmitting ? .waiting : membership)
+        } catch let error as NegotiationError {
+            if case .nothingToReceive = error.rule {
+                throw ProblemDetails(
+                    .notAcceptable, "the offer takes nothing of what is shared: pictures are VP8, sound is Opus")
+            }
+            throw ProblemDetails(.badRequest, "the offer can't be answered: \(error)")
+        } catch SharingRoomError.ended {
+            throw ProblemDetails(.gone, "the share has ended", type: "urn:rtcshare:ended")
+        } catch {
+            logger.warning("a viewer could not be let in: \(error)")
+            throw ProblemDetails(.internalServerError, "the viewer could not be let in: \(error)")
+        }
+        counts.sessions += 1
+        let session = ViewerSession(
+            key: key, viewer: viewer, membership: membership, offer: offer,
+            address: clientAddress(of: request)?.description, browser: BrowserName.name(of: request["User-Agent"]),
+            since: Date().timeIntervalSince1970)
+        add(session)
+        var response = HTTPResponse(.created, type: Self.descriptionType, text: answer.description)
+        let path = (configuration.basePath + ["whep", "sessions", key]).map { "/" + $0 }.joined()
+        response.headers.add(name: "Location", value: path)
+        response.headers.add(name: "ETag", value: session.entityTag.headerValue)
+        response.headers.add(name: "Accept-Patch", value: TrickleFragment.mediaType)
+        addServers(to: &response)
+        return response
+    }
+
+    private func addServers(to response: inout HTTPResponse) {
+        for server in configuration.connection.iceServers {
+            let source = server.source
+            response.headers.add(
+                name: "Link",
+                value: LinkHeader.iceServer(url: source.url, username: source.username, credential: source.password))
+        }
+    }
+
+    // MARK: A session
+
+    private func session(_ key: String) throws(ProblemDetails) -> ViewerSession {
+        guard let session = sessions[key] else {
+            throw ProblemDetails(.notFound, "there is no such session, or no more; begin anew")
+        }
+        return session
+    }
+
+    private func resource(_ key: String, _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
+        if request.method == .OPTIONS {
+            var response = HTTPResponse(.ok)
+            response.headers.add(name: "Allow", value: "PATCH, DELETE, OPTIONS")
+            response.headers.add(name: "Accept-Patch", value: TrickleFragment.mediaType)
+            return response
+        }
+        try check(request, takes: [.PATCH, .DELETE, .OPTIONS])
+        let session = try session(key)
+        guard request.method == .PATCH else {
+            sessions[key] = nil
+            // Whoever waits for the answer does not wait for what is queued.
+            let ended = session.viewer.session
+            Task { await ended.leave() }
+            finishListeners(of: session)
+            refresh()
+            return HTTPResponse(.ok)
+        }
+        return try await patch(session, request)
+    }
+
+    private func patch(_ session: ViewerSession, _ request: HTTPRequest) async throws(ProblemDetails) -> HTTPResponse {
+        guard request.contentType == TrickleFragment.mediaType else {
+            throw ProblemDetails(
+                .unsupportedMediaType, "candidates are \(TrickleFragment.mediaType)",
+                headers: [("Accept-Patch", TrickleFragment.mediaType)])
+        }
+        guard let text = String(validating: request.body, as: UTF8.self) else {
+            throw ProblemDetails(.badRequest, "the fragment is no text")
+        }
+        let fragment = try TrickleFragment(parsing: text)
+        let condition = EntityTag.Condition(request.headers["If-Match"])
+        guard condition.holds(for: session.entityTag) else {
+            throw ProblemDetails(.preconditionFailed, "the session has other ICE credentials by now; begin anew")
+        }
+        let isRestart = fragment.usernameFragment.map { $0 != session.remoteFragment } ?? false
+        return isRestart ? try await restart(session, fragment) : try await trickle(fragment, session)
+    }
+
+    private func trickle(
+        _ fragment: TrickleFragment, _ session: ViewerSession
+    ) async throws(ProblemDetails) -> HTTPResponse {
+        let connection = session.viewer.session.connection
+        for section in fragment.sections {
+            for candidate in section.candidates {
+                do throws(RemoteCandidateError) {
+                    try await connection.addRemoteCandidate(
+                        candidate, mid: nil, ufrag: fragment.usernameFragment ?? session.remoteFragment)
+                } catch {
+                    // One that is of no use takes nothing away from the others.
+                    logger.debug("a candidate of viewer \(session.viewer.id) is left out: \(error)")
+                }
+            }
+        }
+        if fragment.sections.contains(where: \.isComplete) {
+            await connection.endRemoteCandidates(ufrag: fragment.usernameFragment ?? session.remoteFragment)
+        }
+        return HTTPResponse(.noContent)
+    }
+
+    private func restart(
+        _ session: ViewerSession, _ fragment: TrickleFragment
+    ) async throws(ProblemDetails) -> HTTPResponse {
+        guard fragment.password != nil else {
+            throw ProblemDetails(.badRequest, "an ICE restart has a user name fragment and a password")
+        }
+        let offer = fragment.replacing(in: session.offer)
+        let answer: SessionDescription
+        do {
+            answer = try await session.viewer.session.connection.answer(offer: offer)
+        } catch {
+            throw ProblemDetails(.unprocessableEntity, "ICE can't be restarted: \(error)")
+        }
+        session.offer = offer
+        session.remoteFragment = fragment.usernameFragment
+        session.entityTag = EntityTag(value: String((Int(session.entityTag.value) ?? 0) + 1))
+        var response = HTTPResponse(.ok, type: TrickleFragment.mediaType, text: TrickleFragment.text(of: answer))
+        response.headers.add(name: "ETag", value: session.entityTag.headerValue)
+        return response
+    }
+
+    // MARK: For pages
+
+    private func events(of key: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
+        try check(request, takes: [.GET])
+        var response = HTTPResponse(.ok, type: "text/event-stream")
+        response.body = .stream(listen(to: try session(key)))
+        // Proxies would gather events before they hand them on.
+        response.headers.add(name: "X-Accel-Buffering", value: "no")
+        return response
+    }
+
+    private func time(of key: String, _ request: HTTPRequest) throws(ProblemDetails) -> HTTPResponse {
+        try check(request, takes: [.GET])
+        _ = try session(key)
+        let now = (Date().timeIntervalSince1970 * 1000).rounded()
+        return HTTPResponse(.ok, type: "application/json", text: "{\"now\": \(Int64(now))}\n")
+    }
+}

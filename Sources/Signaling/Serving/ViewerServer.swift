@@ -1,0 +1,376 @@
+internal import Foundation
+public import Logging
+internal import NIOHTTP1
+internal import NIOSSL
+public import RTCShareContentShare
+internal import RTCShareLocks
+public import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+public import RTCShareWireFormat
+
+/// A room behind a link: a web page for browsers, WHEP (draft-ietf-wish-whep) for players.
+///
+///     browser ── GET /            the page
+///             ── POST /whep       an offer, for an answer: one more viewer of the room
+///             ── GET …/events     how the share stands
+///
+/// Nobody gets in without the token, unless there is none. Media go from the server's machine to the viewer by ICE; the
+/// server carries nothing but descriptions.
+public actor ViewerServer {
+    /// Where and how it serves.
+    public struct Configuration: Sendable {
+        /// The addresses to listen at; empty for all of this machine.
+        public var addresses: [IPAddress] = []
+        /// The port to listen at; 0 has the system pick.
+        public var port: UInt16 = 8080
+        /// The ports that are tried where that one is taken, one after the other.
+        public var otherPorts = 0
+        /// Names of this machine under which viewers may ask for it, beside its addresses.
+        public var names: [String] = []
+        /// Where viewers from elsewhere find it, as behind a proxy: links begin with it.
+        public var publicURL: PublicURL?
+        /// The path under which everything lies, such as `/office`; empty for none.
+        public var basePath: [String] = []
+        /// What a viewer has to show; nil lets everybody in who reaches it.
+        public var token: AccessToken?
+        /// Certificate and key, for HTTPS.
+        public var tls: ServerCertificate?
+        /// The most viewers at a time.
+        public var maximumViewers = 100
+        /// Whether each viewer waits until ``ViewerServer/admit(_:)``.
+        public var asksBeforeAdmitting = false
+        /// What is shared.
+        public var media: Set<SharedMedia> = [.content]
+        /// What viewers' connections go by. Its servers are told to viewers, too.
+        public var connection = Connection.Configuration()
+        /// Where it says what happens.
+        public var logger = Logger(label: "rtcshare.serve")
+
+        /// Port 8080 at all addresses, with a token of its own.
+        public init() { token = AccessToken() }
+    }
+
+    /// What happens.
+    public enum Event: Sendable {
+        /// Somebody came, and has a place in the room.
+        case joined(RoomViewer, ServedViewer)
+        /// Somebody waits to be let in.
+        case waiting(ServedViewer)
+    }
+
+    /// What happens, in order; one reader, who may be slow.
+    public nonisolated let events: AsyncStream<Event>
+    /// The port it listens at.
+    public nonisolated let port: UInt16
+    let room: SharingRoom
+    let configuration: Configuration
+    let logger: Logger
+    private nonisolated let continuation: AsyncStream<Event>.Continuation
+    private let server: HTTPServer
+    let hostCheck: HostCheck
+    var accessGuard = AccessGuard()
+    /// By their keys.
+    var sessions: [String: ViewerSession] = [:]
+    /// Those whose places are taken, and who are no sessions yet.
+    var sessionsBegun = 0
+    /// Whether nobody new is let in.
+    public private(set) var isLocked = false
+    /// Whether the picture stands still because the presenter wants it so.
+    private var isPaused = false
+    private(set) var hasEnded = false
+    private var heartbeat: Task<Void, Never>?
+    var counts = ServerCounts()
+
+    /// Viewers without a connection yet; more are told to come back.
+    static let maximumConnecting = 128
+    /// How long a viewer may take to connect.
+    static let connectTime = Duration.seconds(30)
+    /// How often those who listen hear that the server is there.
+    private static let heartbeatInterval = Duration.seconds(10)
+
+    /// Listens, and lets viewers into `room`. The room and what it shares are the program's.
+    /// - Throws: where it can't listen, or the certificate is of no use.
+    public init(room: SharingRoom, configuration: Configuration = Configuration()) async throws {
+        self.room = room
+        var configuration = configuration
+        configuration.connection.connectTimeout = Self.connectTime
+        configuration.connection.releasesHandshake = true
+        configuration.connection.trickles = true
+        self.configuration = configuration
+        logger = configuration.logger
+        (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1024))
+        hostCheck = HostCheck(names: configuration.names + [configuration.publicURL?.host].compactMap { $0 })
+        let first = configuration.port
+        let others = first == 0 ? 0 : min(configuration.otherPorts, Int(UInt16.max - first))
+        let place = ServerPlace()
+        server = try await HTTPServer.start(
+            addresses: configuration.addresses, ports: (0...others).map { first + UInt16($0) },
+            tls: try configuration.tls?.makeContext(), logger: logger
+        ) { request in
+            await place.server?.respond(to: request)
+                ?? ProblemDetails(.serviceUnavailable, "the server begins; try again", retryAfter: .seconds(1)).response
+        }
+        port = server.port
+        place.server = self
+    }
+
+    /// Lets nobody in any more, and tells viewers' pages that the share is over.
+    public func end() {
+        hasEnded = true
+        heartbeat?.cancel()
+        for session in sessions.values {
+            tell(session, as: .ended)
+            finishListeners(of: session)
+        }
+    }
+
+    /// Ends all sessions and listens no more. The room goes on.
+    public func close() async {
+        end()
+        let ended = Array(sessions.values)
+        sessions = [:]
+        await server.close()
+        await withDiscardingTaskGroup { group in
+            for session in ended {
+                let viewer = session.viewer
+                group.addTask { await viewer.session.leave() }
+            }
+        }
+        continuation.finish()
+    }
+
+    // MARK: Viewers
+
+    /// Those who are there, in the order in which they came.
+    public var viewers: [ServedViewer] { sessions.values.map(\.told).sorted { $0.id < $1.id } }
+
+    /// Lets a viewer in who waits.
+    public func admit(_ viewer: Int) async throws(ViewerServerError) {
+        let session = try session(of: viewer)
+        guard session.viewer.membership.isWaiting else { throw .notWaiting(viewer) }
+        do {
+            try await room.changeMembership(of: viewer, to: session.membership)
+        } catch {
+            throw .unknownViewer(viewer)
+        }
+        if let present = await room.viewers.first(where: { $0.id == viewer }) { session.viewer = present }
+        if session.state == .waiting { session.state = .connected }
+        tellAll()
+    }
+
+    /// Sends a viewer away. The link still leads here: ``lock()`` keeps it from being used.
+    public func kick(_ viewer: Int) async throws(ViewerServerError) {
+        let session = try session(of: viewer)
+        sessions[session.key] = nil
+        tell(session, as: .removed)
+        finishListeners(of: session)
+        tellAll()
+        await session.viewer.session.leave()
+    }
+
+    /// Lets nobody else in; those who are there stay.
+    public func lock() { isLocked = true }
+
+    /// Lets viewers in again.
+    public func unlock() { isLocked = false }
+
+    /// Has viewers' pages say that the picture stands still, or no more.
+    public func setPaused(_ isPaused: Bool) {
+        self.isPaused = isPaused
+        tellAll()
+    }
+
+    /// Tells viewers' pages how the share stands now: for who changed where it goes, or what of.
+    public func refresh() { tellAll() }
+
+    private func session(of viewer: Int) throws(ViewerServerError) -> ViewerSession {
+        guard let session = sessions.values.first(where: { $0.viewer.id == viewer }) else {
+            throw .unknownViewer(viewer)
+        }
+        return session
+    }
+
+    func add(_ session: ViewerSession) {
+        sessions[session.key] = session
+        let viewer = session.viewer
+        let listener = SessionListener { [weak self, key = session.key] event in
+            Task { await self?.session(key, did: event) }
+        }
+        viewer.session.add(observer: listener)
+        continuation.yield(.joined(viewer, session.told))
+        // It ends with the connection, which fails in its time where nobody comes.
+        Task { [weak self, key = session.key] in
+            try? await viewer.session.waitUntilEnd()
+            withExtendedLifetime(listener) {}
+            await self?.sessionDidEnd(key)
+        }
+        Task { [weak self, key = session.key] in
+            try? await Task.sleep(for: Self.connectTime)
+            await self?.expire(key)
+        }
+    }
+
+    /// Who has ICE answered and nothing beyond it is no viewer.
+    private func expire(_ key: String) async {
+        guard let session = sessions[key], !session.isConnected else { return }
+        sessions[key] = nil
+        finishListeners(of: session)
+        await session.viewer.session.leave()
+    }
+
+    private func session(_ key: String, did event: SessionListener.Event) {
+        guard let session = sessions[key] else { return }
+        switch event {
+        case .connected:
+            session.isConnected = true
+            session.state = session.viewer.membership.isWaiting ? .waiting : .connected
+            if session.state == .waiting { continuation.yield(.waiting(session.told)) }
+        case .away: session.state = .away
+        case .back: session.state = session.viewer.membership.isWaiting ? .waiting : .connected
+        }
+        tellAll()
+    }
+
+    private func sessionDidEnd(_ key: String) {
+        guard let session = sessions.removeValue(forKey: key) else { return }
+        finishListeners(of: session)
+        tellAll()
+    }
+
+    // MARK: How the share stands, for pages
+
+    /// Adds one who is told how the share stands, from now on.
+    func listen(to session: ViewerSession) -> AsyncStream<[UInt8]> {
+        // Each message has the whole state: who is slow needs the last alone.
+        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .bufferingNewest(8))
+        session.listenersSoFar += 1
+        let id = session.listenersSoFar
+        // A page listens once; of more than it has need for the oldest goes.
+        if session.listeners.count >= 2, let oldest = session.listeners.keys.min() {
+            session.listeners.removeValue(forKey: oldest)?.finish()
+        }
+        session.listeners[id] = continuation
+        continuation.onTermination = { [weak self, key = session.key] _ in
+            Task { await self?.removeListener(id, of: key) }
+        }
+        Task { [key = session.key] in await self.tellNow(key) }
+        beatWhileHeard()
+        return stream
+    }
+
+    /// How many are told how the share stands.
+    var listenerCount: Int { sessions.values.reduce(0) { $0 + $1.listeners.count } }
+
+    private func removeListener(_ id: Int, of key: String) { sessions[key]?.listeners[id] = nil }
+
+    func finishListeners(of session: ViewerSession) {
+        for listener in session.listeners.values { listener.finish() }
+        session.listeners = [:]
+    }
+
+    private func beatWhileHeard() {
+        guard heartbeat == nil else { return }
+        heartbeat = Task { [weak self] in
+            while let goesOn = await self?.beat(), goesOn {
+                guard (try? await Task.sleep(for: Self.heartbeatInterval)) != nil else { return }
+            }
+        }
+    }
+
+    private func beat() -> Bool {
+        let listeners = sessions.values.flatMap(\.listeners.values)
+        guard !listeners.isEmpty, !hasEnded else {
+            heartbeat = nil
+            return false
+        }
+        for listener in listeners { listener.yield(ShareState.heartbeat) }
+        return true
+    }
+
+    private func tellAll() {
+        let isHeard = sessions.values.contains { !$0.listeners.isEmpty }
+        guard isHeard else { return }
+        Task {
+            for key in self.sessions.keys { await self.tellNow(key) }
+        }
+    }
+
+    private func tellNow(_ key: String) async {
+        guard let session = sessions[key], !session.listeners.isEmpty else { return }
+        let phase: ShareState.Phase =
+            session.viewer.membership.isWaiting ? .waiting : isPaused ? .paused : .live
+        let destination = await room.destination
+        let isSharing = await room.contentShare.isSharing
+        let hasSound = await room.contentShare.audioTrack != nil
+        let hasPicture = await room.localVideoTrack != nil
+        let hasVoice = await room.localAudioTrack != nil
+        let isIncluded = session.viewer.membership.includes(destination)
+        var state = ShareState(state: phase, name: room.owner.rawValue)
+        state.viewers = sessions.values.count { $0.state == .connected }
+        state.sound = hasSound || hasVoice
+        if let content = try? room.owner.content.rawValue, configuration.media.contains(.content) {
+            let isOn = isSharing && isIncluded
+            state.tiles.append(
+                ShareState.Tile(stream: content, state: isOn ? (isPaused ? .paused : .live) : .off))
+        }
+        if configuration.media.contains(.camera) {
+            let isOn = hasPicture && phase != .waiting
+            state.tiles.append(ShareState.Tile(stream: room.owner.rawValue, state: isOn ? .live : .off))
+        }
+        tell(session, state)
+    }
+
+    private func tell(_ session: ViewerSession, as phase: ShareState.Phase) {
+        tell(session, ShareState(state: phase, name: room.owner.rawValue))
+    }
+
+    private func tell(_ session: ViewerSession, _ state: ShareState) {
+        let message = state.message
+        for listener in session.listeners.values { listener.yield(message) }
+    }
+}
+
+/// Finds the server for requests that came while it began.
+private final class ServerPlace: Sendable {
+    private let place = Locked<WeakServer>(WeakServer())
+
+    private struct WeakServer: Sendable {
+        weak var server: ViewerServer?
+    }
+
+    var server: ViewerServer? {
+        get { place.withLock { $0.server } }
+        set { place.withLock { $0.server = newValue } }
+    }
+}
+
+/// Hears how a viewer's connection goes.
+private final class SessionListener: AttendeeSessionObserver {
+    enum Event {
+        case connected, away, back
+    }
+
+    private let hear: @Sendable (Event) -> Void
+
+    init(_ hear: @escaping @Sendable (Event) -> Void) { self.hear = hear }
+
+    func sessionDidConnect() { hear(.connected) }
+    func sessionDidDisconnect() { hear(.away) }
+    func sessionDidReconnect() { hear(.back) }
+}
+
+/// Why something can't be done at a server.
+public enum ViewerServerError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There is no viewer of this number who came by a link.
+    case unknownViewer(Int)
+    /// The viewer is in already.
+    case notWaiting(Int)
+
+    /// What is wrong.
+    public var description: String {
+        switch self {
+        case .unknownViewer(let viewer): "no viewer \(viewer) came by the link, or is there any more"
+        case .notWaiting(let viewer): "viewer \(viewer) does not wait to be let in"
+        }
+    }
+}

@@ -1,0 +1,143 @@
+internal import ArgumentParser
+internal import Foundation
+internal import NIOCore
+internal import RTCShareContentShare
+internal import RTCShareNetworkRuntime
+internal import RTCShareSignaling
+internal import RTCShareWireFormat
+
+/// `rtcshare serve`: a share behind a link.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Share to whoever opens a link in a browser.",
+        discussion: """
+            Links go to standard output, one a line. The part behind # is the secret: who has the link sees the share, and \
+            nobody else. The share goes on without viewers, and costs next to nothing then. Ctrl-C ends it.
+
+            While it runs: rtcshare status lists the viewers; rtcshare kick, lock, unlock, admit, link, pause, source, … \
+            change what they see and who they are.
+
+            Players take the same link: rtcshare view LINK, or whep/TOKEN in place of #TOKEN (WHEP).
+            """)
+
+    @OptionGroup(title: "The link") var link: LinkOptions
+
+    @OptionGroup(title: "What to share") var sharing: SharingOptions
+
+    @OptionGroup(title: "A share that runs") var running: RunningOptions
+
+    @OptionGroup(title: "Media") var offering: OfferingOptions
+
+    func validate() throws {
+        try link.validate()
+        try sharing.validate()
+        try running.validate()
+    }
+
+    func run() async throws {
+        try await reportingFailure {
+            let attendee = try offering.attendeeID()
+            let selection = sharing.sources.selection
+            try selection.check()
+            _ = try selection.standardInputOption()
+            var configuration = ViewerServer.Configuration()
+            try link.apply(to: &configuration)
+            configuration.media = selection.media
+            configuration.connection = sharing.connectionConfiguration(for: selection.media)
+            try offering.apply(to: &configuration.connection)
+            let sources = try sharing.open(selection)
+            let room = try await running.room(of: attendee)
+            let interruption = Interruption()
+            let listening = try await listen(configuration, room: room)
+            let inviting = ShareControl.Inviting(
+                media: selection.media, configuration: listening.connection,
+                policy: offering.ice.iceTransportPolicy)
+            let share = Share(
+                room: room, sources: sources, options: sharing, running: running, inviting: inviting,
+                interruption: interruption)
+            let hosts = try LinkHosts.hosts(
+                given: link.address, listening: configuration.addresses, all: link.allAddresses)
+            do {
+                try await share.run(behind: listening.server) { control in
+                    await control.setLinkHosts(hosts)
+                    try tell(listening.server, hosts, configuration)
+                }
+            } catch {
+                await listening.mediaPort.close()
+                throw error
+            }
+            await listening.mediaPort.close()
+        }
+    }
+
+    private struct Listening {
+        let server: ViewerServer
+        let mediaPort: SharedPort
+        let connection: Connection.Configuration
+    }
+
+    /// Opens both ports: that of the page, and the one that all media go over.
+    private func listen(_ configuration: ViewerServer.Configuration, room: SharingRoom) async throws -> Listening {
+        var configuration = configuration
+        let addresses = configuration.connection.addresses
+        let mediaPort: SharedPort
+        if let port = offering.port {
+            mediaPort = try await SharedPort(addresses: addresses, port: port)
+        } else {
+            // One number to remember for a firewall, where it is free.
+            do {
+                mediaPort = try await SharedPort(addresses: addresses, port: configuration.port)
+            } catch {
+                mediaPort = try await SharedPort(addresses: addresses)
+            }
+        }
+        configuration.connection.sharedPort = mediaPort
+        do {
+            let server = try await ViewerServer(room: room, configuration: configuration)
+            return Listening(server: server, mediaPort: mediaPort, connection: configuration.connection)
+        } catch let error as IOError {
+            await mediaPort.close()
+            let place = "port \(configuration.port)"
+            throw CommandFailure(
+                error.errnoCode == EACCES ? .notPermitted : .unavailable,
+                "can't listen at \(place): \(String(cString: strerror(error.errnoCode))); name another with --listen")
+        } catch {
+            await mediaPort.close()
+            throw CommandFailure(.badInput, "HTTPS is not possible: \(error); check --tls-certificate and --tls-key")
+        }
+    }
+
+    /// Prints the links, and says what a person should know of them.
+    private func tell(_ server: ViewerServer, _ hosts: [String], _ configuration: ViewerServer.Configuration) throws {
+        let links = server.links(hosts: hosts)
+        try StandardStreams.writeLines(links.map(\.url))
+        if sharing.stats != "-" { StandardStreams.closeOutput() }
+        let width = links.map(\.url.count).max() ?? 0
+        for (index, link) in links.enumerated() {
+            let reach =
+                switch link.reach {
+                case .everywhere: "(everywhere)"
+                case .network: "(this network)"
+                case .machine: "(this machine)"
+                }
+            let label = index == 0 ? "Watch:  " : "        "
+            Terminal.shared.say(label + link.url.padding(toLength: width + 2, withPad: " ", startingAt: 0) + reach)
+        }
+        if let first = links.first, link.qr ?? Terminal.shared.isTerminal { Terminal.shared.show(qrCodeOf: first.url) }
+        if let fingerprint = configuration.tls?.fingerprint {
+            Terminal.shared.say(
+                "Browsers warn of the certificate, for nobody vouches for it; it is the right one where its SHA-256 is "
+                    + fingerprint)
+        }
+        let isBeyond = links.contains { $0.reach == .network }
+        if isBeyond, configuration.tls == nil, configuration.token != nil {
+            Terminal.shared.say(
+                "Who can listen on this network can read the link when it is opened, and then watch: the page goes over "
+                    + "plain HTTP. Picture and sound are encrypted. --tls-self-signed encrypts the page too.")
+        }
+        if configuration.token == nil {
+            Terminal.shared.say("There is no token: everybody who reaches this machine can watch.")
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import NIOHTTP1
+import RTCShareContentShare
+import RTCShareNetworkRuntime
+import RTCShareWireFormat
+import TestSupport
+import Testing
+
+@testable import RTCShareSignaling
+
+@Suite("What an attacker tries at a share's server", .timeLimit(.minutes(2)))
+struct AttackTests {
+    @Test("Without the token, or with another, nobody gets in, and the answer takes its time")
+    func tokens() async throws {
+        let share = try await ServerFixture()
+        let offer = try await share.offer()
+        let right = try #require(share.token).secretText
+        let wrong: [[(String, String)]] = [
+            [], [("Authorization", "Bearer ")], [("Authorization", "Bearer " + right.dropLast())],
+            [("Authorization", "Bearer \(right)x")], [("Authorization", "Basic \(right)")],
+            [("Authorization", right + " x")],
+        ]
+        for headers in wrong {
+            let response = try await share.ask(
+                "POST", "/whep", [("Content-Type", "application/sdp")] + headers, body: offer)
+            #expect(response.status == 401 && response["WWW-Authenticate"] == "Bearer", "\(headers)")
+        }
+        #expect(try await share.ask("POST", "/whep/" + right.dropLast(), body: offer).status == 401)
+        #expect(await share.server.viewers.isEmpty)
+        // The right one is taken bare, as Bearer and in the path.
+        for (path, headers) in [
+            ("/whep", [("Authorization", "Bearer \(right)")]), ("/whep", [("Authorization", right)]),
+            ("/whep", [("Authorization", "bearer \(right)")]), ("/whep/\(right)", []),
+        ] {
+            let response = try await share.ask(
+                "POST", path, [("Content-Type", "application/sdp")] + headers, body: offer)
+            #expect(response.status == 201, "\(path)")
+        }
+        await share.end()
+    }
+
+    @Test("A name that only leads here is no name of this server")
+    func rebinding() async throws {
+        let share = try await ServerFixture { $0.names = ["box.example"] }
+        for host in ["evil.example", "evil.example:\(share.server.port)", "127.0.0.1.evil.example", ""] {
+            #expect(try await share.ask("GET", "/", [("Host", host)]).status == 421 || host.isEmpty, "\(host)")
+        }
+        for host in ["box.example", "localhost:1", "127.0.0.1", "[::1]:8080"] {
+            #expect(try await share.ask("GET", "/", [("Host", host)]).status == 200, "\(host)")
+        }
+        await share.end()
+    }
+
+    @Test("A page of another site sees a share with its token alone, and none that has no token")
+    func origins() async throws {
+        let share = try await ServerFixture()
+        let offer = try await share.offer()
+        let foreign = [("Origin", "https://evil.example")]
+        let refused = try await share.ask("POST", "/whep", [("Content-Type", "application/sdp")] + foreign, body: offer)
+        #expect(refused.status == 401)
+        #expect(try await share.post(offer, foreign).status == 201)
+        await share.end()
+
+        let open = try await ServerFixture { $0.token = nil }
+        let type = [("Content-Type", "application/sdp")]
+        let blocked = try await open.ask("POST", "/whep", type + foreign, body: offer)
+        #expect(blocked.status == 403 && blocked["Access-Control-Allow-Origin"] == nil)
+        let own = [("Origin", "http://127.0.0.1:\(open.server.port)")]
+        #expect(try await open.ask("POST", "/whep", type + own, body: offer).status == 201)
+        #expect(try await open.ask("POST", "/whep", type, body: offer).status == 201)
+        await open.end()
+    }
+
+    @Test("Bodies and heads that are too long are refused")
+    func oversize() async throws {
+        let share = try await ServerFixture()
+        #expect(try await share.post(String(repeating: "a", count: 128 * 1024 + 1)).status == 413)
+        let connection = try RawConnection(port: share.server.port)
+        connection.write("GET / HTTP/1.1\r\nHost: localhost\r\n")
+        let line = "X-Long: " + String(repeating: "a", count: 8192) + "\r\n"
+        var lines = 0
+        while lines < 1000, connection.write(line) { lines += 1 }
+        #expect(await !connection.read().contains("200 OK"))
+        #expect(try await share.ask("GET", "/").status == 200)
+        await share.end()
+    }
+
+    @Test("Who sends half a request is let go, and others are served meanwhile")
+    func slow() async throws {
+        let share = try await ServerFixture()
+        let limits = HTTPServer.Limits(requestTime: .milliseconds(300), idleTime: .milliseconds(300))
+        let server = try await HTTPServer.start(
+            addresses: [.v4(0x7F00_0001)], ports: [0], tls: nil, limits: limits, logger: share.server.logger
+        ) { _ in HTTPResponse(.ok, type: "text/plain", text: "here") }
+        let halves = try ["", "GET", "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nfour"].map {
+            text in
+            let connection = try RawConnection(port: server.port)
+            connection.write(text)
+            return connection
+        }
+        let whole = try RawConnection(port: server.port)
+        whole.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        // Each ends: the last after its answer, when no other request came.
+        for connection in halves { #expect(await !connection.read().contains("200 OK")) }
+        #expect(await whole.read().contains("here"))
+        await server.close()
+        await share.end()
+    }
+
+    @Test("Offers that never connect take no more places than there are for such, and give them back")
+    func neverConnecting() async throws {
+        let share = try await ServerFixture { $0.maximumViewers = 1000 }
+        let offer = try await share.offer(sounds: 0)
+        var statuses: [Int: Int] = [:]
+        for _ in 0..<ViewerServer.maximumConnecting + 20 {
+            statuses[try await share.post(offer).status, default: 0] += 1
+        }
+        #expect(statuses == [201: ViewerServer.maximumConnecting, 503: 20])
+        #expect(await share.room.viewers.count == ViewerServer.maximumConnecting)
+        await share.end()
+    }
+
+    @Test("A session is its viewer's alone: nobody guesses where it is")
+    func sessions() async throws {
+        let share = try await ServerFixture()
+        let offer = try await share.offer()
+        let one = try #require(try await share.post(offer)["Location"])
+        let other = try #require(try await share.post(offer)["Location"])
+        #expect(one != other && one.count >= "/whep/sessions/".count + 22)
+        for path in [
+            "/whep/sessions/1", "/whep/sessions/", "/whep/sessions/\(one.dropFirst(15).dropLast())", one + "/x",
+        ] {
+            for method in ["DELETE", "PATCH"] {
+                let status = try await share.ask(method, path, token: share.token).status
+                #expect(status == 404 || status == 405, "\(method) \(path)")
+            }
+        }
+        #expect(try await share.ask("GET", "/whep/sessions/1/events").status == 404)
+        #expect(await share.server.viewers.count == 2)
+        await share.end()
+    }
+
+    @Test(
+        "No path leads to a file of the machine",
+        arguments: [
+            "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fetc/passwd", "//etc/passwd",
+            "/page/index.html",
+            "/index.html/..", "/%00", "/etc/passwd", "/viewer.js%00.html",
+        ])
+    func traversal(_ path: String) async throws {
+        let share = try await ServerFixture()
+        let connection = try RawConnection(port: share.server.port)
+        connection.write("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        let response = await connection.read()
+        #expect(response.hasPrefix("HTTP/1.1 404") || response.hasPrefix("HTTP/1.1 400"), "\(response.prefix(40))")
+        #expect(!response.contains("root:"))
+        await share.end()
+    }
+
+    @Test(
+        "Nothing that is asked ends up in the headers of the answer",
+        arguments: [
+            "GET /%0d%0aSet-Cookie:%20a HTTP/1.1\r\nHost: localhost",
+            "GET / HTTP/1.1\r\nHost: localhost\r\nOrigin: a\rSet-Cookie: a",
+            "POST /whep HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nTransfer-Encoding: chunked",
+            "GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example", "GET / HTTP/1.1\r\nHost : localhost",
+            "\u{0}\u{1}\u{2}",
+        ])
+    func injection(_ head: String) async throws {
+        let share = try await ServerFixture()
+        let connection = try RawConnection(port: share.server.port)
+        connection.write(head + "\r\nConnection: close\r\n\r\n0\r\n\r\n")
+        let response = await connection.read()
+        #expect(!response.contains("Set-Cookie"))
+        #expect(try await share.ask("GET", "/").status == 200)
+        await share.end()
+    }
+
+    @Test("Counts are for this machine, and for who has the token", arguments: ["/metrics", "/health"])
+    func watchers(_ path: String) async throws {
+        let share = try await ServerFixture { $0.publicURL = PublicURL("https://share.example") }
+        #expect(try await share.ask("GET", path).status == 200)
+        let through = [[("X-Forwarded-For", "192.0.2.7")], [("Host", "share.example")], [("Via", "1.1 proxy")]]
+        for headers in through {
+            #expect(try await share.ask("GET", path, headers).status == 401, "\(headers)")
+            #expect(try await share.ask("GET", path, headers, token: share.token).status == 200, "\(headers)")
+        }
+        await share.end()
+    }
+
+    @Test("The page may do nothing but show what this server sends")
+    func page() async throws {
+        let share = try await ServerFixture()
+        let response = try await share.ask("GET", "/")
+        #expect(response.status == 200 && response["Content-Type"] == "text/html; charset=utf-8")
+        let policy = try #require(response["Content-Security-Policy"])
+        #expect(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"))
+        #expect(!policy.contains("unsafe"))
+        #expect(response["X-Content-Type-Options"] == "nosniff" && response["Referrer-Policy"] == "no-referrer")
+        let text = String(decoding: response.body, as: UTF8.self)
+        #expect(!text.contains("<script>") && !text.contains("style=\"") && !text.contains("http://"))
+        await share.end()
+    }
+}

@@ -1,0 +1,274 @@
+import RTCShareCapture
+import RTCShareContentShare
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
+import RTCShareSDP
+import RTCShareWireFormat
+import TestSupport
+import Testing
+
+@testable import RTCShareSignaling
+
+@Suite("A share behind a link", .timeLimit(.minutes(2)))
+struct ViewerServerTests {
+    @Test("Who opens the link sees the share, and is gone when it leaves")
+    func watch() async throws {
+        let share = try await ServerFixture()
+        let player = try await share.player()
+        let pictures = PictureCounter(player.session)
+        try await player.start()
+        await pictures.wait()
+        #expect(pictures.tiles == ["alice#content"])
+        let viewer = try #require(await share.server.viewers.first)
+        #expect(viewer.state == .connected && viewer.address == "127.0.0.1" && viewer.browser == "rtcshare")
+        await player.leave()
+        await share.wait { await share.server.viewers.isEmpty }
+        await share.wait { await share.room.viewers.isEmpty }
+        await share.end()
+    }
+
+    @Test("All viewers are sent one encode, with the attendee's own picture encoded once, too")
+    func oneEncode() async throws {
+        let share = try await ServerFixture { $0.media = [.content, .camera] }
+        let camera = try TestPatternSource.testPattern(size: PixelSize(width: 128, height: 96))
+        try await share.room.startLocalVideo(source: camera)
+        try camera.start()
+        var players: [(WHEPPlayer, PictureCounter)] = []
+        for _ in 0..<3 {
+            let player = try await share.player()
+            players.append((player, PictureCounter(player.session)))
+            try await player.start()
+        }
+        for (_, pictures) in players {
+            await share.wait { Set(pictures.tiles) == ["alice#content", "alice"] }
+            await pictures.wait()
+        }
+        var encoders: Set<String> = []
+        for viewer in await share.room.viewers {
+            for object in await share.room.statistics(of: viewer.id) where object.type == .outboundRTP {
+                if let frames = object.integer("framesEncoded") { encoders.insert("\(object.id) \(frames > 0)") }
+            }
+        }
+        #expect(encoders.count == 2)
+        for (player, _) in players { await player.leave() }
+        camera.stop()
+        await share.end()
+    }
+
+    @Test("A viewer who has to be let in sees nothing until then, and then at once")
+    func ask() async throws {
+        let share = try await ServerFixture { $0.asksBeforeAdmitting = true }
+        let player = try await share.player()
+        let pictures = PictureCounter(player.session)
+        try await player.start()
+        await share.wait { await share.server.viewers.first?.state == .waiting }
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(pictures.pictures == 0)
+        let id = try #require(await share.server.viewers.first?.id)
+        try await share.server.admit(id)
+        await pictures.wait()
+        #expect(await share.server.viewers.first?.state == .connected)
+        await #expect(throws: ViewerServerError.notWaiting(id)) { try await share.server.admit(id) }
+        await player.leave()
+        await share.end()
+    }
+
+    @Test("Who is sent away is gone; a locked share lets nobody else in, and leaves those alone who are there")
+    func kickAndLock() async throws {
+        let share = try await ServerFixture()
+        let (ann, bob) = (try await share.player(), try await share.player())
+        let pictures = PictureCounter(bob.session)
+        try await ann.start()
+        try await bob.start()
+        await share.wait { await share.server.viewers.count { $0.state == .connected } == 2 }
+        await share.server.lock()
+        let first = try #require(await share.server.viewers.first?.id)
+        try await share.server.kick(first)
+        try await ann.session.waitUntilEnd()
+        await #expect(throws: ViewerServerError.unknownViewer(first)) { try await share.server.kick(first) }
+        let refused = try await share.post(try await share.offer())
+        #expect(refused.status == 403 && refused.sentence == "the presenter lets nobody else in")
+        await pictures.wait()
+        await share.server.unlock()
+        let again = try await share.player()
+        try await again.start()
+        await bob.leave()
+        await again.leave()
+        await share.end()
+    }
+
+    @Test("A share that is full says when to come back")
+    func full() async throws {
+        let share = try await ServerFixture { $0.maximumViewers = 1 }
+        let player = try await share.player()
+        try await player.start()
+        let refused = try await share.post(try await share.offer())
+        #expect(refused.status == 503 && Int(refused["Retry-After"] ?? "") ?? 0 > 0)
+        await player.leave()
+        await share.wait { await share.server.viewers.isEmpty }
+        #expect(try await share.post(try await share.offer()).status == 201)
+        await share.end()
+    }
+
+    @Test("While there is nothing to see yet, a player is told to come back; once it is over, not to")
+    func notYetAndNoMore() async throws {
+        let share = try await ServerFixture(shares: false)
+        let offer = try await share.offer()
+        let early = try await share.post(offer)
+        #expect(early.status == 409 && early["Retry-After"] != nil)
+        try await share.room.contentShare.start(source: share.screen)
+        #expect(try await share.post(offer).status == 201)
+        await share.server.end()
+        #expect(try await share.post(offer).status == 410)
+        await share.end()
+    }
+
+    @Test("A link of a subgroup leads there and nowhere else")
+    func subgroups() async throws {
+        let share = try await ServerFixture()
+        let design = try Subgroup("design")
+        await share.room.join(design)
+        let link = try #require(share.server.links(hosts: ["127.0.0.1"], subgroup: design).first)
+        let player = try await share.player(link.url)
+        let pictures = PictureCounter(player.session)
+        try await player.start()
+        await share.wait { await share.server.viewers.first?.state == .connected }
+        #expect(pictures.pictures == 0)
+        try await share.room.changeDestination(to: .subgroup(design))
+        await pictures.wait()
+        try await share.wait {
+            try await share.room.viewers.first?.membership == RoomMembership(onlySubgroups: [design])
+        }
+        await player.leave()
+        await share.end()
+    }
+
+    @Test("Another way is found over the same session, and pictures go on")
+    func restart() async throws {
+        let share = try await ServerFixture()
+        let session = try await AttendeeSession.receiving(
+            as: AttendeeID("viewer"), configuration: ServerFixture.connection)
+        let pictures = PictureCounter(session)
+        let offer = try await session.connection.makeOffer()
+        let response = try await share.post(offer.description)
+        let answer = try SessionDescription.parse(utf8: response.body)
+        try await session.connection.accept(answer: answer, to: offer)
+        await pictures.wait()
+
+        await session.connection.restartICE()
+        let second = try await session.connection.makeOffer()
+        let location = try #require(response["Location"])
+        let type = ("Content-Type", TrickleFragment.mediaType)
+        let patch = try await share.ask(
+            "PATCH", location, [type, ("If-Match", "*")], body: TrickleFragment.text(of: second))
+        #expect(patch.status == 200 && patch["ETag"] != nil && patch["ETag"] != response["ETag"])
+        let fragment = try TrickleFragment(parsing: String(decoding: patch.body, as: UTF8.self))
+        let renewed = try SessionDescription.parse(fragment.replacing(in: answer).description)
+        try await session.connection.accept(answer: renewed, to: second)
+        await pictures.wait(for: 30)
+
+        // What was, is no more.
+        let stale = try await share.ask(
+            "PATCH", location, [type, ("If-Match", response["ETag"] ?? "")], body: TrickleFragment.text(of: second))
+        #expect(stale.status == 412)
+        #expect(try await share.ask("DELETE", location).status == 200)
+        #expect(try await share.ask("DELETE", location).status == 404)
+        try await session.waitUntilEnd()
+        await share.end()
+    }
+
+    @Test("Pages are told how the share stands, all of it each time")
+    func events() async throws {
+        let share = try await ServerFixture()
+        let response = try await share.post(try await share.offer())
+        let location = try #require(response["Location"])
+        let connection = try RawConnection(port: share.server.port)
+        connection.write("GET \(location)/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await share.wait { await share.server.listenerCount > 0 }
+        await share.server.setPaused(true)
+        let before = await connection.read(until: "\"state\":\"paused\",")
+        try await share.server.kick(try #require(await share.server.viewers.first?.id))
+        connection.write("GET /none HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        let text = before + (await connection.read())
+        #expect(text.contains("Content-Type: text/event-stream"))
+        let states = text.split(separator: "\n").filter { $0.hasPrefix("data: ") }
+        #expect(
+            states.first?.contains("\"state\":\"live\"") == true && states.first?.contains("\"name\":\"alice\"") == true
+        )
+        #expect(states.contains { $0.contains("\"state\":\"paused\",") && $0.contains("alice#content") })
+        #expect(states.last?.contains("\"state\":\"removed\"") == true)
+        await share.end()
+    }
+
+    @Test("Players find out what they may do, and how")
+    func methods() async throws {
+        let share = try await ServerFixture()
+        for method in ["GET", "HEAD", "PUT", "PATCH", "DELETE"] {
+            let response = try await share.ask(method, "/whep", token: share.token)
+            #expect(response.status == 405 && response["Allow"] == "POST, OPTIONS", "\(method)")
+        }
+        let options = try await share.ask("OPTIONS", "/whep")
+        #expect(options.status == 200 && options["Accept-Post"] == "application/sdp")
+        let foreign = try await share.ask("OPTIONS", "/whep", [("Origin", "https://player.example")])
+        #expect(foreign["Access-Control-Allow-Origin"] == "https://player.example")
+        #expect(foreign["Access-Control-Allow-Headers"]?.contains("Authorization") == true)
+        let wrong = try await share.ask(
+            "POST", "/whep", [("Content-Type", "text/plain")], body: "v=0", token: share.token)
+        #expect(wrong.status == 415 && wrong["Accept-Post"] == "application/sdp")
+        await share.end()
+    }
+
+    @Test("A viewer is told of the servers that help to connect, and nobody else is told their passwords")
+    func iceServers() async throws {
+        let server = try ICEServer(url: "turn:127.0.0.1:9", username: "ann", password: "pass\"word")
+        let share = try await ServerFixture { $0.connection.iceServers = [server] }
+        #expect(try await share.ask("OPTIONS", "/whep")["Link"] == nil)
+        let told = try #require(try await share.ask("OPTIONS", "/whep", token: share.token)["Link"])
+        let link = try #require(LinkHeader.parse(told).first?.iceServer)
+        #expect(link == ("turn:127.0.0.1:9", "ann", "pass\"word"))
+        await share.end()
+    }
+
+    @Test("HTTPS with a certificate of its own, which nobody vouches for")
+    func https() async throws {
+        let certificate = try ServerCertificate(selfSignedFor: ["127.0.0.1", "localhost"], unixTime: 1_790_000_000)
+        let share = try await ServerFixture { $0.tls = certificate }
+        let link = try #require(share.server.links(hosts: ["127.0.0.1"]).first)
+        #expect(link.url.hasPrefix("https://127.0.0.1:"))
+        let player = try await share.player(link.url)
+        await #expect(throws: HTTPClientError.self) { try await player.start() }
+        // What is no TLS is no request.
+        let plain = try RawConnection(port: share.server.port)
+        plain.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(await !plain.read().contains("200 OK"))
+        await share.end()
+    }
+
+    @Test("Fifty come and go at once, and nothing is left of them")
+    func crowd() async throws {
+        let share = try await ServerFixture()
+        let stays = try await share.player()
+        let pictures = PictureCounter(stays.session)
+        try await stays.start()
+        await pictures.wait()
+        for _ in 0..<2 {
+            try await withThrowingDiscardingTaskGroup { group in
+                for _ in 0..<50 {
+                    group.addTask {
+                        let player = try await share.player()
+                        let pictures = PictureCounter(player.session)
+                        try await player.start()
+                        await pictures.wait(for: 1)
+                        await player.leave()
+                    }
+                }
+            }
+        }
+        await share.wait { await share.server.viewers.count == 1 }
+        await share.wait { await share.room.viewers.count == 1 }
+        await pictures.wait()
+        await stays.leave()
+        await share.end()
+    }
+}

@@ -1,0 +1,169 @@
+import Dispatch
+import Glibc
+import RTCShareCapture
+import RTCShareContentShare
+import RTCShareLocks
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCShareSDP
+import RTCShareWireFormat
+import Testing
+
+@testable import RTCShareSignaling
+
+/// A share of alice's behind a link, over real sockets of the loopback interface.
+struct ServerFixture {
+    let room: SharingRoom
+    let server: ViewerServer
+    let screen: TestPatternSource
+    let token = try? AccessToken("0123456789abcdefXYZ")
+
+    init(
+        shares: Bool = true, _ change: (inout ViewerServer.Configuration) -> Void = { _ in }
+    ) async throws {
+        room = try SharingRoom(owner: AttendeeID("alice"))
+        var configuration = ViewerServer.Configuration()
+        configuration.addresses = [.v4(0x7F00_0001)]
+        configuration.port = 0
+        configuration.token = token
+        configuration.connection = Self.connection
+        change(&configuration)
+        server = try await ViewerServer(room: room, configuration: configuration)
+        screen = try TestPatternSource.testPattern(size: PixelSize(width: 192, height: 144))
+        guard shares else { return }
+        try await room.contentShare.start(source: screen)
+        try screen.start()
+    }
+
+    static var connection: Connection.Configuration {
+        var configuration = Connection.Configuration()
+        configuration.addresses = [.v4(0x7F00_0001)]
+        return configuration
+    }
+
+    var origin: String { "http://127.0.0.1:\(server.port)" }
+    var link: String { origin + "/#" + (token?.secretText ?? "") }
+
+    func end() async {
+        screen.stop()
+        await room.end()
+        await server.close()
+    }
+
+    /// One who watches; `start()` has it connect.
+    func player(_ url: String? = nil) async throws -> WHEPPlayer {
+        try await WHEPPlayer(
+            url: url ?? link, as: AttendeeID("viewer"), configuration: Self.connection)
+    }
+
+    /// Asks for something.
+    func ask(
+        _ method: String, _ path: String, _ headers: [(String, String)] = [], body: String? = nil,
+        token: AccessToken? = nil
+    ) async throws -> HTTPClient.Response {
+        let url = try #require(WebAddress(origin + path))
+        return try await HTTPClient().perform(
+            HTTPClient.Request(
+                method: method, url: url, headers: headers.map { (name: $0.0, value: $0.1) },
+                body: body.map { Array($0.utf8) }, token: token))
+    }
+
+    /// An offer as a player makes it.
+    func offer(videos: Int = 1, sounds: Int = 1) async throws -> String {
+        let session = try await AttendeeSession.receiving(
+            as: AttendeeID("viewer"), pictures: videos, sounds: sounds, configuration: Self.connection)
+        let offer = try await session.connection.makeOffer().description
+        await session.leave()
+        return offer
+    }
+
+    /// Asks to view.
+    func post(
+        _ offer: String, path: String = "/whep", _ headers: [(String, String)] = [], token: AccessToken? = nil
+    ) async throws -> HTTPClient.Response {
+        try await ask(
+            "POST", path, [("Content-Type", "application/sdp")] + headers, body: offer, token: token ?? self.token)
+    }
+
+    /// Waits for something to become so; the test's time limit ends what never does.
+    func wait(until condition: () async throws -> Bool) async rethrows {
+        while try await !condition() { try? await Task.sleep(for: .milliseconds(5)) }
+    }
+}
+
+/// Counts the pictures of the tiles that a session has.
+final class PictureCounter: VideoTileObserver, VideoSink {
+    private struct Counts {
+        var pictures = 0
+        var tiles: [String] = []
+    }
+
+    private let counts = Locked(Counts())
+    private let controller: VideoTileController
+
+    init(_ session: AttendeeSession) {
+        controller = session.tiles
+        session.tiles.add(observer: self)
+    }
+
+    var pictures: Int { counts.withLock { $0.pictures } }
+    var tiles: [String] { counts.withLock { $0.tiles } }
+
+    func videoTileDidAdd(_ tile: VideoTileState) {
+        counts.withLock { $0.tiles.append(tile.attendeeID.rawValue) }
+        try? controller.bind(self, toTile: tile.tileID)
+    }
+
+    func receive(_ frame: VideoFrame) { counts.withLock { $0.pictures += 1 } }
+
+    /// Returns when so many more pictures were seen.
+    func wait(for count: Int = 3) async {
+        let goal = pictures + count
+        while pictures < goal { try? await Task.sleep(for: .milliseconds(5)) }
+    }
+}
+
+/// A connection whose bytes a test writes itself.
+final class RawConnection {
+    private let descriptor: Int32
+
+    init(port: UInt16) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try #require(result == 0)
+    }
+
+    deinit { close(descriptor) }
+
+    /// False once the server has closed the connection.
+    @discardableResult
+    func write(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        return send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+    }
+
+    /// What the server sends until it closes the connection, or has sent this; waits off the cooperative threads.
+    func read(until end: String? = nil) async -> String {
+        let descriptor = descriptor
+        return await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                var text: [UInt8] = []
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                while end.map({ !String(decoding: text, as: UTF8.self).contains($0) }) ?? true {
+                    let count = recv(descriptor, &buffer, buffer.count, 0)
+                    guard count > 0 else { break }
+                    text += buffer[..<count]
+                }
+                continuation.resume(returning: String(decoding: text, as: UTF8.self))
+            }
+        }
+    }
+}
