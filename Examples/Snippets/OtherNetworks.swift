@@ -25,7 +25,7 @@ final class CandidateTeller: AttendeeSessionObserver {
     }
 
     func sessionDidFind(_ candidate: CandidateAttribute, mid: String, ufrag: String) {
-        tell("candidate:\(candidate)", mid, ufrag)
+        tell(candidate.description, mid, ufrag)
     }
 
     func sessionDidFindAllCandidates() { tell("", nil, nil) }

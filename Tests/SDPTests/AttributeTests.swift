@@ -52,11 +52,12 @@ struct AttributeTests {
         "1 1 sctp 1 192.0.2.1 1 typ novel x y",
     ]
 
-    @Test("Candidates are written as they were read", arguments: candidates)
+    @Test("Candidates are written as they were read, and described with the attribute's name", arguments: candidates)
     func candidateRoundTrip(_ text: String) throws {
         let candidate = try #require(CandidateAttribute(text))
-        #expect(candidate.description == text)
-        #expect(CandidateAttribute("candidate:" + text) == candidate)
+        #expect(candidate.value == text)
+        #expect(candidate.description == "candidate:" + text)
+        #expect(CandidateAttribute(candidate.description) == candidate)
     }
 
     @Test("The fields of a candidate are read")

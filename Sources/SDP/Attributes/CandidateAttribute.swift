@@ -73,6 +73,9 @@ public struct CandidateAttribute: Hashable, Sendable {
         }
     }
 
+    /// The attribute's name, as it stands before its value.
+    private static let prefix = "candidate:"
+
     /// Candidates with the same base, kind, protocol and server share one: 1 to 32 ice-chars.
     package var foundation: String
     /// 1 for RTP, or for RTP and RTCP on one port.
@@ -113,12 +116,10 @@ public struct CandidateAttribute: Hashable, Sendable {
         self.extensions = extensions
     }
 
-    /// Parses the value of an `a=candidate` line, or with `candidate:` before it, as browsers trickle it.
+    /// Parses the whole attribute with its name, as ``description`` and browsers have it, or its value alone.
     public init?(_ text: some StringProtocol) {
-        var fields = String(
-            text.utf8.starts(with: "candidate:".utf8) ? text.dropFirst(10).description : text.description
-        )
-        .fields[...]
+        let hasName = text.utf8.starts(with: Self.prefix.utf8)
+        var fields = String(hasName ? text.dropFirst(Self.prefix.count) : text[...]).fields[...]
         guard fields.count >= 8, let foundation = fields.popFirst(), foundation.isICEText, foundation.utf8.count <= 32,
             let component = fields.popFirst()?.decimal(UInt16.self), (1...256).contains(component),
             let transport = fields.popFirst(), transport.isToken,
@@ -159,8 +160,12 @@ public struct CandidateAttribute: Hashable, Sendable {
 }
 
 extension CandidateAttribute: CustomStringConvertible {
-    /// The value of the `a=candidate` line.
-    public var description: String {
+    /// The whole attribute with its name, as W3C's `RTCIceCandidate.candidate` is and as peers trickle it (RFC 8839 §5.1,
+    /// RFC 8829 §3.5.2.1).
+    public var description: String { "\(Self.prefix)\(value)" }
+
+    /// What follows `a=candidate:` in a description.
+    package var value: String {
         var text = "\(foundation) \(component) \(transport) \(priority) \(host) \(port) typ \(kind)"
         if let relatedHost { text += " raddr \(relatedHost)" }
         if let relatedPort { text += " rport \(relatedPort)" }

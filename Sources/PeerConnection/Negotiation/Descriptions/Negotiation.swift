@@ -97,7 +97,7 @@ extension MediaDescription {
         append(attribute: "setup", setup.rawValue)
         guard withCandidates else { return }
         for candidate in transport.candidates {
-            append(attribute: "candidate", candidate.description)
+            append(attribute: "candidate", candidate.value)
         }
         if transport.hasAllCandidates { append(attribute: "end-of-candidates") }
     }
