@@ -160,7 +160,7 @@ package struct Agent: Sendable {
         base: TransportAddress, destination: TransportAddress, over transport: TransportProtocol = .udp, now: Instant
     ) {
         guard isActive else { return }
-        failRelay(base: base, server: destination, over: transport, now: now)
+        asked.relays.transportFailed(at: base, to: destination, over: transport, now: now)
         if transport == .udp { failTransactions(base: base, destination: destination) }
         if transport == .udp, let index = checklist.index(base: base, remote: destination),
             checklist.pairs[index].id != checklist.selected

@@ -28,7 +28,7 @@ extension Agent {
 /// is removed, but places are used again.
 struct AskedServers: Sendable {
     var gathers: [Agent.Gather] = []
-    var relays: [Agent.Relay] = []
+    var relays = Relays()
     /// Servers that nothing was asked of, and why.
     private var unasked: [ServerFailure] = []
     /// When gathering is complete, whoever has not answered; nil where it is.
@@ -37,43 +37,20 @@ struct AskedServers: Sendable {
     private(set) var reflexiveLimit: Instant?
 
     /// How often a server is asked, by whatever base.
-    var count: Int { gathers.count { !$0.isAbandoned } + relays.count { !$0.isAbandoned } }
+    var count: Int { gathers.count { !$0.isAbandoned } + relays.count }
 
     /// Whether gathering need not wait for any of them.
-    var areSettled: Bool { gathers.allSatisfy(\.isDone) && relays.allSatisfy(\.isSettled) }
+    var areSettled: Bool { gathers.allSatisfy(\.isDone) && relays.areSettled }
 
     /// Whether a base asks a server already.
     func isAsked(_ server: ICEServerAddress, from base: TransportAddress) -> Bool {
         gathers.contains { $0.server == server && $0.base == base && !$0.isAbandoned }
-            || isRelayAsked(server, from: base)
-    }
-
-    /// A server has one allocation for a port of ours (RFC 8656 §3.2), whatever the URLs that lead there.
-    private func isRelayAsked(_ server: ICEServerAddress, from base: TransportAddress) -> Bool {
-        guard case .turn = server.kind else { return false }
-        return relays.contains { relay in
-            relay.server.address == server.address && relay.transport == server.transport
-                && relay.base.address == base && !relay.isAbandoned
-        }
-    }
-
-    /// Whether another relay goes from the same port to the same server, as where two URLs lead there.
-    func isPortShared(_ index: Int) -> Bool {
-        relays.indices.contains { other in
-            other != index && relays[other].base.address == relays[index].base.address
-                && relays[other].transport == relays[index].transport && relays[other].error == nil
-                && relays[other].allocation.server == relays[index].allocation.server && !relays[other].isAbandoned
-        }
-    }
-
-    /// The relay that what came this way may be the server's of.
-    func relay(of server: TransportAddress, at local: TransportAddress, over transport: TransportProtocol) -> Int? {
-        relays.firstIndex { $0.isServer(server, at: local, over: transport) }
+            || relays.isAsked(server, from: base)
     }
 
     /// What each has answered.
     var reports: [ServerReport] {
-        gathers.filter { !$0.isAbandoned }.map(\.report) + relays.filter { !$0.isAbandoned }.map(\.report)
+        gathers.filter { !$0.isAbandoned }.map(\.report) + relays.reports
             + unasked.map { failure in
                 ServerReport(
                     server: failure.server, base: failure.base, outcome: .failed(failure.error), mappedAddress: nil,
@@ -83,7 +60,7 @@ struct AskedServers: Sendable {
 
     /// When there is something to do.
     var deadlines: [Instant] {
-        gathers.compactMap(\.keepalive) + relays.compactMap(\.deadline) + [limit, reflexiveLimit].compactMap { $0 }
+        gathers.compactMap(\.keepalive) + relays.deadlines + [limit, reflexiveLimit].compactMap { $0 }
     }
 
     // Gathering.
@@ -118,15 +95,6 @@ struct AskedServers: Sendable {
         return index
     }
 
-    /// Adds what asks a TURN server.
-    mutating func add(_ relay: Agent.Relay) {
-        if let index = relays.firstIndex(where: \.isAbandoned) {
-            relays[index] = relay
-        } else {
-            relays.append(relay)
-        }
-    }
-
     /// A STUN server has answered.
     mutating func finishGather(_ index: Int, mapped: TransportAddress, roundTripTime: Duration?, keepalive: Instant) {
         gathers[index].isDone = true
@@ -145,16 +113,11 @@ struct AskedServers: Sendable {
 
     /// A socket is gone: nothing is asked from it any more. Returns the relayed addresses that are gone with it.
     mutating func abandon(_ base: TransportAddress) -> [TransportAddress] {
-        var gone: [TransportAddress] = []
-        for index in relays.indices where relays[index].base.address == base {
-            if let relayed = relays[index].relayed { gone.append(relayed) }
-            relays[index].isAbandoned = true
-        }
         for index in gathers.indices where gathers[index].base == base {
             gathers[index].isDone = true
             gathers[index].isAbandoned = true
             gathers[index].keepalive = nil
         }
-        return gone
+        return relays.abandon(base)
     }
 }

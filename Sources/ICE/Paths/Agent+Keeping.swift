@@ -22,12 +22,7 @@ extension Agent {
     /// What is to be remembered of the relayed addresses for another agent to take them up: those over UDP alone, as a
     /// connection ends with who opened it.
     package func keptRelays(now: Instant) -> [KeptRelay] {
-        asked.relays.compactMap { relay in
-            guard relay.relayed != nil, let allocation = relay.allocation.kept(now: now) else { return nil }
-            var server = relay.server
-            server.address = relay.allocation.server
-            return KeptRelay(server: server, base: relay.base.address, allocation: allocation)
-        }
+        asked.relays.kept(now: now)
     }
 
     /// Takes up relayed addresses that another agent left, from the same local addresses and ports: each that its server
@@ -44,7 +39,7 @@ extension Agent {
         guard case .turn(let credentials) = kept.server.kind,
             let base = locals.socket(at: kept.base)
         else { return refuse(kept.server, from: kept.base, as: .localAddressGone) }
-        guard asked.gathers.count + asked.relays.count < limits.servers else {
+        guard asked.count < limits.servers else {
             return refuse(kept.server, from: kept.base, as: .overLimit)
         }
         let family: AddressFamily = kept.allocation.relayed.ip.isV4 ? .v4 : .v6
@@ -52,8 +47,8 @@ extension Agent {
         do throws(ChallengeError) {
             let allocation = try TURNAllocation(
                 resuming: kept.allocation, configuration: configuration, generator: generator)
-            asked.relays.append(
-                Relay(server: kept.server, base: base, allocation: allocation, start: start, hasChangedFamily: true))
+            asked.relays.add(
+                Relay(server: kept.server, base: base, allocation: allocation, start: start, mayChangeFamily: false))
         } catch {
             refuse(kept.server, from: kept.base, as: .relay(TURNError(error)))
         }

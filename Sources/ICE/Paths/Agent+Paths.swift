@@ -19,7 +19,7 @@ extension Agent {
         over transport: TransportProtocol = .udp, now: Instant
     ) -> Unwrapped {
         if !asked.relays.isEmpty, Self.isRelaysOwn(bytes),
-            let index = asked.relay(of: source, at: local, over: transport)
+            let index = asked.relays.index(of: source, at: local, over: transport)
         {
             return unwrap(bytes, of: index, from: source, now: now)
         }
@@ -49,7 +49,7 @@ extension Agent {
         _ bytes: RawSpan, of index: Int, from source: TransportAddress, now: Instant
     ) -> Unwrapped {
         guard isActive else { return .consumed }
-        let data = asked.relays[index].allocation.handle(bytes, from: source, now: now)
+        let data = asked.relays[index].handle(bytes, from: source, now: now)
         guard let data else {
             advance(now: now)
             return .consumed
@@ -69,8 +69,7 @@ extension Agent {
     package func server(
         at destination: TransportAddress, over transport: TransportProtocol
     ) -> (server: ICEServerAddress, domain: String?)? {
-        asked.relays.first { $0.allocation.server == destination && $0.transport == transport && !$0.isAbandoned }
-            .map { ($0.server, $0.alternate?.domain) }
+        asked.relays.server(at: destination, over: transport)
     }
 
     /// Where media goes and what is written around it; nil without a selected pair. It is a new one for each packet as
@@ -96,11 +95,7 @@ extension Agent {
             path = MediaPath(
                 base: socket, destination: remote, transport: .tcp, envelope: Envelope(form: .length))
         case .relay(let index):
-            path = asked.relays[index].allocation.envelope(to: remote).map { envelope in
-                MediaPath(
-                    base: asked.relays[index].base.address, destination: asked.relays[index].allocation.server,
-                    transport: asked.relays[index].transport, envelope: envelope)
-            }
+            path = asked.relays[index].mediaPath(to: remote)
         }
     }
 }
