@@ -18,11 +18,11 @@ final class Encoding: Sendable {
         var isRetired = false
     }
 
-    /// Begins an encoder's thread. The closures are called on it: `send` with each frame, and with the track whose first it
-    /// is.
+    /// Begins an encoder's thread. The closures are called on it: `send` with each frame, with whether it is blurred and will
+    /// be sharpened, and with the track whose first it is.
     init(
         index: Int, settings: VideoEncoderThread.Settings,
-        send: @escaping @Sendable (_ frame: PacketizedFrame, _ began: VideoTrack?) -> Void,
+        send: @escaping @Sendable (_ frame: PacketizedFrame, _ isBlurred: Bool, _ began: VideoTrack?) -> Void,
         onEvent: @escaping @Sendable (VideoEncoderThread.Event) -> Void
     ) throws(VideoCodingError) {
         var random = SystemRandomNumberGenerator()
@@ -33,7 +33,7 @@ final class Encoding: Sendable {
             settings: settings,
             onFrame: { frame in
                 let packets = packetizer.packets(of: frame)
-                send(packets, packetizer.takeAwaited())
+                send(packets, frame.isUnfinished, packetizer.takeAwaited())
             }, onEvent: onEvent)
     }
 

@@ -24,6 +24,7 @@ struct EncodingGroup<Sender: Hashable> {
     /// Whether there is something to show.
     var isShowing = false
     private(set) var senders: [Sender: SenderState] = [:]
+    private var keyFrames = KeyFrameSchedule<Sender>()
     /// By their qualities.
     private var encodings = [0: 0]
     private var encodingsSoFar = 1
@@ -50,6 +51,7 @@ struct EncodingGroup<Sender: Hashable> {
 
     /// Nothing more is sent there.
     mutating func remove(_ sender: Sender, now: Duration) {
+        keyFrames.remove(sender)
         guard senders.removeValue(forKey: sender)?.isActive == true else { return }
         // Who is left may be who there is to go by.
         move(now: now)
@@ -79,8 +81,19 @@ struct EncodingGroup<Sender: Hashable> {
     /// Somebody needs a key frame: who is left out gets one with what it is sent next.
     mutating func keyFrameRequested(by sender: Sender, now: Duration) {
         guard let state = senders[sender], state.isActive, !state.isWithheld else { return }
-        let time = keyFrameTime(for: sender, by: \.keyFrames, now: now)
-        actions.append(.makeKeyFrame(encoding(of: state), notBefore: time))
+        makeKeyFrame(for: sender, .request, now: now)
+    }
+
+    /// An encoding is to begin anew with a key frame, whoever is sent it: it shows another picture.
+    mutating func keyFrameNeeded(of encoding: Int) {
+        actions.append(.makeKeyFrame(encoding, notBefore: keyFrames.earliest(of: encoding)))
+    }
+
+    /// A key frame of an encoding was made; a blurred one is to be sharpened.
+    mutating func keyFrameMade(of encoding: Int, byteCount: Int, isBlurred: Bool, now: Duration) {
+        let rate = settings(of: encoding, now: now).bitrate
+        let cost = rate > .zero ? Duration.seconds(Double(byteCount) * 8 / Double(rate.bitsPerSecond)) : .zero
+        keyFrames.made(of: encoding, cost: cost, isBlurred: isBlurred, now: now)
     }
 
     /// No encoder could be had for an encoding: those in its quality are sent the first.
@@ -89,7 +102,7 @@ struct EncodingGroup<Sender: Hashable> {
         for (sender, state) in senders {
             guard case .awaitingKeyFrame(of: encoding, let meanwhile) = state.phase else { continue }
             senders[sender]?.phase = meanwhile == 0 ? .sending(0) : .awaitingKeyFrame(of: 0, meanwhile: meanwhile)
-            actions.append(.makeKeyFrame(0, notBefore: .zero))
+            keyFrameNeeded(of: 0)
         }
     }
 
@@ -118,7 +131,7 @@ struct EncodingGroup<Sender: Hashable> {
         lastMoves = now
         for (sender, quality) in moves(now: now) {
             senders[sender]?.place.quality = quality
-            if senders[sender]?.isWithheld == false { join(sender, by: \.rejoining, now: now) }
+            if senders[sender]?.isWithheld == false { join(sender, .rejoining, now: now) }
         }
         endUnused()
     }
@@ -182,7 +195,7 @@ struct EncodingGroup<Sender: Hashable> {
         } else {
             let place = place(for: sender, now: now)
             senders[sender]?.place = place
-            join(sender, by: \.keyFrames, now: now)
+            join(sender, .request, now: now)
             // Those who held back all hold back but themselves, now that somebody is there who does not wait.
             withhold(in: encoding(of: sender) ?? 0, now: now)
         }
@@ -190,9 +203,7 @@ struct EncodingGroup<Sender: Hashable> {
     }
 
     /// Has a sender sent the encoding of its quality from the next key frame on.
-    private mutating func join(
-        _ sender: Sender, by allowance: WritableKeyPath<SenderState, KeyFrameAllowance>, now: Duration
-    ) {
+    private mutating func join(_ sender: Sender, _ need: KeyFrameSchedule<Sender>.Need, now: Duration) {
         guard let state = senders[sender] else { return }
         let encoding = beginEncoding(of: state.place.quality)
         guard state.shown != encoding else {
@@ -201,8 +212,7 @@ struct EncodingGroup<Sender: Hashable> {
             return
         }
         senders[sender]?.phase = .awaitingKeyFrame(of: encoding, meanwhile: state.shown)
-        let time = keyFrameTime(for: sender, by: allowance, now: now)
-        actions.append(.makeKeyFrame(encoding, notBefore: time))
+        makeKeyFrame(for: sender, need, now: now)
     }
 
     /// The encoding of a quality, begun where nobody had it before.
@@ -224,6 +234,7 @@ struct EncodingGroup<Sender: Hashable> {
                 guard case .awaitingKeyFrame(let next, meanwhile: encoding) = state.phase else { continue }
                 senders[sender]?.phase = .awaitingKeyFrame(of: next, meanwhile: nil)
             }
+            keyFrames.end(encoding)
             actions.append(.end(encoding))
         }
     }
@@ -237,15 +248,16 @@ struct EncodingGroup<Sender: Hashable> {
         }
     }
 
-    /// When a key frame that a sender needs is made: at once where that costs nobody else.
-    private mutating func keyFrameTime(
-        for sender: Sender, by allowance: WritableKeyPath<SenderState, KeyFrameAllowance>, now: Duration
-    ) -> Duration {
-        guard let encoding = encoding(of: sender) else { return now }
+    /// Has a key frame that a sender needs be made of its encoding.
+    private mutating func makeKeyFrame(
+        for sender: Sender, _ need: KeyFrameSchedule<Sender>.Need, now: Duration
+    ) {
+        guard let encoding = encoding(of: sender) else { return }
         let isShared = senders.contains { other, state in
             other != sender && state.isActive && self.encoding(of: state) == encoding
         }
-        return isShared ? senders[sender]?[keyPath: allowance].request(now: now) ?? now : now
+        let time = keyFrames.time(of: encoding, for: sender, need, isShared: isShared, now: now)
+        actions.append(.makeKeyFrame(encoding, notBefore: time))
     }
 
     /// Leaves out those who are sent an encoding and whose queues are full while others' are not, and takes them up again,
@@ -257,7 +269,7 @@ struct EncodingGroup<Sender: Hashable> {
             if state.isQueueFull, anyIsReady, !state.isWithheld {
                 senders[sender]?.phase = .withheld
             } else if !state.isQueueFull, state.isWithheld {
-                join(sender, by: \.rejoining, now: now)
+                join(sender, .rejoining, now: now)
             }
         }
     }

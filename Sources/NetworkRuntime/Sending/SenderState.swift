@@ -30,10 +30,6 @@ struct SenderState {
     var isIncluded: Bool
     /// What the path has for it; nil until that is known.
     var target: BitrateTarget?
-    /// When its requests for key frames are answered.
-    var keyFrames = KeyFrameAllowance()
-    /// When it is taken up again that was left out, or moved: it asked for neither, and sees nothing until then.
-    var rejoining = KeyFrameAllowance(longestInterval: .seconds(2))
     var phase = Phase.idle
     /// Which quality it is to have.
     var place = QualityPlace(since: .zero)

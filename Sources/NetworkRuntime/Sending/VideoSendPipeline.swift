@@ -94,8 +94,8 @@ package final class VideoSendPipeline: Sendable {
         _ index: Int, settings: VideoEncoderThread.Settings
     ) throws(VideoCodingError) -> Encoding {
         let continuation = continuation
-        return try Encoding(index: index, settings: settings) { [weak self] frame, began in
-            self?.send(frame, began: began)
+        return try Encoding(index: index, settings: settings) { [weak self] frame, isBlurred, began in
+            self?.send(frame, isBlurred: isBlurred, began: began)
         } onEvent: { [weak self] event in
             switch event {
             case .failed(let error): continuation.yield(.failed(error))
@@ -162,7 +162,7 @@ package final class VideoSendPipeline: Sendable {
                 encoding.show(track, sourceCanWait: sourceCanWait && isFirst) { [weak self] isMuted in
                     if isFirst { self?.muteDidChange(isMuted) }
                 }
-                if track != nil { encoding.encoder.requestKeyFrame() }
+                if track != nil { requestKeyFrame(of: encoding.index) }
             }
             showing = Showing(track: track, encodings: Set(encodings.map(\.index)))
             return isNew
@@ -227,12 +227,16 @@ package final class VideoSendPipeline: Sendable {
     }
 
     /// Sends a frame to those who are sent its encoding. Called on the encoder's thread.
-    private func send(_ frame: PacketizedFrame, began: VideoTrack?) {
+    private func send(_ frame: PacketizedFrame, isBlurred: Bool, began: VideoTrack?) {
         let now = Self.now
         let (recipients, isFirst, isMoveDue) = state.withLock { state in
             let isFirst = began != nil && began === state.track && !state.hasBegun
             if isFirst { state.hasBegun = true }
             let recipients = state.group.recipients(of: frame.stream, isKeyFrame: frame.isKeyFrame)
+            if frame.isKeyFrame {
+                state.group.keyFrameMade(
+                    of: frame.stream, byteCount: frame.bytes.count, isBlurred: isBlurred, now: now)
+            }
             return (recipients, isFirst, state.group.isMoveDue(now: now))
         }
         if isFirst, let began { continuation.yield(.began(began)) }
@@ -309,8 +313,15 @@ package final class VideoSendPipeline: Sendable {
 
     /// Has the next frame be a key frame, whoever gets it. While the track is muted its last picture answers.
     package func requestKeyFrame() {
-        for encoding in state.withLock({ Array($0.encodings.values) }) { encoding.encoder.requestKeyFrame() }
+        for index in state.withLock({ Array($0.encodings.keys) }) { requestKeyFrame(of: index) }
         repeatPicture()
+    }
+
+    private func requestKeyFrame(of encoding: Int) {
+        state.withLock { state in
+            state.group.keyFrameNeeded(of: encoding)
+            carryOut(&state)
+        }
     }
 
     /// How long the last picture of a muted track is sent to who needs it: until it is sharp.

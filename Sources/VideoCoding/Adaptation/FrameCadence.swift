@@ -33,9 +33,6 @@ struct FrameCadence {
     /// How often a second a picture that rests is sharpened at most: bits that were too few for many pictures are enough
     /// for one. As often as frames come where nothing is said.
     var repetitionsPerSecond: Double?
-    /// Requests that come sooner after a key frame wait for the rest of this, so that lost reports can't fill the stream
-    /// with key frames.
-    var keyFrameInterval: Duration
     /// Encodes nothing.
     var isPaused = false
     /// What was encoded still waits to leave: nothing more is encoded, and the newest frame is kept.
@@ -63,7 +60,6 @@ struct FrameCadence {
     /// In source time: when the next frame is due.
     private var nextDue: Duration?
     private var lastTimestamp: Duration?
-    private var lastKeyFrameAt: Duration?
     private var lastEncodedAt = Duration.zero
     private var lastChangeAt = Duration.zero
     private var blockedUntil: Duration?
@@ -72,9 +68,8 @@ struct FrameCadence {
     private(set) var isUnfinished = false
     private var dropsInARow = 0
 
-    init(framesPerSecond: Double, keyFrameInterval: Duration) {
+    init(framesPerSecond: Double) {
         self.framesPerSecond = framesPerSecond
-        self.keyFrameInterval = keyFrameInterval
     }
 
     private var interval: Duration { .seconds(1) / max(framesPerSecond, 0.01) }
@@ -165,9 +160,10 @@ struct FrameCadence {
         if let blockedUntil, now < blockedUntil, waiting == nil { return .wait(until: blockedUntil) }
         var next: Duration?
         if let keyFrameWantedAt {
-            let at = max(lastKeyFrameAt.map { $0 + keyFrameInterval } ?? now, keyFrameWantedAt)
-            if now >= at { return waiting != nil ? .encodeNew(asKeyFrame: true) : .encodeAgain(asKeyFrame: true) }
-            next = min(next ?? at, at)
+            if now >= keyFrameWantedAt {
+                return waiting != nil ? .encodeNew(asKeyFrame: true) : .encodeAgain(asKeyFrame: true)
+            }
+            next = keyFrameWantedAt
         }
         if let waiting, waiting.isChange || !hasPicture {
             if now >= waiting.readyAt { return .encodeNew(asKeyFrame: false) }
@@ -215,10 +211,7 @@ struct FrameCadence {
     /// The picture is encoded; what is coarsest in it now is of this quantizer index. `isUnfinished` says that it becomes sharper part by part, until it is said no more.
     mutating func encoded(isKeyFrame: Bool, quantizer: Int, isUnfinished: Bool = false, now: Duration) {
         pictureTaken(now: now)
-        if isKeyFrame {
-            keyFrameWantedAt = nil
-            lastKeyFrameAt = now
-        }
+        if isKeyFrame { keyFrameWantedAt = nil }
         self.quantizer = quantizer
         self.isUnfinished = isUnfinished
         dropsInARow = 0

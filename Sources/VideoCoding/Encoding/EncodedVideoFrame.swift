@@ -27,7 +27,7 @@ package struct EncodedVideoFrame: Sendable {
     /// Whether what moved is said by vectors, so that it is what came into sight that the frame's size is of.
     var isScroll = false
     /// Whether parts of the picture are blurred or coarse still, and encoding it again makes them sharper.
-    var isUnfinished = false
+    package var isUnfinished = false
 
     /// A frame as an encoder, or a test, describes it.
     package init(

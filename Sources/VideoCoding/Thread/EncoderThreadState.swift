@@ -11,8 +11,6 @@ struct EncoderThreadState {
     private var ledger = BitLedger()
     /// When the last picture that showed something new was taken up, and how long after the one before.
     private var lastChange: (time: Duration, interval: Duration)?
-    /// When the newest key frame came, where it was a blurred one.
-    private var lastBlurredAt: Duration?
     private var sourceHint = ContentHint.none
     private var motion = MotionDetector()
     private var isMuted = false
@@ -31,8 +29,7 @@ struct EncoderThreadState {
 
     init(settings: VideoEncoderThread.Settings, now: Duration) {
         self.settings = settings
-        cadence = FrameCadence(
-            framesPerSecond: settings.framesPerSecond, keyFrameInterval: settings.keyFrameInterval)
+        cadence = FrameCadence(framesPerSecond: settings.framesPerSecond)
         cadence.isPaused = settings.bitrate <= .zero
         let bitsPerSecond = Int(settings.bitrate.bitsPerSecond)
         governor = QualityGovernor(
@@ -238,9 +235,6 @@ extension EncoderThreadState {
         return endings
     }
 
-    /// How long a key frame that is asked for waits at most for the bits of the one before.
-    private static let longestKeyFrameInterval = Duration.seconds(3)
-
     /// Notes a frame that goes before the one of its picture.
     mutating func countLeading(_ frame: EncodedVideoFrame) {
         statistics.framesEncoded += 1
@@ -267,17 +261,6 @@ extension EncoderThreadState {
             if !isRepetition { governor.dropped(size: fullSize, now: begin) }
         case .encoded(let frame):
             if isChange { lastChange = (begin, lastChange.map { begin - $0.time } ?? .zero) }
-            if frame.isKeyFrame {
-                // Lost reports ask for one key frame after the other: they get half the bits, the pictures between them
-                // the rest.
-                let cost = ledger.duration(of: Double(frame.data.count) * 8)
-                // A blurred one has the picture to be sharpened anew, so that those that follow soon are spaced further.
-                let isRepeated = lastBlurredAt.map { begin < $0 + Self.longestKeyFrameInterval * 2 } ?? false
-                let before = frame.isUnfinished && isRepeated ? cadence.keyFrameInterval * 2 : .zero
-                lastBlurredAt = frame.isUnfinished ? begin : nil
-                cadence.keyFrameInterval = max(
-                    settings.keyFrameInterval, min(max(cost * 2, before), Self.longestKeyFrameInterval))
-            }
             let mean = statistics.bytesEncoded / max(statistics.framesEncoded, 1)
             if statistics.framesEncoded > 0, frame.data.count * 2 >= mean * 5 { statistics.hugeFrames += 1 }
             statistics.framesEncoded += 1

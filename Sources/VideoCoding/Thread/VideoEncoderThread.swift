@@ -33,8 +33,6 @@ package final class VideoEncoderThread: VideoSink {
         package var turnsPictures: Bool
         /// libvpx's cpu-used, -16 to -1.
         package var speed: Int
-        /// The shortest time between two key frames that are asked for.
-        package var keyFrameInterval: Duration
         /// Whether what changed little, or moved up or down, is coded by frames of our own, which takes a small part of
         /// libvpx's time and bits. Otherwise libvpx codes everything.
         package var usesPartialUpdates = true
@@ -43,8 +41,7 @@ package final class VideoEncoderThread: VideoSink {
         package init(
             bitrate: DataRate, framesPerSecond: Double = 30,
             maximumSize: PixelSize = PixelSize(width: 1920, height: 1080), hint: ContentHint? = nil,
-            temporalLayers: Int = 1, turnsPictures: Bool = false, speed: Int = -8,
-            keyFrameInterval: Duration = .milliseconds(300)
+            temporalLayers: Int = 1, turnsPictures: Bool = false, speed: Int = -8
         ) {
             self.bitrate = bitrate
             self.framesPerSecond = framesPerSecond
@@ -53,7 +50,6 @@ package final class VideoEncoderThread: VideoSink {
             self.temporalLayers = temporalLayers
             self.turnsPictures = turnsPictures
             self.speed = speed
-            self.keyFrameInterval = keyFrameInterval
         }
     }
 
@@ -137,8 +133,9 @@ package final class VideoEncoderThread: VideoSink {
         monitor.update { $0.endings.append(error) }
     }
 
-    /// Asks for a key frame, which is not made for this before a time on the monotonic clock. However many ask before it is
-    /// made, one answers them all. Where no frame waits, it is made of the last picture, at once.
+    /// Asks for a key frame, which is not made for this before a time on the monotonic clock: how far apart they are is for
+    /// who asks to say. However many ask before it is made, one answers them all. Where no frame waits, it is made of the
+    /// last picture, at once.
     package func requestKeyFrame(notBefore time: Duration = .zero) {
         monitor.update { $0.cadence.requestKeyFrame(notBefore: time) }
     }

@@ -228,4 +228,65 @@ import Testing
         }
         #expect(times == [0, 300, 600, 1200, 2400, 4800].map { .milliseconds($0) })
     }
+
+    /// When the key frames that the group asked for are made.
+    private static func keyFrameTimes(_ group: inout EncodingGroup<Int>) -> [Duration] {
+        var times: [Duration] = []
+        while let action = group.takeAction() {
+            if case .makeKeyFrame(_, let time) = action { times.append(time) }
+        }
+        return times
+    }
+
+    @Test("A lone viewer's request is answered at once, and its next ones leave half of the bits to what is between")
+    func loneViewer() {
+        var group = EncodingGroup<Int>(wanted: .init(bitrate: .kilobitsPerSecond(800)))
+        group.add(Self.one, isIncluded: true)
+        group.negotiated(Self.agreement(.agreed), of: Self.one, now: .zero)
+        #expect(Self.keyFrameTimes(&group) == [.zero])
+        _ = group.recipients(of: 0, isKeyFrame: true)
+        // 100 ms at 800 kbit/s: the next may follow after 300 ms.
+        group.keyFrameMade(of: 0, byteCount: 10_000, isBlurred: false, now: .zero)
+        group.keyFrameRequested(by: Self.one, now: .seconds(5))
+        #expect(Self.keyFrameTimes(&group) == [.seconds(5)])
+        // One second: two until the next.
+        group.keyFrameMade(of: 0, byteCount: 100_000, isBlurred: false, now: .seconds(5))
+        for milliseconds in [5100, 5200, 6900] {
+            group.keyFrameRequested(by: Self.one, now: .milliseconds(milliseconds))
+        }
+        group.keyFrameRequested(by: Self.one, now: .seconds(8))
+        #expect(Self.keyFrameTimes(&group) == [.seconds(7), .seconds(7), .seconds(7), .seconds(8)])
+        // Another picture is shown from a key frame on, which is no exception.
+        group.keyFrameMade(of: 0, byteCount: 1000, isBlurred: false, now: .seconds(8))
+        group.keyFrameNeeded(of: 0)
+        #expect(Self.keyFrameTimes(&group) == [.seconds(8) + .milliseconds(300)])
+    }
+
+    @Test("A viewer who keeps asking costs the others ever fewer key frames, and one that they ask for comes at once")
+    func greedyViewer() {
+        var group = EncodingGroup<Int>(wanted: .init(bitrate: .kilobitsPerSecond(1000)))
+        for sender in [Self.one, Self.other] {
+            group.add(sender, isIncluded: true)
+            group.negotiated(Self.agreement(.agreed), of: sender, now: .zero)
+        }
+        _ = Self.keyFrameTimes(&group)
+        _ = group.recipients(of: 0, isKeyFrame: true)
+        group.keyFrameMade(of: 0, byteCount: 100, isBlurred: false, now: .zero)
+        var wanted: Duration?
+        var made: [Duration] = []
+        for milliseconds in stride(from: 20_000, to: 50_000, by: 20) {
+            let now = Duration.milliseconds(milliseconds)
+            group.keyFrameRequested(by: Self.one, now: now)
+            if milliseconds == 45_000 { group.keyFrameRequested(by: Self.other, now: now) }
+            wanted = (Self.keyFrameTimes(&group) + [wanted].compactMap { $0 }).min()
+            guard let time = wanted, time <= now else { continue }
+            wanted = nil
+            made.append(now)
+            group.keyFrameMade(of: 0, byteCount: 100, isBlurred: false, now: now)
+        }
+        #expect(
+            made.map { Int($0 / .milliseconds(1)) } == [
+                20_000, 20_300, 20_900, 22_100, 24_500, 29_300, 38_900, 45_000, 48_900,
+            ])
+    }
 }

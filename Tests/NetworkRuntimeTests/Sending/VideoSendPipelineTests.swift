@@ -22,7 +22,7 @@ import Testing
     }
 
     private static func pipeline() throws -> VideoSendPipeline {
-        try VideoSendPipeline(settings: .init(bitrate: .kilobitsPerSecond(300), keyFrameInterval: .zero))
+        try VideoSendPipeline(settings: .init(bitrate: .kilobitsPerSecond(300)))
     }
 
     @Test("Nothing of a track comes after it was replaced, and each track begins once")
@@ -141,7 +141,6 @@ import Testing
     ) async throws {
         let (usual, small) = (try await ConnectedPair([Self.content]), try await ConnectedPair([Self.content]))
         let pipeline = try Self.pipeline()
-        pipeline.update { $0.keyFrameInterval = .zero }
         pipeline.attach(usual.sender, media: 0)
         var limits = SendingLimits()
         limits.maximumMacroblocks = 48

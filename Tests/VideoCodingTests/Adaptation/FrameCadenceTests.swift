@@ -17,8 +17,8 @@ private struct CadenceRun {
         let isKeyFrame: Bool
     }
 
-    init(framesPerSecond: Double = 30, keyFrameInterval: Duration = .milliseconds(300)) {
-        cadence = FrameCadence(framesPerSecond: framesPerSecond, keyFrameInterval: keyFrameInterval)
+    init(framesPerSecond: Double = 30) {
+        cadence = FrameCadence(framesPerSecond: framesPerSecond)
     }
 
     /// A frame at this moment.
@@ -125,7 +125,7 @@ struct FrameCadenceTests {
 
     @Test("A key frame that is wanted later holds back no small change")
     func laterKeyFrameAndSmallChange() {
-        var cadence = FrameCadence(framesPerSecond: 30, keyFrameInterval: .zero)
+        var cadence = FrameCadence(framesPerSecond: 30)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
         cadence.begin(new: true, now: .zero)
         cadence.encoded(isKeyFrame: true, quantizer: 5, now: .zero)
@@ -134,20 +134,6 @@ struct FrameCadenceTests {
         cadence.frameArrived(timestamp: .seconds(1), isChange: true, isSmall: true, now: .seconds(1))
         #expect(cadence.action(now: .seconds(1)) == .encodeNew(asKeyFrame: false))
         #expect(cadence.action(now: .seconds(2)) == .wait(until: .seconds(3)))
-    }
-
-    @Test("Requests that follow a key frame closely wait for the interval, and pictures go on")
-    func keyFrameInterval() {
-        var run = CadenceRun()
-        run.frame()
-        run.run(until: .milliseconds(40))
-        run.cadence.requestKeyFrame()
-        for _ in 0..<12 {
-            run.frame()
-            run.run(until: run.now + .milliseconds(40))
-        }
-        #expect(run.log.filter(\.isKeyFrame).map(\.milliseconds) == [0, 300])
-        #expect(run.log.count >= 12)
     }
 
     @Test(
@@ -222,7 +208,7 @@ struct FrameCadenceTests {
 
     @Test("What the rate control drops is given again, at once and then frame by frame; a failure waits a second")
     func dropsAndFailures() {
-        var cadence = FrameCadence(framesPerSecond: 10, keyFrameInterval: .zero)
+        var cadence = FrameCadence(framesPerSecond: 10)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
         #expect(cadence.action(now: .zero) == .encodeNew(asKeyFrame: true))
         cadence.begin(new: true, now: .zero)
@@ -245,7 +231,7 @@ struct FrameCadenceTests {
 
     @Test("A frame that comes while a picture is encoded waits for the next")
     func whileEncoding() {
-        var cadence = FrameCadence(framesPerSecond: 30, keyFrameInterval: .zero)
+        var cadence = FrameCadence(framesPerSecond: 30)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
         cadence.begin(new: true, now: .zero)
         cadence.frameArrived(timestamp: .milliseconds(40), isChange: true, now: .milliseconds(40))
@@ -310,7 +296,7 @@ struct TimestampTests {
 
     @Test("A picture that was forgotten is not encoded again, whoever asks")
     func forgetting() {
-        var cadence = FrameCadence(framesPerSecond: 30, keyFrameInterval: .zero)
+        var cadence = FrameCadence(framesPerSecond: 30)
         cadence.frameArrived(timestamp: .seconds(100), isChange: true, now: .zero)
         cadence.begin(new: true, now: .zero)
         cadence.encoded(isKeyFrame: true, quantizer: 60, now: .zero)
@@ -329,7 +315,7 @@ struct TimestampTests {
         "A frame that is taken up soon may be replaced, one that waits long stays, and is renewed shortly before its turn"
     )
     func demand() {
-        var cadence = FrameCadence(framesPerSecond: 1, keyFrameInterval: .zero)
+        var cadence = FrameCadence(framesPerSecond: 1)
         #expect(!cadence.keepsWaiting(now: .zero))
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
         #expect(!cadence.keepsWaiting(now: .zero))
@@ -351,7 +337,7 @@ struct TimestampTests {
 
     @Test("A letter does not wait until the page before it is paid for, but for a far larger debt")
     func smallChanges() {
-        var cadence = FrameCadence(framesPerSecond: 30, keyFrameInterval: .zero)
+        var cadence = FrameCadence(framesPerSecond: 30)
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
         cadence.begin(new: true, now: .zero)
         cadence.encoded(isKeyFrame: true, quantizer: 4, now: .zero)

@@ -36,7 +36,7 @@ struct EncoderThreadModelTests {
     }
 
     private func start(_ change: (inout VideoEncoderThread.Settings) -> Void = { _ in }) throws -> VideoEncoderThread {
-        var settings = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(2000), keyFrameInterval: .zero)
+        var settings = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(2000))
         change(&settings)
         let frames = frames
         return try VideoEncoderThread(settings: settings, onFrame: { frames.take($0) })
@@ -307,7 +307,7 @@ struct EncoderThreadStateTests {
         "A picture that rests is sharpened at the full rate, but a frame that waits for its time is not taken before it"
     )
     func sharpening() {
-        var cadence = FrameCadence(framesPerSecond: 1, keyFrameInterval: .zero)
+        var cadence = FrameCadence(framesPerSecond: 1)
         cadence.repetitionsPerSecond = 30
         cadence.frameArrived(timestamp: .zero, isChange: true, now: .zero)
         cadence.begin(new: true, now: .zero)

@@ -70,7 +70,7 @@ struct VideoEncoderThreadTests {
     private func start(
         _ output: Output, _ change: (inout VideoEncoderThread.Settings) -> Void = { _ in }
     ) throws -> VideoEncoderThread {
-        var settings = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(1000), keyFrameInterval: .zero)
+        var settings = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(1000))
         change(&settings)
         return try VideoEncoderThread(
             settings: settings, onFrame: { output.take($0) }, onEvent: { output.take($0) })
