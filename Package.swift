@@ -119,7 +119,7 @@ let package = Package(
         module("ICE", ["STUN", "WireFormat"]),
         module("SecureTransport", ["COpenSSL", "CSRTP", "Locks", "WireFormat"]),
         module("CongestionControl", ["RTP", "WireFormat"]),
-        module("VideoCoding", ["CPNG", "CProcess", "CVPX", "CYUV", "Locks", "Media", "WireFormat"]),
+        module("VideoCoding", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "WireFormat"]),
         module("AudioCoding", ["COpus", "CSampleRate", "CSndFile", "Locks", "Media", "WireFormat"]),
         module("Capture", ["AudioCoding", "CPulse", "CXCB", "CYUV", "Locks", "Media"]),
         module(

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import RTCShareCProcess
 package import RTCShareMedia
 package import RTCShareWireFormat
 
@@ -74,8 +73,6 @@ package final class VideoEncoderThread: VideoSink {
         self.monitor = monitor
         let body = ThreadBody {
             EncoderThreadWorker(monitor: monitor, onFrame: onFrame, onEvent: onEvent).run()
-            // An encoder that is gone leaves megabytes in pieces, which the C library keeps for its threads.
-            memory_trim()
         }
         try body.start()
     }

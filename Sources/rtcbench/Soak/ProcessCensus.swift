@@ -13,9 +13,10 @@ struct ProcessCensus: Codable, Hashable {
     /// Timers of connections that wait on the event loops.
     let timers: Int
 
-    /// This process, now.
+    /// This process, now: without the freed bytes that the C library keeps for later.
     static func take() async -> ProcessCensus {
-        ProcessCensus(
+        memory_trim()
+        return ProcessCensus(
             resident: Machine.residentByteCount, allocated: Int(clamping: memory_allocated()),
             // Without the descriptor that the folder is read through.
             descriptors: count(of: "/proc/self/fd") - 1, threads: count(of: "/proc/self/task"),

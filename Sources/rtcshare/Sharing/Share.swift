@@ -102,6 +102,9 @@ struct Share {
         }
     }
 
+    /// How often what viewers, sources and encodings left is given back to the system while the share runs.
+    private static let secondsBetweenTrims = 60
+
     private func listenBeside(_ continuation: AsyncStream<Occurrence>.Continuation) -> [BesideListener] {
         let sounds =
             sources.audio.map { ("sound", $0) } + [sources.microphone].compactMap { $0 }.map { ("microphone", $0) }
@@ -146,6 +149,7 @@ struct Share {
         var line = ShareStatus()
         var rates = ShareStatus()
         var wasConnected = false
+        var seconds = 0
         for await occurrence in occurrences {
             switch occurrence {
             case .viewer(let viewer, .ended(let error)):
@@ -189,6 +193,8 @@ struct Share {
                 let reports = await reports(control)
                 try write(reports, to: statistics)
                 await control.note(rates.rates(for: reports))
+                seconds += 1
+                if seconds.isMultiple(of: Self.secondsBetweenTrims) { ProcessMemory.giveBack() }
             case .statusDue:
                 guard await control.viewers.isAnyConnected else { continue }
                 Terminal.shared.status(line.line(for: await reports(control)))
