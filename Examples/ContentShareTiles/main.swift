@@ -16,7 +16,7 @@ final class SharingApp: ContentShareObserver, CaptureSourceObserver {
 /// What the viewing application hears, and what it does: it binds each tile to a view.
 final class ViewingApp: VideoTileObserver, RemoteSoundObserver {
     let views = [AttendeeID.Modality.content: VideoStatisticsSink(), .attendee: VideoStatisticsSink()]
-    private let session: AttendeeSession
+    private unowned let session: AttendeeSession
 
     init(session: AttendeeSession) { self.session = session }
 
@@ -60,6 +60,7 @@ do {
     face.stop()
     sound.stop()
     await bob.leave()
+    withExtendedLifetime(sharing) {}
     for (modality, view) in viewing.views {
         print("bob: saw \(view.statistics.frames) pictures of \(modality)")
         guard view.statistics.frames > 0 else { exit(1) }

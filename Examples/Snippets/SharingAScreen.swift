@@ -38,9 +38,8 @@ final class ShareObserver: ContentShareObserver {
 }
 // end
 
-func observe(_ session: AttendeeSession) {
+func observe(_ session: AttendeeSession, _ observer: ShareObserver) {
     // snippet:observe
-    let observer = ShareObserver()
     session.contentShare.add(observer: observer)
     // end
 }

@@ -97,10 +97,11 @@ do {
     screen.stop()
     broadcast.stop()
     await room.end()
-    for app in [bob, carol] {
-        let seen = app.view.statistics
-        print("\(app.session.attendee): saw \(seen.frames) pictures")
-        await app.session.leave()
+    withExtendedLifetime(app) {}
+    for viewer in [bob, carol] {
+        let seen = viewer.view.statistics
+        print("\(viewer.session.attendee): saw \(seen.frames) pictures")
+        await viewer.session.leave()
         guard seen.frames > 0 else { exit(1) }
     }
 } catch {

@@ -110,4 +110,22 @@ struct StatisticsSinkTests {
         source.broadcaster.start()
         #expect(observer.entries == ["start", "stop", "configurationFailure", "unknown", "systemFailure"])
     }
+
+    @Test("An observer that nobody else has is let go of, and those that are left are told")
+    func forgottenObserver() {
+        let source = CustomVideoSource()
+        let kept = ObserverLog()
+        weak var forgotten: ObserverLog?
+        do {
+            let observer = ObserverLog()
+            forgotten = observer
+            source.add(observer: observer)
+            source.add(observer: kept)
+            source.broadcaster.start()
+            #expect(observer.entries == ["start"])
+        }
+        #expect(forgotten == nil)
+        source.end()
+        #expect(kept.entries == ["start", "stop"])
+    }
 }
