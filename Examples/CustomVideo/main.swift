@@ -57,17 +57,10 @@ final class NegativeProcessor: BroadcastingVideoSource, VideoSink {
 }
 
 /// Measures how bright the received pictures are.
-final class BrightnessSink: VideoSink, VideoTileObserver {
-    private let session: AttendeeSession
+final class BrightnessSink: VideoSink {
     private let seen = Mutex((pictures: 0, brightness: 0))
 
-    init(session: AttendeeSession) { self.session = session }
-
     var result: (pictures: Int, brightness: Int) { seen.withLock { $0 } }
-
-    func videoTileDidAdd(_ tile: VideoTileState) {
-        do { try session.tiles.bind(self, toTile: tile.tileID) } catch { print(error) }
-    }
 
     func receive(_ frame: VideoFrame) {
         let luma = frame.buffer.withPlanes { set in set.planes[0].reduce(0) { $0 + Int($1) } / set.planes[0].count }
@@ -78,8 +71,8 @@ final class BrightnessSink: VideoSink, VideoTileObserver {
 do {
     let alice = try await AttendeeSession.offering(as: AttendeeID("alice"))
     let bob = try await AttendeeSession.viewing(as: AttendeeID("bob"))
-    let sink = BrightnessSink(session: bob)
-    bob.tiles.add(observer: sink)
+    let sink = BrightnessSink()
+    bob.tiles.bind(sink, to: .content)
     try await alice.connect(to: bob)
 
     // source ──▶ processor ──▶ share

@@ -18,6 +18,7 @@ func broadcast(to path: String) async throws {
     try sender.start()
     for await isActive in status.changes where isActive { try screen.start() }
     screen.stop()
+    withExtendedLifetime(status) {}
 }
 
 /// What the extension knows of the containing app.
@@ -35,18 +36,9 @@ final class ExtensionStatus: BroadcastSenderObserver {
 }
 
 /// What the containing app hears.
-final class ContainingApp: BroadcastObserver, VideoTileObserver {
-    let view = VideoStatisticsSink()
-    private let viewer: AttendeeSession
-
-    init(viewer: AttendeeSession) { self.viewer = viewer }
-
+final class ContainingApp: BroadcastObserver {
     func broadcastDidStart(transport: BroadcastTransport) { print("app: the broadcast is active, by \(transport)") }
     func broadcastDidFinish(reason: String) { print("app: the broadcast is not active: \(reason)") }
-    func videoTileDidAdd(_ tile: VideoTileState) {
-        print("viewer: \(tile.attendeeID), \(tile.size)")
-        do { try viewer.tiles.bind(view, toTile: tile.tileID) } catch { print("viewer: \(error)") }
-    }
 }
 
 /// The containing app, and a viewer.
@@ -58,9 +50,9 @@ func present() async throws {
         try await AttendeeSession.offering(as: AttendeeID("alice")),
         try await AttendeeSession.viewing(as: AttendeeID("bob"))
     )
-    let app = ContainingApp(viewer: bob)
+    let (app, view) = (ContainingApp(), VideoStatisticsSink())
     source.add(broadcastObserver: app)
-    bob.tiles.add(observer: app)
+    bob.tiles.bind(view, to: .content)
 
     let factory = MediaFactory()
     let track = try factory.videoTrack(with: source, id: "stream0v0")
@@ -80,8 +72,9 @@ func present() async throws {
     picker.waitUntilExit()
     await alice.leave()
     await bob.leave()
-    print("viewer: saw \(app.view.statistics.frames) pictures")
-    guard app.view.statistics.frames > 0, picker.terminationStatus == 0 else { exit(1) }
+    withExtendedLifetime(app) {}
+    print("viewer: saw \(view.statistics.frames) pictures")
+    guard view.statistics.frames > 0, picker.terminationStatus == 0 else { exit(1) }
 }
 
 do {

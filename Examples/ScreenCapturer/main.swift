@@ -26,23 +26,11 @@ struct TimerView {
     }
 }
 
-/// Counts what the subscriber sees.
-final class Subscriber: VideoTileObserver {
-    let view = VideoStatisticsSink()
-    private let session: AttendeeSession
-
-    init(session: AttendeeSession) { self.session = session }
-
-    func videoTileDidAdd(_ tile: VideoTileState) {
-        do { try session.tiles.bind(view, toTile: tile.tileID) } catch { print(error) }
-    }
-}
-
 do {
     let publisher = try await AttendeeSession.offering(as: AttendeeID("publisher"))
     let viewer = try await AttendeeSession.viewing(as: AttendeeID("subscriber"))
-    let subscriber = Subscriber(session: viewer)
-    viewer.tiles.add(observer: subscriber)
+    let view = VideoStatisticsSink()
+    viewer.tiles.bind(view, to: .content)
     try await publisher.connect(to: viewer)
 
     let timer = TimerView()
@@ -57,8 +45,8 @@ do {
     await publisher.leave()
     await viewer.leave()
 
-    print("the subscriber saw \(subscriber.view.statistics.frames) pictures of the running timer")
-    guard subscriber.view.statistics.frames > 0 else { exit(1) }
+    print("the subscriber saw \(view.statistics.frames) pictures of the running timer")
+    guard view.statistics.frames > 0 else { exit(1) }
 } catch {
     print("ScreenCapturer: \(error)")
     exit(1)

@@ -17,22 +17,6 @@ final class ScreenRecorder: VideoSink {
     func receive(_ frame: VideoFrame) { handler(frame) }
 }
 
-/// Keeps what the viewer sees.
-final class Preview: VideoTileObserver {
-    let picture = SnapshotSink()
-    let statistics = VideoStatisticsSink()
-    private let session: AttendeeSession
-
-    init(session: AttendeeSession) { self.session = session }
-
-    func videoTileDidAdd(_ tile: VideoTileState) {
-        do {
-            try session.tiles.bind(picture, toTile: tile.tileID)
-            try session.tiles.bind(statistics, toTile: tile.tileID)
-        } catch { print(error) }
-    }
-}
-
 do {
     let factory = MediaFactory()
     let label = "ARDAMS"
@@ -44,8 +28,8 @@ do {
 
     let alice = try await AttendeeSession.offering(as: AttendeeID("alice"), media: [.content, .contentAudio])
     let bob = try await AttendeeSession.viewing(as: AttendeeID("bob"))
-    let preview = Preview(session: bob)
-    bob.tiles.add(observer: preview)
+    let preview = VideoStatisticsSink()
+    bob.tiles.bind(preview, to: .content)
     try await alice.contentShare.start(stream: stream)
     try await alice.connect(to: bob)
 
@@ -62,7 +46,7 @@ do {
     withExtendedLifetime(recorder) {}
     await alice.leave()
     await bob.leave()
-    let seen = preview.statistics.statistics
+    let seen = preview.statistics
     print("bob saw \(seen.frames) pictures of \(seen.size?.description ?? "no size")")
     // 1920x1200 has 16 columns to 10 rows, and keeps them.
     guard seen.frames > 0, seen.size == PixelSize(width: 1152, height: 720) else { exit(1) }

@@ -126,4 +126,83 @@ struct TileBindingTests {
         await pair.end()
         screen.stop()
     }
+
+    /// A controller whose peer sends a screen (receiver 0) and a camera (receiver 1), by what a test says.
+    private func controller() async throws -> VideoTileController {
+        let connection = try await Connection(
+            as: .answerer, identity: try LocalIdentity(media: []), configuration: Pair.configuration)
+        let controller = VideoTileController(connection: connection)
+        controller.update([
+            Self.video("alice#content", isContent: true), Self.video("alice", isContent: false),
+        ])
+        return controller
+    }
+
+    private static func video(_ streamID: String, isContent: Bool) -> RemoteMedia {
+        RemoteMedia(
+            mid: nil, isVideo: true, streamID: streamID, trackID: nil, isContent: isContent, isActive: true, opus: nil)
+    }
+
+    @Test("A sink for whatever content comes gets each tile's pictures from the first on, and none of a camera")
+    func standingSink() async throws {
+        let tiles = try await controller()
+        let pictures = EventLog<PictureSink.Picture>()
+        let late = EventLog<PictureSink.Picture>()
+        let sink = PictureSink(pictures, of: try AttendeeID("alice#content"))
+        tiles.bind(sink, to: .content)
+        // One frame of each, which no request for another follows: there is nobody who could answer it.
+        tiles.receive(try keyFrame(), receiver: 0)
+        tiles.receive(try keyFrame(), receiver: 1)
+        await pictures.wait(count: 1)
+        tiles.activityChanged(.ended, receiver: 0)
+        // What comes back is another tile.
+        tiles.receive(try keyFrame(), receiver: 0)
+        await pictures.wait(count: 2)
+        // Bound to what is there already, a sink gets what comes next; unbound, nothing.
+        tiles.bind(PictureSink(late, of: try AttendeeID("alice")), to: .attendee)
+        tiles.unbind(sink)
+        tiles.receive(try keyFrame(), receiver: 0)
+        tiles.receive(try keyFrame(), receiver: 1)
+        await late.wait(count: 1)
+        tiles.activityChanged(.ended, receiver: 0)
+        tiles.receive(try keyFrame(), receiver: 0)
+        tiles.end()
+        #expect(pictures.entries.count == 2 && late.entries.count == 1)
+    }
+
+    @Test("Whoever reads the tiles is given them as they stand, the newest alone where it is late, until the end")
+    func updates() async throws {
+        let tiles = try await controller()
+        var one = tiles.updates.makeAsyncIterator()
+        var late = tiles.updates.makeAsyncIterator()
+        #expect(await one.next(isolation: nil) == [])
+        tiles.receive(try keyFrame(), receiver: 0)
+        let added = try #require(await one.next(isolation: nil)?.first)
+        #expect(added.isContent && added.pauseState == .unpaused)
+        tiles.pause(tile: added.tileID)
+        #expect(await one.next(isolation: nil)?.map(\.pauseState) == [.pausedByUser])
+        tiles.resume(tile: added.tileID)
+        tiles.receive(try keyFrame(), receiver: 1)
+        #expect(await late.next(isolation: nil) == tiles.tiles)
+        #expect(tiles.tiles.map(\.attendeeID.rawValue) == ["alice#content", "alice"])
+        #expect(await one.next(isolation: nil) == tiles.tiles)
+        tiles.end()
+        for _ in 0..<2 { #expect(await one.next(isolation: nil)?.isEmpty != false) }
+        #expect(await one.next(isolation: nil) == nil)
+        var afterwards = tiles.updates.makeAsyncIterator()
+        #expect(await afterwards.next(isolation: nil) == [])
+        #expect(await afterwards.next(isolation: nil) == nil)
+    }
+
+    @Test("Whoever reads tiles keeps no session alive, and reads no more once it is gone")
+    func abandonedReader() async throws {
+        var tiles: VideoTileController? = try await controller()
+        weak var gone: VideoTileController?
+        gone = tiles
+        var reader = try #require(tiles?.updates).makeAsyncIterator()
+        _ = await reader.next(isolation: nil)
+        tiles = nil
+        #expect(gone == nil)
+        #expect(await reader.next(isolation: nil) == nil)
+    }
 }

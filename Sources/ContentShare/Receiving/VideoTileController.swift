@@ -7,6 +7,10 @@ internal import RTCShareVideoCoding
 /// The pictures that a peer sends, as tiles that sinks can be bound to.
 ///
 /// What nobody looks at is not decoded: a tile costs a decoder from its first sink on.
+///
+/// The content that a peer shares, on a sink from its first picture on:
+///
+///     session.tiles.bind(sink, to: .content)
 public final class VideoTileController: Sendable {
     private struct State {
         var list = VideoTileList()
@@ -14,6 +18,18 @@ public final class VideoTileController: Sendable {
         var views: [Int: TileView] = [:]
         /// The receiver whose tile is being announced: the key frame that began it is still to be given to its view.
         var beginning: Int?
+        /// Sinks for whatever tiles come.
+        var standing: [StandingSink] = []
+        /// Told whenever there is another ``VideoTileController/tiles``, by number.
+        var readers: [Int: AsyncStream<Void>.Continuation] = [:]
+        var readersSoFar = 0
+        var hasEnded = false
+    }
+
+    /// A sink that is bound to each tile of a modality.
+    private struct StandingSink {
+        let sink: any VideoSink
+        let modality: AttendeeID.Modality
     }
 
     private let connection: Connection
@@ -24,6 +40,10 @@ public final class VideoTileController: Sendable {
         self.connection = connection
     }
 
+    deinit {
+        for reader in state.withLock({ $0.readers.values }) { reader.finish() }
+    }
+
     /// Tells `observer` of tiles from now on.
     public func add(observer: any VideoTileObserver) { observers.add(observer) }
 
@@ -32,6 +52,48 @@ public final class VideoTileController: Sendable {
 
     /// The tiles that there are, oldest first.
     public var tiles: [VideoTileState] { state.withLock { $0.list.tiles } }
+
+    /// The tiles as they stand: at once, and again whenever one comes or goes, stands still, goes on or has another size,
+    /// until the session is over. Each reader has its own; one that reads late is given the newest alone.
+    public var updates: some AsyncSequence<[VideoTileState], Never> & Sendable {
+        let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state -> Int? in
+            guard !state.hasEnded else { return nil }
+            state.readersSoFar += 1
+            state.readers[state.readersSoFar] = continuation
+            return state.readersSoFar
+        }
+        continuation.yield()
+        if let number {
+            continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.readers[number] = nil } }
+        } else {
+            continuation.finish()
+        }
+        // Whoever reads keeps no session alive.
+        return changes.map { [weak self] in self?.tiles ?? [] }
+    }
+
+    /// Gives `sink` all pictures of each tile that is an attendee's own, or content: of those that there are, and of those
+    /// that come, each from its first picture on. Where its decoder can't be made, the sink is told so as the source's end.
+    public func bind(_ sink: any VideoSink, to modality: AttendeeID.Modality) {
+        let present = state.withLock { state in
+            if !state.hasEnded { state.standing.append(StandingSink(sink: sink, modality: modality)) }
+            return state.list.tiles
+        }
+        for tile in present where tile.attendeeID.modality == modality { bindStanding(sink, to: tile) }
+    }
+
+    private func bindStanding(_ sink: any VideoSink, to tile: VideoTileState) {
+        do throws(VideoTileError) {
+            try bind(sink, toTile: tile.tileID)
+        } catch {
+            switch error {
+            // It went meanwhile.
+            case .unknownTile: return
+            case .decoder: sink.sourceDidEnd(error: error)
+            }
+        }
+    }
 
     /// Gives `sink` the pictures of a tile: from the next one on where the tile is decoded already, else from the next
     /// one that can be decoded on its own, which the sender is asked for.
@@ -56,6 +118,15 @@ public final class VideoTileController: Sendable {
     public func unbind(_ sink: any VideoSink, fromTile id: Int) {
         let view = state.withLock { state in state.list.receiver(ofTile: id).flatMap { state.views[$0] } }
         view?.unbind(sink)
+    }
+
+    /// Gives `sink` no more pictures, of whatever tile.
+    public func unbind(_ sink: any VideoSink) {
+        let views = state.withLock { state in
+            state.standing.removeAll { $0.sink === sink }
+            return Array(state.views.values)
+        }
+        for view in views { view.unbind(sink) }
     }
 
     /// Gives the sinks of a tile nothing more.
@@ -113,7 +184,13 @@ public final class VideoTileController: Sendable {
     }
 
     func end() {
-        tell(state.withLock { $0.list.end() })
+        let (events, readers) = state.withLock { state in
+            state.hasEnded = true
+            state.standing = []
+            return (state.list.end(), Array(state.readers.values))
+        }
+        tell(events)
+        for reader in readers { reader.finish() }
     }
 
     private func view(ofTile id: Int) throws(VideoTileError) -> (TileView, isBeginning: Bool) {
@@ -135,7 +212,10 @@ public final class VideoTileController: Sendable {
     private func tell(_ events: [VideoTileList.Event]) {
         for event in events {
             switch event {
-            case .didAdd(let tile): observers.forEach { $0.videoTileDidAdd(tile) }
+            case .didAdd(let tile):
+                let sinks = state.withLock { $0.standing.filter { $0.modality == tile.attendeeID.modality } }
+                for standing in sinks { bindStanding(standing.sink, to: tile) }
+                observers.forEach { $0.videoTileDidAdd(tile) }
             case .didPause(let tile): observers.forEach { $0.videoTileDidPause(tile) }
             case .didResume(let tile): observers.forEach { $0.videoTileDidResume(tile) }
             case .sizeDidChange(let tile): observers.forEach { $0.videoTileSizeDidChange(tile) }
@@ -144,6 +224,8 @@ public final class VideoTileController: Sendable {
                 observers.forEach { $0.videoTileDidRemove(tile) }
             }
         }
+        guard !events.isEmpty else { return }
+        for reader in state.withLock({ Array($0.readers.values) }) { reader.yield() }
     }
 
     private func dropViewsWithoutTile() {
@@ -155,7 +237,7 @@ public final class VideoTileController: Sendable {
     }
 }
 
-/// Why a sink can't be bound.
+/// Why a sink can't be bound to a tile.
 public enum VideoTileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// There is no tile with this number, or no more.
     case unknownTile(Int)
