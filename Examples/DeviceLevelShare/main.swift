@@ -18,33 +18,17 @@ func broadcast(_ file: PrivateFile) async throws {
     await session.leave()
 }
 
-/// What the viewing application hears.
-final class ViewingApp: VideoTileObserver {
-    let view = VideoStatisticsSink()
-    private let session: AttendeeSession
-
-    init(session: AttendeeSession) { self.session = session }
-
-    func videoTileDidAdd(_ tile: VideoTileState) {
-        print("bob: tile \(tile.tileID) of \(tile.attendeeID) added, isContent \(tile.isContent)")
-        do { try session.tiles.bind(view, toTile: tile.tileID) } catch { print("bob: \(error)") }
-    }
-
-    func videoTileDidRemove(_ tile: VideoTileState) { print("bob: tile \(tile.tileID) removed") }
-}
-
 /// The application, and the viewer.
 func present() async throws {
     let alice = try await AttendeeSession.offering(as: AttendeeID("alice"))
     let bob = try await AttendeeSession.viewing(as: AttendeeID("bob"))
-    let app = ViewingApp(session: bob)
-    bob.tiles.add(observer: app)
-    let offer = try await alice.connection.makeOffer()
-    let answer = try await bob.connection.answer(offer: offer)
+    let view = VideoStatisticsSink()
+    bob.tiles.bind(view, to: .content)
+    let answer = try await bob.connection.createAnswer(to: alice.connection.createOffer())
 
     // The session goes into the store, which both processes can read.
     let file = PrivateFile(path: "\(NSTemporaryDirectory())/device-level-share-\(getpid()).json")
-    try file.write(JSONEncoder().encode(try await alice.handOver(offer: offer, answer: answer)))
+    try file.write(JSONEncoder().encode(try await alice.handOver(answer: answer)))
     let picker = Process()
     picker.executableURL = Bundle.main.executableURL
     picker.arguments = ["extension", file.path]
@@ -55,9 +39,9 @@ func present() async throws {
     try file.remove()
     try await bob.waitUntilEnd()
     picker.waitUntilExit()
-    print("bob: saw \(app.view.statistics.frames) pictures")
+    print("bob: saw \(view.statistics.frames) pictures")
     await bob.leave()
-    guard app.view.statistics.frames > 0, picker.terminationStatus == 0 else { exit(1) }
+    guard view.statistics.frames > 0, picker.terminationStatus == 0 else { exit(1) }
 }
 
 do {

@@ -8,9 +8,9 @@ func open(exchange: (String) async throws -> String) async throws -> SharingRoom
     try await room.contentShare.start(capturing: .display())
 
     let viewer = try await room.addViewer()
-    let offer = try await viewer.session.connection.makeOffer()
-    let answer = try await exchange(offer.description)
-    try await viewer.session.connection.accept(answer: SessionDescription.parse(answer), to: offer)
+    let offer = try await viewer.session.connection.createOffer()
+    let answer = try await exchange(offer)
+    try await viewer.session.connection.setRemoteDescription(answer: answer)
     // end
     return room
 }

@@ -2,7 +2,7 @@ import RTCShare
 
 // The code of the article OtherNetworks.
 
-func offerThroughServers() async throws -> SessionDescription {
+func offerThroughServers() async throws -> String {
     // snippet:servers
     var configuration = Connection.Configuration()
     configuration.iceServers = [
@@ -11,7 +11,7 @@ func offerThroughServers() async throws -> SessionDescription {
     ]
     let session = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
     try await session.connection.gather()
-    let offer = try await session.connection.makeOffer()
+    let offer = try await session.connection.createOffer()
     // end
     return offer
 }
@@ -34,19 +34,18 @@ final class CandidateTeller: AttendeeSessionObserver {
 
 func trickle(
     _ configuration: Connection.Configuration, _ exchange: (String) async throws -> String,
-    candidates: AsyncStream<(line: String, mid: String?, ufrag: String?)>,
-    tell: @escaping @Sendable (String, String?, String?) -> Void
+    candidates: AsyncStream<(line: String, mid: String?, ufrag: String?)>, teller: CandidateTeller
 ) async throws {
     // snippet:trickle
     var configuration = configuration
     configuration.trickles = true
     let session = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
-    session.add(observer: CandidateTeller(tell: tell))
+    session.add(observer: teller)
 
-    let offer = try await session.connection.makeOffer()
+    let offer = try await session.connection.createOffer()
     async let gathering: Void = session.connection.gather()
-    let answer = try await exchange(offer.description)
-    try await session.connection.accept(answer: SessionDescription.parse(answer), to: offer)
+    let answer = try await exchange(offer)
+    try await session.connection.setRemoteDescription(answer: answer)
     for await (line, mid, ufrag) in candidates {
         try await session.connection.addRemoteCandidate(line, mid: mid, ufrag: ufrag)
     }
@@ -57,8 +56,8 @@ func trickle(
 func restart(_ session: AttendeeSession, exchange: (String) async throws -> String) async throws {
     // snippet:restart
     await session.connection.restartICE()
-    let offer = try await session.connection.makeOffer()
-    let answer = try await exchange(offer.description)
-    try await session.connection.accept(answer: SessionDescription.parse(answer), to: offer)
+    let offer = try await session.connection.createOffer()
+    let answer = try await exchange(offer)
+    try await session.connection.setRemoteDescription(answer: answer)
     // end
 }

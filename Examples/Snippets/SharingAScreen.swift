@@ -5,11 +5,11 @@ import RTCShare
 func shareDisplay(exchange: (String) async throws -> String) async throws {
     // snippet:share
     let session = try await AttendeeSession.offering(as: AttendeeID("alice"), media: [.content, .contentAudio])
-    let offer = try await session.connection.makeOffer()
-    let answer = try await exchange(offer.description)
+    let offer = try await session.connection.createOffer()
+    let answer = try await exchange(offer)
 
     try await session.contentShare.start(capturing: .display(), audio: .systemSound())
-    try await session.connection.accept(answer: SessionDescription.parse(answer), to: offer)
+    try await session.connection.setRemoteDescription(answer: answer)
     try await session.waitUntilEnd()
     // end
 }

@@ -2,38 +2,44 @@ import RTCShare
 
 // The code of the article ViewingAShare.
 
+func view(offer: String, reply: (String) async throws -> Void) async throws {
+    // snippet:view
+    let session = try await AttendeeSession.viewing(as: AttendeeID("bob"))
+    let picture = SnapshotSink()
+    session.tiles.bind(picture, to: .content)
+    let answer = try await session.connection.createAnswer(to: offer)
+    try await reply(answer)
+    try await session.waitUntilEnd()
+    try picture.write(to: "seen.png")
+    // end
+}
+
+func follow(_ session: AttendeeSession) async {
+    // snippet:updates
+    for await tiles in session.tiles.updates {
+        for tile in tiles { print("\(tile.attendeeID): \(tile.size), \(tile.pauseState)") }
+    }
+    // end
+}
+
 // snippet:viewer
 final class Viewer: VideoTileObserver, RemoteSoundObserver {
-    let picture = SnapshotSink()
-    private unowned let tiles: VideoTileController
+    private unowned let session: AttendeeSession
 
     init(session: AttendeeSession) {
-        tiles = session.tiles
+        self.session = session
         session.tiles.add(observer: self)
         session.sounds.add(observer: self)
     }
 
     func videoTileDidAdd(_ tile: VideoTileState) {
-        guard tile.isContent else { return }
-        do { try tiles.bind(picture, toTile: tile.tileID) } catch { print(error) }
+        do { try session.tiles.bind(BrightnessSink(), toTile: tile.tileID) } catch { print(error) }
     }
 
-    func videoTileDidPause(_ tile: VideoTileState) { print("\(tile.attendeeID) stands still: \(tile.pauseState)") }
     func videoTileDidRemove(_ tile: VideoTileState) { print("\(tile.attendeeID) shares no more") }
     func remoteSoundDidAdd(_ sound: RemoteSound) { print("there is sound of \(sound.attendeeID)") }
 }
 // end
-
-func view(offer: String, reply: (String) async throws -> Void) async throws {
-    // snippet:view
-    let session = try await AttendeeSession.viewing(as: AttendeeID("bob"))
-    let viewer = Viewer(session: session)
-    let answer = try await session.connection.answer(offer: SessionDescription.parse(offer))
-    try await reply(answer.description)
-    try await session.waitUntilEnd()
-    try viewer.picture.write(to: "seen.png")
-    // end
-}
 
 // snippet:sink
 final class BrightnessSink: VideoSink {

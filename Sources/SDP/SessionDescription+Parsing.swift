@@ -3,12 +3,12 @@ extension SessionDescription {
     ///
     /// The structure and the lines `v o c t b m` are checked here, attributes when they are read. Lines that are
     /// optional to browsers (`s=`, `t=`, `c=`) may be missing, and unknown ones are kept.
-    public static func parse(_ text: String) throws(SDPError) -> SessionDescription {
+    package static func parse(_ text: String) throws(SDPError) -> SessionDescription {
         try parse(utf8: Array(text.utf8))
     }
 
     /// Parses a description from the bytes of a file.
-    public static func parse(utf8 bytes: [UInt8]) throws(SDPError) -> SessionDescription {
+    package static func parse(utf8 bytes: [UInt8]) throws(SDPError) -> SessionDescription {
         var parser = SessionParser()
         for line in try SDPLine.split(bytes) {
             try parser.take(line)

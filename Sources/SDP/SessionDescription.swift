@@ -2,7 +2,7 @@
 ///
 /// Every line is kept as it was written, in order; what lines mean is read through typed accessors, so that parsing and
 /// writing reproduces a description, whatever extensions it holds.
-public struct SessionDescription: Hashable, Sendable, SDPSection {
+package struct SessionDescription: Hashable, Sendable, SDPSection {
     /// The lines before the first `m=`, `v=` included.
     package var lines: [SDPLine]
     /// The media sections in order.
@@ -39,7 +39,7 @@ public struct SessionDescription: Hashable, Sendable, SDPSection {
 
 extension SessionDescription: CustomStringConvertible {
     /// The text, each line ended by CR LF.
-    public var description: String {
+    package var description: String {
         var text = ""
         for line in lines { text += "\(line)\r\n" }
         for section in media {

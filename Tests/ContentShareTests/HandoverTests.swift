@@ -132,16 +132,16 @@ struct HandoverTests {
     func storedSession() async throws {
         let pair = try await Pair(connects: false)
         let folder = try Folder()
-        let offer = try await pair.alice.connection.makeOffer()
-        let answer = try await pair.bob.connection.answer(offer: offer)
+        let offer = try await pair.alice.connection.createOffer()
+        let answer = try await pair.bob.connection.createAnswer(to: offer)
         let addresses = await pair.alice.connection.localAddresses
-        let handed = try await pair.alice.handOver(offer: offer, answer: answer)
+        let handed = try await pair.alice.handOver(answer: answer)
         #expect(handed.attendee == "alice" && handed.addresses == addresses && !addresses.isEmpty)
         let file = folder.file("session")
         try file.write(try JSONEncoder().encode(handed))
         let stored = try JSONDecoder().decode(StoredSession.self, from: try file.read())
         #expect(stored.attendee == handed.attendee && stored.addresses == handed.addresses)
-        #expect(stored.offer == offer.description && stored.answer == answer.description)
+        #expect(stored.offer == offer && stored.answer == answer)
         let alice = try await AttendeeSession.takingUp(stored, configuration: Pair.configuration)
         let source = try pattern(320, 180)
         try await alice.contentShare.start(source: source)
@@ -160,6 +160,10 @@ struct HandoverTests {
         let offer = try await pair.alice.connection.makeOffer()
         let answer = try await pair.bob.connection.answer(offer: offer)
         await #expect(throws: HandoverError.notOffered) { try await pair.bob.handOver(offer: offer, answer: answer) }
+        // Of an offer that was not made for this, the session knows nothing.
+        await #expect(throws: HandoverError.notOffered) {
+            try await pair.alice.handOver(answer: answer.description)
+        }
         // An offer is no answer to itself.
         await #expect(throws: (any Error).self) { try await pair.alice.handOver(offer: offer, answer: offer) }
         let known = await pair.alice.identity

@@ -1,6 +1,6 @@
 public import RTCShareNetworkRuntime
 package import RTCSharePeerConnection
-public import RTCShareSDP
+package import RTCShareSDP
 package import RTCShareWireFormat
 
 /// A session as one process leaves it for another, which takes it up and sends by itself: who shares, the identity that
@@ -65,13 +65,18 @@ public enum HandoverError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension AttendeeSession {
-    /// Closes the sockets, and gives what another process needs to go on with them: it has the identity that `offer`, made
-    /// by this session, announced, and takes the viewer's `answer`. This session is over then; nobody was told of it.
+    /// Closes the sockets, and gives what another process needs to go on with them: it has the identity that the offer, made
+    /// by ``Connection/createOffer()``, announced, and takes the viewer's `answer`. This session is over then; nobody was
+    /// told of it.
     ///
     /// Relayed addresses end with their sockets here.
-    public func handOver(
-        offer: SessionDescription, answer: SessionDescription
-    ) async throws -> StoredSession {
+    public func handOver(answer: String) async throws -> StoredSession {
+        guard let offer = await connection.pendingOffer else { throw HandoverError.notOffered }
+        return try await handOver(offer: offer, answer: SessionDescription.parse(answer))
+    }
+
+    /// The same with an offer of this session's.
+    package func handOver(offer: SessionDescription, answer: SessionDescription) async throws -> StoredSession {
         guard let identity, !hasBegun, await !connection.isNegotiated else { throw HandoverError.notOffered }
         // What does not fit the offer is found here, where somebody can ask for another answer.
         _ = try Negotiation.negotiate(offer: offer, answer: answer)

@@ -1,7 +1,7 @@
 public import RTCShareMedia
 public import RTCShareNetworkRuntime
 public import RTCSharePeerConnection
-public import RTCShareSDP
+package import RTCShareSDP
 
 /// A room in which one attendee shares content, to viewers each of whom has a connection.
 ///
@@ -72,6 +72,18 @@ public actor SharingRoom {
     /// Servers of the configuration are asked first, for a second at most: a player's answer holds all candidates.
     /// - Throws: `NegotiationError` for an offer that takes nothing of it, ``SharingRoomError``.
     public func addViewer(
+        offering offer: String, media: Set<SharedMedia> = [.content],
+        configuration: Connection.Configuration = Connection.Configuration(),
+        membership: RoomMembership = RoomMembership()
+    ) async throws -> (viewer: RoomViewer, answer: String) {
+        let (viewer, answer) = try await addViewer(
+            offering: SessionDescription.parse(offer), media: media, configuration: configuration,
+            membership: membership)
+        return (viewer, answer.description)
+    }
+
+    /// The same with a description that was read before.
+    package func addViewer(
         offering offer: SessionDescription, media: Set<SharedMedia> = [.content],
         configuration: Connection.Configuration = Connection.Configuration(),
         membership: RoomMembership = RoomMembership()

@@ -4,7 +4,7 @@ package import RTCShareWireFormat
 
 /// Another path for a connection that stands: new credentials, and sockets that come and go with interfaces.
 extension Connection {
-    /// Has the next ``makeOffer()`` restart ICE; see `PeerConnection.restartICE()`.
+    /// Has the next ``createOffer()`` restart ICE; see `PeerConnection.restartICE()`.
     public func restartICE() {
         peer.restartICE()
         drain()
@@ -15,6 +15,7 @@ extension Connection {
 
     /// Takes back an offer that restarts ICE and was not answered; see `PeerConnection.rollbackOffer()`.
     public func rollbackOffer() {
+        pendingOffer = nil
         peer.rollbackOffer()
         drain()
     }

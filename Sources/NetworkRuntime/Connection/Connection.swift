@@ -4,7 +4,7 @@ public import NIOPosix
 public import RTCShareICE
 public import RTCSharePeerConnection
 package import RTCShareRTP
-public import RTCShareSDP
+package import RTCShareSDP
 public import RTCShareWireFormat
 
 /// A peer connection on a network: its sockets, its timer and its clock.
@@ -113,7 +113,9 @@ public actor Connection {
     /// Addresses that this machine had and has no longer.
     var lostAddresses: Set<IPAddress> = []
     /// What the peer was told of how this side looks from outside, maybe by another process.
-    private var offeredReflexive: [ConnectivityFacts.Candidate] = []
+    var offeredReflexive: [ConnectivityFacts.Candidate] = []
+    /// The offer that ``createOffer()`` made last, until it is answered or taken back.
+    package var pendingOffer: SessionDescription?
     var isGathering = false
     /// Those who wait in ``gather()``.
     var gatherWaiters: [CheckedContinuation<Void, Never>] = []
@@ -219,33 +221,6 @@ public actor Connection {
 
     /// Whether a STUN server told of an address that is not this machine's own.
     package var hasReflexiveCandidate: Bool { peer.hasReflexiveCandidate }
-
-    /// The offer, with every candidate that is known.
-    public func makeOffer() throws -> SessionDescription {
-        let offer = try peer.makeOffer()
-        registerFragments(of: offer)
-        return offer
-    }
-
-    /// Has the next offer ask for something that the peer sends.
-    package func addReceivingSection(isVideo: Bool) throws { try peer.addReceivingSection(isVideo: isVideo) }
-
-    /// Takes the peer's answer to an offer and begins to connect.
-    public func accept(answer: SessionDescription, to offer: SessionDescription) throws {
-        try peer.accept(answer: answer, to: offer, now: MonotonicClock.now)
-        offeredReflexive = ConnectivityFacts.reflexiveCandidates(of: offer)
-        resolveRemoteNames()
-        drain()
-    }
-
-    /// Takes the peer's offer, begins to wait for its checks, and says what to answer.
-    public func answer(offer: SessionDescription) throws -> SessionDescription {
-        let answer = try peer.answer(offer: offer, now: MonotonicClock.now)
-        registerFragments(of: answer)
-        resolveRemoteNames()
-        drain()
-        return answer
-    }
 
     /// What the peer sends, as its description names it; the index is the receiver's in events.
     package var remoteMedia: [RemoteMedia] { peer.remoteMedia }

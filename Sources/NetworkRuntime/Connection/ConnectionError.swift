@@ -13,6 +13,8 @@ public enum ConnectionError: Error, Sendable, Equatable {
     case unreachable(ConnectivityFacts)
     /// The DTLS handshake failed or took too long, or the peer's certificate isn't the one that its description announced.
     case insecure(reason: String)
+    /// There is no offer that an answer could be to.
+    case noPendingOffer
     /// The peer stopped answering, longer ago than consent lasts (RFC 7675).
     case lost
 }
@@ -34,6 +36,8 @@ extension ConnectionError: CustomStringConvertible {
         case .unreachable(let facts): ConnectivityReport.text(for: facts, naming: name)
         case .insecure(let reason):
             "no secure connection to the peer came about: \(reason)"
+        case .noPendingOffer:
+            "no offer waits for an answer: each is answered once; make one with createOffer()"
         case .lost:
             "the peer stopped answering, and consent to send to it ran out (RFC 7675); its program or its network ended: "
                 + "make a new offer to share again"

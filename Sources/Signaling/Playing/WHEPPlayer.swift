@@ -164,7 +164,7 @@ public actor WHEPPlayer {
         if let entityTag { request.headers.append(("If-Match", entityTag)) }
         let lines = [
             "a=ice-ufrag:\(ufrag)", "a=ice-pwd:\(password)", section.line.description, "a=mid:\(mid)",
-            SDPLine(attribute: "candidate", candidate.description).description,
+            SDPLine(attribute: "candidate", candidate.value).description,
         ]
         request.body = Array((lines.joined(separator: "\r\n") + "\r\n").utf8)
         do {

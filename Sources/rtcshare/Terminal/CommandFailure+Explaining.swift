@@ -84,6 +84,7 @@ extension SharingRoomError {
 extension ConnectionError {
     fileprivate var status: CommandFailure.Status {
         switch self {
+        case .noPendingOffer: .badInput
         case .portTaken, .addressUnusable, .noAddress, .unreachable, .lost: .unavailable
         case .insecure: .protocol
         }

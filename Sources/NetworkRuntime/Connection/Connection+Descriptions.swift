@@ -1,0 +1,53 @@
+internal import RTCSharePeerConnection
+package import RTCShareSDP
+
+/// Descriptions: as text, which the program hands on, in the steps of W3C's `RTCPeerConnection`.
+extension Connection {
+    /// Makes the offer, with every candidate that is known: W3C's `createOffer()` and `setLocalDescription()` in one.
+    public func createOffer() throws -> String {
+        let offer = try makeOffer()
+        pendingOffer = offer
+        return offer.description
+    }
+
+    /// Takes the peer's answer to the offer that was made last, and begins to connect: W3C's `setRemoteDescription()` with
+    /// an answer. One that is refused leaves all as it was, and another may follow.
+    public func setRemoteDescription(answer: String) throws {
+        guard let offer = pendingOffer else { throw ConnectionError.noPendingOffer }
+        try accept(answer: SessionDescription.parse(answer), to: offer)
+        pendingOffer = nil
+    }
+
+    /// Takes the peer's offer, begins to wait for its checks, and says what to answer, with every candidate that is known:
+    /// W3C's `setRemoteDescription()` with an offer, `createAnswer()` and `setLocalDescription()` in one.
+    public func createAnswer(to offer: String) throws -> String {
+        try answer(offer: SessionDescription.parse(offer)).description
+    }
+
+    /// The offer, with every candidate that is known.
+    package func makeOffer() throws -> SessionDescription {
+        let offer = try peer.makeOffer()
+        registerFragments(of: offer)
+        return offer
+    }
+
+    /// Has the next offer ask for something that the peer sends.
+    package func addReceivingSection(isVideo: Bool) throws { try peer.addReceivingSection(isVideo: isVideo) }
+
+    /// Takes the peer's answer to an offer of this identity, which another connection may have made.
+    package func accept(answer: SessionDescription, to offer: SessionDescription) throws {
+        try peer.accept(answer: answer, to: offer, now: MonotonicClock.now)
+        offeredReflexive = ConnectivityFacts.reflexiveCandidates(of: offer)
+        resolveRemoteNames()
+        drain()
+    }
+
+    /// Takes the peer's offer, begins to wait for its checks, and says what to answer.
+    package func answer(offer: SessionDescription) throws -> SessionDescription {
+        let answer = try peer.answer(offer: offer, now: MonotonicClock.now)
+        registerFragments(of: answer)
+        resolveRemoteNames()
+        drain()
+        return answer
+    }
+}
