@@ -67,6 +67,7 @@ let package = Package(
         .library(
             name: "RTCShare",
             targets: ["RTCShare"]),
+        .library(name: "RTCShareSignaling", targets: ["RTCShareSignaling"]),
         .executable(name: "rtcshare", targets: ["rtcshare"]),
         .executable(name: "rtcbench", targets: ["rtcbench"]),
     ],
@@ -169,7 +170,7 @@ let package = Package(
             [
                 "CAllocations", "CDatagrams", "CProcess", "CXCB", "Capture", "CongestionControl", "ContentShare", "ICE",
                 "Locks", "Media", "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP",
-                "SecureTransport", "VideoCoding", "WireFormat",
+                "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
             ], [argumentParser, logging]),
 
         // What the README shows, and a program for each of the systems whose ways these are.
@@ -183,7 +184,8 @@ let package = Package(
         example("ScreenBroadcast"),
         // The code of the articles, as anybody would write it.
         .target(
-            name: "Snippets", dependencies: ["RTCShare"], path: "Examples/Snippets", packageAccess: false,
+            name: "Snippets", dependencies: ["RTCShare"] + needs(["Signaling"]), path: "Examples/Snippets",
+            packageAccess: false,
             swiftSettings: settings),
 
         // Tests: a folder a module, and what they share.

@@ -11,6 +11,8 @@ package final class StopSignal: Sendable {
     private let writingEnd: Int32
     private let raised = Atomic(false)
     private let finished = Atomic(false)
+    /// Held while it is found out whether there is a reason to rest.
+    private let resting = NSCondition()
 
     init() throws(CaptureError) {
         var ends: [Int32] = [-1, -1]
@@ -40,7 +42,26 @@ package final class StopSignal: Sendable {
         guard !raised.exchange(true, ordering: .acquiringAndReleasing) else { return }
         var byte: UInt8 = 1
         write(writingEnd, &byte, 1)
+        wake()
     }
+
+    /// Rests while that is as it is, for `limit` at most where there is one; ends when the signal is raised. Whoever changes it
+    /// calls ``wake()`` then.
+    package func rest(for limit: Duration? = nil, while isUnwanted: () -> Bool) {
+        let end = limit.map { Date(timeIntervalSinceNow: $0 / .seconds(1)) }
+        resting.withLock {
+            while !isRaised, isUnwanted() {
+                guard let end else {
+                    resting.wait()
+                    continue
+                }
+                if !resting.wait(until: end) { return }
+            }
+        }
+    }
+
+    /// Has who rests look again.
+    package func wake() { resting.withLock { resting.broadcast() } }
 
     /// Waits until `deadline`; false where the signal was raised first.
     package func wait(until deadline: Duration) -> Bool {

@@ -9,7 +9,8 @@ struct RTCBenchCommand: AsyncParsableCommand {
             "Build with -c release. Figures of one run are compared with each other; machines differ and drift.",
         subcommands: [
             AllocationsCommand.self, EncodeCommand.self, FanoutCommand.self, FanoutViewersCommand.self,
-            LatencyCommand.self, NetworkCommand.self, PacketsCommand.self, PathCommand.self, SoakCommand.self,
+            LatencyCommand.self, LinkCommand.self, NetworkCommand.self, PacketsCommand.self, PathCommand.self,
+            SoakCommand.self,
             SoakViewersCommand.self,
         ])
 }

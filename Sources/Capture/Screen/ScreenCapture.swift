@@ -4,6 +4,8 @@ import RTCShareMedia
 enum ScreenCapture {
     /// How often is looked for a subject that gives no picture, should no event tell of it.
     private static let searchInterval = Duration.milliseconds(500)
+    /// How often the subject is looked after that nobody sees: what the display tells of it meanwhile waits with the display.
+    private static let restInterval = Duration.seconds(2)
 
     /// Gives frames until the signal is raised; throws where the subject ends. Tells interruptions and sizes other than
     /// `format`'s. While there is no picture, the broadcaster is muted.
@@ -16,6 +18,7 @@ enum ScreenCapture {
         // What comes after the end, or after another start, is not held back by this.
         defer { reporter.setMuted(false) }
         var cadence = ScreenCadence(framesPerSecond: format.framesPerSecond, now: monotonicNow())
+        broadcaster.whenWanted { [weak signal] in signal?.wake() }
         while !signal.isRaised {
             guard try grabber.update(signal: signal) else { return }
             reporter.setMuted(grabber.isHidden)
@@ -24,6 +27,11 @@ enum ScreenCapture {
                 let deadline = monotonicNow() + searchInterval
                 guard grabber.wait(until: deadline, signal: signal) else { return }
                 if monotonicNow() >= deadline { grabber.search() }
+                continue
+            }
+            guard broadcaster.hasSinks else {
+                signal.rest(for: restInterval) { !broadcaster.hasSinks }
+                cadence.skip(now: monotonicNow())
                 continue
             }
             let demand = broadcaster.demand

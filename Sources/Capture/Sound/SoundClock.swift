@@ -54,12 +54,15 @@ enum SoundGenerator {
         from start: Duration, signal: StopSignal, to broadcaster: AudioBroadcaster, sample: (Int) -> Float
     ) {
         broadcaster.start()
+        broadcaster.whenWanted { [weak signal] in signal?.wake() }
         var clock = SoundClock(start: start, sampleRate: sampleRate)
         while signal.wait(until: clock.deadline(of: blockSize)) {
-            broadcaster.send(block(at: clock, sample: sample))
+            let rests = !broadcaster.hasSinks
+            if rests { signal.rest { !broadcaster.hasSinks } }
+            if !rests { broadcaster.send(block(at: clock, sample: sample)) }
             clock.advance(blockSize)
             let now = monotonicNow()
-            if clock.isLost(at: now) { clock.skip(blocksOf: blockSize, until: now) }
+            if rests || clock.isLost(at: now) { clock.skip(blocksOf: blockSize, until: now) }
         }
         signal.finish()
         broadcaster.end(error: nil)

@@ -28,6 +28,7 @@ public final class TestPatternSource: CaptureSource, BroadcastingVideoSource {
         let (broadcaster, pattern, rate) = (broadcaster, pattern, captureFormat.framesPerSecond)
         try thread.start { signal in
             broadcaster.start()
+            broadcaster.whenWanted { [weak signal] in signal?.wake() }
             let pool = FramePool()
             let now = monotonicNow()
             let schedule = TickSchedule(start: .seconds(now.components.seconds), framesPerSecond: rate)
@@ -35,6 +36,11 @@ public final class TestPatternSource: CaptureSource, BroadcastingVideoSource {
             var frame = schedule.tick(after: -1, now: now)
             var previous: Int?
             while signal.wait(until: schedule.deadline(frame)) {
+                if !broadcaster.hasSinks {
+                    signal.rest { !broadcaster.hasSinks }
+                    (previous, frame) = (nil, schedule.tick(after: frame, now: monotonicNow()))
+                    continue
+                }
                 do throws(CaptureError) {
                     let buffer = try pool.buffer(size: pattern.size, format: .i420) { planes, strides in
                         pattern.draw(frame: frame, planes: planes, strides: strides)

@@ -1,8 +1,11 @@
+internal import RTCShareLocks
+
 /// What an audio source keeps for its sinks: adds, removes, and gives each block to all of them.
 public final class AudioBroadcaster: Sendable {
     private let sinks = SinkList<any AudioSink, Bool>(false) { sink, wasMuted, isMuted in
         if wasMuted ?? false != isMuted { sink.muteDidChange(isMuted) }
     }
+    private let whenWanted = Locked<(@Sendable () -> Void)?>(nil)
     /// Those who hear how capture goes.
     public let observers = CaptureObservers()
 
@@ -19,7 +22,13 @@ public final class AudioBroadcaster: Sendable {
     public var hasSinks: Bool { !sinks.isEmpty }
 
     /// Gives `sink` every block from now on; a sink that is already there is not added again.
-    public func add(_ sink: any AudioSink) { sinks.add(sink) }
+    public func add(_ sink: any AudioSink) {
+        sinks.add(sink)
+        whenWanted.withLock { $0 }?()
+    }
+
+    /// Has `action` called when a sink was added: for a source that rests without sinks.
+    package func whenWanted(_ action: @escaping @Sendable () -> Void) { whenWanted.withLock { $0 = action } }
 
     /// Gives `sink` no further block; one that it is taking on another thread at this moment is its last.
     public func remove(_ sink: any AudioSink) { sinks.remove(sink) }

@@ -17,6 +17,7 @@ public final class VideoBroadcaster: Sendable {
 
     private let sinks: SinkList<any VideoSink, Properties>
     private let state = Locked(State())
+    private let whenWanted = Locked<(@Sendable () -> Void)?>(nil)
     /// Those who hear how capture goes.
     public let observers = CaptureObservers()
 
@@ -57,7 +58,11 @@ public final class VideoBroadcaster: Sendable {
     public func add(_ sink: any VideoSink) {
         state.withLock { $0.damageIsUnknown = true }
         sinks.add(sink)
+        whenWanted.withLock { $0 }?()
     }
+
+    /// Has `action` called when a sink was added: for a source that rests without sinks.
+    package func whenWanted(_ action: @escaping @Sendable () -> Void) { whenWanted.withLock { $0 = action } }
 
     /// Gives `sink` no further frame; one that it is taking on another thread at this moment is its last.
     public func remove(_ sink: any VideoSink) { sinks.remove(sink) }

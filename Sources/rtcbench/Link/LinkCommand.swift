@@ -1,0 +1,100 @@
+internal import ArgumentParser
+internal import Foundation
+internal import RTCShareContentShare
+internal import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCShareSignaling
+internal import RTCShareWireFormat
+
+/// A share behind a link: what it costs while nobody looks, and how soon a viewer sees it.
+struct LinkCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "link",
+        abstract: "Measure what rtcshare serve costs without viewers, and how soon one who comes sees the picture.",
+        discussion: """
+            A run is rtcshare serve over loopback. First nobody looks, and its processor time is read from /proc, in thousandths \
+            of a core. Then players of the library come one after the other: from their request until the first decoded \
+            picture, and how long of that the server took to answer.
+            """)
+
+    @Option(help: ArgumentHelp("What to share; as for rtcshare serve.", valueName: "spec")) var source = "test"
+
+    @Option(help: ArgumentHelp("Its sound, or none.", valueName: "spec")) var audio = "tone"
+
+    @Option(help: ArgumentHelp("How long nobody looks.", valueName: "seconds")) var seconds: Double = 20
+
+    @Option(help: ArgumentHelp("How many players come.", valueName: "n")) var viewers = 5
+
+    @Option(help: ArgumentHelp("The rtcshare to measure. By default the one beside this program.", valueName: "path"))
+    var executable: String?
+
+    func validate() throws {
+        guard (1...600).contains(seconds) else { throw ValidationError("--seconds \(seconds): give 1 to 600") }
+        guard (1...100).contains(viewers) else { throw ValidationError("--viewers \(viewers): give 1 to 100") }
+    }
+
+    func run() async throws {
+        let own = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        let program = executable ?? own.deletingLastPathComponent().appending(path: "rtcshare").path
+        let folder = try TemporaryFolder()
+        let share = try ChildProcess(
+            [
+                program, "serve", "--no-qr", "--no-control", "--listen", "127.0.0.1:0", "--bind", "127.0.0.1",
+                "--source",
+                source, "--audio", audio,
+            ], environment: ProcessInfo.processInfo.environment, log: folder.file("serve.log"), processors: nil)
+        defer { share.end() }
+        let link = try await share.read(lineOnly: true, within: .seconds(20))
+        // What a beginning costs is not what rest costs.
+        try await Task.sleep(for: .seconds(2))
+        let before = try share.processorNanoseconds()
+        try await Task.sleep(for: .seconds(seconds))
+        let used = Double(try share.processorNanoseconds() - before) / 1e9
+        print(String(format: "without viewers: %.2f thousandths of a core", used / seconds * 1000))
+        var times: [Double] = []
+        for _ in 0..<viewers {
+            // Who comes right behind another shares its key frame, or waits for the next.
+            try await Task.sleep(for: .seconds(2))
+            times.append(try await Self.firstPicture(of: link.trimmingCharacters(in: .whitespacesAndNewlines)))
+        }
+        let all = times.map { String(format: "%.0f", $0) }.joined(separator: " ")
+        print(String(format: "first picture after: %.0f ms (median of \(all))", times.sorted()[times.count / 2]))
+    }
+
+    /// Milliseconds from the request to the first decoded picture.
+    private static func firstPicture(of link: String) async throws -> Double {
+        var configuration = Connection.Configuration()
+        configuration.addresses = [.v4(0x7F00_0001)]
+        let player = try await WHEPPlayer(url: link, as: AttendeeID("viewer"), configuration: configuration)
+        let (pictures, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let sink = FirstPicture(continuation)
+        player.session.tiles.bind(sink, to: .content)
+        let begin = ContinuousClock.now
+        try await player.start()
+        for await _ in pictures { break }
+        let time = ContinuousClock.now - begin
+        await player.leave()
+        return time / .milliseconds(1)
+    }
+}
+
+extension ChildProcess {
+    /// What the program has used so far, in nanoseconds of processor time of all its threads.
+    fileprivate func processorNanoseconds() throws -> Int64 {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else {
+            throw BenchmarkFailure("the program has ended: \(lastWords)")
+        }
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}
+
+/// Tells of each picture.
+private final class FirstPicture: VideoSink {
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init(_ continuation: AsyncStream<Void>.Continuation) { self.continuation = continuation }
+
+    func receive(_ frame: VideoFrame) { continuation.yield() }
+}
