@@ -18,8 +18,9 @@ public import RTCShareWireFormat
 /// are too few. Padding has no packets here: ``paddingWanted(now:)`` says how much is to be sent, and whoever sends makes
 /// it up on the spot.
 ///
-/// What runs for every packet is inlined into the caller's module, as in ``RetransmissionHistory``.
-public struct Pacer<Packet: Sendable>: Sendable {
+/// What runs for every packet is inlined into the caller's module, as in ``RetransmissionHistory``, and nothing is answered by
+/// a copy of the pacer.
+public struct Pacer<Packet: Sendable>: ~Copyable, Sendable {
     /// Who goes first, in falling order.
     public enum Priority: Int, Sendable, CaseIterable {
         /// Sound: leaves at once.

@@ -168,7 +168,9 @@ extension PeerConnection {
                 try outbound[media].video?.writeMedia(
                     frame, fragment: Int(fragment), to: &writer,
                     transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now)
-                if outbound[media].video?.canPad == true { bandwidth.pacer.allowsPadding = true }
+                if !bandwidth.pacer.allowsPadding, outbound[media].video?.canPad == true {
+                    bandwidth.pacer.allowsPadding = true
+                }
             case .retransmission(_, let sequenceNumber):
                 guard let sent = outbound[media].video?.history.packet(sequenceNumber) else { return nil }
                 try outbound[media].video?.writeRetransmission(
@@ -180,7 +182,9 @@ extension PeerConnection {
                 bandwidth.packetSent(before: number, size: length + path.overhead, now: now)
                 if case .retransmission = packet { bandwidth.countRetransmission(length) }
                 let delay = bandwidth.pacer.lastSendDelay
-                outbound[media].withStream { $0.statistics.totalPacketSendDelay += delay }
+                // Of the two senders there is one.
+                outbound[media].video?.stream.statistics.totalPacketSendDelay += delay
+                outbound[media].audio?.stream.statistics.totalPacketSendDelay += delay
             }
             return length
         } catch {

@@ -5,7 +5,7 @@ import Testing
 private func at(_ milliseconds: Int) -> Instant { Instant(nanoseconds: Int64(milliseconds) * 1_000_000) }
 
 /// A pacer whose every departure, packets and padding, is written down.
-private struct Sender {
+private struct Sender: ~Copyable {
     struct Departure {
         let packet: Int?
         let size: Int
@@ -155,9 +155,9 @@ private struct Sender {
     func tellsFullness() {
         var sender = Sender(target: 400)
         for packet in 0..<20 { sender.pacer.enqueue(packet, size: 1250, priority: .video, now: at(0)) }
-        #expect(!sender.pacer.isQueueFull)
+        #expect(sender.pacer.isQueueFull == false)
         sender.pacer.enqueue(20, size: 1250, priority: .video, now: at(0))
-        #expect(sender.pacer.isQueueFull)
+        #expect(sender.pacer.isQueueFull == true)
         var changes: [Int] = []
         var now = at(0)
         while sender.pacer.queuedPackets > 0 {
@@ -169,6 +169,6 @@ private struct Sender {
         // A lower target makes a queue full that was not.
         for packet in 0..<8 { sender.pacer.enqueue(packet, size: 1250, priority: .video, now: now) }
         sender.pacer.setRates(target: .kilobitsPerSecond(100), now: now)
-        #expect(sender.pacer.isQueueFull)
+        #expect(sender.pacer.isQueueFull == true)
     }
 }

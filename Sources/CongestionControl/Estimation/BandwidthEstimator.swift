@@ -14,7 +14,9 @@ package import RTCShareWireFormat
 /// ```
 ///
 /// Source: libwebrtc, `goog_cc/goog_cc_network_control`. What differs has a switch each: ``Deviations``.
-package struct BandwidthEstimator: Sendable {
+///
+/// It is large, and is asked with every packet: not copyable, so that no question is answered by a copy of it.
+package struct BandwidthEstimator: ~Copyable, Sendable {
     /// The rates of a transport.
     package struct Configuration: Sendable, Hashable {
         /// Where the estimate begins.

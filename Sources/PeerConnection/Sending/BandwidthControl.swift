@@ -3,7 +3,7 @@ internal import RTCShareRTP
 internal import RTCShareWireFormat
 
 /// What the path carries, how it is divided among this side's media, and when their packets leave.
-struct BandwidthControl {
+struct BandwidthControl: ~Copyable {
     /// What the path is estimated to carry.
     var estimator: BandwidthEstimator
     /// The packets that wait for their time.

@@ -5,7 +5,7 @@ import TestSupport
 
 /// A sender with a pacer, a source that follows the target, a link each way and a receiver that gives transport-wide
 /// feedback, in virtual time: what the estimator is tested against.
-struct ControlledFlow {
+struct ControlledFlow: ~Copyable {
     private struct Packet: Sendable {
         var number: TransportSequenceNumber
         var size: Int

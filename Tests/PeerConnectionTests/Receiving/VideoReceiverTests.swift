@@ -43,7 +43,7 @@ extension VideoReceiver {
 }
 
 /// A sender and a receiver over a link, in virtual time.
-private struct Call {
+private struct Call: ~Copyable {
     enum Message: Sendable {
         case rtp([UInt8])
         case rtcp(RTCPPacket)

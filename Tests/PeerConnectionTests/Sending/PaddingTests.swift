@@ -41,9 +41,9 @@ import Testing
     ) {
         let end = call.now.advanced(by: duration)
         while call.now < end {
-            let (pacer, now) = (call.sender.bandwidth.pacer, call.now)
-            call.sender.bandwidth.pacer.setRates(
-                target: pacer.targetRate, pacing: pacer.pacingRate, padding: padding, now: now)
+            let target = call.sender.bandwidth.pacer.targetRate
+            let pacing = call.sender.bandwidth.pacer.pacingRate
+            call.sender.bandwidth.pacer.setRates(target: target, pacing: pacing, padding: padding, now: call.now)
             call.run(for: .milliseconds(5), sendsFrames: sendsFrames)
         }
     }
