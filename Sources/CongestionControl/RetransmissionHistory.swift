@@ -11,8 +11,8 @@ public import RTCShareWireFormat
 /// is inlined into the caller's module, which knows what stands for a packet: generic code that doesn't know costs as much
 /// as encrypting the packet.
 public struct RetransmissionHistory<Packet: Sendable>: Sendable {
-    /// What is known of a packet, beside the packet: most of what is asked needs no copy of that. Sixteen bytes, for a
-    /// room has thousands of connections, and each has hundreds of these.
+    /// What is known of a packet: most of what is asked needs no copy of the packet. Sixteen bytes, for a room has thousands
+    /// of connections, and each has hundreds of these.
     @usableFromInline
     struct Record: Sendable {
         @usableFromInline let sent: Instant
@@ -57,9 +57,20 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// Requests for packets that are no longer, or never were, in the history.
     public private(set) var requestsUnknown = 0
 
-    @usableFromInline var packets: [Packet?]
-    /// Of the packets at the same places; nil where there is none.
-    @usableFromInline var records: [Record?]
+    /// A packet and what is known of it, side by side: in a room neither is in the processor's cache any more when its turn
+    /// comes.
+    @usableFromInline
+    struct Place: Sendable {
+        /// Nil where there is no packet.
+        @usableFromInline var record: Record?
+        @usableFromInline var packet: Packet?
+
+        /// A place without a packet.
+        @inlinable
+        init() {}
+    }
+
+    @usableFromInline var places: [Place]
     @usableFromInline var newest: SequenceNumber?
     @usableFromInline var oldest: SequenceNumber?
     /// Which packet padding is made of next; nil for the newest.
@@ -71,8 +82,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     public init(capacity: Int = 4096, maximumAge: Duration = .seconds(3)) {
         self.capacity = Self.rounded(capacity)
         let size = min(self.capacity, Self.firstSize)
-        packets = Array(repeating: nil, count: size)
-        records = Array(repeating: nil, count: size)
+        places = Array(repeating: Place(), count: size)
         self.maximumAge = maximumAge
         maximumAgeNanoseconds = maximumAge.wholeNanoseconds
     }
@@ -108,12 +118,12 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         if oldest == nil { oldest = number }
         newest = number
         expireOld(now: now)
-        while records.count < capacity, isFull(for: number, now: now) { grow() }
+        while places.count < capacity, isFull(for: number, now: now) { grow() }
         expire(now: now)
-        if index(of: number) == 0, records.count > Self.firstSize { shrink(before: number, now: now) }
+        if index(of: number) == 0, places.count > Self.firstSize { shrink(before: number, now: now) }
         let index = index(of: number)
-        packets[index] = packet
-        records[index] = Record(number: number, size: size, sent: now)
+        places[index].record = Record(number: number, size: size, sent: now)
+        places[index].packet = packet
     }
 
     /// The packet to send again, or nil where it is gone, or where the answer to an earlier request still waits to be
@@ -121,7 +131,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// returned has left, ``didRetransmit(_:now:)`` is to be told.
     public mutating func lookup(_ number: SequenceNumber, now: Instant, roundTripTime: Duration) -> Packet? {
         let index = index(of: number)
-        guard let record = records[index], record.number == number, now - record.sent <= maximumAge else {
+        guard let record = places[index].record, record.number == number, now - record.sent <= maximumAge else {
             requestsUnknown += 1
             return nil
         }
@@ -129,23 +139,23 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
             requestsTooSoon += 1
             return nil
         }
-        records[index]?.isQueued = true
+        places[index].record?.isQueued = true
         packetsRetransmitted += 1
         bytesRetransmitted += Int(record.size)
-        return packets[index]
+        return places[index].packet
     }
 
     /// The packet that is there under a number, whatever was asked of it.
     public func packet(_ number: SequenceNumber) -> Packet? {
         let index = index(of: number)
-        return records[index]?.number == number ? packets[index] : nil
+        return places[index].record?.number == number ? places[index].packet : nil
     }
 
     /// Takes note that a packet that was looked up has left, or will not.
     public mutating func didRetransmit(_ number: SequenceNumber, now: Instant) {
         let index = index(of: number)
-        guard records[index]?.number == number else { return }
-        records[index]?.didRetransmit(now: now)
+        guard places[index].record?.number == number else { return }
+        places[index].record?.didRetransmit(now: now)
     }
 
     /// A packet that padding may be made of: the newest first, then the one before the last that was given, as long as
@@ -155,7 +165,7 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         var number = paddingCursor ?? newest
         for _ in 0..<Self.paddingSearch {
             let index = index(of: number)
-            guard let record = records[index], record.number == number, now - record.sent <= maximumAge,
+            guard let record = places[index].record, record.number == number, now - record.sent <= maximumAge,
                 newest.distance(from: number) < Self.paddingSearch
             else {
                 if number == newest { return nil }
@@ -163,24 +173,21 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
                 continue
             }
             paddingCursor = number.advanced(by: -1)
-            return packets[index].map { (number, $0) }
+            return places[index].packet.map { (number, $0) }
         }
         return nil
     }
 
     /// Whether the packet is still there, without counting a request.
     public func contains(_ number: SequenceNumber, now: Instant) -> Bool {
-        guard let record = records[index(of: number)] else { return false }
+        guard let record = places[index(of: number)].record else { return false }
         return record.number == number && now - record.sent <= maximumAge
     }
 
     /// Lets go of every packet.
     @inlinable
     public mutating func removeAll() {
-        for index in records.indices {
-            packets[index] = nil
-            records[index] = nil
-        }
+        for index in places.indices { places[index] = Place() }
         newest = nil
         oldest = nil
     }
@@ -192,10 +199,9 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
         let limit = now.nanoseconds - maximumAgeNanoseconds
         while newest.isNewer(than: number) {
             let index = index(of: number)
-            if let record = records[index], record.number == number {
+            if let record = places[index].record, record.number == number {
                 guard record.sent.nanoseconds < limit else { break }
-                packets[index] = nil
-                records[index] = nil
+                places[index] = Place()
             }
             number = number.next
         }
@@ -205,12 +211,11 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// Lets go of what the ring turns over, whatever its age.
     @inlinable
     mutating func expire(now: Instant) {
-        guard var number = oldest, let newest, newest.distance(from: number) >= records.count else { return }
-        while newest.distance(from: number) >= records.count {
+        guard var number = oldest, let newest, newest.distance(from: number) >= places.count else { return }
+        while newest.distance(from: number) >= places.count {
             let index = index(of: number)
-            if let record = records[index], record.number == number {
-                packets[index] = nil
-                records[index] = nil
+            if let record = places[index].record, record.number == number {
+                places[index] = Place()
             }
             number = number.next
         }
@@ -221,9 +226,9 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     /// within a few round trips; libwebrtc keeps packets for a second, too.
     @inlinable
     func isFull(for number: SequenceNumber, now: Instant) -> Bool {
-        guard let oldest, number.distance(from: oldest) >= records.count, let record = records[index(of: oldest)] else {
-            return false
-        }
+        guard let oldest, number.distance(from: oldest) >= places.count,
+            let record = places[index(of: oldest)].record
+        else { return false }
         return now.nanoseconds - record.sent.nanoseconds < maximumAgeNanoseconds / 3
     }
 
@@ -232,40 +237,32 @@ public struct RetransmissionHistory<Packet: Sendable>: Sendable {
     mutating func shrink(before number: SequenceNumber, now: Instant) {
         // Of the packet that was sent as many before as three eighths of the room hold: what is asked for fills three
         // quarters of half of it at most, and a second with more packets than most does not have it grow again at once.
-        guard let record = records[records.count / 8 * 5],
+        guard let record = places[places.count / 8 * 5].record,
             now.nanoseconds - record.sent.nanoseconds > maximumAgeNanoseconds / 3
         else { return }
-        let half = records.count / 2
-        var smallerPackets = [Packet?](repeating: nil, count: half)
-        var smallerRecords = [Record?](repeating: nil, count: half)
+        let half = places.count / 2
+        var smaller = [Place](repeating: Place(), count: half)
         // The older half goes.
-        for index in half..<records.count {
-            guard let record = records[index] else { continue }
-            let place = Int(record.number.rawValue) & (half - 1)
-            smallerRecords[place] = record
-            smallerPackets[place] = packets[index].take()
+        for place in places[half...] {
+            guard let record = place.record else { continue }
+            smaller[Int(record.number.rawValue) & (half - 1)] = place
         }
-        packets = smallerPackets
-        records = smallerRecords
+        places = smaller
         if let oldest, number.distance(from: oldest) > half { self.oldest = number.advanced(by: -half) }
     }
 
     @usableFromInline
     mutating func grow() {
-        var largerPackets = [Packet?](repeating: nil, count: records.count * 2)
-        var largerRecords = [Record?](repeating: nil, count: records.count * 2)
-        for index in records.indices {
-            guard let record = records[index] else { continue }
-            let place = Int(record.number.rawValue) & (largerRecords.count - 1)
-            largerRecords[place] = record
-            largerPackets[place] = packets[index].take()
+        var larger = [Place](repeating: Place(), count: places.count * 2)
+        for place in places {
+            guard let record = place.record else { continue }
+            larger[Int(record.number.rawValue) & (larger.count - 1)] = place
         }
-        packets = largerPackets
-        records = largerRecords
+        places = larger
     }
 
     @inlinable
     func index(of number: SequenceNumber) -> Int {
-        Int(number.rawValue) & (records.count - 1)
+        Int(number.rawValue) & (places.count - 1)
     }
 }

@@ -3,7 +3,7 @@ public import RTCShareWireFormat
 /// First in, first out, in memory that is used again. What it takes beyond ``keptCount`` it gives back once it is empty: a
 /// room has thousands of queues, and few are long at a time.
 ///
-/// Size and time stand beside the elements, so that what is next can be weighed without a copy of it.
+/// Size and time stand beside each element, so that what is next can be weighed without a copy of it.
 @usableFromInline
 struct RingQueue<Element> {
     @usableFromInline
@@ -20,8 +20,20 @@ struct RingQueue<Element> {
         }
     }
 
-    @usableFromInline var slots: [Element?]
-    @usableFromInline var stamps: [Stamp]
+    /// A place of the ring.
+    @usableFromInline
+    struct Slot {
+        @usableFromInline var element: Element?
+        @usableFromInline var stamp: Stamp
+
+        @inlinable
+        init(element: consuming Element?, stamp: Stamp) {
+            self.element = element
+            self.stamp = stamp
+        }
+    }
+
+    @usableFromInline var slots: [Slot]
     @usableFromInline var head = 0
     @usableFromInline var count = 0
     /// Room for so many is kept.
@@ -31,27 +43,25 @@ struct RingQueue<Element> {
     init() {
         // Many queues stay empty for ever.
         slots = []
-        stamps = []
     }
 
     @inlinable var isEmpty: Bool { count == 0 }
 
     /// The stamp of what is next; nil where nothing is.
-    @inlinable var next: Stamp? { isEmpty ? nil : stamps[head] }
+    @inlinable var next: Stamp? { isEmpty ? nil : slots[head].stamp }
 
     @inlinable
     mutating func append(_ element: consuming Element, _ stamp: Stamp) {
         if count == slots.count { grow() }
         let index = (head + count) & (slots.count - 1)
-        slots[index] = element
-        stamps[index] = stamp
+        slots[index] = Slot(element: element, stamp: stamp)
         count += 1
     }
 
     @inlinable
     mutating func popFirst() -> Element? {
         guard count > 0 else { return nil }
-        let element = slots[head].take()
+        let element = slots[head].element.take()
         head = (head + 1) & (slots.count - 1)
         count -= 1
         if count == 0, slots.count > Self.keptCount { self = RingQueue() }
@@ -68,21 +78,15 @@ struct RingQueue<Element> {
     mutating func grow() {
         let capacity = slots.count
         let newCapacity = max(16, capacity * 2)
-        var larger: [Element?] = []
-        var largerStamps: [Stamp] = []
+        var larger: [Slot] = []
         larger.reserveCapacity(newCapacity)
-        largerStamps.reserveCapacity(newCapacity)
-        for index in 0..<count {
-            larger.append(slots[(head + index) & (capacity - 1)])
-            largerStamps.append(stamps[(head + index) & (capacity - 1)])
-        }
-        larger.append(contentsOf: repeatElement(nil, count: newCapacity - count))
-        let none = Stamp(size: 0, queued: .distantFuture)
-        largerStamps.append(contentsOf: repeatElement(none, count: newCapacity - count))
+        for index in 0..<count { larger.append(slots[(head + index) & (capacity - 1)]) }
+        let empty = Slot(element: nil, stamp: Stamp(size: 0, queued: .distantFuture))
+        larger.append(contentsOf: repeatElement(empty, count: newCapacity - count))
         slots = larger
-        stamps = largerStamps
         head = 0
     }
 }
 
+extension RingQueue.Slot: Sendable where Element: Sendable {}
 extension RingQueue: Sendable where Element: Sendable {}
