@@ -157,10 +157,13 @@ struct SendSideEstimator: Sendable {
                 return
             }
         }
-        remember(now: now)
         if lossBased.isReady, deviations.contains(.earlyLoss) || lastReport != nil {
+            // Once it is ready it stays so: nobody asks for the lowest targets any more.
             followLossBased()
-        } else if let lastReport {
+            return
+        }
+        remember(now: now)
+        if let lastReport {
             followReports(last: lastReport, now: now)
         } else {
             set(target)
