@@ -83,7 +83,7 @@ extension PeerConnection {
         var deadline = Instant.distantFuture
         // One by one: an array of them would be made anew for every group of packets.
         if let due = ice.agent.nextDeadline { deadline = min(deadline, due) }
-        if path.isThere, let due = transport.dtls?.nextDeadline { deadline = min(deadline, due) }
+        if path.isThere, let due = transport.nextDeadline { deadline = min(deadline, due) }
         for index in outbound.indices where outbound[index].isActive {
             if let due = outbound[index].nextReport { deadline = min(deadline, due) }
             if let due = outbound[index].video?.keyFrameRequests.deadline { deadline = min(deadline, due) }

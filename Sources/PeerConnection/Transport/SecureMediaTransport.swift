@@ -9,6 +9,8 @@ struct SecureMediaTransport {
     private(set) var inbound: SRTPReceiver?
     /// Whether DTLS has datagrams to send: kept, for every packet asks.
     private var hasTransmits = false
+    /// When ``handleTimeout(now:)`` is to be called; nil for never. Kept as well.
+    private(set) var nextDeadline: Instant?
     /// What came of a handshake that began before the peer's description was here.
     private(set) var early: [EarlyDatagram] = []
     /// See ``PeerConnection/keyObserver``.
@@ -57,6 +59,7 @@ struct SecureMediaTransport {
     /// Takes up the part that the descriptions gave this side.
     mutating func prepare(role: DTLSRole, expected: [Fingerprint]) throws(DTLSError) {
         dtls = try DTLSConnection(role: role, context: context, expectedFingerprints: expected)
+        noteChange()
     }
 
     /// Starts the handshake once there is a path. A second call does nothing.
@@ -73,14 +76,14 @@ struct SecureMediaTransport {
     }
 
     mutating func handleTimeout(now: Instant) -> Outcome {
-        guard let due = dtls?.nextDeadline, due <= now else { return .nothing }
+        guard let due = nextDeadline, due <= now else { return .nothing }
         dtls?.handleTimeout(now: now)
         return outcome()
     }
 
     mutating func close() {
         dtls?.close()
-        hasTransmits = dtls?.hasTransmits ?? false
+        noteChange()
     }
 
     /// The next datagram of DTLS; nil where there is none.
@@ -104,8 +107,14 @@ struct SecureMediaTransport {
 
     /// What changed since it was last asked for.
     private mutating func outcome() -> Outcome {
-        hasTransmits = dtls?.hasTransmits ?? false
+        noteChange()
         return change()
+    }
+
+    /// After every input of DTLS: what it is asked for with every packet.
+    private mutating func noteChange() {
+        hasTransmits = dtls?.hasTransmits ?? false
+        nextDeadline = dtls?.nextDeadline
     }
 
     private mutating func change() -> Outcome {
