@@ -17,8 +17,9 @@ extension Connection {
                 ConnectionLoop.of(eventLoop).gather {
                     for (connection, media) in here {
                         connection.assumeIsolated {
-                            $0.peer.send(frame, media: media, now: MonotonicClock.now)
-                            $0.drain()
+                            let now = MonotonicClock.now
+                            $0.peer.send(frame, media: media, now: now)
+                            $0.drain(now: now)
                         }
                     }
                 }

@@ -55,7 +55,7 @@ extension Connection {
         guard !isClosed else { return }
         let now = MonotonicClock.now
         bytes.withUnsafeMutableReadableBytes { peer.handle($0, from: source, to: local, over: transport, now: now) }
-        drain()
+        drain(now: now)
     }
 
     private func datagramRefused(from source: TransportAddress, to destination: TransportAddress) {

@@ -329,7 +329,7 @@ public actor Connection {
         isClosed = true
         for resolution in resolutions.values { resolution.cancel() }
         resolutions = [:]
-        schedule(nil)
+        if let entry { loop.schedule(entry, at: .distantFuture) }
         monitor?.stop()
         monitor = nil
         resumeQueueWaiters()
@@ -343,15 +343,16 @@ public actor Connection {
     // MARK: Time
 
     /// Sends what there is to send, tells what happened, and sets the timer: after every input, whatever it was.
-    func drain() {
+    func drain(now: Instant = MonotonicClock.now) {
         guard !isClosed else { return }
-        let now = MonotonicClock.now
+        let loop = loop
+        let batch = loop.batch
         loop.beginGathering()
         while true {
-            let memory = loop.batch.reserve()
+            let memory = batch.reserve()
             guard let transmission = peer.pollTransmit(into: memory, now: now) else { break }
             let bytes = UnsafeRawBufferPointer(rebasing: memory[..<transmission.byteCount])
-            guard !sockets.send(bytes, transmission, now: now) else { continue }
+            guard !sockets.send(bytes, transmission, in: batch, now: now) else { continue }
             peer.transmitFailed(
                 from: transmission.source, to: transmission.destination, over: transmission.transport, now: now)
         }
@@ -366,7 +367,7 @@ public actor Connection {
             }
             unread.formUnion(tell(event))
         }
-        schedule(peer.nextDeadline(now: now))
+        if let entry { loop.schedule(entry, at: peer.nextDeadline(now: now) ?? .distantFuture) }
         loop.endGathering()
         guard !unread.isEmpty else { return }
         for receiver in unread { peer.requestKeyFrame(ofReceiver: receiver, now: now) }
@@ -382,11 +383,6 @@ public actor Connection {
         default: break
         }
         return pendingEvents.append(event)
-    }
-
-    private func schedule(_ deadline: Instant?) {
-        guard let entry else { return }
-        loop.schedule(entry, at: deadline ?? .distantFuture)
     }
 
     private func timerDidFire(now: Instant) {

@@ -30,7 +30,6 @@ final class ConnectionSockets {
     private var unflushedDedicated: Set<DedicatedSocket.Endpoint> = []
     private var lease: SharedPort.Lease?
     private let eventLoop: any EventLoop
-    private lazy var loop = ConnectionLoop.of(eventLoop)
     private var isClosed = false
 
     /// A socket and the name of a destination, of which everything that is to be asked has been asked.
@@ -118,22 +117,26 @@ final class ConnectionSockets {
 
     /// Hands on what was written into the memory that the batch reserved last; it leaves at its next flush. False where it
     /// can't.
-    func send(_ bytes: UnsafeRawBufferPointer, _ transmission: Transmission, now: Instant) -> Bool {
+    func send(
+        _ bytes: UnsafeRawBufferPointer, _ transmission: Transmission, in batch: DatagramBatch, now: Instant
+    ) -> Bool {
         let (source, destination) = (transmission.source, transmission.destination)
         // What is not STUN has no meaning but to the peer.
         if let route, route.destination == destination, route.source == source, now < route.ends,
             transmission.transport == .udp, bytes.count > 0, bytes[0] >= Self.firstOfOthers
         {
-            loop.batch.commit(bytes.count, from: route.socket, to: destination, name: route.name, by: self)
+            batch.commit(bytes.count, from: route.socket, to: destination, name: route.name, by: self)
             return true
         }
-        return route(bytes, transmission, now: now)
+        return route(bytes, transmission, in: batch, now: now)
     }
 
     /// STUN's messages begin with bytes below this (RFC 7983 §7).
     private static let firstOfOthers = 20
 
-    private func route(_ bytes: UnsafeRawBufferPointer, _ transmission: Transmission, now: Instant) -> Bool {
+    private func route(
+        _ bytes: UnsafeRawBufferPointer, _ transmission: Transmission, in batch: DatagramBatch, now: Instant
+    ) -> Bool {
         let endpoint = DedicatedSocket.Endpoint(
             transport: transmission.transport, base: transmission.source, destination: transmission.destination)
         let isDedicated =
@@ -143,7 +146,7 @@ final class ConnectionSockets {
         lease?.note(bytes, from: endpoint.base, to: endpoint.destination, now: now)
         guard let socket = lease?.socket(at: endpoint.base) ?? datagrams[endpoint.base] else { return false }
         let name = SocketName(endpoint.destination)
-        loop.batch.commit(bytes.count, from: socket, to: endpoint.destination, name: name, by: self)
+        batch.commit(bytes.count, from: socket, to: endpoint.destination, name: name, by: self)
         if bytes.count > 0, bytes[0] >= Self.firstOfOthers {
             route = Route(
                 source: endpoint.base, destination: endpoint.destination, socket: socket, name: name,

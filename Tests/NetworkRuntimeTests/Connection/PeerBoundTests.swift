@@ -71,6 +71,7 @@ import Testing
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let (taken, dropped) = try await loop.submit {
             let sockets = ConnectionSockets(on: loop)
+            let batch = DatagramBatch(on: loop)
             sockets.owner = ConnectionSockets.Owner(
                 receive: { _, _, _, _ in }, fail: { _, _ in }, close: { _ in }, refuse: { _, _ in },
                 setting: { _ in DedicatedSocket.Setting() })
@@ -80,7 +81,9 @@ import Testing
                 let transmission = Transmission(
                     source: base, destination: TransportAddress(ip: Loopback.v4, port: port), transport: .tcp,
                     byteCount: bytes.count)
-                return bytes.withUnsafeBytes { sockets.send($0, transmission, now: Instant(nanoseconds: 0)) }
+                return bytes.withUnsafeBytes {
+                    sockets.send($0, transmission, in: batch, now: Instant(nanoseconds: 0))
+                }
             }
             let taken = (1...100).filter { send(to: $0) }.count
             for _ in 1..<100 { _ = send(to: 1) }
