@@ -28,6 +28,7 @@ struct HTTPServer: Sendable {
     typealias Respond = @Sendable (HTTPRequest) async -> HTTPResponse
 
     private let channels: [any Channel]
+    private let door: Door
     /// The port, the same on each address.
     let port: UInt16
 
@@ -40,7 +41,7 @@ struct HTTPServer: Sendable {
         var failure: (any Error)?
         for port in ports {
             do {
-                return try await HTTPServer(addresses, port: port) { channel in
+                return try await HTTPServer(addresses, port: port, door: door) { channel in
                     Self.prepare(channel, door: door, tls: tls, limits: limits, logger: logger, respond: respond)
                 }
             } catch let error as IOError where error.errnoCode == EADDRINUSE {
@@ -51,7 +52,7 @@ struct HTTPServer: Sendable {
     }
 
     private init(
-        _ addresses: [IPAddress], port: UInt16,
+        _ addresses: [IPAddress], port: UInt16, door: Door,
         prepare: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) async throws {
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -73,6 +74,7 @@ struct HTTPServer: Sendable {
         }
         self.channels = channels
         self.port = port
+        self.door = door
     }
 
     /// Both families at one socket, where the machine has the newer.
@@ -104,24 +106,40 @@ struct HTTPServer: Sendable {
     /// Listens no more, and closes what is open.
     func close() async {
         for channel in channels { try? await channel.close() }
+        for channel in door.shut() { try? await channel.close() }
     }
 }
 
-/// Counts the connections.
+/// Lets so many connections in, and knows them.
 private final class Door: Sendable {
     struct Full: Error {}
 
-    private let places: Locked<Int>
+    private struct State {
+        var channels: [ObjectIdentifier: any Channel] = [:]
+        var isShut = false
+    }
 
-    init(limit: Int) { places = Locked(limit) }
+    private let state = Locked(State())
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
 
     func enter(_ channel: any Channel) -> Bool {
-        let isFree = places.withLock { places in
-            guard places > 0 else { return false }
-            places -= 1
+        let id = ObjectIdentifier(channel)
+        let isLetIn = state.withLock { state in
+            guard !state.isShut, state.channels.count < limit else { return false }
+            state.channels[id] = channel
             return true
         }
-        if isFree { channel.closeFuture.whenComplete { _ in self.places.withLock { $0 += 1 } } }
-        return isFree
+        if isLetIn { channel.closeFuture.whenComplete { _ in self.state.withLock { $0.channels[id] = nil } } }
+        return isLetIn
+    }
+
+    /// Lets nobody in any more; returns those who are there.
+    func shut() -> [any Channel] {
+        state.withLock { state in
+            state.isShut = true
+            return Array(state.channels.values)
+        }
     }
 }

@@ -28,7 +28,8 @@ struct AccessGuard {
     private static let maximumRecords = 1024
 
     /// Takes note of a wrong token.
-    mutating func fail(from address: IPAddress?, now: Instant) -> Penalty {
+    mutating func fail(from client: IPAddress?, now: Instant) -> Penalty {
+        let address = Self.network(of: client)
         if records.count >= Self.maximumRecords, records[address] == nil { forget(now: now) }
         var record = records[address] ?? Record(last: now)
         if now - record.last > Self.memory { record.failures = 0 }
@@ -42,9 +43,15 @@ struct AccessGuard {
     }
 
     /// An answer that waited was given.
-    mutating func didWait(_ address: IPAddress?) {
+    mutating func didWait(_ client: IPAddress?) {
+        let address = Self.network(of: client)
         guard let record = records[address] else { return }
         records[address]?.waiting = max(0, record.waiting - 1)
+    }
+
+    /// Whoever has one address of IPv6 has all of its network (RFC 6177 §2).
+    private static func network(of client: IPAddress?) -> IPAddress? {
+        if case .v6(let network, _)? = client { .v6(network, 0) } else { client }
     }
 
     private mutating func forget(now: Instant) {

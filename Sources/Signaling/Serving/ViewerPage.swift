@@ -10,6 +10,9 @@ enum ViewerPage {
     /// The file of a name; an empty name stands for the page itself.
     static func file(_ name: String) -> File? { files[name.isEmpty ? "index.html" : name] }
 
+    /// The names of all files.
+    static var names: Set<String> { Set(files.keys) }
+
     private static let files: [String: File] = {
         var files: [String: File] = [:]
         for index in 0..<viewer_page_file_count() {

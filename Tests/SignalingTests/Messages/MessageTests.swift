@@ -210,6 +210,10 @@ struct AccessTests {
         #expect(waits.first == .milliseconds(250) && waits.last == .seconds(8))
         #expect(zip(waits, waits.dropFirst()).allSatisfy { $0 <= $1 })
         #expect(access.fail(from: .v4(0xC000_0202), now: now) == .wait(.milliseconds(250)))
+        // One network of IPv6 is one somebody.
+        #expect(access.fail(from: .v6(0x2001_0db8_0000_0001, 1), now: now) == .wait(.milliseconds(250)))
+        #expect(access.fail(from: .v6(0x2001_0db8_0000_0001, 2), now: now) == .wait(.milliseconds(500)))
+        #expect(access.fail(from: .v6(0x2001_0db8_0000_0002, 1), now: now) == .wait(.milliseconds(250)))
         now = now.advanced(by: .seconds(3600))
         #expect(access.fail(from: address, now: now) == .wait(.milliseconds(250)))
     }

@@ -1,0 +1,31 @@
+import Foundation
+import Testing
+
+@testable import RTCShareSignaling
+
+@Suite("The page's files")
+struct ViewerPageTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../../Sources/CViewerPage/page").standardizedFileURL
+
+    @Test("What is embedded is what lies in the folder, all of it")
+    func embedded() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+        #expect(Set(names) == ViewerPage.names)
+        for name in names {
+            let data = try Data(contentsOf: Self.folder.appending(path: name))
+            #expect(ViewerPage.file(name)?.bytes == Array(data), "\(name)")
+        }
+    }
+
+    @Test("The page asks for what is there, and for nothing elsewhere")
+    func references() throws {
+        for name in ViewerPage.names where name.hasSuffix(".js") || name.hasSuffix(".html") {
+            let text = String(decoding: try #require(ViewerPage.file(name)).bytes, as: UTF8.self)
+            for match in text.matches(of: /(?:from|src=|href=)\s*"\.?\/?([a-z-]+\.(?:js|css|svg))"/) {
+                #expect(ViewerPage.names.contains(String(match.output.1)), "\(name): \(match.output.1)")
+            }
+            #expect(!text.contains("https://") && !text.contains("http://"), "\(name)")
+        }
+    }
+}
