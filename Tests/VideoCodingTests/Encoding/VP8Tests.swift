@@ -1,6 +1,7 @@
 import RTCShareMedia
 @testable import RTCShareVideoCoding
 import RTCShareWireFormat
+import TestSupport
 import Testing
 
 extension VP8Encoder {

@@ -1,5 +1,6 @@
 import Foundation
 import RTCShareMedia
+import TestSupport
 import Testing
 
 @testable import RTCShareVideoCoding

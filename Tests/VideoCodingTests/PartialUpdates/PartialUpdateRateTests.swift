@@ -1,4 +1,5 @@
 import RTCShareWireFormat
+import TestSupport
 import Testing
 
 @testable import RTCShareVideoCoding

@@ -1,4 +1,5 @@
 import RTCShareMedia
+import TestSupport
 import Testing
 
 @testable import RTCShareVideoCoding

@@ -1,4 +1,5 @@
 import RTCShareMedia
+import TestSupport
 
 @testable import RTCShareVideoCoding
 import RTCShareWireFormat

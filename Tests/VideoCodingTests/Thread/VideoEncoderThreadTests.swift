@@ -1,6 +1,7 @@
 import Foundation
 import RTCShareLocks
 import RTCShareMedia
+import TestSupport
 import Testing
 
 @testable import RTCShareVideoCoding

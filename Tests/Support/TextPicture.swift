@@ -1,18 +1,18 @@
-import RTCShareMedia
+package import RTCShareMedia
 
 /// A picture of dark, fixed-width glyphs on light lines, with a few coloured bars: what a screen full of text is like.
 ///
 /// The glyphs are made from a generator, so that the same seed gives the same picture everywhere.
-struct TextPicture {
-    let size: PixelSize
-    private(set) var luma: [UInt8]
+package struct TextPicture: Sendable {
+    package let size: PixelSize
+    package private(set) var luma: [UInt8]
 
-    init(size: PixelSize, luma: [UInt8]) {
+    package init(size: PixelSize, luma: [UInt8]) {
         self.size = size
         self.luma = luma
     }
 
-    init(size: PixelSize, seed: UInt64 = 1) {
+    package init(size: PixelSize, seed: UInt64 = 1) {
         self.size = size
         luma = [UInt8](repeating: 235, count: size.area)
         var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
@@ -35,7 +35,7 @@ struct TextPicture {
     }
 
     /// Draws 8 by 8 dots, each bit a pixel, every row twice but one: letters of about 7 by 12.
-    mutating func draw(_ glyph: UInt64, x: Int, y: Int) {
+    package mutating func draw(_ glyph: UInt64, x: Int, y: Int) {
         for row in 0..<11 {
             let bits = glyph >> UInt64(row * 8 / 11 * 8) & 0xFF
             for column in 0..<7 where bits >> UInt64(column) & 1 == 1 {
@@ -46,7 +46,7 @@ struct TextPicture {
     }
 
     /// The same picture, moved to the left by so many columns; what goes out there comes in at the right.
-    func shifted(by columns: Int) -> TextPicture {
+    package func shifted(by columns: Int) -> TextPicture {
         let width = size.width
         let offset = columns % width
         var shifted = luma
@@ -59,14 +59,14 @@ struct TextPicture {
     }
 
     /// The picture moved up by some lines, wrapping around.
-    func scrolled(by rows: Int) -> TextPicture {
+    package func scrolled(by rows: Int) -> TextPicture {
         var copy = self
         let cut = (rows % size.height) * size.width
         copy.luma = Array(luma[cut...] + luma[..<cut])
         return copy
     }
 
-    var i420: PixelBuffer {
+    package var i420: PixelBuffer {
         PixelBuffer(size: size, format: .i420) { planes, strides in
             luma.withUnsafeBytes { luma in
                 for row in 0..<size.height {
@@ -83,7 +83,7 @@ struct TextPicture {
 
 extension TextPicture {
     /// The same with colours that move with the text, other ones for each number.
-    func coloured(_ number: Int) -> PixelBuffer {
+    package func coloured(_ number: Int) -> PixelBuffer {
         let text = i420
         return PixelBuffer(size: size, format: .i420) { planes, strides in
             text.withPlanes { set in

@@ -1,0 +1,95 @@
+internal import Glibc
+package import RTCShareMedia
+
+/// A screen of two windows, each of which shows some rows of a page of text in colours.
+package struct WindowScreen: Sendable {
+    package let size: PixelSize
+    private var luma: [UInt8]
+    private var page: [UInt8]
+    private var windows: [(place: PixelRectangle, row: Int)] = []
+    private var numbers: SeededNumbers
+
+    package init(size: PixelSize, seed: UInt64) {
+        self.size = size
+        numbers = SeededNumbers(seed)
+        page = TextPicture(size: PixelSize(width: size.width, height: size.height * 2), seed: seed).luma
+        luma = Array(page[..<size.area])
+        let (width, height) = (size.width * 2 / 5, size.height * 4 / 5)
+        for x in [size.width / 20, size.width / 2 + 7] {
+            let place = PixelRectangle(x: x, y: size.height / 11, size: PixelSize(width: width, height: height))
+            windows.append((place, 0))
+            draw(windows.count - 1)
+        }
+    }
+
+    private mutating func draw(_ index: Int) {
+        let (place, first) = windows[index]
+        for y in 0..<place.size.height {
+            let from = (first + y) * size.width + place.x
+            let to = (place.y + y) * size.width + place.x
+            luma.replaceSubrange(to..<to + place.size.width, with: page[from..<from + place.size.width])
+        }
+    }
+
+    /// What happens on the screen.
+    package enum Change: Sendable {
+        case nothing, letter, line, scroll, scrollOfBoth, jump, film
+    }
+
+    /// Does it, and says where.
+    package mutating func make(_ change: Change) -> [PixelRectangle] {
+        switch change {
+        case .nothing: return []
+        case .letter: return [draw(width: 12, height: 16)]
+        case .line: return [draw(width: 300, height: 20)]
+        case .scroll: return [scroll(Int.random(in: 0...1, using: &numbers))]
+        case .scrollOfBoth: return [scroll(0), scroll(1)]
+        case .jump:
+            let index = Int.random(in: 0...1, using: &numbers)
+            windows[index].row = Int.random(in: 0..<size.height, using: &numbers)
+            draw(index)
+            return [windows[index].place]
+        case .film: return [draw(width: size.width / 3, height: size.height / 3)]
+        }
+    }
+
+    private mutating func scroll(_ index: Int) -> PixelRectangle {
+        let row = windows[index].row + Int.random(in: -90...90, using: &numbers)
+        windows[index].row = min(max(row, 0), size.height - 1)
+        draw(index)
+        return windows[index].place
+    }
+
+    /// Something else in a rectangle somewhere.
+    private mutating func draw(width: Int, height: Int) -> PixelRectangle {
+        let place = PixelRectangle(
+            x: Int.random(in: 0...size.width - width, using: &numbers),
+            y: Int.random(in: 0...size.height - height, using: &numbers), size: PixelSize(width: width, height: height))
+        let seed = UInt8.random(in: 0...255, using: &numbers)
+        for y in place.y..<place.y + height {
+            for x in place.x..<place.x + width {
+                luma[y * size.width + x] = UInt8(truncatingIfNeeded: (x ^ y) &* Int(seed | 1))
+            }
+        }
+        return place
+    }
+
+    /// As a source gives it: what is dark has a colour.
+    package var buffer: PixelBuffer {
+        PixelBuffer(size: size, format: .i420) { planes, strides in
+            luma.withUnsafeBufferPointer { luma in
+                for y in 0..<size.height {
+                    let line = luma.baseAddress.map { $0 + y * size.width }
+                    guard let line, let target = planes[0].baseAddress else { return }
+                    memcpy(target + y * strides[0], line, size.width)
+                    guard y.isMultiple(of: 2) else { continue }
+                    for x in 0..<size.width / 2 {
+                        let isDark = line[x * 2] < 100
+                        planes[1][y / 2 * strides[1] + x] = isDark ? 90 : 128
+                        planes[2][y / 2 * strides[2] + x] = isDark ? 170 : 128
+                    }
+                }
+            }
+        }
+    }
+}
