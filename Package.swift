@@ -240,9 +240,9 @@ let package = Package(
         tests(
             "InteropTests",
             [
-                "Capture", "CaptureBroadcast", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection",
-                "SDP", "WireFormat",
-            ], ["rtcshare"], exclude: ["Peers"]),
+                "Capture", "CaptureBroadcast", "ContentShare", "Cryptography", "Locks", "Media", "NetworkRuntime",
+                "PeerConnection", "SDP", "VideoCoding", "WireFormat",
+            ], ["TestSupport", "rtcshare"], exclude: ["Peers"]),
     ],
     swiftLanguageModes: [.v6]
 )
