@@ -12,8 +12,7 @@ extension BandwidthEstimator {
     package mutating func packetSent(number: TransportSequenceNumber?, size: Int, cluster: Int?, now: Instant) {
         let size = min(max(0, size), 1 << 20)
         let before = outstanding.lastSent
-        outstanding.packetSent(
-            number, size: size, cluster: cluster, pause: SendSideEstimator.feedbackTimeout, now: now)
+        outstanding.packetSent(number, size: size, cluster: cluster, now: now)
         lastActivity = now
         limitedRegion.packetSent(bytes: size, now: now)
         followLimitedRegion(now: now)
@@ -31,7 +30,7 @@ extension BandwidthEstimator {
         guard !results.isEmpty else { return }
         lastActivity = now
         lastFeedback = now
-        outstanding.receive(results, now: now)
+        outstanding.receive(results)
         let arrived = Self.arrived(results)
         if let first = arrived.first {
             var sent = (first: first.sent, last: first.sent)

@@ -294,12 +294,10 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         add(probeController.searchCapacity(now: now))
     }
 
+    /// How long feedback had stayed away as the newest packet left.
     var waitingTime: Duration {
-        guard let last = outstanding.lastSent else { return .zero }
-        guard deviations.contains(.feedbackWait) else {
-            return lastFeedback.map { max(.zero, last - $0) + (feedbackRoundTrip ?? .zero) } ?? .zero
-        }
-        return outstanding.waitingSince.map { max(.zero, last - $0) } ?? .zero
+        guard let lastFeedback, let lastSent = outstanding.lastSent else { return .zero }
+        return max(.zero, lastSent - lastFeedback) + (feedbackRoundTrip ?? .zero)
     }
 
     /// Derives the rates that others go by.

@@ -19,34 +19,32 @@ package struct Deviations: OptionSet, Hashable, Sendable {
     package static let burstRate = Deviations(rawValue: 1 << 5)
     /// By receiver reports alone the rate grows by half each second until the first loss or queue.
     package static let reportGrowth = Deviations(rawValue: 1 << 6)
-    /// Waiting for feedback counts from the first packet that waits, not from the last feedback.
-    package static let feedbackWait = Deviations(rawValue: 1 << 7)
     /// The delay-based estimate falls while feedback or the network is away, and a probe follows once it is back.
-    package static let returnProbe = Deviations(rawValue: 1 << 8)
+    package static let returnProbe = Deviations(rawValue: 1 << 7)
     /// A path that proved wider than when it was last full is probed every two seconds.
-    package static let capacitySearch = Deviations(rawValue: 1 << 9)
+    package static let capacitySearch = Deviations(rawValue: 1 << 8)
     /// A probe that left slower than it was to never lowers the estimate.
-    package static let starvedProbes = Deviations(rawValue: 1 << 10)
+    package static let starvedProbes = Deviations(rawValue: 1 << 9)
     /// Time alone, without a packet, shows that the application is the limit.
-    package static let silentLimit = Deviations(rawValue: 1 << 11)
+    package static let silentLimit = Deviations(rawValue: 1 << 10)
     /// An estimate that nothing has tested for a while is used in part.
-    package static let confidence = Deviations(rawValue: 1 << 12)
+    package static let confidence = Deviations(rawValue: 1 << 11)
     /// Growth near the capacity is three times as fast.
-    package static let fastGrowth = Deviations(rawValue: 1 << 13)
+    package static let fastGrowth = Deviations(rawValue: 1 << 12)
     /// The delay-based estimate is cut only where packets were seen to wait.
-    package static let queueCut = Deviations(rawValue: 1 << 14)
+    package static let queueCut = Deviations(rawValue: 1 << 13)
     /// What a path loses without a queue is not taken for congestion.
-    package static let backgroundLoss = Deviations(rawValue: 1 << 15)
+    package static let backgroundLoss = Deviations(rawValue: 1 << 14)
     /// Beside flows that fill the queue the rate is what TCP would send.
-    package static let competingRate = Deviations(rawValue: 1 << 16)
+    package static let competingRate = Deviations(rawValue: 1 << 15)
     /// What was given up at a burst of somebody else is taken back.
-    package static let foreignBurst = Deviations(rawValue: 1 << 17)
+    package static let foreignBurst = Deviations(rawValue: 1 << 16)
 
     /// The names that benchmarks have for them, in the order of the article.
     package static let named: KeyValuePairs<String, Deviations> = [
         "early-loss": .earlyLoss, "prompt-delay": .promptDelay, "window": .window, "arrivals-bound": .arrivalsBound,
         "burst-cut": .burstCut, "burst-rate": .burstRate, "report-growth": .reportGrowth,
-        "feedback-wait": .feedbackWait, "return-probe": .returnProbe, "capacity-search": .capacitySearch,
+        "return-probe": .returnProbe, "capacity-search": .capacitySearch,
         "starved-probes": .starvedProbes, "silent-limit": .silentLimit, "confidence": .confidence,
         "fast-growth": .fastGrowth, "queue-cut": .queueCut, "background-loss": .backgroundLoss,
         "competing-rate": .competingRate, "foreign-burst": .foreignBurst,

@@ -136,8 +136,7 @@ struct SendSideEstimator: Sendable {
 
     /// Decides the target anew.
     ///
-    /// - Parameter waiting: how long the oldest packet has been waiting for feedback as the newest was sent; zero where
-    ///   none is.
+    /// - Parameter waiting: how long feedback had stayed away as the newest packet was sent; zero where none ever came.
     mutating func update(waiting: Duration, now: Instant) {
         isBackingOff = waiting > Self.feedbackTimeout
         guard !isBackingOff else {

@@ -80,19 +80,6 @@ import Testing
         #expect((flow.estimator.background.share > 0.05) == isOn)
     }
 
-    @Test("A packet after a silence is not one that feedback stays away for", arguments: [true, false])
-    func feedbackWait(isOn: Bool) {
-        var flow = flow(.feedbackWait, isOn: isOn)
-        flow.run(.seconds(5))
-        flow.isSending = false
-        flow.canPad = false
-        flow.run(.seconds(5))
-        flow.estimator.packetSent(
-            number: TransportSequenceNumber(60_000), size: 1000, cluster: nil, now: flow.now)
-        flow.estimator.process(now: flow.now)
-        #expect((flow.estimator.limitation == .feedback) == !isOn)
-    }
-
     @Test("By reports alone the rate grows faster until the first loss", arguments: [true, false])
     func reportGrowth(isOn: Bool) {
         var estimator = SendSideEstimator(

@@ -1,8 +1,7 @@
 internal import RTCShareRTP
 internal import RTCShareWireFormat
 
-/// What is under way: bytes above the highest number that feedback told of, since when that waits for an answer, and
-/// which packets belong to which probe.
+/// What is under way: bytes above the highest number that feedback told of, and which packets belong to which probe.
 struct OutstandingPackets: Sendable {
     private struct Slot: Sendable {
         /// All bytes sent up to this packet and with it.
@@ -21,13 +20,10 @@ struct OutstandingPackets: Sendable {
 
     /// When the last packet left, numbered or not.
     private(set) var lastSent: Instant?
-    /// When the first packet left of those that wait for feedback, a pause of sending not counted.
-    private(set) var waitingSince: Instant?
     /// All bytes of numbered packets so far.
     private(set) var totalBytes = 0
     /// All bytes so far.
     private(set) var allBytes = 0
-    private var lastNumbered: Instant?
     private var slots = [Slot](repeating: Slot(), count: firstSize)
     private var unwrapper = SerialNumberUnwrapper<TransportSequenceNumber>()
     private var newest: Int64?
@@ -43,16 +39,12 @@ struct OutstandingPackets: Sendable {
         clusters.append(cluster)
     }
 
-    /// Takes note of a packet. After a pause of `pause` the waiting for feedback counts anew.
-    mutating func packetSent(
-        _ number: TransportSequenceNumber?, size: Int, cluster: Int?, pause: Duration, now: Instant
-    ) {
+    /// Takes note of a packet.
+    mutating func packetSent(_ number: TransportSequenceNumber?, size: Int, cluster: Int?, now: Instant) {
         lastSent = now
         let (sum, overflow) = allBytes.addingReportingOverflow(max(0, size))
         allBytes = overflow ? allBytes : sum
         guard let number else { return }
-        if waitingSince == nil || lastNumbered.map({ now - $0 > pause }) ?? true { waitingSince = now }
-        lastNumbered = now
         totalBytes = overflow ? totalBytes : totalBytes + max(0, size)
         let unwrapped = unwrapper.unwrap(number)
         newest = unwrapped
@@ -86,7 +78,7 @@ struct OutstandingPackets: Sendable {
     }
 
     /// Takes what feedback told.
-    mutating func receive(_ results: [TransportFeedbackTracker.PacketResult], now: Instant) {
+    mutating func receive(_ results: [TransportFeedbackTracker.PacketResult]) {
         for result in results {
             let number = unwrapper.peek(result.number)
             let slot = slots[index(of: number)]
@@ -95,7 +87,6 @@ struct OutstandingPackets: Sendable {
             else { continue }
             highestAnswered = (number, slot.total)
         }
-        waitingSince = bytes > 0 ? now : nil
     }
 
     /// The cluster that a packet was part of; nil for none.
@@ -109,7 +100,6 @@ struct OutstandingPackets: Sendable {
     /// Counts all that is under way as answered, as after a change of the path.
     mutating func forget() {
         highestAnswered = newest.map { ($0, totalBytes) }
-        waitingSince = nil
     }
 
     private func index(of number: Int64) -> Int {
