@@ -13,6 +13,16 @@ enum ServiceManager {
     /// Says how things stand, in a line for people.
     static func status(_ line: String) { send("STATUS=" + line.printable) }
 
+    /// Whether what is written to a descriptor goes to the journal: `stream` is what systemd says of it, device and inode
+    /// (systemd.exec(5)).
+    static func keeps(
+        _ descriptor: Int32, stream: String? = ProcessInfo.processInfo.environment["JOURNAL_STREAM"]
+    ) -> Bool {
+        var status = stat()
+        guard let stream, fstat(descriptor, &status) == 0 else { return false }
+        return stream == "\(status.st_dev):\(status.st_ino)"
+    }
+
     private static func send(_ state: String) {
         guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"] else { return }
         notify(state, at: path)

@@ -111,7 +111,7 @@ enum ShellCompletion {
             done
             if [[ "${words[1]}" = unit ]]; then
                 for ((index = 2; index < current; index++)); do
-                    if [[ "${words[index]}" = broadcast || "${words[index]}" = send ]]; then
+                    if [[ "${words[index]}" = @(broadcast|send|serve) ]]; then
                         words=("${words[0]}" "${words[@]:index}")
                         current=$((current - index + 1))
                         break

@@ -5,8 +5,8 @@ internal import Foundation
 struct UnitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unit",
-        abstract: "Print a systemd user unit that runs rtcshare broadcast or send as a service.",
-        usage: "rtcshare unit [--environment-file <file>] [--restart <when>] broadcast|send <options> ...",
+        abstract: "Print a systemd user unit that runs rtcshare serve, broadcast or send as a service.",
+        usage: "rtcshare unit [--environment-file <file>] [--restart <when>] serve|broadcast|send <options> ...",
         discussion: """
             What follows is the command with its options, just as it would be run here: they are checked, and relative \
             paths keep their meaning. The unit has no secrets in it: tokens stay in the files that --my-token-file and \
@@ -16,6 +16,8 @@ struct UnitCommand: AsyncParsableCommand {
             peer.token > ~/.config/systemd/user/rtcshare-broadcast.service
                 systemctl --user daemon-reload
                 systemctl --user enable --now rtcshare-broadcast
+
+            The link of serve stays the same from start to start by its --token-file; rtcshare link prints it.
 
             A command that fails is started again after five seconds, unless it would fail the same way: the statuses 64, \
             65, 66, 73 and 77.
@@ -34,8 +36,8 @@ struct UnitCommand: AsyncParsableCommand {
 
     @Argument(
         parsing: .captureForPassthrough,
-        help: ArgumentHelp("broadcast or send, with its options.", valueName: "command"),
-        completion: .list(["broadcast", "send"]))
+        help: ArgumentHelp("serve, broadcast or send, with its options.", valueName: "command"),
+        completion: .list(["broadcast", "send", "serve"]))
     var command: [String]
 
     enum Restart: String, ExpressibleByArgument, CaseIterable {
@@ -73,12 +75,12 @@ struct UnitCommand: AsyncParsableCommand {
         case let send as SendCommand:
             needsScreen = Self.isOfScreen(send.sharing.sources.source)
             guard let answer = send.answer, answer != "-" else { throw Self.needsInput("send without --answer FILE") }
-            try Self.check(send.sharing.sources.source, camera: send.sharing.sources.camera)
-            if case .broadcast? = try send.sharing.sources.source.map({ try SourceSpecification($0) }) {
-                try check(send.sharing.broadcastTokens)
-            }
+            try check(send.sharing)
+        case let serve as ServeCommand:
+            needsScreen = Self.isOfScreen(serve.sharing.sources.source)
+            try check(serve.sharing)
         default:
-            throw CommandFailure(.usage, "\(command.first ?? ""): a unit runs broadcast or send")
+            throw CommandFailure(.usage, "\(command.first ?? ""): a unit runs serve, broadcast or send")
         }
         return SystemdUnit(
             name: "rtcshare-\(command[0])", executable: executable, arguments: command, folder: folder,
@@ -110,6 +112,13 @@ struct UnitCommand: AsyncParsableCommand {
 
     private static func needsInput(_ what: String) -> CommandFailure {
         CommandFailure(.usage, "\(what) reads standard input, which a service has none of: name a file")
+    }
+
+    private func check(_ sharing: SharingOptions) throws {
+        try Self.check(sharing.sources.source, camera: sharing.sources.camera)
+        if case .broadcast? = try sharing.sources.source.map({ try SourceSpecification($0) }) {
+            try check(sharing.broadcastTokens)
+        }
     }
 
     private func check(_ tokens: BroadcastTokenOptions) throws(CommandFailure) {

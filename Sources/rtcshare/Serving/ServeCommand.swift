@@ -111,20 +111,14 @@ struct ServeCommand: AsyncParsableCommand {
     /// Prints the links, and says what a person should know of them.
     private func tell(_ server: ViewerServer, _ hosts: [String], _ configuration: ViewerServer.Configuration) throws {
         let links = server.links(hosts: hosts)
-        try StandardStreams.writeLines(links.map(\.url))
-        if sharing.stats != "-" { StandardStreams.closeOutput() }
-        let width = links.map(\.url.count).max() ?? 0
-        for (index, link) in links.enumerated() {
-            let reach =
-                switch link.reach {
-                case .everywhere: "(everywhere)"
-                case .network: "(this network)"
-                case .machine: "(this machine)"
-                }
-            let label = index == 0 ? "Watch:  " : "        "
-            Terminal.shared.say(label + link.url.padding(toLength: width + 2, withPad: " ", startingAt: 0) + reach)
+        // What a service prints is kept where others read it, and links are secret.
+        if ServiceManager.keeps(STDOUT_FILENO) || ServiceManager.keeps(STDERR_FILENO) {
+            Terminal.shared.say("Viewers can come: rtcshare link prints the link.")
+        } else {
+            try StandardStreams.writeLines(links.map(\.url))
+            if sharing.stats != "-" { StandardStreams.closeOutput() }
+            show(links)
         }
-        if let first = links.first, link.qr ?? Terminal.shared.isTerminal { Terminal.shared.show(qrCodeOf: first.url) }
         if let fingerprint = configuration.tls?.fingerprint {
             Terminal.shared.say(
                 "Browsers warn of the certificate, for nobody vouches for it; it is the right one where its SHA-256 is "
@@ -138,6 +132,24 @@ struct ServeCommand: AsyncParsableCommand {
         }
         if configuration.token == nil {
             Terminal.shared.say("There is no token: everybody who reaches this machine can watch.")
+        }
+    }
+
+    /// Says whom each link is of use to.
+    private func show(_ links: [ViewerLink]) {
+        let width = links.map(\.url.count).max() ?? 0
+        for (index, link) in links.enumerated() {
+            let reach =
+                switch link.reach {
+                case .everywhere: "(everywhere)"
+                case .network: "(this network)"
+                case .machine: "(this machine)"
+                }
+            let label = index == 0 ? "Watch:  " : "        "
+            Terminal.shared.say(label + link.url.padding(toLength: width + 2, withPad: " ", startingAt: 0) + reach)
+        }
+        if let first = links.first, self.link.qr ?? Terminal.shared.isTerminal {
+            Terminal.shared.show(qrCodeOf: first.url)
         }
     }
 }

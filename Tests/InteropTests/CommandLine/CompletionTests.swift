@@ -35,7 +35,7 @@ extension Interop {
         @Test(
             "bash completes commands, options, enumerations and SPECs",
             arguments: [
-                ("rtcshare se", ["rtcshare", "se"], ["send", "set"]),
+                ("rtcshare se", ["rtcshare", "se"], ["serve", "send", "set"]),
                 ("rtcshare send --max-f", ["rtcshare", "send", "--max-f"], ["--max-framerate"]),
                 ("rtcshare send --no-p", ["rtcshare", "send", "--no-p"], ["--no-partial-updates"]),
                 ("rtcshare demo --no-p", ["rtcshare", "demo", "--no-p"], ["--no-partial-updates"]),
@@ -52,6 +52,8 @@ extension Interop {
                     "rtcshare unit --restart always broadcast --transport s",
                     ["rtcshare", "unit", "--restart", "always", "broadcast", "--transport", "s"], ["shared-memory"]
                 ),
+                ("rtcshare unit s", ["rtcshare", "unit", "s"], ["send", "serve"]),
+                ("rtcshare unit serve --max-v", ["rtcshare", "unit", "serve", "--max-v"], ["--max-viewers"]),
             ])
         func bashCompletesCommands(
             line: String, words: [String], offered: [String]

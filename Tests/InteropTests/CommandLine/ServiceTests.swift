@@ -55,6 +55,15 @@ extension Interop {
         }
 
         @Test(
+            "A share behind a link is a service, of the screen where it shares one",
+            arguments: [([], true), (["--source", "display"], true), (["--source", "test"], false)])
+        func unitOfALink(source: [String], needsScreen: Bool) throws {
+            let unit = try unit(["serve", "--token-file", "link.token"] + source)
+            #expect(unit.name == "rtcshare-serve" && unit.needsScreen == needsScreen)
+            #expect(unit.text.contains("/rtcshare\" serve --token-file link.token"))
+        }
+
+        @Test(
             "What can't be a service is refused before there is a unit",
             arguments: [
                 (["broadcast", "--port", "5000"], "--environment-file"),
@@ -65,7 +74,10 @@ extension Interop {
                 (["send", "--answer", "a", "--source", "file:-"], "standard input"),
                 (["send", "--answer", "a", "--source", "nothing"], "nothing"),
                 (["send", "--answer", "a", "--source", "broadcast:5000"], "--environment-file"),
-                (["demo"], "broadcast or send"),
+                (["serve", "--source", "file:-"], "standard input"),
+                (["serve", "--source", "broadcast:5000"], "--environment-file"),
+                (["serve", "--max-viewers", "0"], "--max-viewers"),
+                (["demo"], "serve, broadcast or send"),
             ])
         func impossibleServices(arguments: [String], named: String) throws {
             do {
@@ -87,6 +99,7 @@ extension Interop {
             let commands = [
                 ["--environment-file", "tokens", "broadcast", "--socket", #"a "b" $HOME %n \x"#],
                 ["send", "--answer", "my answer.sdp", "--source", "test"],
+                ["serve", "--token-file", "my token"],
             ]
             for command in commands {
                 let printed = try await share.run(["unit"] + command)
@@ -98,6 +111,43 @@ extension Interop {
                 #expect(verified.status == 0, "\(verified.standardError)")
                 #expect(!verified.standardError.contains(unit.lastPathComponent), "\(verified.standardError)")
             }
+        }
+
+        @Test("What goes to the journal is told from what goes elsewhere")
+        func journal() throws {
+            let folder = try TemporaryFolder()
+            let file = try folder.write("", to: "journal")
+            let handle = try FileHandle(forWritingTo: file)
+            var status = stat()
+            try #require(fstat(handle.fileDescriptor, &status) == 0)
+            let stream = "\(status.st_dev):\(status.st_ino)"
+            #expect(ServiceManager.keeps(handle.fileDescriptor, stream: stream))
+            #expect(!ServiceManager.keeps(handle.fileDescriptor, stream: "\(status.st_dev):1"))
+            #expect(!ServiceManager.keeps(handle.fileDescriptor, stream: nil))
+        }
+
+        @Test("A link that is served as a service is not kept in the journal")
+        func linkOfAService() async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(
+                environment: Interop.CommandLineTests.environment(folder).merging([
+                    "XDG_RUNTIME_DIR": folder.file("run").path
+                ]) { $1 }, in: folder)
+            let journal = folder.file("journal").path
+            // The shell knows the file before the program does, as systemd knows its socket.
+            let serve = """
+                exec >"$1" 2>&1; JOURNAL_STREAM=$(stat -L -c %d:%i "$1") exec "$2" serve --source test --listen 127.0.0.1:0
+                """
+            let service = try RunningProgram(
+                URL(fileURLWithPath: "/bin/sh"), ["-c", serve, "sh", journal, share.rtcshare.path],
+                environment: share.environment, in: folder)
+            defer { service.stop() }
+            let kept = { (try? String(contentsOfFile: journal, encoding: .utf8)) ?? "" }
+            try await service.wait(for: "the share", timeout: .seconds(30)) { kept().contains("rtcshare link") }
+            let links = try await share.run(["link"])
+            #expect(links.status == 0 && links.standardOutput.hasPrefix("http://"), "\(links.standardError)")
+            let secret = String(links.standardOutput.split(separator: "\n")[0].drop { $0 != "#" }.dropFirst())
+            #expect(secret.count > 16 && !kept().contains(secret), "\(kept())")
         }
 
         @Test("A service manager gets one datagram for each thing it is told", arguments: [false, true])
