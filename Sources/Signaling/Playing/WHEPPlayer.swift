@@ -113,7 +113,7 @@ public actor WHEPPlayer {
             client.timeout = .seconds(3)
             // Its refusal changes nothing.
             _ = try? await client.perform(
-                HTTPClient.Request(method: "DELETE", url: resource, token: token))
+                HTTPClient.Request(method: "DELETE", url: resource, token: token(for: resource)))
         }
         await session.leave()
     }
@@ -135,7 +135,7 @@ public actor WHEPPlayer {
         await connection.restartICE()
         do {
             let offer = try await connection.makeOffer()
-            var request = HTTPClient.Request(method: "PATCH", url: resource, token: token)
+            var request = HTTPClient.Request(method: "PATCH", url: resource, token: token(for: resource))
             request.headers = [("Content-Type", TrickleFragment.mediaType), ("If-Match", "\"*\"")]
             request.body = Array(TrickleFragment.text(of: offer).utf8)
             let response = try await client.perform(request)
@@ -159,7 +159,7 @@ public actor WHEPPlayer {
             return
         }
         let password = section.attribute("ice-pwd")?.attributeValue ?? ""
-        var request = HTTPClient.Request(method: "PATCH", url: resource, token: token)
+        var request = HTTPClient.Request(method: "PATCH", url: resource, token: token(for: resource))
         request.headers = [("Content-Type", TrickleFragment.mediaType)]
         if let entityTag { request.headers.append(("If-Match", entityTag)) }
         let lines = [
@@ -174,6 +174,9 @@ public actor WHEPPlayer {
             logger.debug("a candidate could not be told: \(error)")
         }
     }
+
+    /// Whoever the endpoint leads to, elsewhere, has a session and not the token.
+    private func token(for url: WebAddress) -> AccessToken? { url.origin == endpoint.origin ? token : nil }
 
     private func send(
         _ method: String, to url: WebAddress, _ type: String, _ body: String
