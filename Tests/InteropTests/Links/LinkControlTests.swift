@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+@testable import rtcshare
+
+extension Interop {
+    /// A share behind a link, asked and changed from the command line while viewers look on.
+    @Suite(.serialized)
+    struct LinkControlTests {
+        @Test("A viewer is listed with where it is, what it is, since when, and how well it is sent to")
+        func listedViewers() async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(in: folder)
+            defer { share.stop() }
+            #expect(try await share.status().viewers == [])
+            let begin = Date()
+            let viewer = try share.view()
+            defer { viewer.stop() }
+            let status = try await share.wait(for: "its rates") { $0.first?.roundTripTime != nil }
+            let seen = try #require(status.viewers.first)
+            #expect(seen.state == .connected && seen.groups == ["main"] && status.isLocked == false)
+            #expect(seen.address == "127.0.0.1" && seen.browser == "rtcshare" && seen.path == .direct)
+            #expect(try #require(seen.since).timeIntervalSince(begin) > -1)
+            #expect(try #require(seen.bitrate) > 0 && (0...1).contains(try #require(seen.fractionLost)))
+            let told = try await share.ask("status")
+            for words in ["viewer \(seen.id):", "rtcshare, 127.0.0.1, since", "kbit/s", "% lost", " ms", "direct"] {
+                #expect(told.contains(words), "\(words) in \(told)")
+            }
+        }
+
+        @Test("Who is sent away is gone, and a locked link lets nobody in until it is unlocked")
+        func kickAndLock() async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(in: folder)
+            defer { share.stop() }
+            let viewer = try share.view()
+            defer { viewer.stop() }
+            let status = try await share.wait(for: "a viewer") { $0.first?.state == .connected }
+            try await share.ask("kick", "99", status: 64)
+            try await share.ask("kick", "\(try #require(status.viewers.first).id)")
+            #expect(try await viewer.outcome(timeout: .seconds(20)).status == 0, "\(viewer.standardError)")
+            try await share.wait(for: "nobody", until: \.isEmpty)
+
+            try await share.ask("lock")
+            #expect(try await share.status().isLocked == true)
+            let refused = try await share.view().outcome(timeout: .seconds(20))
+            #expect(refused.status == 77 && refused.standardError.contains("lets nobody else in"))
+            try await share.ask("unlock")
+            let again = try share.view(["--duration", "1"])
+            defer { again.stop() }
+            #expect(try await again.outcome(timeout: .seconds(30)).status == 0, "\(again.standardError)")
+        }
+
+        @Test("Who waits to be let in is listed so, and sees nothing before")
+        func admission() async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(["--ask"], in: folder)
+            defer { share.stop() }
+            let viewer = try share.view(["--duration", "1"])
+            defer { viewer.stop() }
+            let status = try await share.wait(for: "who waits") { $0.first?.state == .waiting }
+            let id = try #require(status.viewers.first).id
+            #expect(share.program.standardError.contains("rtcshare admit \(id)"), "\(share.program.standardError)")
+            #expect(!viewer.standardError.contains("320x") && !viewer.standardError.contains("640x"))
+            try await share.ask("admit", "\(id)")
+            #expect(try await viewer.outcome(timeout: .seconds(30)).status == 0, "\(viewer.standardError)")
+            try await share.ask("admit", "\(id)", status: 64)
+        }
+
+        @Test("The link is printed again; that of a subgroup leads there alone")
+        func links() async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(in: folder)
+            defer { share.stop() }
+            #expect(try await share.ask("link").hasPrefix(share.link + "\n"))
+            try await share.ask("subgroup", "join", "design")
+            let printed = try await share.ask("link", "--subgroup", "design")
+            let own = String(try #require(printed.split(separator: "\n").first))
+            #expect(own != share.link && own.hasPrefix(share.address + "#"))
+            let viewer = try share.view(link: own)
+            defer { viewer.stop() }
+            try await share.wait(for: "a viewer of the subgroup") { $0.first?.groups == ["design"] }
+            try await share.ask("destination", "design")
+            try await viewer.wait(for: "the picture", timeout: .seconds(20)) {
+                viewer.standardError.contains("alice#content, content, 640x360")
+            }
+        }
+    }
+}
