@@ -32,17 +32,22 @@ enum Peers {
         let named = ProcessInfo.processInfo.environment["RTCSHARE_PYTHON"].map(URL.init(fileURLWithPath:))
         let ours = repository.appendingPathComponent(".build-peers/bin/python")
         let candidates = named.map { [$0] } ?? ([ours, RunningProgram.find("python3")].compactMap { $0 })
-        return candidates.first { python in
-            guard FileManager.default.isExecutableFile(atPath: python.path) else { return false }
-            let process = Process()
-            process.executableURL = python
-            process.arguments = ["-c", "import aiortc, numpy, PIL"]
-            process.standardError = FileHandle.nullDevice
-            guard (try? process.run()) != nil else { return false }
-            process.waitUntilExit()
-            return process.terminationStatus == 0
-        }
+        return candidates.first { has("aiortc, numpy, PIL", $0) }
     }()
+
+    /// Whether that Python can drive a browser, for which it has websockets too.
+    static let canDriveBrowsers: Bool = mustRun || python.map { has("websockets", $0) } ?? false
+
+    private static func has(_ modules: String, _ python: URL) -> Bool {
+        guard FileManager.default.isExecutableFile(atPath: python.path) else { return false }
+        let process = Process()
+        process.executableURL = python
+        process.arguments = ["-c", "import \(modules)"]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
 
     /// Where everything is meant to be installed, `RTCSHARE_REQUIRE_PEERS` makes what is missing fail, not skip.
     static let mustRun = ProcessInfo.processInfo.environment["RTCSHARE_REQUIRE_PEERS"] != nil

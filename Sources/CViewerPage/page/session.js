@@ -189,7 +189,8 @@ export class Session {
   close() {
     if (this.isClosed) return;
     this.#abort.abort();
-    this.#resource?.delete();
+    // Of a share that is over, and of who was removed, the server knows.
+    if (!this.verdict) this.#resource?.delete();
     this.#events?.close();
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();

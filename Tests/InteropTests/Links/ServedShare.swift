@@ -52,7 +52,9 @@ struct ServedShare {
     func status() async throws -> ControlledShare {
         let outcome = try await share.run(["status", "--json"], timeout: .seconds(30))
         try #require(outcome.status == 0, "\(outcome.standardError)")
-        return try JSONDecoder().decode(ControlledShare.self, from: Data(outcome.standardOutput.utf8))
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return try decoder.decode(ControlledShare.self, from: Data(outcome.standardOutput.utf8))
     }
 
     /// Waits until the viewers are as `condition` has them, and returns how the share stands then.

@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+/// A headless browser with one page, which a test drives: `Peers/page_browser.py`.
+final class BrowserPage {
+    private let driver: RunningProgram
+    private let commands: FileHandle
+    private var answersTaken = 0
+
+    /// Starts the browser, with a fresh profile.
+    init(_ browser: Viewer, in folder: TemporaryFolder) async throws {
+        let out = folder.file("page-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: out, withIntermediateDirectories: true)
+        let pipe = out.appendingPathComponent("commands").path
+        try #require(mkfifo(pipe, 0o600) == 0)
+        // Open for both: opening waits for nobody.
+        commands = FileHandle(fileDescriptor: open(pipe, O_RDWR | O_CLOEXEC), closeOnDealloc: true)
+        driver = try RunningProgram(
+            try #require(Peers.python),
+            [
+                Peers.script("page_browser.py"), "--browser", browser.rawValue, "--commands", pipe, "--out", out.path,
+            ], in: folder)
+        _ = try await answer(to: "the start of \(browser.rawValue)", timeout: .seconds(120))
+    }
+
+    deinit { driver.stop() }
+
+    /// Goes to a link; what is there then, ``wait(state:seconds:_:)`` tells.
+    func go(to link: String) async throws { _ = try await perform(["do": "open", "url": link]) }
+
+    /// Waits for a state of the page, as it stands in `data-state`.
+    func wait(state: String, seconds: Int = 30) async throws {
+        // Of a live one, the picture is there.
+        let more = state == "live" ? " && document.body.classList.contains('shows-picture')" : ""
+        try await wait(until: "document.body.dataset.state === '\(state)'\(more)", seconds: seconds)
+    }
+
+    /// Waits until an expression in JavaScript is true.
+    func wait(until script: String, seconds: Int = 30) async throws {
+        _ = try await perform(["do": "until", "script": script, "seconds": seconds])
+    }
+
+    /// What an expression in JavaScript gives.
+    func evaluate(_ script: String) async throws -> Any? {
+        try await perform(["do": "evaluate", "script": script])
+    }
+
+    /// Presses a key as a person does.
+    func press(_ key: String) async throws { _ = try await perform(["do": "press", "key": key]) }
+
+    /// The errors and warnings that the console showed since it was asked last.
+    func complaints() async throws -> [String] { try await perform(["do": "console"]) as? [String] ?? ["no answer"] }
+
+    /// What a script says of the incoming stream of a kind, by getStats: a number.
+    func received(_ name: String, of kind: String) async throws -> Double {
+        let script = """
+            (async () => {
+              const reports = await Promise.all(watched.connections.map((connection) => connection.getStats()));
+              return reports.flatMap((report) => [...report.values()])
+                .filter((entry) => entry.type === "inbound-rtp" && entry.kind === "\(kind)")
+                .reduce((sum, entry) => sum + (entry.\(name) ?? 0), 0);
+            })()
+            """
+        let value = try await evaluate(script)
+        return try #require((value as? NSNumber)?.doubleValue ?? (value as? Double), "\(name) of \(kind)")
+    }
+
+    private func perform(_ command: [String: Any]) async throws -> Any? {
+        let line = try JSONSerialization.data(withJSONObject: command) + Data("\n".utf8)
+        try commands.write(contentsOf: line)
+        return try await answer(to: "\(command)", timeout: .seconds(120))
+    }
+
+    private func answer(to awaited: String, timeout: Duration) async throws -> Any? {
+        let index = answersTaken
+        answersTaken += 1
+        let lines = { [driver] in
+            driver.standardOutput.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        }
+        try await driver.wait(for: awaited, timeout: timeout) { lines().count > index }
+        let answer = try JSONSerialization.jsonObject(with: Data(lines()[index].utf8)) as? [String: Any]
+        if let error = answer?["error"] { throw Failure(description: "\(awaited): \(error)") }
+        return answer?["result"]
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+}

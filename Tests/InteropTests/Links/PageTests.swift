@@ -1,0 +1,158 @@
+import Foundation
+import Testing
+
+@testable import rtcshare
+
+extension Interop {
+    /// The page behind a link of `rtcshare serve`, in browsers as people have them.
+    @Suite(
+        .serialized,
+        .enabled(
+            if: Peers.has(.chromium) && Peers.has(.firefox) && Peers.canDriveBrowsers,
+            "needs Chromium, Firefox, and a Python with aiortc, numpy, pillow and websockets (RTCSHARE_PYTHON)"))
+    struct PageTests {
+        @Test(
+            "A link shows the picture, thirty times a second, with sound after one key",
+            arguments: [Viewer.chromium, .firefox])
+        func pictureAndSound(browser: Viewer) async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(in: folder)
+            defer { share.stop() }
+            let page = try await BrowserPage(browser, in: folder)
+            try await page.go(to: share.link)
+            try await page.wait(until: "watched.firstPicture")
+            // How long it takes is told, not judged: other tests keep the machine busy.
+            let time = try await page.evaluate("watched.firstPicture") as? Double
+            print("\(browser.rawValue): first picture after \(time ?? .nan) ms")
+            try await page.wait(state: "live")
+            #expect(try await page.evaluate("document.title") as? String == "alice – live")
+
+            var best = 0.0
+            for _ in 0..<8 where best < 28 {
+                let (begin, before) = (ContinuousClock.now, try await page.received("framesDecoded", of: "video"))
+                try await Task.sleep(for: .seconds(2))
+                let after = try await page.received("framesDecoded", of: "video")
+                best = max(best, (after - before) / ((ContinuousClock.now - begin) / .seconds(1)))
+            }
+            #expect(best >= 28, "\(best) frames a second at the best of times")
+
+            let isSilent = "watched.sounds.length > 0 && watched.sounds.every((sound) => sound.muted)"
+            #expect(try await page.evaluate(isSilent) as? Bool == true, "sound comes when it is asked for")
+            try await page.press("m")
+            try await page.wait(until: "watched.sounds.every((sound) => !sound.muted && sound.currentTime > 0.5)")
+            #expect(try await page.received("totalAudioEnergy", of: "audio") > 0)
+            #expect(try await page.complaints() == [])
+        }
+
+        @Test("The page says what the presenter does", arguments: [Viewer.chromium, .firefox])
+        func presentersDoing(browser: Viewer) async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(in: folder)
+            defer { share.stop() }
+            let page = try await BrowserPage(browser, in: folder)
+            try await page.go(to: share.link)
+            try await page.wait(state: "live")
+            try await share.ask("pause")
+            try await page.wait(state: "paused")
+            #expect(
+                try await page.evaluate("document.body.classList.contains('shows-picture')") as? Bool == true,
+                "the last picture stays")
+            try await share.ask("resume")
+            try await page.wait(state: "live")
+            #expect(try await page.complaints() == [])
+
+            let viewer = try #require(try await share.status().viewers.first)
+            try await share.ask("kick", "\(viewer.id)")
+            try await page.wait(state: "removed")
+            try await share.ask("lock")
+            try await page.go(to: share.link)
+            try await page.wait(state: "locked")
+            // Nobody presses anything.
+            try await share.ask("unlock")
+            try await page.wait(state: "live")
+            _ = try await page.complaints()
+            try await share.ask("stop")
+            try await page.wait(state: "ended")
+            #expect(try await page.complaints() == [], "nobody is told of an end that they told themselves")
+            #expect(try await share.program.outcome(timeout: .seconds(20)).status == 0)
+        }
+
+        @Test("Who has to be let in waits, and sees the picture then", arguments: [Viewer.chromium, .firefox])
+        func waiting(browser: Viewer) async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(["--ask", "--max-viewers", "1"], in: folder)
+            defer { share.stop() }
+            let page = try await BrowserPage(browser, in: folder)
+            try await page.go(to: share.link)
+            try await page.wait(state: "waiting")
+            #expect(try await page.received("framesDecoded", of: "video") == 0, "nothing is sent before")
+            let status = try await share.wait(for: "who waits") { $0.first?.state == .waiting }
+            try await share.ask("admit", "\(try #require(status.viewers.first).id)")
+            try await page.wait(state: "live")
+        }
+
+        @Test("Who finds all places taken joins when one is free", arguments: [Viewer.chromium, .firefox])
+        func full(browser: Viewer) async throws {
+            let folder = try TemporaryFolder()
+            let share = try await ServedShare(["--max-viewers", "1"], in: folder)
+            defer { share.stop() }
+            let first = try share.view()
+            defer { first.stop() }
+            try await share.wait(for: "the first viewer") { $0.first?.state == .connected }
+            let page = try await BrowserPage(browser, in: folder)
+            try await page.go(to: share.link)
+            try await page.wait(state: "full")
+            first.interrupt()
+            try await page.wait(state: "live", seconds: 40)
+        }
+
+        @Test("A presenter who is back is seen again without a reload", arguments: [Viewer.chromium, .firefox])
+        func presenterReturns(browser: Viewer) async throws {
+            let folder = try TemporaryFolder()
+            _ = try folder.write("a-token-of-the-test-0123456789\n", to: "token")
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: folder.file("token").path)
+            let options = ["--token-file", folder.file("token").path]
+            let share = try await ServedShare(options, in: folder)
+            defer { share.stop() }
+            let page = try await BrowserPage(browser, in: folder)
+            try await page.go(to: share.link)
+            try await page.wait(state: "live")
+            _ = try await page.evaluate("Boolean(window.isSame = true)")
+            kill(share.program.processIdentifier, SIGKILL)
+            try await page.wait(state: "lost")
+            #expect(
+                try await page.evaluate("document.body.classList.contains('shows-picture')") as? Bool == true,
+                "the last picture stays")
+            let again = try await ServedShare(options, port: share.port, in: folder)
+            defer { again.stop() }
+            #expect(again.link == share.link)
+            try await page.wait(state: "live")
+            #expect(try await page.evaluate("window.isSame") as? Bool == true, "the page was not loaded again")
+        }
+
+        @Test(
+            "A link has a path of its own, or no token; a wrong token is told", arguments: [Viewer.chromium, .firefox])
+        func linksOfEachKind(browser: Viewer) async throws {
+            let folder = try TemporaryFolder()
+            let page = try await BrowserPage(browser, in: folder)
+            do {
+                let share = try await ServedShare(["--no-token", "--base-path", "/office"], in: folder)
+                defer { share.stop() }
+                #expect(share.link.hasSuffix("/office/"), "\(share.link)")
+                // Without the slash at its end, as people type it.
+                try await page.go(to: String(share.link.dropLast()))
+                try await page.wait(state: "live")
+                #expect(try await page.complaints() == [])
+            }
+            let share = try await ServedShare(in: folder)
+            defer { share.stop() }
+            try await page.go(to: share.address + "#not-this-share")
+            try await page.wait(state: "refused")
+            try await page.go(to: share.address)
+            try await page.wait(until: "document.title.includes('link incomplete')")
+            try await page.go(to: share.link)
+            try await page.wait(state: "live")
+        }
+    }
+}

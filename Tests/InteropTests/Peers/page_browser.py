@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+"""A headless browser with one page, driven line by line: Chromium by the DevTools protocol, Firefox by WebDriver BiDi.
+
+Commands are JSON objects, one a line, of the FIFO that --commands names; each is answered on standard output by a line
+{"result": …} or {"error": "…"}:
+
+    {"do": "open", "url": …}                    navigates, and does not wait
+    {"do": "evaluate", "script": …}             what an expression gives
+    {"do": "until", "script": …, "seconds": …}  waits until it is true, and gives it
+    {"do": "press", "key": …}                   a key, as a person presses it
+    {"do": "point", "x": …, "y": …}             moves the pointer
+    {"do": "resize", "width": …, "height": …, "ratio": …, "touch": …}
+    {"do": "photograph", "file": …}             a PNG of the page
+    {"do": "console"}                           what the console showed of errors since the last time
+
+The profile is fresh, and no switch touches WebRTC or the rules for sound. Each page has `watched`: its connections,
+its sound elements, and `firstPicture`, the milliseconds from the navigation to the first decoded picture.
+"""
+
+import argparse
+import asyncio
+import base64
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+import websockets
+
+from chromium_viewer import FIREFOX_PREFERENCES, PROGRAMS, stop_browser
+
+START_TIMEOUT = 90  # seconds, on a busy machine
+COMMAND_TIMEOUT = 60
+
+WATCHING = """(() => {
+  const watched = window.watched = { connections: [], sounds: [], firstPicture: null };
+  const Connection = window.RTCPeerConnection, Sound = window.Audio;
+  window.RTCPeerConnection = class extends Connection {
+    constructor(...given) { super(...given); watched.connections.push(this); }
+  };
+  window.Audio = class extends Sound {
+    constructor(...given) { super(...given); watched.sounds.push(this); }
+  };
+  addEventListener("loadeddata", (event) => {
+    if (event.target.localName === "video") watched.firstPicture ??= performance.now();
+  }, true);
+})()"""
+
+
+class Browser:
+    """What both protocols have in common: messages with numbers, and their answers."""
+
+    def __init__(self, folder):
+        self.profile = tempfile.mkdtemp(prefix="page-profile-", dir=folder)
+        self.log = os.path.join(folder, f"{self.name}.log")
+        self.process = None
+        self.socket = None
+        self.reader = None
+        self.count = 0
+        self.waiting = {}
+        self.complaints = []
+
+    def launch(self, arguments):
+        found = [path for path in map(shutil.which, PROGRAMS[self.name]) if path]
+        if not found:
+            raise RuntimeError(f"no {self.name} in PATH")
+        outside = ("DISPLAY", "WAYLAND_DISPLAY")
+        environment = {key: value for key, value in os.environ.items() if key not in outside}
+        environment["HOME"] = self.profile
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [found[0], *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,
+                start_new_session=True,
+            )  # fmt: skip
+
+    async def started(self, find, what):
+        for _ in range(START_TIMEOUT * 10):
+            found = find()
+            if found:
+                return found
+            if self.process.poll() is not None:
+                raise RuntimeError(f"{self.name} ended with {self.process.returncode} before {what}")
+            await asyncio.sleep(0.1)
+        raise RuntimeError(f"{self.name}: no {what} within {START_TIMEOUT} s")
+
+    async def connect(self, address):
+        self.socket = await websockets.connect(address, max_size=None)
+        self.reader = asyncio.create_task(self.read())
+
+    async def send(self, method, **parameters):
+        self.count += 1
+        answer = self.waiting[self.count] = asyncio.get_running_loop().create_future()
+        await self.socket.send(json.dumps({"id": self.count, "method": method, "params": parameters}))
+        return await asyncio.wait_for(answer, COMMAND_TIMEOUT)
+
+    async def read(self):
+        async for text in self.socket:
+            message = json.loads(text)
+            answer = self.waiting.pop(message.get("id"), None)
+            if answer is None:
+                self.hear(message)
+            elif "error" in message:
+                answer.set_exception(RuntimeError(f"{message['error']} {message.get('message', '')}"[:400]))
+            else:
+                answer.set_result(message["result"])
+
+    async def until(self, script, seconds):
+        deadline = asyncio.get_running_loop().time() + seconds
+        while True:
+            try:
+                value = await self.evaluate(script)
+            except RuntimeError:  # the page may be on its way to the next
+                value = None
+            if value:
+                return value
+            if asyncio.get_running_loop().time() > deadline:
+                seen = await self.evaluate("document.body.dataset.state + ': ' + document.body.innerText.slice(0, 300)")
+                raise RuntimeError(f"not within {seconds} s: {script}; the page is {seen}")
+            await asyncio.sleep(0.05)
+
+    def close(self):
+        if self.process:
+            stop_browser(self.process)
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+
+class Chromium(Browser):
+    name = "chromium"
+
+    async def start(self):
+        self.launch([
+            "--headless=new",
+            "--no-sandbox",  # Chromium refuses to run as root with its sandbox, and containers are root
+            "--remote-debugging-port=0",
+            f"--user-data-dir={self.profile}",
+            "--no-first-run",
+            "--no-default-browser-check",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--disable-extensions",
+            "--disable-component-update",
+            "--disable-background-networking",
+            "--disable-sync",
+            "--password-store=basic",
+            "--window-size=1280,800",
+            "about:blank",
+        ])  # fmt: skip
+        port = await self.started(self.port, "its port")
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as response:
+            pages = [target for target in json.load(response) if target["type"] == "page"]
+        await self.connect(pages[0]["webSocketDebuggerUrl"])
+        for domain in ("Page", "Runtime", "Log"):
+            await self.send(f"{domain}.enable")
+        await self.send("Page.addScriptToEvaluateOnNewDocument", source=WATCHING)
+        await self.resize(1280, 800, 1, False)
+
+    def port(self):
+        try:
+            with open(os.path.join(self.profile, "DevToolsActivePort"), encoding="ascii") as file:
+                lines = file.read().split("\n")
+        except FileNotFoundError:
+            return None
+        return lines[0] if len(lines) > 1 else None
+
+    def hear(self, message):
+        parameters = message.get("params", {})
+        match message.get("method"):
+            case "Runtime.consoleAPICalled" if parameters["type"] in ("error", "warning", "assert"):
+                words = [str(entry.get("value", entry.get("description"))) for entry in parameters["args"]]
+                self.complaints.append(" ".join(words))
+            case "Runtime.exceptionThrown":
+                self.complaints.append(json.dumps(parameters["exceptionDetails"])[:400])
+            case "Log.entryAdded" if parameters["entry"]["level"] in ("error", "warning"):
+                self.complaints.append(f"{parameters['entry']['text']} {parameters['entry'].get('url')}")
+
+    async def open(self, url):
+        # The same document with another fragment would not be loaded.
+        await self.send("Page.navigate", url="about:blank")
+        await self.send("Page.navigate", url=url)
+
+    async def evaluate(self, script):
+        result = await self.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(json.dumps(result["exceptionDetails"])[:400])
+        return result["result"].get("value")
+
+    async def press(self, key):
+        event = {"key": key, "windowsVirtualKeyCode": ord(key.upper())}
+        await self.send("Input.dispatchKeyEvent", type="keyDown", text=key, **event)
+        await self.send("Input.dispatchKeyEvent", type="keyUp", **event)
+
+    async def point(self, x, y):
+        await self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    async def resize(self, width, height, ratio, touch):
+        await self.send(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=ratio, mobile=touch)
+        await self.send("Emulation.setTouchEmulationEnabled", enabled=touch)
+
+    async def photograph(self):
+        return (await self.send("Page.captureScreenshot", format="png"))["data"]
+
+
+class Firefox(Browser):
+    name = "firefox"
+    context = None
+
+    async def start(self):
+        # Those for a page of the tests' own let sound play without a click; this one is to ask for it.
+        kept = [line for line in FIREFOX_PREFERENCES.splitlines() if "media.autoplay" not in line]
+        with open(os.path.join(self.profile, "user.js"), "w", encoding="utf-8") as file:
+            file.write("\n".join([*kept, 'user_pref("focusmanager.testmode", true);', ""]))
+        self.launch([
+            "--headless", "--no-remote", "--profile", self.profile, "--remote-debugging-port", "0", "about:blank",
+        ])  # fmt: skip
+        await self.connect(await self.started(self.address, "its port") + "/session")
+        await self.send("session.new", capabilities={})
+        await self.send("session.subscribe", events=["log.entryAdded"])
+        await self.send("script.addPreloadScript", functionDeclaration=f"() => {WATCHING}")
+        self.context = (await self.send("browsingContext.getTree"))["contexts"][0]["context"]
+        await self.send("browsingContext.activate", context=self.context)
+        await self.resize(1280, 800, 1, False)
+
+    def address(self):
+        with open(self.log, "rb") as file:
+            found = re.search(rb"WebDriver BiDi listening on (ws://\S+)", file.read())
+        return found and found[1].decode()
+
+    def hear(self, message):
+        entry = message.get("params", {})
+        if message.get("method") == "log.entryAdded" and entry["level"] in ("error", "warn"):
+            self.complaints.append(str(entry.get("text")))
+
+    async def open(self, url):
+        for address in ("about:blank", url):
+            await self.send("browsingContext.navigate", context=self.context, url=address, wait="none")
+
+    async def evaluate(self, script):
+        result = await self.send(
+            "script.evaluate", expression=f"(async () => JSON.stringify(await ({script})))()",
+            target={"context": self.context}, awaitPromise=True,
+        )  # fmt: skip
+        if result["type"] == "exception":
+            raise RuntimeError(json.dumps(result["exceptionDetails"])[:400])
+        return json.loads(result["result"].get("value") or "null")
+
+    async def act(self, kind, actions, **more):
+        source = {"type": kind, "id": kind, "actions": actions, **more}
+        await self.send("input.performActions", context=self.context, actions=[source])
+
+    async def press(self, key):
+        await self.act("key", [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}])
+
+    async def point(self, x, y):
+        await self.act("pointer", [{"type": "pointerMove", "x": int(x), "y": int(y)}])
+
+    async def resize(self, width, height, ratio, _touch):
+        viewport = {"width": width, "height": height}
+        await self.send(
+            "browsingContext.setViewport", context=self.context, viewport=viewport, devicePixelRatio=ratio)
+
+    async def photograph(self):
+        return (await self.send("browsingContext.captureScreenshot", context=self.context))["data"]
+
+
+async def perform(browser, command):
+    match command:
+        case {"do": "open", "url": url}:
+            return await browser.open(url)
+        case {"do": "evaluate", "script": script}:
+            return await browser.evaluate(script)
+        case {"do": "until", "script": script, "seconds": seconds}:
+            return await browser.until(script, seconds)
+        case {"do": "press", "key": key}:
+            return await browser.press(key)
+        case {"do": "point", "x": x, "y": y}:
+            return await browser.point(x, y)
+        case {"do": "resize", "width": width, "height": height, **more}:
+            return await browser.resize(width, height, more.get("ratio", 1), more.get("touch", False))
+        case {"do": "photograph", "file": path}:
+            with open(path, "wb") as file:
+                file.write(base64.b64decode(await browser.photograph()))
+            return None
+        case {"do": "console"}:
+            complaints, browser.complaints = browser.complaints, []
+            return complaints
+    raise ValueError(f"no such command: {command}")
+
+
+def say(answer):
+    print(json.dumps(answer), flush=True)
+
+
+async def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--browser", choices=sorted(PROGRAMS), required=True)
+    parser.add_argument("--commands", required=True, help="the FIFO that commands come by")
+    parser.add_argument("--out", required=True, help="the folder for the profile and the browser's log")
+    options = parser.parse_args()
+    task = asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    browser = {"chromium": Chromium, "firefox": Firefox}[options.browser](options.out)
+    try:
+        await browser.start()
+        say({"result": "ready"})
+        reader = asyncio.StreamReader(limit=1 << 20)
+        # Open for both: between two writers there would be an end.
+        pipe = os.fdopen(os.open(options.commands, os.O_RDWR | os.O_NONBLOCK), "rb", buffering=0)
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+        while line := await reader.readline():
+            try:
+                say({"result": await perform(browser, json.loads(line))})
+            except (RuntimeError, ValueError, OSError, TimeoutError) as error:
+                say({"error": f"{type(error).__name__}: {error}"})
+    finally:
+        browser.close()
+
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(main())
+    except asyncio.CancelledError:
+        sys.exit(143)
+    except (RuntimeError, OSError) as error:
+        sys.exit(f"{type(error).__name__}: {error}")
