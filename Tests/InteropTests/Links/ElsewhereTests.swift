@@ -1,0 +1,195 @@
+import Foundation
+import Testing
+
+@testable import rtcshare
+
+extension Interop {
+    /// A link for viewers elsewhere, as the article of that name has it: through nginx, through ssh, through a relay.
+    @Suite(.serialized)
+    struct ElsewhereTests {
+        private static let nginx = program("nginx")
+        private static let sshd = program("sshd")
+
+        /// Servers are in folders that PATH of a plain user lacks.
+        private static func program(_ name: String) -> URL? {
+            RunningProgram.find(name)
+                ?? ["/usr/sbin/\(name)", "/usr/local/sbin/\(name)"].map { URL(fileURLWithPath: $0) }
+                .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+        }
+
+        /// A program that closes every descriptor that it inherits: by one of them `Process` notices a child's end. A shell
+        /// keeps it.
+        private static func start(
+            _ program: URL, _ arguments: [String], in folder: TemporaryFolder
+        ) throws -> RunningProgram {
+            let keeper = "\"$@\" & program=$!; trap 'kill $program' TERM INT; wait $program; wait $program"
+            return try RunningProgram(
+                URL(fileURLWithPath: "/bin/sh"), ["-c", keeper, "sh", program.path] + arguments, in: folder)
+        }
+
+        /// A port that nobody listens at now.
+        private static func freePort() throws -> Int {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            return try withUnsafeMutablePointer(to: &address) { pointer in
+                try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                    try #require(bind(descriptor, pointer, size) == 0 && getsockname(descriptor, pointer, &size) == 0)
+                }
+                return Int(UInt16(bigEndian: pointer.pointee.sin_port))
+            }
+        }
+
+        /// Watches by a link, which is not the server's own.
+        private func watch(_ link: String, of share: ServedShare) async throws {
+            let viewer = try share.view(["--duration", "1"], link: link)
+            defer { viewer.stop() }
+            let outcome = try await viewer.outcome(timeout: .seconds(40))
+            #expect(outcome.status == 0 && outcome.standardError.contains("alice#content"), "\(outcome.standardError)")
+            try await share.wait(for: "nobody", until: \.isEmpty)
+            guard Peers.has(.chromium), Peers.canDriveBrowsers else { return }
+            let page = try await BrowserPage(.chromium, in: share.share.folder)
+            try await page.go(to: link)
+            try await page.wait(state: "live")
+            // Events come through at once, not when a buffer is full.
+            try await share.ask("pause")
+            try await page.wait(state: "paused")
+            try await share.ask("resume")
+            try await page.wait(state: "live")
+            #expect(try await page.complaints() == [])
+            #expect(try await page.evaluate("location.href") as? String == link)
+        }
+
+        @Test(
+            "nginx hands a share on, under a path too, and says who asks",
+            .enabled(if: Peers.mustRun || nginx != nil, "no nginx"),
+            arguments: ["", "/office"])
+        func reverseProxy(path: String) async throws {
+            let folder = try TemporaryFolder()
+            let port = try Self.freePort()
+            let share = try await ServedShare(["--public-url", "http://localhost:\(port)\(path)"], in: folder)
+            defer { share.stop() }
+            #expect(share.link.hasPrefix("http://localhost:\(port)\(path)/#"), "\(share.link)")
+            let own = try #require(
+                share.program.standardOutput.split(separator: "\n").dropFirst().first.flatMap {
+                    URL(string: String($0))?.port
+                })
+            let configuration = """
+                daemon off;
+                pid \(folder.file("nginx.pid").path);
+                error_log stderr;
+                events {}
+                http {
+                    access_log off;
+                    client_body_temp_path \(folder.file("body").path);
+                    proxy_temp_path \(folder.file("proxy").path);
+                    fastcgi_temp_path \(folder.file("fastcgi").path);
+                    uwsgi_temp_path \(folder.file("uwsgi").path);
+                    scgi_temp_path \(folder.file("scgi").path);
+                    server {
+                        listen 127.0.0.1:\(port);
+                        location \(path)/ {
+                            proxy_pass http://127.0.0.1:\(own);
+                            proxy_http_version 1.1;
+                            proxy_set_header Host $host;
+                            proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+                            proxy_set_header Connection "";
+                        }
+                    }
+                }
+                """
+            let file = try folder.write(configuration, to: "nginx.conf")
+            let nginx = try Self.start(
+                try #require(Self.nginx), ["-e", "stderr", "-p", folder.url.path, "-c", file.path], in: folder)
+            defer { nginx.stop() }
+            try await nginx.wait(for: "nginx", timeout: .seconds(20)) {
+                FileManager.default.fileExists(atPath: folder.file("nginx.pid").path)
+            }
+            try await watch(share.link, of: share)
+        }
+
+        @Test(
+            "A machine of one's own hands a share on by ssh",
+            .enabled(if: Peers.mustRun || sshd != nil && RunningProgram.find("ssh-keygen") != nil, "no sshd"))
+        func tunnel() async throws {
+            let folder = try TemporaryFolder()
+            let (port, sshPort) = (try Self.freePort(), try Self.freePort())
+            let share = try await ServedShare(["--public-url", "http://localhost:\(port)"], in: folder)
+            defer { share.stop() }
+            let own = try #require(
+                share.program.standardOutput.split(separator: "\n").dropFirst().first.flatMap {
+                    URL(string: String($0))?.port
+                })
+            for key in ["host", "user"] {
+                let made = try await RunningProgram.run(
+                    try #require(RunningProgram.find("ssh-keygen")),
+                    ["-q", "-t", "ed25519", "-N", "", "-f", folder.file(key).path], in: folder, timeout: .seconds(30))
+                try #require(made.status == 0, "\(made.standardError)")
+            }
+            let configuration = try folder.write(
+                """
+                Port \(sshPort)
+                ListenAddress 127.0.0.1
+                HostKey \(folder.file("host").path)
+                AuthorizedKeysFile \(folder.file("user.pub").path)
+                PidFile none
+                StrictModes no
+                UsePAM no
+                PasswordAuthentication no
+
+                """, to: "sshd_config")
+            // What sshd confines its unprivileged part to; its packages make it when the service starts.
+            try? FileManager.default.createDirectory(atPath: "/run/sshd", withIntermediateDirectories: false)
+            let sshd = try Self.start(try #require(Self.sshd), ["-D", "-e", "-f", configuration.path], in: folder)
+            defer { sshd.stop() }
+            try await sshd.wait(for: "sshd", timeout: .seconds(20)) { sshd.standardError.contains("Server listening") }
+            let ssh = try Self.start(
+                try #require(RunningProgram.find("ssh")),
+                [
+                    "-v", "-F", "none", "-N", "-p", "\(sshPort)", "-i", folder.file("user").path,
+                    "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=\(folder.file("known").path)",
+                    "-o", "ExitOnForwardFailure=yes", "-R", "\(port):localhost:\(own)", "localhost",
+                ], in: folder)
+            defer { ssh.stop() }
+            try await ssh.wait(for: "the tunnel", timeout: .seconds(20)) {
+                ssh.standardError.contains("remote forward success")
+            }
+            try await watch(share.link, of: share)
+        }
+
+        @Test(
+            "Where relays alone are allowed, a viewer of a link comes through the share's",
+            .enabled(if: Peers.mustRun || program("turnserver") != nil, "no turnserver"))
+        func relay() async throws {
+            let folder = try TemporaryFolder()
+            let address = "\(try #require(LinkHosts.defaultRoute(), "this machine has no network"))"
+            let port = try Self.freePort()
+            let turn = try RunningProgram(
+                try #require(Self.program("turnserver")),
+                [
+                    "-n", "--listening-ip", address, "--listening-port", "\(port)", "--relay-ip", address, "--no-tls",
+                    "--no-dtls", "--no-cli", "--lt-cred-mech", "--realm", "links.test", "--user", "alice:wonderland",
+                    "--userdb", "turn.db", "--pidfile", "turn.pid", "--log-file", "stdout", "--simple-log",
+                    "--relay-threads", "1",
+                ], in: folder)
+            defer { turn.stop() }
+            try await turn.wait(for: "coturn", timeout: .seconds(20)) {
+                let table = try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
+                return table?.contains(String(format: ":%04X ", port)) ?? false
+            }
+            let share = try await ServedShare(
+                ["--ice-server", "turn:\(address):\(port)", "--ice-transport-policy", "relay"],
+                environment: ["RTCSHARE_ICE_USERNAME": "alice", "RTCSHARE_ICE_PASSWORD": "wonderland"], in: folder)
+            defer { share.stop() }
+            let viewer = try share.view()
+            defer { viewer.stop() }
+            try await viewer.wait(for: "the picture", timeout: .seconds(40)) {
+                viewer.standardError.contains("alice#content, content, 640x360")
+            }
+            try await share.wait(for: "a relayed viewer") { $0.first?.path == .relayed }
+        }
+    }
+}
