@@ -70,12 +70,22 @@ extension Connection {
         case .remoteMediaChanged:
             reportToSenders()
             return true
+        case .disconnected:
+            tellAll(.away(true))
+            return true
+        case .reconnected:
+            tellAll(.away(false))
+            return true
         case .closedByPeer, .failed:
             endSenders()
             return true
         default: return true
         }
         return false
+    }
+
+    private func tellAll(_ feedback: SenderFeedback) {
+        for reference in senders.values { reference.sender?.tell(feedback) }
     }
 
     private func reportToSenders() {

@@ -21,7 +21,7 @@ public actor Connection {
         /// The addresses under which this machine is known outside, where a router forwards them port for port (1:1 NAT):
         /// told to the peer beside the machine's own.
         public var publicAddresses: [IPAddress] = []
-        /// Servers that ``gather()`` asks: how this machine looks from outside, and for addresses to relay from.
+        /// Servers that ``gather(patience:)`` asks: how this machine looks from outside, and for addresses to relay from.
         public var iceServers: [ICEServer] = []
         /// Whose certificates servers behind `turns:` URLs may have.
         public var trustRoots: TrustRoots = .system
@@ -117,7 +117,7 @@ public actor Connection {
     /// The offer that ``createOffer()`` made last, until it is answered or taken back.
     package var pendingOffer: SessionDescription?
     var isGathering = false
-    /// Those who wait in ``gather()``.
+    /// Those who wait in ``gather(patience:)``.
     var gatherWaiters: [CheckedContinuation<Void, Never>] = []
     /// What it shares with the other connections of its event loop.
     private(set) lazy var loop = ConnectionLoop.of(eventLoop)

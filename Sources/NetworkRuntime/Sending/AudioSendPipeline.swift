@@ -208,7 +208,7 @@ extension AudioSendPipeline: SendingPipeline {
             }
         case .target(let target): state.withLock { $0.group.targetChanged(target, of: sender) }
         case .lossReported(let share): state.withLock { $0.group.lossReported(share, of: sender) }
-        case .keyFrameRequested: return
+        case .keyFrameRequested, .away: return
         case .ended:
             change { state in
                 state.group.remove(sender)

@@ -49,10 +49,15 @@ extension EncodingGroup {
 
     /// What an encoding may take for those who are sent it, in bits a second: nil where nothing is known of their paths.
     func rate(among members: [SenderState], now: Duration) -> DataRate? {
-        let all = members.filter { $0.rate != nil }
+        let all = Self.present(members).filter { $0.rate != nil }
         let judged = all.filter { !$0.isWithheld && now >= $0.place.since + Self.trial }
         // Who is alone, or new like all others, is who there is to go by.
         return (judged.isEmpty ? all : judged).compactMap(\.rate).min()
+    }
+
+    /// Those who answer; where nobody does, all.
+    static func present(_ members: [SenderState]) -> [SenderState] {
+        members.contains { !$0.isAway } ? members.filter { !$0.isAway } : members
     }
 
     /// Who is to have another quality from now on.
@@ -60,7 +65,7 @@ extension EncodingGroup {
         let shares = shares()
         let bases = bases(now: now, shares: shares)
         var moves: [(sender: Sender, quality: Int)] = []
-        for (sender, state) in senders where state.isActive {
+        for (sender, state) in senders where state.isActive && !state.isAway {
             let place = state.place
             let next = quality(for: state, now: now, bases: bases, shares: shares)
             guard next != place.quality else {
@@ -107,7 +112,7 @@ extension EncodingGroup {
     /// The best rate of each quality, as the rates now are.
     private func bases(now: Duration, shares: Shares) -> [DataRate] {
         var rates = senders.values.filter {
-            $0.isActive && !$0.isWithheld && now >= $0.place.since + Self.trial
+            $0.isActive && !$0.isAway && !$0.isWithheld && now >= $0.place.since + Self.trial
                 && !isLimited(share(of: $0), in: $0.place.quality, best: shares.best)
         }.compactMap(\.rate)
         rates.sort(by: >)

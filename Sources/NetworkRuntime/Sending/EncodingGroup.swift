@@ -78,6 +78,12 @@ struct EncodingGroup<Sender: Hashable> {
         if target.isQueueFull || state.isQueueFull { withhold(in: encoding(of: state), now: now) }
     }
 
+    /// A peer does not answer, or answers again. Who is away is sent what the others are, and nobody goes by its path.
+    mutating func setAway(_ isAway: Bool, _ sender: Sender, now: Duration) {
+        senders[sender]?.isAway = isAway
+        move(now: now)
+    }
+
     /// Somebody needs a key frame: who is left out gets one with what it is sent next.
     mutating func keyFrameRequested(by sender: Sender, now: Duration) {
         guard let state = senders[sender], state.isActive, !state.isWithheld else { return }
@@ -148,7 +154,7 @@ struct EncodingGroup<Sender: Hashable> {
             return settings
         }
         if let rate = rate(among: members, now: now) { settings.bitrate = min(settings.bitrate, rate) }
-        let pacing = members.compactMap { $0.isWithheld ? nil : $0.target?.pacingRate }.min()
+        let pacing = Self.present(members).compactMap { $0.isWithheld ? nil : $0.target?.pacingRate }.min()
         settings.burstRate = pacing ?? .zero
         for member in members { member.agreement.limits.apply(to: &settings, isShared: members.count > 1) }
         return settings

@@ -60,6 +60,8 @@ package enum SenderFeedback: Sendable {
     case keyFrameRequested
     /// The peer's newest report misses this share of its packets, 0 to 1.
     case lossReported(Double)
+    /// The peer does not answer, and may come back; or it answers again.
+    case away(Bool)
     /// The connection is over.
     case ended
 }

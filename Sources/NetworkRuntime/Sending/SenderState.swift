@@ -30,6 +30,8 @@ struct SenderState {
     var isIncluded: Bool
     /// What the path has for it; nil until that is known.
     var target: BitrateTarget?
+    /// Whether its peer does not answer now: what is known of its path is of before.
+    var isAway = false
     var phase = Phase.idle
     /// Which quality it is to have.
     var place = QualityPlace(since: .zero)

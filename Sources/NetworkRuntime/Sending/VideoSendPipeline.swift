@@ -440,6 +440,7 @@ extension VideoSendPipeline: SendingPipeline {
             repeatPicture()
         // Its bits are the path's to find.
         case .lossReported: return
+        case .away(let isAway): change { $0.group.setAway(isAway, sender, now: now) }
         case .ended: change { $0.group.remove(sender, now: now) }
         }
     }

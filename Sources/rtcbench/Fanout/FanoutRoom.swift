@@ -38,7 +38,7 @@ final class FanoutRoom {
                 full.withLock { full in
                     if target.isQueueFull { full.insert(identifier) } else { full.remove(identifier) }
                 }
-            case .negotiated, .lossReported, .ended: return
+            case .negotiated, .lossReported, .away, .ended: return
             }
         }
     }

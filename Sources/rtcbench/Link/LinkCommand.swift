@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import RTCShareContentShare
+internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
 internal import RTCShareSignaling
@@ -14,7 +15,7 @@ struct LinkCommand: AsyncParsableCommand {
         discussion: """
             A run is rtcshare serve over loopback. First nobody looks, and its processor time is read from /proc, in thousandths \
             of a core. Then players of the library come one after the other: from their request until the first decoded \
-            picture, and how long of that the server took to answer.
+            picture. At last a crowd comes within a second and leaves within another, again and again, while one stays: the             longest time without a picture that it saw, and what the server has open before and after.
             """)
 
     @Option(help: ArgumentHelp("What to share; as for rtcshare serve.", valueName: "spec")) var source = "test"
@@ -25,12 +26,18 @@ struct LinkCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("How many players come.", valueName: "n")) var viewers = 5
 
+    @Option(help: ArgumentHelp("How many come at once; 0 for none.", valueName: "n")) var crowd = 50
+
+    @Option(help: ArgumentHelp("How often they come.", valueName: "n")) var times = 10
+
     @Option(help: ArgumentHelp("The rtcshare to measure. By default the one beside this program.", valueName: "path"))
     var executable: String?
 
     func validate() throws {
         guard (1...600).contains(seconds) else { throw ValidationError("--seconds \(seconds): give 1 to 600") }
         guard (1...100).contains(viewers) else { throw ValidationError("--viewers \(viewers): give 1 to 100") }
+        guard (0...90).contains(crowd) else { throw ValidationError("--crowd \(crowd): give 0 to 90") }
+        guard (1...100).contains(times) else { throw ValidationError("--times \(times): give 1 to 100") }
     }
 
     func run() async throws {
@@ -51,21 +58,62 @@ struct LinkCommand: AsyncParsableCommand {
         try await Task.sleep(for: .seconds(seconds))
         let used = Double(try share.processorNanoseconds() - before) / 1e9
         print(String(format: "without viewers: %.2f thousandths of a core", used / seconds * 1000))
+        let url = link.trimmingCharacters(in: .whitespacesAndNewlines)
         var times: [Double] = []
         for _ in 0..<viewers {
             // Who comes right behind another shares its key frame, or waits for the next.
             try await Task.sleep(for: .seconds(2))
-            times.append(try await Self.firstPicture(of: link.trimmingCharacters(in: .whitespacesAndNewlines)))
+            times.append(try await Self.firstPicture(of: url))
         }
         let all = times.map { String(format: "%.0f", $0) }.joined(separator: " ")
         print(String(format: "first picture after: %.0f ms (median of \(all))", times.sorted()[times.count / 2]))
+        if crowd > 0 { try await meetCrowd(url, share) }
+    }
+
+    private func meetCrowd(_ url: String, _ share: ChildProcess) async throws {
+        let stays = try await Self.player(of: url)
+        let sink = PictureGaps()
+        stays.session.tiles.bind(sink, to: .content)
+        try await stays.start()
+        try await Task.sleep(for: .seconds(3))
+        let before = try share.descriptorCount()
+        sink.reset()
+        let crowd = crowd
+        for _ in 0..<times {
+            try await withThrowingDiscardingTaskGroup { group in
+                for number in 0..<crowd {
+                    group.addTask {
+                        try await Task.sleep(for: .seconds(1) * number / crowd)
+                        let player = try await Self.player(of: url)
+                        try await player.start()
+                        try await Task.sleep(for: .seconds(1))
+                        await player.leave()
+                    }
+                }
+            }
+        }
+        let gap = sink.longest / .milliseconds(1)
+        await stays.leave()
+        try await Task.sleep(for: .seconds(5))
+        let words = try String(contentsOfFile: share.log, encoding: .utf8).split(separator: "\n")
+        let (came, left) = (words.count { $0.hasSuffix(" is connected.") }, words.count { $0.hasSuffix(" left.") })
+        print(
+            String(
+                format: "%d times %d viewers: longest time without a picture %.0f ms for who stayed; ", times, crowd,
+                gap)
+                + "\(came) came, \(left) left; \(before) descriptors with one viewer, \(try share.descriptorCount()) with none"
+        )
+    }
+
+    private static func player(of link: String) async throws -> WHEPPlayer {
+        var configuration = Connection.Configuration()
+        configuration.addresses = [.v4(0x7F00_0001)]
+        return try await WHEPPlayer(url: link, as: AttendeeID("viewer"), configuration: configuration)
     }
 
     /// Milliseconds from the request to the first decoded picture.
     private static func firstPicture(of link: String) async throws -> Double {
-        var configuration = Connection.Configuration()
-        configuration.addresses = [.v4(0x7F00_0001)]
-        let player = try await WHEPPlayer(url: link, as: AttendeeID("viewer"), configuration: configuration)
+        let player = try await player(of: link)
         let (pictures, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let sink = FirstPicture(continuation)
         player.session.tiles.bind(sink, to: .content)
@@ -87,6 +135,28 @@ extension ChildProcess {
             throw BenchmarkFailure("the program has ended: \(lastWords)")
         }
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    /// What the program has open.
+    fileprivate func descriptorCount() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
+    }
+}
+
+/// The longest time between two pictures.
+private final class PictureGaps: VideoSink {
+    private let state = Locked((last: ContinuousClock.Instant?.none, longest: Duration.zero))
+
+    var longest: Duration { state.withLock { $0.longest } }
+
+    func reset() { state.withLock { $0.longest = .zero } }
+
+    func receive(_ frame: VideoFrame) {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            if let last = state.last { state.longest = max(state.longest, now - last) }
+            state.last = now
+        }
     }
 }
 

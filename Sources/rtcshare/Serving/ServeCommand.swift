@@ -112,7 +112,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func tell(_ server: ViewerServer, _ hosts: [String], _ configuration: ViewerServer.Configuration) throws {
         let links = server.links(hosts: hosts)
         // What a service prints is kept where others read it, and links are secret.
-        if ServiceManager.keeps(STDOUT_FILENO) || ServiceManager.keeps(STDERR_FILENO) {
+        if StandardStreams.areKept {
             Terminal.shared.say("Viewers can come: rtcshare link prints the link.")
         } else {
             try StandardStreams.writeLines(links.map(\.url))

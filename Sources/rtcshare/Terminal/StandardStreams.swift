@@ -3,6 +3,9 @@ internal import RTCShareWireFormat
 
 /// The files that the command line names, `-` among them.
 enum StandardStreams {
+    /// Whether what is written there stays in the journal of a service.
+    static var areKept: Bool { ServiceManager.keeps(STDOUT_FILENO) || ServiceManager.keeps(STDERR_FILENO) }
+
     /// Nothing that this program reads as text is larger.
     private static let maximumTextBytes = 1 << 20
     /// A capture may be longer.

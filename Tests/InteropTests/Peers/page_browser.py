@@ -32,7 +32,8 @@ import urllib.request
 
 import websockets
 
-from chromium_viewer import FIREFOX_PREFERENCES, PROGRAMS, stop_browser
+from browser import FIREFOX_PREFERENCES, PROGRAMS
+from browser import stop as stop_browser
 
 START_TIMEOUT = 90  # seconds, on a busy machine
 COMMAND_TIMEOUT = 60

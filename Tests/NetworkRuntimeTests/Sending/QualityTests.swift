@@ -64,6 +64,27 @@ extension EncodingGroup<Int> {
 
 /// Who is sent the same encoding.
 @Suite struct QualityTests {
+    @Test("Nobody goes by the path of one who does not answer, and who comes then is sent what its own carries")
+    func away() {
+        var group = EncodingGroup.wanting([2_000_000])
+        #expect(group.pass(from: 0, to: 5).isEmpty)
+        group.setRate(30_000, of: 0, now: .seconds(5))
+        #expect(group.rate(of: 0, now: .seconds(5)) == 30_000)
+        group.setAway(true, 0, now: .seconds(6))
+        // Alone it is all there is to go by.
+        #expect(group.rate(of: 0, now: .seconds(6)) == 30_000)
+        group.join(1, now: .seconds(7))
+        group.setRate(1_500_000, of: 1, now: .seconds(7))
+        #expect(group.rate(of: 0, now: .seconds(7)) == 1_500_000)
+        #expect(group.pass(from: 7, to: 20).isEmpty)
+        #expect(group.rate(of: 0, now: .seconds(20)) == 1_500_000)
+        // It counts again when it is back.
+        group.setAway(false, 0, now: .seconds(20))
+        #expect(group.rate(of: 0, now: .seconds(20)) == 30_000)
+        #expect(group.pass(from: 20, to: 24) == [[0, 1]])
+        #expect(group.rate(of: 0, now: .seconds(24)) == 1_500_000)
+    }
+
     @Test("Alone, or among equals, a viewer stays where it is, however poor its path")
     func aloneAmongEquals() {
         var alone = EncodingGroup.wanting([90_000])
