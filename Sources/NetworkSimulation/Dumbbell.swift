@@ -30,12 +30,27 @@ public struct Dumbbell<Payload: Sendable>: Sendable {
         /// The share of backward packets that vanish after the bottleneck, 0...1.
         public var backwardLoss: Double
 
+        /// How many packets in a row vanish, in the mean: 1 where each has the same chance, more for bursts (Gilbert's
+        /// model, whose bad state loses everything). The share that vanishes in all stays what it is.
+        public var lossBurst: Double
+
         /// A path; without jitter and loss where nothing is said.
-        public init(delay: Duration, jitter: Duration = .zero, forwardLoss: Double = 0, backwardLoss: Double = 0) {
+        public init(
+            delay: Duration, jitter: Duration = .zero, forwardLoss: Double = 0, backwardLoss: Double = 0,
+            lossBurst: Double = 1
+        ) {
             self.delay = delay
             self.jitter = jitter
             self.forwardLoss = forwardLoss
             self.backwardLoss = backwardLoss
+            self.lossBurst = lossBurst
+        }
+
+        /// The chance that a packet vanishes whose predecessor did or did not.
+        fileprivate func chanceOfLoss(_ direction: Direction, afterLoss: Bool) -> Double {
+            let share = direction == .forward ? forwardLoss : backwardLoss
+            guard lossBurst > 1, share < 1 else { return share }
+            return afterLoss ? 1 - 1 / lossBurst : min(1, share / (1 - share) / lossBurst)
         }
     }
 
@@ -69,6 +84,8 @@ public struct Dumbbell<Payload: Sendable>: Sendable {
     public private(set) var backward: Bottleneck
     private let paths: [Path]
     private var latest: [[Instant?]]
+    /// Whether the last packet of each flow and direction vanished.
+    private var wasLost: [[Bool]]
     private var generator: SeededGenerator
     private var transits = ArrivalQueue<(flow: Int, direction: Direction, size: Int, payload: Payload)>()
 
@@ -78,6 +95,7 @@ public struct Dumbbell<Payload: Sendable>: Sendable {
         self.backward = backward
         self.paths = paths
         latest = paths.map { _ in [nil, nil] }
+        wasLost = paths.map { _ in [false, false] }
         generator = SeededGenerator(seed: seed)
     }
 
@@ -92,14 +110,15 @@ public struct Dumbbell<Payload: Sendable>: Sendable {
     public mutating func send(_ payload: Payload, size: Int, flow: Int, _ direction: Direction, now: Instant) -> Fate {
         let path = paths[flow]
         // Each packet draws the same count of numbers whatever becomes of it.
-        let isLost = generator.chance(direction == .forward ? path.forwardLoss : path.backwardLoss)
+        let side = direction == .forward ? 0 : 1
+        let isLost = generator.chance(path.chanceOfLoss(direction, afterLoss: wasLost[flow][side]))
+        wasLost[flow][side] = isLost
         let jitter = path.jitter * min(3, abs(generator.normal()))
         let passage =
             direction == .forward
             ? forward.send(size: size, flow: flow, now: now) : backward.send(size: size, flow: flow, now: now)
         guard let passage else { return .dropped }
         guard !isLost else { return .lost(queueingDelay: passage.queueingDelay) }
-        let side = direction == .forward ? 0 : 1
         let arrival = passage.departure.advanced(by: path.delay + jitter)
         let inOrder = max(arrival, latest[flow][side] ?? arrival)
         latest[flow][side] = inOrder

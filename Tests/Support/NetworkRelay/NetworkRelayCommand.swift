@@ -9,12 +9,12 @@ internal import RTCShareWireFormat
 struct NetworkRelayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "NetworkRelay",
-        abstract: "Forward UDP between two ends of this machine with rate, queue, delay and loss.",
+        abstract: "Forward UDP between two ends of this machine with rate, queue, delay, jitter and loss.",
         discussion: """
             Prints the ports of its two sockets, "left PORT" and "right PORT". What comes to the left one is sent on to \
             --to from the right one, and what that end answers goes back to whoever sent to the left one last. The rate \
             is that of the way from left to right. At the end it tells on stderr what became of the datagrams, and as a line of \
-            JSON on stdout what they had of the path from 5 s on.
+            JSON on stdout what they had of the path from 5 s on. SIGTERM is its end too.
             """)
 
     @Option(help: ArgumentHelp("The right end, of this machine.", valueName: "address:port"))
@@ -32,8 +32,14 @@ struct NetworkRelayCommand: ParsableCommand {
     @Option(help: "One way, in milliseconds.")
     var delay = 0
 
+    @Option(help: "The standard deviation of what is added to the delay, in milliseconds. It reorders nothing.")
+    var jitter = 0
+
     @Option(help: "The share of datagrams that vanish, each way, 0 to 1.")
     var loss = 0.0
+
+    @Option(help: "How many datagrams in a row vanish, in the mean; 1 for no bursts.")
+    var burst = 1.0
 
     @Flag(help: "Have a long TCP flow, which is simulated, share the way from left to right from 5 s on.")
     var tcp = false
@@ -67,8 +73,9 @@ struct NetworkRelayCommand: ParsableCommand {
         guard steps != nil else {
             throw ValidationError("--rate is kbit/s, then seconds:kbit/s for each change, as in 1000,40:2500,60:600")
         }
-        guard queue >= 0, delay >= 0, (0...1).contains(loss), duration > 0 else {
-            throw ValidationError("queue and delay are 0 or more, loss is 0 to 1, duration is above 0")
+        guard queue >= 0, delay >= 0, jitter >= 0, (0...1).contains(loss), burst >= 1, duration > 0 else {
+            throw ValidationError(
+                "queue, delay and jitter are 0 or more, loss is 0 to 1, burst is 1 or more, duration is above 0")
         }
     }
 
@@ -78,7 +85,9 @@ struct NetworkRelayCommand: ParsableCommand {
             to: end,
             .init(
                 steps: steps, queue: .milliseconds(queue),
-                path: .init(delay: .milliseconds(delay), forwardLoss: loss, backwardLoss: loss), hasDownload: tcp,
+                path: .init(
+                    delay: .milliseconds(delay), jitter: .milliseconds(jitter), forwardLoss: loss, backwardLoss: loss,
+                    lossBurst: burst), hasDownload: tcp,
                 seed: seed))
         FileHandle.standardOutput.write(Data("left \(relay.left.port)\nright \(relay.right.port)\n".utf8))
         relay.run(for: .seconds(duration))

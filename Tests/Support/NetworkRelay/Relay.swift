@@ -51,10 +51,15 @@ final class Relay {
 
     deinit { memory.deallocate() }
 
-    /// Forwards until this much time has passed.
+    /// Forwards until this much time has passed, or SIGTERM came.
     func run(for duration: Duration) {
+        var asked = sigset_t()
+        sigemptyset(&asked)
+        sigaddset(&asked, SIGTERM)
+        // Held back, and looked for each time round: nothing is done amid a datagram.
+        sigprocmask(SIG_BLOCK, &asked, nil)
         let end = Self.now.advanced(by: duration)
-        while Self.now < end {
+        while Self.now < end, sigpending(&asked) == 0, sigismember(&asked, SIGTERM) == 0 {
             wait(until: min(end, network?.nextArrival ?? end, download?.nextDeadline ?? end))
             take()
             while let delivery = network?.poll(now: Self.now) { give(delivery) }
@@ -70,12 +75,15 @@ final class Relay {
 
     private func wait(until due: Instant) {
         // Whole milliseconds, rounded up: what is due arrives up to one late.
-        let remaining = max(0, (due - Self.now).wholeNanoseconds + 999_999) / 1_000_000
+        let remaining = min(Self.longestNap, max(0, (due - Self.now).wholeNanoseconds + 999_999) / 1_000_000)
         var descriptors = [left.descriptor, right.descriptor].map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
         poll(&descriptors, nfds_t(descriptors.count), Int32(clamping: remaining))
     }
+
+    /// In milliseconds: what is asked is heard between naps.
+    private static let longestNap: Int64 = 100
 
     private func take() {
         while let (bytes, source) = left.receive(into: memory) {
