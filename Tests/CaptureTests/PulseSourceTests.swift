@@ -88,6 +88,25 @@ struct PulseSourceTests {
         #expect(observer.events == [.started, .stopped, .started, .stopped, .started, .stopped])
     }
 
+    @Test("Without sinks nothing is recorded, and with the next one it is again, without an overrun")
+    func rests() throws {
+        let server = try SoundServer()
+        let player = try server.play(frequency: 997, into: "probe")
+        let (source, sink, observer) = try capture(.system(sink: nil), of: server)
+        #expect(try abs(#require(try frequency(sink)) - 997) < 1)
+        #expect(try server.recordings() == 1)
+        source.remove(sink)
+        while try server.recordings() > 0 { usleep(50_000) }
+        let later = SoundCollector(now: monotonicNow)
+        source.add(later)
+        #expect(try abs(#require(try frequency(later)) - 997) < 1)
+        source.stop()
+        player.stop()
+        #expect(source.overruns == 0)
+        #expect(observer.events == [.started, .stopped])
+        #expect(sink.ends.isEmpty && later.ends.count == 1)
+    }
+
     @Test("Devices are listed with what is used where none is named, and no monitor among the inputs")
     func devices() throws {
         let server = try SoundServer(sinks: ["first", "second"])

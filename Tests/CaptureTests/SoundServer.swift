@@ -104,12 +104,21 @@ final class SoundServer: Sendable {
     }
 
     /// Runs pactl.
-    func control(_ arguments: String...) throws {
-        let process = try start("pactl", arguments)
+    @discardableResult
+    func control(_ arguments: String...) throws -> String {
+        let output = Pipe()
+        let process = try start("pactl", arguments, output: output)
+        let said = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             throw Failure(description: "pactl \(arguments) ended with \(process.terminationStatus)")
         }
+        return String(decoding: said, as: UTF8.self)
+    }
+
+    /// How many record from the server.
+    func recordings() throws -> Int {
+        try control("list", "short", "source-outputs").split(separator: "\n").count
     }
 
     /// Plays a tone into a sink until the player is ended.
@@ -124,14 +133,16 @@ final class SoundServer: Sendable {
         return Player(process: process, pipe: pipe, frequency: frequency)
     }
 
-    private func start(_ program: String, _ arguments: [String], input: Any? = nil) throws -> Process {
+    private func start(
+        _ program: String, _ arguments: [String], input: Any? = nil, output: Any? = nil
+    ) throws -> Process {
         guard let path = VirtualDisplay.path(of: program) else { throw Failure(description: "no \(program)") }
         let process = Process()
         process.executableURL = URL(filePath: path)
         process.arguments = arguments
         process.environment = Self.environment(folder: folder, address: address)
         process.standardInput = input ?? FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
+        process.standardOutput = output ?? FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
         return process

@@ -5,7 +5,7 @@ import Synchronization
 /// Gives what a microphone hears or what the machine plays, from PulseAudio, or PipeWire where it speaks for it.
 ///
 /// At 48 kHz in pieces of about 20 ms, stamped with when they were taken, by what the server says of its latency. Where
-/// no device is named, the server's default is followed when it becomes another.
+/// no device is named, the server's default is followed when it becomes another. While it has no sinks, nothing is recorded.
 public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
     /// What to record.
     public enum Input: Sendable, Hashable {
@@ -24,6 +24,9 @@ public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
     private let followsDefault: Bool
     private let thread = CaptureThread()
     private let measurements = Measurements()
+
+    /// For how many seconds it goes on without sinks: a headset takes its time to begin.
+    private static let patience = 2
 
     /// What the thread tells of itself.
     private final class Measurements: Sendable {
@@ -69,19 +72,25 @@ public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
     public func start() throws {
         let (server, device, followsDefault) = (server, device, followsDefault)
         let (format, broadcaster, measurements) = (audioFormat, broadcaster, measurements)
+        // Everything of libpulse's lives and ends in here, on the thread: who rests holds no device.
+        let record: @Sendable (StopSignal) throws(CaptureError) -> Void = { signal throws(CaptureError) in
+            let session = try PulseSession(server: server, signal: signal)
+            guard try session.connect() else { return }
+            let recording = try PulseRecording(session: session, device: device, channels: format.channels)
+            guard try recording.begin() else { return }
+            if followsDefault {
+                guard try recording.followDefault() else { return }
+            }
+            try Self.relay(recording, format: format, measurements: measurements, to: broadcaster)
+        }
         try thread.start { signal in
             broadcaster.start()
+            broadcaster.whenWanted { [weak signal] in signal?.wake() }
             var failure: CaptureError?
             do throws(CaptureError) {
-                // Everything of libpulse's lives and ends here, on this thread.
-                let session = try PulseSession(server: server, signal: signal)
-                if try session.connect() {
-                    let recording = try PulseRecording(session: session, device: device, channels: format.channels)
-                    var isRecording = try recording.begin()
-                    if isRecording, followsDefault { isRecording = try recording.followDefault() }
-                    if isRecording {
-                        try Self.relay(recording, format: format, measurements: measurements, to: broadcaster)
-                    }
+                while !signal.isRaised {
+                    try record(signal)
+                    signal.rest { !broadcaster.hasSinks }
                 }
             } catch {
                 failure = error
@@ -94,12 +103,15 @@ public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
     /// Ends it; sinks are told that nothing follows.
     public func stop() { thread.stop() }
 
+    /// Gives what is recorded until the signal is raised, or nobody has wanted it for a while.
     private static func relay(
         _ recording: PulseRecording, format: AudioFormat, measurements: Measurements, to broadcaster: AudioBroadcaster
     ) throws(CaptureError) {
         var clock = RecordingClock(sampleRate: format.sampleRate)
         var holes = 0
-        while try recording.waitForSound() {
+        let lostBefore = measurements.overruns.load(ordering: .relaxed)
+        var unheard = 0
+        while unheard < patience * format.sampleRate, try recording.waitForSound() {
             while let piece = try recording.next() {
                 switch piece {
                 case .hole(let sampleCount):
@@ -111,12 +123,13 @@ public final class PulseSource: AudioCaptureSource, BroadcastingAudioSource {
                     let timestamp = clock.timestamp(
                         sampleCount: samples.count / format.channels, measured: min(time, now))
                     measurements.latency.withLock { $0 = now - timestamp }
+                    unheard = broadcaster.hasSinks ? 0 : unheard + samples.count / format.channels
                     broadcaster.send(
                         AudioFrame(
                             samples: samples, channels: format.channels, sampleRate: format.sampleRate,
                             timestamp: timestamp))
                 }
-                measurements.overruns.store(holes + clock.discontinuities, ordering: .relaxed)
+                measurements.overruns.store(lostBefore + holes + clock.discontinuities, ordering: .relaxed)
             }
         }
     }
