@@ -26,7 +26,8 @@ package struct ReceiverReportTracker: Sendable {
     package private(set) var totalRoundTripTime = Duration.zero
     /// How many there are in that sum (`roundTripTimeMeasurements`).
     package private(set) var roundTripTimeMeasurements = 0
-    /// The round trip time smoothed by 1/8 as in RFC 6298 §2; nil before the first.
+    /// The round trip time, which rises smoothed by 1/8 as in RFC 6298 §2, and falls at once: a report that waited somewhere
+    /// says nothing of the path. Nil before the first.
     package private(set) var smoothedRoundTripTime: Duration?
 
     private let clockRate: Int
@@ -49,7 +50,8 @@ package struct ReceiverReportTracker: Sendable {
         if let roundTripTime {
             totalRoundTripTime += roundTripTime
             roundTripTimeMeasurements += 1
-            smoothedRoundTripTime = smoothedRoundTripTime.map { $0 + (roundTripTime - $0) / 8 } ?? roundTripTime
+            let smoothed = smoothedRoundTripTime.map { $0 + (roundTripTime - $0) / 8 } ?? roundTripTime
+            smoothedRoundTripTime = min(smoothed, roundTripTime)
         }
         return report
     }

@@ -100,6 +100,14 @@ package struct TransportFeedbackTracker: Sendable {
         bytesInFlight += size
     }
 
+    /// Joins nothing any more with what was sent up to now: it took another path, and says nothing of the one that follows.
+    package mutating func forget() {
+        packetsUnresolved += packetsInFlight
+        packetsInFlight = 0
+        bytesInFlight = 0
+        slots = [Entry](repeating: Entry(), count: Self.firstSize)
+    }
+
     private func isWorthKeeping(_ entry: Entry, now: Instant) -> Bool {
         entry.fate == .inFlight || entry.fate != .none && now.nanoseconds - entry.sent.nanoseconds < Self.keptTime
     }

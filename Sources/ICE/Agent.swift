@@ -212,6 +212,11 @@ package struct Agent: Sendable {
         return checklist.pairs[index].statistics.currentRoundTripTime
     }
 
+    /// What the round trip on the selected pair does not exceed; nil before a check of it was answered.
+    package var selectedRoundTripBound: Duration? {
+        checklist.selectedIndex.flatMap { checklist.pairs[$0].roundTripBound }
+    }
+
     /// Every pair with its fate, best first.
     package func pairReports() -> [PairReport] {
         checklist.pairs.sorted { $0.priority > $1.priority }.map { pair in

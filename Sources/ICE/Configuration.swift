@@ -34,12 +34,15 @@ package struct Limits: Hashable, Sendable {
 package struct Timing: Hashable, Sendable {
     /// Ta, between two new checks (RFC 8445 §14.2).
     package var pace: Duration = .milliseconds(20)
-    /// Until a check is sent again for the first time; doubles each time.
-    package var checkRetransmission: Duration = .milliseconds(200)
+    /// Until a check is sent again, once as long and doubled from then on, where the pair's round trip is not known: Ta for
+    /// each pair that is checked, within these bounds (RFC 8445 §14.3, which begins with 500 ms). libwebrtc sends a check
+    /// every 48 ms until one is answered.
+    package var checkRetransmission: ClosedRange<Duration> = .milliseconds(50) ... .milliseconds(200)
     /// What the doubling stops at.
     package var longestCheckRetransmission: Duration = .seconds(4)
-    /// How often a check is sent before the pair fails (Rc, RFC 8489 §6.2.1).
-    package var checkTransmissions = 7
+    /// How long a check is sent again before the pair fails: a little longer than Rc and Rm would have it (RFC 8489 §6.2.1)
+    /// with an RTO of 200 ms.
+    package var checkPatience: Duration = .seconds(14)
     /// RTO toward STUN servers (RFC 8489 §6.2.1).
     package var gatherRetransmission: Duration = .milliseconds(500)
     /// Rc toward STUN servers.

@@ -18,6 +18,11 @@ extension PeerConnection {
         package var congestionDeviations = Deviations.all
         /// How long to look for a path to the peer before giving up.
         package var connectTimeout = Duration.seconds(30)
+        /// Until the first check of a pair is sent again; nil for what ``Timing`` says.
+        package var checkRetransmission: Duration?
+        /// Until a flight of DTLS is sent again for the first time, and the last one only where the peer asks for it; nil
+        /// for what the round trip says.
+        package var handshakeRetransmission: Duration?
         /// Which paths may be taken: any, or through TURN servers alone.
         package var iceTransportPolicy = ICETransportPolicy.all
         /// Whether host names among the peer's candidates are looked up in DNS, which tells whoever serves the name who

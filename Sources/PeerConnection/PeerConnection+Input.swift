@@ -118,7 +118,11 @@ extension PeerConnection {
             switch event {
             case .selectedPair(let pair):
                 if !path.isThere { requestKeyFrames() }
-                if path.select(pair), transport.outbound != nil { bandwidth.estimator.pathChanged(now: now) }
+                if path.select(pair), transport.outbound != nil {
+                    if bandwidth.hasLostTouch { beginAgain() }
+                    bandwidth.pathChanged(now: now)
+                }
+                if let trip = ice.agent.selectedRoundTripBound { transport.setRoundTripTime(trip) }
                 follow(transport.start(now: now), now: now)
             case .stateChanged(.disconnected), .stateChanged(.checking):
                 guard progress == .connected else { continue }
@@ -128,6 +132,7 @@ extension PeerConnection {
             case .stateChanged(.connected):
                 guard progress == .disconnected else { continue }
                 progress = .connected
+                beginAgain()
                 bandwidth.estimator.networkAvailable(now: now)
                 events.append(.reconnected)
             case .stateChanged(.failed):
@@ -146,6 +151,12 @@ extension PeerConnection {
             }
         }
         if path.isThere, !ice.agent.hasSelectedPair { path.lose() }
+    }
+
+    /// After an interruption: a key frame shows more than all that was missed, and is there sooner.
+    private mutating func beginAgain() {
+        for index in outbound.indices { outbound[index].video?.history.removeAll() }
+        requestKeyFrames()
     }
 
     private mutating func follow(_ outcome: SecureMediaTransport.Outcome, now: Instant) {

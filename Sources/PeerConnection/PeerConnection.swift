@@ -69,7 +69,8 @@ package struct PeerConnection: ~Copyable {
         if identity.media.count > limit { throw PeerConnectionError.tooManyMedia(limit: limit) }
         let transport = try SecureMediaTransport(
             certificate: identity.certificate, profiles: configuration.srtpProfiles,
-            releasesHandshake: configuration.releasesHandshake)
+            releasesHandshake: configuration.releasesHandshake,
+            retransmission: configuration.handshakeRetransmission)
         ice = try ICESession(as: part, identity: identity, configuration: configuration, random: random)
         outbound = identity.media.map { _ in OutboundMedia() }
         self.identity = identity

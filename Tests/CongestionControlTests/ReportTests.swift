@@ -23,7 +23,7 @@ import Testing
         #expect(tracker.smoothedRoundTripTime == .milliseconds(6125))
     }
 
-    @Test("A report that answers none measures none; measurements add up and smooth")
+    @Test("A report that answers none measures none; measurements add up, and what is smoothed falls at once")
     func accumulates() {
         var tracker = ReceiverReportTracker(clockRate: 90_000)
         let arrival = NTPTimestamp(0x0000_0010_0000_0000)
@@ -33,7 +33,9 @@ import Testing
         #expect(tracker.reportsReceived == 3)
         #expect(tracker.roundTripTimeMeasurements == 2)
         #expect(tracker.totalRoundTripTime == .milliseconds(1500))
-        #expect(tracker.smoothedRoundTripTime == .microseconds(937_500))
+        #expect(tracker.smoothedRoundTripTime == .milliseconds(500))
+        tracker.receive(block(last: 0x000F_0000, delay: 0), arrival: arrival)
+        #expect(tracker.smoothedRoundTripTime == .microseconds(562_500))
     }
 
     @Test("The newest REMB holds for a while")

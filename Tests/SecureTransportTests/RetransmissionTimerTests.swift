@@ -35,4 +35,41 @@ import Testing
         timer.start()
         #expect(timer.deadline == nil)
     }
+
+    @Test("A short round trip counts from the next flight on, and for this one until it is sent again")
+    func roundTrip() throws {
+        var timer = RetransmissionTimer(initial: .milliseconds(100), maximum: .seconds(1))
+        timer.expectAnswers(within: .milliseconds(250))
+        timer.start()
+        #expect(try #require(timer.deadline) - timer.now == .milliseconds(100))
+        timer.now = timer.now.advanced(by: .milliseconds(100))
+        let isDue = timer.expire()
+        #expect(isDue)
+        timer.expectAnswers(within: .milliseconds(50))
+        timer.start()
+        #expect(try #require(timer.deadline) - timer.now == .milliseconds(200))
+        timer.stop()
+        timer.start()
+        #expect(try #require(timer.deadline) - timer.now == .milliseconds(50))
+    }
+
+    @Test("A flight is hastened where the peer repeats its own a round trip after it, and waits anew from then on")
+    func hasten() throws {
+        var timer = RetransmissionTimer(initial: .milliseconds(100), maximum: .seconds(1))
+        var isHastened = timer.hasten()
+        #expect(!isHastened, "nothing is in the air")
+        timer.start()
+        timer.now = timer.now.advanced(by: .milliseconds(100))
+        _ = timer.expire()
+        timer.start()
+        timer.now = timer.now.advanced(by: .milliseconds(99))
+        isHastened = timer.hasten()
+        #expect(!isHastened, "the repetition may have crossed the flight")
+        timer.now = timer.now.advanced(by: .milliseconds(1))
+        isHastened = timer.hasten()
+        #expect(isHastened)
+        timer.start()
+        #expect(try #require(timer.deadline) - timer.now == .milliseconds(100))
+        #expect(timer.retransmissions == 2)
+    }
 }

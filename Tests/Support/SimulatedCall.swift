@@ -84,6 +84,8 @@ package final class SimulatedCall {
     package private(set) var viewerKeys: SRTPKeyingMaterial?
     /// Sees each datagram before it crosses the link.
     package var tap: ((Datagram, End) -> Void)?
+    /// Says which datagrams are lost, beside those that the link loses by chance.
+    package var loses: ((Datagram, End) -> Bool)?
     private let isOverTCP: Bool
     /// What the sender sent over TCP and as datagrams.
     package var sentOverTCP = 0
@@ -232,7 +234,7 @@ package final class SimulatedCall {
             datagram.destination = Self.viewerAddress
         }
         tap?(datagram, end)
-        if !isCut { link.send(datagram, from: end, now: now) }
+        if !isCut, loses?(datagram, end) != true { link.send(datagram, from: end, now: now) }
     }
 
     private func deliver(_ delivery: DuplexLink<Datagram>.Delivery) {

@@ -27,10 +27,21 @@ extension Agent {
             id: id,
             purpose: .check(pair: checklist.pairs[index].id, role: role, nominates: nominates, priority: priority),
             base: checklist.pairs[index].base, destination: checklist.pairs[index].remote.address, bytes: bytes,
-            isRepeated: !checklist.pairs[index].remote.transport.isStream, latestTransmission: now, due: now,
-            wait: checklist.pairs[index].remote.transport.isStream
-                ? timing.streamCheckTimeout : timing.checkRetransmission)
+            isRepeated: !checklist.pairs[index].remote.transport.isStream, firstTransmission: now,
+            latestTransmission: now, limit: now.advanced(by: timing.checkPatience), due: now,
+            wait: checkWait(of: index))
         transmit(id, now: now)
+    }
+
+    /// How long a check of a pair waits for its answer (RFC 8445 §14.3): a little longer than the pair's round trip, where
+    /// that is known (RFC 8489 §6.2.1), within the same bounds.
+    func checkWait(of index: Int) -> Duration {
+        let pair = checklist.pairs[index]
+        if pair.remote.transport.isStream { return timing.streamCheckTimeout }
+        let bounds = timing.checkRetransmission
+        let open = checklist.pairs.count { $0.state == .waiting || $0.state == .inProgress }
+        let wait = pair.roundTripBound.map { $0 + max($0 / 8, .milliseconds(15)) } ?? timing.pace * open
+        return min(max(wait, bounds.lowerBound), bounds.upperBound)
     }
 
     mutating func sendConsentCheck(_ index: Int, now: Instant) {
@@ -39,8 +50,8 @@ extension Agent {
         guard let bytes = checkBytes(id, of: index, priority: priority, nominates: false) else { return }
         transactions[id] = Transaction(
             id: id, purpose: .consent(pair: checklist.pairs[index].id), base: checklist.pairs[index].base,
-            destination: checklist.pairs[index].remote.address, bytes: bytes, latestTransmission: now, due: now,
-            wait: timing.consentExpiry)
+            destination: checklist.pairs[index].remote.address, bytes: bytes, firstTransmission: now,
+            latestTransmission: now, limit: now, due: now, wait: timing.consentExpiry)
         checklist.pairs[index].statistics.consentRequestsSent += 1
         transmit(id, now: now)
     }
@@ -73,7 +84,9 @@ extension Agent {
         transaction.due = now.advanced(by: transaction.wait)
         switch transaction.purpose {
         case .check(let pair, _, _, _):
-            transaction.wait = min(transaction.wait * 2, timing.longestCheckRetransmission)
+            if transaction.transmissions > 1 {
+                transaction.wait = min(transaction.wait * 2, timing.longestCheckRetransmission)
+            }
             if let index = checklist.index(pair) { checklist.pairs[index].statistics.requestsSent += 1 }
         case .consent(let pair):
             if let index = checklist.index(pair) { checklist.pairs[index].statistics.requestsSent += 1 }
@@ -100,8 +113,8 @@ extension Agent {
             case .check(let pair, _, let nominates, _):
                 // Once the choice is made only its own check and triggered ones matter.
                 let isIdle = checklist.isConcluded && !nominates && state == .connected
-                let isRepeated = transaction.isRepeated || transaction.transmissions == 0
-                if transaction.transmissions < timing.checkTransmissions, isRepeated, !isIdle {
+                let isRepeated = transaction.isRepeated && transaction.transmissions != .max
+                if now < transaction.limit, isRepeated, !isIdle {
                     transmit(id, now: now)
                 } else {
                     transactions[id] = nil

@@ -103,9 +103,10 @@ extension Agent {
         case .succeeded: break
         case .inProgress:
             // The peer has just shown that a way is open.
+            let wait = checkWait(of: index)
             transactions.hastenCheck(
-                of: checklist.pairs[index].id, pause: timing.checkRetransmission / 2, wait: timing.checkRetransmission,
-                now: now)
+                of: checklist.pairs[index].id, pause: wait, wait: wait,
+                limit: now.advanced(by: timing.checkPatience), now: now)
         case .frozen, .waiting, .failed: checklist.trigger(index)
         }
         guard check.nominates, role == .controlled else { return }

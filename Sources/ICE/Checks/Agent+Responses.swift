@@ -62,6 +62,8 @@ extension Agent {
             checklist.fail(index, as: .refused(code: 0, reason: "a success response without XOR-MAPPED-ADDRESS"))
             return
         }
+        checklist.pairs[index].note(
+            answerAfter: now - transaction.firstTransmission, isExact: transaction.transmissions == 1)
         if transaction.transmissions == 1 {
             let roundTrip = now - transaction.latestTransmission
             checklist.pairs[index].statistics.currentRoundTripTime = roundTrip

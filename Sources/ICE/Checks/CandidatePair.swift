@@ -78,7 +78,7 @@ package struct PairReport: Sendable, CustomStringConvertible {
     /// What was counted.
     package let statistics: PairStatistics
 
-    /// `host 192.0.2.1:9 → host 192.0.2.2:9: no answer to 7 checks`.
+    /// `host 192.0.2.1:9 → host 192.0.2.2:9: no answer to 10 checks`.
     package var description: String { "\(local) → \(remote): \(fate)" }
 }
 
@@ -120,9 +120,17 @@ struct CandidatePair: Sendable {
     var latestRequest: Instant?
     var latestResponse: Instant?
     var failure: PairFate?
+    /// What the round trip does not exceed, as far as it is known: of a check that was sent again it can't be told which
+    /// transmission was answered.
+    private(set) var roundTripBound: Duration?
     /// Consent on it has expired: under these credentials it is not to be used again (RFC 7675 §5.1).
     var hasLostConsent = false
     var statistics = PairStatistics()
+
+    /// Takes note of an answer to a request that was sent so long ago for the first time.
+    mutating func note(answerAfter time: Duration, isExact: Bool) {
+        roundTripBound = isExact ? time : min(time, roundTripBound ?? time)
+    }
 
     /// Whether it leads to a candidate of the peer.
     func isOf(_ candidate: Candidate) -> Bool {

@@ -25,7 +25,10 @@ struct Transaction: Sendable {
     /// Over a stream a request is sent once (RFC 8489 §6.2.2).
     var isRepeated = true
     var transmissions = 0
+    let firstTransmission: Instant
     var latestTransmission: Instant
+    /// From when on a check is not sent again.
+    var limit: Instant
     /// When it is sent again, or given up.
     var due: Instant
     /// How long to wait after the next transmission.
@@ -64,8 +67,8 @@ struct Transactions: Sendable {
     }
 
     /// Has the check of a pair that is under way sent again, as from the start: it was last sent `pause` ago or earlier,
-    /// and waits for `wait` from then on.
-    mutating func hastenCheck(of pair: Int, pause: Duration, wait: Duration, now: Instant) {
+    /// and waits for `wait` from then on, until `limit`.
+    mutating func hastenCheck(of pair: Int, pause: Duration, wait: Duration, limit: Instant, now: Instant) {
         for (id, transaction) in table {
             guard case .check(pair, _, _, _) = transaction.purpose, transaction.transmissions != .max,
                 transaction.isRepeated, now - transaction.latestTransmission >= pause
@@ -73,6 +76,7 @@ struct Transactions: Sendable {
             // Counted from one, as a round trip can no longer be told from this answer.
             table[id]?.transmissions = 1
             table[id]?.wait = wait
+            table[id]?.limit = limit
             table[id]?.due = now
         }
     }

@@ -60,7 +60,8 @@ extension Agent {
         guard let bytes = try? request.encoded() else { return }
         transactions[id] = Transaction(
             id: id, purpose: .gather(order: order), base: base.address, destination: server.address,
-            bytes: bytes, latestTransmission: start, due: start, wait: timing.gatherRetransmission)
+            bytes: bytes, firstTransmission: start, latestTransmission: start, limit: start, due: start,
+            wait: timing.gatherRetransmission)
     }
 
     var softwareAttributes: [Attribute] {

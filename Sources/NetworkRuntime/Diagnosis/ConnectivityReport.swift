@@ -47,7 +47,7 @@ enum ConnectivityReport {
         return items.count > maximumPairs ? shown + " and \(items.count - maximumPairs) more" : shown
     }
 
-    /// `host 192.0.2.1:9 → srflx 203.0.113.2:9: no answer to 7 checks, 2 checks came from there`.
+    /// `host 192.0.2.1:9 → srflx 203.0.113.2:9: no answer to 10 checks, 2 checks came from there`.
     static func line(for pair: ConnectivityFacts.Pair) -> String {
         let checks = "\(pair.checksSent) \(pair.checksSent == 1 ? "check" : "checks")"
         let fate =

@@ -30,7 +30,7 @@ extension PeerConnection {
         case .genericNACK(let nack):
             guard let index = senderIndex(of: nack.media) else { return counts.packetsUnknown += 1 }
             // Feedback knows of a queue that has just grown, which the smoothed time does not.
-            let trip = path.roundTripTime ?? ice.agent.selectedRoundTripTime ?? .zero
+            let trip = roundTripTime ?? .zero
             outbound[index].video?.retransmit(
                 nack.lost, as: index, to: &bandwidth.pacer,
                 roundTripTime: max(trip, bandwidth.estimator.feedbackRoundTrip ?? .zero), now: now)
@@ -80,12 +80,20 @@ extension PeerConnection {
             // Encoders may want to know of the delay and the loss.
             bandwidth.allocation.isDue = true
             bandwidth.estimator.receive(report, packets: before.packetsReported(by: report), now: now)
-            if let trip = report.roundTripTime { bandwidth.estimator.setRoundTripTime(trip, now: now) }
-            if let trip = outbound[index].stream?.reports.smoothedRoundTripTime { path.roundTripTime = trip }
             if outbound[index].audio != nil {
                 events.append(.lossReported(fraction: report.fractionLost, media: index))
             }
+            if let trip = report.roundTripTime {
+                path.reportedRoundTripTime = outbound[index].stream?.reports.smoothedRoundTripTime
+                bandwidth.estimator.setRoundTripTime(min(trip, roundTripTime ?? trip), now: now)
+            }
         }
+    }
+
+    /// That of the path, as far as is known: of what reports and checks say the shorter. Either may have waited for who
+    /// sent or read it, who then would take seconds for lost what is not.
+    var roundTripTime: Duration? {
+        [path.reportedRoundTripTime, ice.agent.selectedRoundTripTime].compactMap { $0 }.min()
     }
 
     private func senderIndex(of source: SynchronizationSource) -> Int? {

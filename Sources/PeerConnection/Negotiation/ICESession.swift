@@ -30,6 +30,7 @@ struct ICESession {
         var agentConfiguration = RTCShareICE.Configuration(
             role: part == .offerer ? .controlling : .controlled, credentials: try Credentials(local))
         agentConfiguration.timing.connectivityLimit = configuration.connectTimeout
+        if let wait = configuration.checkRetransmission { agentConfiguration.timing.checkRetransmission = wait...wait }
         agentConfiguration.timing.relayLifetime = configuration.relayLifetime
         agentConfiguration.iceTransportPolicy = configuration.iceTransportPolicy
         agentConfiguration.timing.restartPatience = configuration.restartPatience

@@ -65,6 +65,18 @@ struct BandwidthControl: ~Copyable {
         estimator.packetSent(number: number, size: size, cluster: pacer.cluster, now: now)
     }
 
+    /// Packets take another path from now on.
+    mutating func pathChanged(now: Instant) {
+        sentPackets.forget()
+        estimator.pathChanged(now: now)
+    }
+
+    /// Whether the peer has not been heard of for so long, while packets left, that it has missed some of them.
+    var hasLostTouch: Bool { estimator.waitingTime > Self.longestSilence }
+
+    /// Five times what feedback takes between two, on the slowest path that a screen is watched over.
+    private static let longestSilence = Duration.milliseconds(500)
+
     /// Counts a packet that a receiver missed.
     mutating func countRetransmission(_ byteCount: Int) {
         retransmitted.bytes += byteCount

@@ -38,7 +38,7 @@ extension PeerConnection {
     mutating func followBandwidth(now: Instant) {
         guard progress == .connected || progress == .disconnected else { return }
         if bandwidth.isDue(now: now) {
-            let measured = path.roundTripTime == nil ? ice.agent.selectedRoundTripTime : nil
+            let measured = path.reportedRoundTripTime == nil ? ice.agent.selectedRoundTripTime : nil
             bandwidth.process(roundTripTime: measured, now: now)
         }
         allocateBitrate(now: now)
@@ -78,7 +78,7 @@ extension PeerConnection {
             let target = BitrateTarget(
                 bitrate: overhead(media: index).encoderRate(of: share),
                 isQueueFull: outbound[index].video != nil && isQueueFull,
-                roundTripTime: path.roundTripTime ?? ice.agent.selectedRoundTripTime,
+                roundTripTime: roundTripTime,
                 fractionLost: outbound[index].stream?.reports.newest?.fractionLost ?? 0,
                 pacingRate: bandwidth.estimator.pacingRate)
             switch outbound[index].target.take(target, now: now) {

@@ -35,9 +35,26 @@ struct SecureMediaTransport {
         case closedByPeer
     }
 
-    /// - Parameter releasesHandshake: See ``PeerConnection/Configuration/releasesHandshake``.
-    init(certificate: Certificate, profiles: [SRTPProfile], releasesHandshake: Bool) throws {
-        context = try DTLSContext(DTLSConfiguration(certificate: certificate, profiles: profiles))
+    /// Whether DTLS is to wait as long as ICE's round trip.
+    private let followsRoundTrip: Bool
+    /// How often the server's last flight is sent again where the peer shows nothing: its loss would cost the peer's timer,
+    /// a second with some, and all media until then.
+    private static var lastFlightRepetitions: Int { 3 }
+
+    /// - Parameters:
+    ///   - releasesHandshake: See ``PeerConnection/Configuration/releasesHandshake``.
+    ///   - retransmission: See ``PeerConnection/Configuration/handshakeRetransmission``.
+    init(
+        certificate: Certificate, profiles: [SRTPProfile], releasesHandshake: Bool, retransmission: Duration?
+    ) throws {
+        var configuration = DTLSConfiguration(certificate: certificate, profiles: profiles)
+        if let retransmission {
+            configuration.initialRetransmission = retransmission
+        } else {
+            configuration.lastFlightRepetitions = Self.lastFlightRepetitions
+        }
+        followsRoundTrip = retransmission == nil
+        context = try DTLSContext(configuration)
         mayRest = releasesHandshake
     }
 
@@ -62,10 +79,17 @@ struct SecureMediaTransport {
         noteChange()
     }
 
-    /// Starts the handshake once there is a path. A second call does nothing.
+    /// Starts the handshake once there is a path. Later calls do nothing but for what waited for the path.
     mutating func start(now: Instant) -> Outcome {
         dtls?.start(now: now)
+        dtls?.pathOpened(now: now)
         return outcome()
+    }
+
+    /// Has the handshake go by a round trip on the path.
+    mutating func setRoundTripTime(_ time: Duration) {
+        guard followsRoundTrip, outbound == nil else { return }
+        dtls?.setRoundTripTime(time)
     }
 
     mutating func handle(datagram: RawSpan, now: Instant) -> Outcome {
@@ -96,11 +120,17 @@ struct SecureMediaTransport {
     }
 
     private var isReported = false
+    private var isPeerThrough = false
     /// Whether DTLS is still to be put to rest.
     private var mayRest: Bool
 
     /// Takes note that the peer has protected something by the keys: it has all of the handshake.
     mutating func peerIsThrough() {
+        if !isPeerThrough {
+            isPeerThrough = true
+            dtls?.peerIsThrough()
+            noteChange()
+        }
         guard mayRest else { return }
         mayRest = dtls?.rest() == false
     }

@@ -11,8 +11,8 @@ struct SelectedPath {
     private(set) var changes: UInt64 = 0
     /// The bytes around a packet of SRTP on the wire, as the newest path has them.
     private(set) var overhead = 28
-    /// By the peer's reports; nil before they tell.
-    var roundTripTime: Duration?
+    /// By the peer's reports; nil before they tell. See ``PeerConnection/roundTripTime``.
+    var reportedRoundTripTime: Duration?
 
     /// Takes the pair that was selected; whether it is another one. A pair that is nominated after it was taken into use is
     /// told of twice.

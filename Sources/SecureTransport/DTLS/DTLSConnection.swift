@@ -34,7 +34,10 @@ package final class DTLSConnection {
     package let role: DTLSRole
     /// Where the connection stands.
     package private(set) var state = State.new {
-        didSet { if state != .connected { keys = nil } }
+        didSet {
+            if state != .connected { keys = nil }
+            if !isLive { lastFlight = nil }
+        }
     }
     /// The keys for SRTP while it is connected, until ``discardKeys()``.
     package private(set) var keys: SRTPKeyingMaterial?
@@ -49,6 +52,7 @@ package final class DTLSConnection {
     private var handshakeDeadline: Instant?
     private var isHandshakeDone = false
     private var suspicion: Suspicion?
+    private var lastFlight: LastFlight?
 
     /// An alert in the clear, which the peer's silence will confirm.
     private struct Suspicion {
@@ -58,7 +62,27 @@ package final class DTLSConnection {
         var retransmissions = 0
     }
 
+    /// The server's last flight, of which it is not known whether the peer has it.
+    ///
+    /// It is sent again as it was: who has it drops it as a replay (RFC 6347 §4.1.2.6).
+    private struct LastFlight {
+        let datagrams: [[UInt8]]
+        var due: Instant
+        /// Until it is sent once more after that.
+        var wait: Duration
+        var left: Int
+        /// The first repetition does not wait for a sign of the peer: it is there before most of what media follow, which
+        /// a peer without the flight can't decrypt, and behind what may have taken the flight with it.
+        static let pause = Duration.milliseconds(5)
+        /// What a receiver of media takes its time for, beyond the round trip, until its first feedback: libwebrtc's for
+        /// transport-wide numbers comes each 100 ms.
+        static let feedbackInterval = Duration.milliseconds(100)
+    }
+
     private static let closeNotify: UInt8 = 0
+    /// The shortest that a flight waits for its answer (as libwebrtc's).
+    private static let shortestRetransmission = Duration.milliseconds(50)
+
     /// How long, and for how many transmissions, a peer must be silent after an alert in the clear.
     private static let alertPatience = Duration.seconds(2)
     private static let alertRetransmissions = 2
@@ -73,7 +97,8 @@ package final class DTLSConnection {
         let configuration = context.configuration
         let transport = DatagramBIO(
             timer: RetransmissionTimer(
-                initial: configuration.initialRetransmission, maximum: configuration.maximumRetransmission))
+                initial: configuration.initialRetransmission, maximum: configuration.maximumRetransmission),
+            maximumDatagramByteCount: configuration.maximumDatagramByteCount)
         transport.expectedFingerprints = expectedFingerprints
         OpenSSLError.clear()
         guard let ssl = SSL_new(context.pointer) else {
@@ -146,6 +171,24 @@ package final class DTLSConnection {
         advance()
     }
 
+    /// Has flights wait for their answers a little longer than the path's round trip (RFC 6347 §4.2.4.1), where that is
+    /// shorter than ``DTLSConfiguration/initialRetransmission``.
+    package func setRoundTripTime(_ time: Duration) {
+        transport.timer.expectAnswers(within: max(Self.shortestRetransmission, time + max(time / 8, .milliseconds(15))))
+    }
+
+    /// Says that what there is to send can leave only now: a flight that waited for that is in the air from now on.
+    package func pathOpened(now: Instant) {
+        guard hasTransmits, transport.hasFlightInAir else { return }
+        transport.timer.now = now
+        transport.timer.start()
+    }
+
+    /// Says that the peer is known to have all of the handshake, as who protects media by its keys.
+    package func peerIsThrough() {
+        lastFlight = nil
+    }
+
     /// Takes a datagram. One that is no DTLS is counted and dropped; one that ends the connection shows in ``state``. An
     /// alert in the clear ends a handshake only where two seconds of silence follow it.
     package func handle(datagram: RawSpan, now: Instant) {
@@ -159,10 +202,17 @@ package final class DTLSConnection {
             if let alerts { return take(alerts.alerts(in: datagram)) }
             transport.timer.now = now
             let before = SSL_get_state(ssl)
+            let isRepeated = transport.hasFlightInAir && DTLSRecords.beginsFlight(datagram, to: role)
             datagram.withUnsafeBytes { bytes in
                 transport.lending(bytes) { advance() }
             }
-            if SSL_get_state(ssl) != before { suspicion = nil }
+            if SSL_get_state(ssl) != before {
+                suspicion = nil
+            } else if isRepeated, transport.hasFlightInAir, !hasTransmits, transport.timer.hasten() {
+                // RFC 6347 §4.2.4: what the peer repeats was not answered.
+                statistics.retransmissions += 1
+                transport.repeatFlight()
+            }
         }
     }
 
@@ -178,6 +228,7 @@ package final class DTLSConnection {
     /// Sends the flight in the air again if it is due, and fails a handshake that took too long. Too early a call does
     /// nothing.
     package func handleTimeout(now: Instant) {
+        repeatLastFlight(now: now)
         guard state == .handshaking, !isHandshakeDone else { return }
         transport.timer.now = now
         if let handshakeDeadline, handshakeDeadline <= now {
@@ -221,7 +272,7 @@ package final class DTLSConnection {
 
     /// When ``handleTimeout(now:)`` is to be called; nil for never.
     package var nextDeadline: Instant? {
-        guard !isHandshakeDone, state == .handshaking else { return nil }
+        guard !isHandshakeDone, state == .handshaking else { return lastFlight?.due }
         var deadline = handshakeDeadline
         if let retransmission = transport.timer.deadline { deadline = min(deadline ?? retransmission, retransmission) }
         // Where it asks for more retransmissions, those are the next thing to come.
@@ -304,11 +355,13 @@ package final class DTLSConnection {
         }
         defer { releaseBuffers() }
         if !isHandshakeDone {
+            let waiting = transport.outgoing.count
             let result = SSL_do_handshake(ssl)
             statistics.alertsReceived = transport.alertsReceived
             guard result == 1 else { return examine(result) }
             isHandshakeDone = true
             handshakeDeadline = nil
+            keepLastFlight(of: Array(transport.outgoing[waiting...]))
             // What is sent again of the last flight is kept as it was sent.
             SSL_certs_clear(ssl)
             verifyPeer()
@@ -411,6 +464,25 @@ package final class DTLSConnection {
                         code: alert.code, name: String(cString: SSL_alert_desc_string_long(Int32(alert.code)))))
             }
         }
+    }
+
+    private func keepLastFlight(of datagrams: [[UInt8]]) {
+        let count = context.configuration.lastFlightRepetitions
+        // Sessions are not resumed, so that it is always the server's.
+        guard role == .server, count > 0, !datagrams.isEmpty else { return }
+        lastFlight = LastFlight(
+            datagrams: datagrams, due: transport.timer.now.advanced(by: LastFlight.pause),
+            wait: transport.timer.answerTime + LastFlight.feedbackInterval, left: count)
+    }
+
+    private func repeatLastFlight(now: Instant) {
+        guard var flight = lastFlight, flight.due <= now else { return }
+        statistics.retransmissions += 1
+        transport.outgoing += flight.datagrams
+        flight.left -= 1
+        flight.due = now.advanced(by: flight.wait)
+        flight.wait *= 2
+        lastFlight = flight.left > 0 ? flight : nil
     }
 
     private func sendCloseNotify() {

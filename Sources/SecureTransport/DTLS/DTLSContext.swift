@@ -19,13 +19,18 @@ package struct DTLSConfiguration: Hashable, Sendable {
     package var maximumDatagramByteCount: Int
     /// When a flight is sent again for the first time; doubled each time after (RFC 6347 §4.2.4.1).
     ///
-    /// RFC 6347 starts at a second for the sake of busy servers. ICE has measured this path just before, and a lost
-    /// first flight is what the user waits for.
+    /// RFC 6347 starts at a second for the sake of busy servers. A lost first flight is what the user waits for: on a path
+    /// whose round trip is longer each flight leaves twice, and where ICE has measured a shorter one just before,
+    /// ``DTLSConnection/setRoundTripTime(_:)`` has flights wait for less.
     package var initialRetransmission: Duration
     /// The most that passes between two transmissions of a flight.
     package var maximumRetransmission: Duration
     /// How long a handshake may take from its start.
     package var handshakeLimit: Duration
+    /// How often the server sends its last flight again, as it was, unless the peer is known to have it
+    /// (``DTLSConnection/peerIsThrough()``). Nothing answers this flight: by RFC 6347 §4.2.4 the client's timer alone brings
+    /// it again.
+    package var lastFlightRepetitions = 0
 
     /// The defaults: GCM first, 1200 bytes, 100 ms doubled up to 3 s, 30 s in all.
     package init(

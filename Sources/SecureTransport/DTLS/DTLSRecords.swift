@@ -70,6 +70,23 @@ enum DTLSRecords {
         }
     }
 
+    /// Whether a datagram that was found to hold records begins with the message that begins the peer's flight before
+    /// keys: a client_hello to a server, a server_hello to a client.
+    static func beginsFlight(_ datagram: RawSpan, to role: DTLSRole) -> Bool {
+        var reader = ByteReader(datagram)
+        do throws(EndOfBytes) {
+            let type = try reader.readUInt8()
+            try reader.skip(2)
+            let epoch = try reader.readUInt16()
+            // The number and the length of the record.
+            try reader.skip(8)
+            let message = try reader.readUInt8()
+            return type == ContentType.handshake && epoch == 0 && message == (role == .server ? 1 : 2)
+        } catch {
+            return false
+        }
+    }
+
     /// Handshake messages that the peer may send in the clear (RFC 5246 §7.4, RFC 6347 §4.2.1): hello_verify_request, the
     /// server's flight and a ticket, or the client's flight.
     private static func types(to role: DTLSRole) -> Set<UInt8> {

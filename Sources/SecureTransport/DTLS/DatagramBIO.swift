@@ -24,9 +24,11 @@ final class DatagramBIO {
     private var repetitions: [[[UInt8]]] = []
     /// How often OpenSSL has written that flight again.
     private var repetitionsWritten = 0
+    private let maximumDatagramByteCount: Int
 
-    init(timer: RetransmissionTimer) {
+    init(timer: RetransmissionTimer, maximumDatagramByteCount: Int) {
         self.timer = timer
+        self.maximumDatagramByteCount = maximumDatagramByteCount
     }
 
     /// The `BIO`, which the caller owns and which must not outlive this object.
@@ -55,6 +57,9 @@ final class DatagramBIO {
         timer.start()
     }
 
+    /// Whether a flight waits for its answer.
+    var hasFlightInAir: Bool { timer.deadline != nil }
+
     func accepts(certificate derBytes: [UInt8]) -> Bool {
         guard let expectedFingerprints else { return true }
         if expectedFingerprints.accept(certificate: derBytes) { return true }
@@ -80,7 +85,20 @@ final class DatagramBIO {
         if repetitions.isEmpty || datagram.first == DTLSRecords.ContentType.alert {
             outgoing.append([UInt8](datagram))
         } else {
-            repetitions[repetitions.count - 1].append([UInt8](datagram))
+            addToRepetition(datagram)
+        }
+    }
+
+    /// OpenSSL packs a flight's records into as few datagrams as hold them the first time (RFC 6347 §4.1.1), and repeats
+    /// each message in one of its own: of five datagrams one is lost much sooner than of one.
+    private func addToRepetition(_ datagram: UnsafeRawBufferPointer) {
+        let newest = repetitions.count - 1
+        if let last = repetitions[newest].indices.last,
+            repetitions[newest][last].count + datagram.count <= maximumDatagramByteCount
+        {
+            repetitions[newest][last] += datagram
+        } else {
+            repetitions[newest].append([UInt8](datagram))
         }
     }
 

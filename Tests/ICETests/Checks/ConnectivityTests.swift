@@ -222,12 +222,12 @@ import Testing
         network.run(.seconds(40))
         #expect(network.agents[0].state == .failed)
         #expect(network.agents[0].selectedPair == nil)
-        #expect(network.agents[1].statistics.unauthenticatedRequests == 7)
+        #expect(network.agents[1].statistics.unauthenticatedRequests == 10)
         let report = try #require(network.agents[0].pairReports().first)
         #expect(report.fate == .refused(code: 401, reason: "Unauthenticated"))
     }
 
-    @Test("A peer that never answers fails the pair after seven checks, then the agent")
+    @Test("A peer that never answers fails the pair after ten checks in 14 seconds, then the agent")
     func silence() throws {
         var network = VirtualNetwork()
         network.addHost(0, "192.0.2.1")
@@ -238,10 +238,10 @@ import Testing
         #expect(network.agents[0].state == .checking)
         network.run(.seconds(1))
         #expect(network.agents[0].state == .failed)
-        #expect(network.agents[0].pairReports().map(\.fate) == [.noAnswer(checks: 7)])
+        #expect(network.agents[0].pairReports().map(\.fate) == [.noAnswer(checks: 10)])
         #expect(
             network.agents[0].pairReports().first?.description
-                == "host 192.0.2.1:4000 → host 192.0.2.2:4000: no answer to 7 checks")
+                == "host 192.0.2.1:4000 → host 192.0.2.2:4000: no answer to 10 checks")
         #expect(network.agents[0].nextDeadline == nil)
     }
 

@@ -1,3 +1,4 @@
+import RTCShareCongestionControl
 import RTCShareICE
 import RTCShareSDP
 import RTCShareWireFormat
@@ -86,6 +87,26 @@ import Testing
         let frames = call.record.frames.dropFirst(count)
         #expect(frames.count > 60 && frames.first?.isKeyFrame == true)
         call.run(for: .seconds(60))
+        #expect(call.record.failures.isEmpty)
+    }
+
+    @Test("What a path lost that is no more is neither sent again nor held against the next one")
+    func interruptionBeforeRestart() throws {
+        let call = try makeCall(seed: 808)
+        call.run(for: .seconds(7))
+        call.isCut = true
+        call.run(for: .seconds(3))
+        call.isCut = false
+        let count = call.record.frames.count
+        let sentAgain = call.sender.outbound[0].video?.history.packetsRetransmitted
+        call.sender.addLocalAddress(TransportAddress(ip: .v4(0xC000_0207), port: 5002), now: call.now)
+        call.sender.restartICE()
+        try call.renegotiate()
+        call.run(for: .milliseconds(1500))
+        #expect(call.sender.bandwidth.estimator.estimate > .kilobitsPerSecond(1500))
+        #expect(call.sender.outbound[0].video?.history.packetsRetransmitted == sentAgain)
+        let frames = call.record.frames.dropFirst(count)
+        #expect(frames.count > 30 && frames.first?.isKeyFrame == true)
         #expect(call.record.failures.isEmpty)
     }
 
