@@ -33,13 +33,31 @@ extension Connection {
         }
     }
 
+    /// Follows a shared port, which follows the interfaces.
+    func sharedPortDid(_ change: SharedPort.AddressChange) {
+        guard !isClosed else { return }
+        switch change {
+        case .added(let local):
+            peer.addLocalAddress(local, now: MonotonicClock.now)
+            didTakeUp(local.ip)
+        case .removed(let local):
+            sockets.remove(local)
+            peer.removeLocalAddress(local, now: MonotonicClock.now)
+        }
+        drain()
+    }
+
+    private func didTakeUp(_ address: IPAddress) {
+        logger.info("this machine has a new address: \(address)")
+        for address in configuration.publicAddresses { peer.addPublicAddress(address, now: MonotonicClock.now) }
+        // How it looks from outside, and relays that are reached from it.
+        if !knownServers.isEmpty { gather(servers: knownServers) }
+    }
+
     private func takeUp(_ address: IPAddress) async {
         do {
             try await addLocalAddress(address, port: configuration.port)
-            logger.info("this machine has a new address: \(address)")
-            for address in configuration.publicAddresses { peer.addPublicAddress(address, now: MonotonicClock.now) }
-            // How it looks from outside, and relays that are reached from it.
-            if !knownServers.isEmpty { gather(servers: knownServers) }
+            didTakeUp(address)
         } catch {
             // It may not be fit for use yet: the next change has it tried again.
             lostAddresses.insert(address)

@@ -33,9 +33,11 @@ extension Connection {
 
     func joinSharedPort(_ port: SharedPort) {
         sockets.join(
-            port.lease { [weak self] bytes, source, local in
-                self?.assumeIsolated { $0.receive(&bytes, from: source, to: local, over: .udp) }
-            })
+            port.lease(
+                receive: { [weak self] bytes, source, local in
+                    self?.assumeIsolated { $0.receive(&bytes, from: source, to: local, over: .udp) }
+                },
+                change: { [weak self] change in self?.assumeIsolated { $0.sharedPortDid(change) } }))
         for address in localAddresses { peer.addLocalAddress(address, now: MonotonicClock.now) }
     }
 

@@ -39,6 +39,7 @@ actor MulticastProbe {
         }
         let wasHeard = await withCheckedContinuation { waiter = $0 }
         search.cancel()
+        await search.value
         try? await channel?.close()
         return wasHeard
     }

@@ -169,12 +169,19 @@ private struct NetworkExaminer: Sendable {
         else { return .unknown }
         let socket = BindingSocket(eventLoop: eventLoop)
         guard (try? await socket.open(at: base.ip)) != nil else { return .unknown }
-        defer { Task { await socket.close() } }
-        guard case .answered = await socket.ask(helper.server) else { return .unknown }
-        if case .answered = await socket.ask(helper.server, change: .addressAndPort) {
+        let filtering = await Self.filtering(seenFrom: socket, by: helper.server)
+        await socket.close()
+        return filtering
+    }
+
+    private static func filtering(
+        seenFrom socket: BindingSocket, by helper: TransportAddress
+    ) async -> NATFiltering {
+        guard case .answered = await socket.ask(helper) else { return .unknown }
+        if case .answered = await socket.ask(helper, change: .addressAndPort) {
             return NATFiltering(fromOtherAddress: true, fromOtherPort: nil)
         }
-        switch await socket.ask(helper.server, change: .port) {
+        switch await socket.ask(helper, change: .port) {
         case .answered: return NATFiltering(fromOtherAddress: false, fromOtherPort: true)
         case .silent: return NATFiltering(fromOtherAddress: false, fromOtherPort: false)
         case .refused, .malformed, .unroutable: return .unknown

@@ -21,6 +21,8 @@ package final class VideoReceivePipeline: Sendable {
         package internal(set) var qpSum: UInt64 = 0
         /// The newest picture's size.
         package internal(set) var size: PixelSize?
+        /// The times between pictures.
+        var delays = InterFrameDelays()
     }
 
     private let decoding: Decoding
@@ -69,6 +71,12 @@ package final class VideoReceivePipeline: Sendable {
             object.set("qpSum", statistics.qpSum)
             object.set("frameWidth", statistics.size?.width)
             object.set("frameHeight", statistics.size?.height)
+            object.set("freezeCount", statistics.delays.freezeCount)
+            object.set("totalFreezesDuration", seconds: statistics.delays.totalFreezesDuration)
+            object.set("pauseCount", statistics.delays.pauseCount)
+            object.set("totalPausesDuration", seconds: statistics.delays.totalPausesDuration)
+            object.set("totalInterFrameDelay", seconds: statistics.delays.total)
+            object.set("totalSquaredInterFrameDelay", statistics.delays.totalSquared)
             object.set("decoderImplementation", "libvpx")
             return object
         }
@@ -180,7 +188,7 @@ private final class Decoding: Sendable {
         let start = MonotonicClock.now
         do {
             guard let buffer = try decoder.decode(frame.data.span) else { return }
-            count(frame, buffer, quantizer: decoder.lastQuantizer, time: MonotonicClock.now - start)
+            count(frame, buffer, quantizer: decoder.lastQuantizer, from: start, to: MonotonicClock.now)
             picture(buffer, frame)
         } catch {
             state.withLock { state in
@@ -191,13 +199,16 @@ private final class Decoding: Sendable {
         }
     }
 
-    private func count(_ frame: AssembledFrame, _ buffer: PixelBuffer, quantizer: Int?, time: Duration) {
+    private func count(
+        _ frame: AssembledFrame, _ buffer: PixelBuffer, quantizer: Int?, from start: Instant, to end: Instant
+    ) {
         state.withLock { state in
             state.statistics.framesDecoded += 1
             if frame.isKeyFrame { state.statistics.keyFramesDecoded += 1 }
-            state.statistics.totalDecodeTime += time
+            state.statistics.totalDecodeTime += end - start
             state.statistics.qpSum += UInt64(quantizer ?? 0)
             state.statistics.size = buffer.size
+            state.statistics.delays.pictureWasShown(at: end)
         }
     }
 }

@@ -22,16 +22,29 @@ public actor SharedPort {
         public let contested: Int
     }
 
+    /// What became of where the port listens.
+    enum AddressChange {
+        case added(TransportAddress)
+        case removed(TransportAddress)
+    }
+
     /// The event loop: whoever calls this actor is taken there.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     nonisolated let eventLoop: any EventLoop
     /// Connections reach it from their event loop, which is this one; each time it is checked that they do.
     private nonisolated let port: NIOLoopBoundBox<Port>
+    /// Those that were asked for; empty for all that this machine has.
+    private let addresses: [IPAddress]
+    /// The same on every address.
+    private var number: UInt16 = 0
+    private var monitor: InterfaceMonitor?
+    private var isClosed = false
 
     /// Opens `port` on each address; without addresses on every usable one of this machine, without a port on one that
-    /// the system picks, the same on each. It lives on an event loop of `eventLoopGroup`, which the program ends, where it
-    /// is the program's, when the port is closed.
+    /// the system picks, the same on each. As addresses come and go with the machine's interfaces, so does the port there.
+    /// It lives on an event loop of `eventLoopGroup`, which the program ends, where it is the program's, when the port is
+    /// closed.
     public init(
         addresses: [IPAddress] = [], port: UInt16 = 0, eventLoopGroup: MultiThreadedEventLoopGroup = .singleton
     ) async throws {
@@ -41,32 +54,64 @@ public actor SharedPort {
     /// The same on an event loop that was chosen.
     init(addresses: [IPAddress], port: UInt16, on eventLoop: any EventLoop) async throws {
         self.eventLoop = eventLoop
+        self.addresses = addresses
         self.port = .makeBoxSendingValue(Port(), eventLoop: eventLoop)
-        try await open(addresses.isEmpty ? NetworkInterfaces.usableAddresses() : addresses, port: port)
+        number = port
+        try await open(addresses.isEmpty ? NetworkInterfaces.usableAddresses() : addresses)
+        monitor = await InterfaceMonitor.start(on: eventLoop) { [weak self] in
+            self?.assumeIsolated { $0.interfacesDidChange() }
+        }
     }
 
-    private func open(_ addresses: [IPAddress], port: UInt16) async throws {
+    private func open(_ addresses: [IPAddress]) async throws {
         guard !addresses.isEmpty else { throw ConnectionError.noAddress }
-        var port = port
         do {
-            for address in addresses {
-                let bound = try await open(TransportAddress(ip: address, port: port))
-                port = bound.port
-            }
+            for address in addresses { number = try await open(address).port }
         } catch {
             await close()
             throw error
         }
     }
 
-    private func open(_ endpoint: TransportAddress) async throws -> TransportAddress {
+    private func open(_ address: IPAddress) async throws -> TransportAddress {
         let port = port
         let socket = try await DatagramSocket.open(
-            at: endpoint, on: eventLoop, isShared: true,
+            at: TransportAddress(ip: address, port: number), on: eventLoop, isShared: true,
             receive: { port.value.receive(&$0, from: $1, at: $2) },
             closed: { port.value.sockets[$0] = nil })
+        guard !isClosed, port.value.sockets[socket.address] == nil else {
+            socket.close()
+            throw ConnectionError.addressUnusable(socket.address, reason: "the port was closed meanwhile")
+        }
         port.value.sockets[socket.address] = socket
         return socket.address
+    }
+
+    private func interfacesDidChange() {
+        guard let present = try? NetworkInterfaces.allAddresses(),
+            let usable = try? NetworkInterfaces.usableAddresses()
+        else { return }
+        // All of 127.0.0.0/8 is this machine, whatever its interfaces say.
+        interfacesDidChange(
+            present: present.union((addresses + localAddresses.map(\.ip)).filter(\.isLoopback)), usable: usable)
+    }
+
+    /// Listens no more where this machine is not reached any more, and anew where it is now.
+    func interfacesDidChange(present: Set<IPAddress>, usable: [IPAddress]) {
+        guard !isClosed else { return }
+        let known = Set(localAddresses.map(\.ip))
+        for lost in localAddresses where !present.contains(lost.ip) {
+            port.value.sockets.removeValue(forKey: lost)?.close()
+            port.value.tell(.removed(lost))
+        }
+        let wanted = addresses.isEmpty ? usable : addresses.filter(present.contains)
+        for address in wanted where !known.contains(address) {
+            Task {
+                // It may not be fit for use yet: the next change has it tried again.
+                guard let added = try? await self.open(address) else { return }
+                self.port.value.tell(.added(added))
+            }
+        }
     }
 
     /// Where the port listens.
@@ -84,19 +129,25 @@ public actor SharedPort {
 
     /// Closes the port, whoever still uses it: their paths end.
     public func close() async {
+        isClosed = true
+        monitor?.stop()
+        monitor = nil
         for closing in port.value.closeSockets() { try? await closing.get() }
     }
 
     /// A connection's part of the port; the caller is on the event loop.
     nonisolated func lease(
-        receive: @escaping (inout ByteBuffer, TransportAddress, TransportAddress) -> Void
+        receive: @escaping (inout ByteBuffer, TransportAddress, TransportAddress) -> Void,
+        change: @escaping (AddressChange) -> Void
     ) -> Lease {
         let member = port.value.demultiplexer.join()
-        port.value.receivers[member] = receive
+        port.value.users[member] = Port.User(receive: receive, change: change)
         return Lease(port: port, on: eventLoop, member: member)
     }
 
     deinit {
+        // A closed one's event loop may have ended.
+        guard !isClosed else { return }
         let port = port
         eventLoop.execute { port.value.closeSockets() }
     }
@@ -105,12 +156,22 @@ public actor SharedPort {
     final class Port {
         var sockets: [TransportAddress: DatagramSocket] = [:]
         var demultiplexer = PortDemultiplexer()
-        var receivers: [PortDemultiplexer.Member: (inout ByteBuffer, TransportAddress, TransportAddress) -> Void] = [:]
+        var users: [PortDemultiplexer.Member: User] = [:]
+
+        /// A connection.
+        struct User {
+            let receive: (inout ByteBuffer, TransportAddress, TransportAddress) -> Void
+            let change: (AddressChange) -> Void
+        }
 
         func receive(_ bytes: inout ByteBuffer, from source: TransportAddress, at local: TransportAddress) {
             let member = demultiplexer.member(for: bytes.readableBytesSpan, from: source, at: local)
-            guard let member, let receive = receivers[member] else { return }
-            receive(&bytes, source, local)
+            guard let member, let user = users[member] else { return }
+            user.receive(&bytes, source, local)
+        }
+
+        func tell(_ change: AddressChange) {
+            for user in users.values { user.change(change) }
         }
 
         @discardableResult
@@ -151,10 +212,14 @@ public actor SharedPort {
         }
 
         deinit {
-            eventLoop.execute { [bound, member] in
-                bound.value.demultiplexer.leave(member)
-                bound.value.receivers[member] = nil
-            }
+            // Its event loop may have ended where it is not this one.
+            guard !eventLoop.inEventLoop else { return Self.leave(bound.value, member) }
+            eventLoop.execute { [bound, member] in Self.leave(bound.value, member) }
+        }
+
+        private static func leave(_ port: Port, _ member: PortDemultiplexer.Member) {
+            port.demultiplexer.leave(member)
+            port.users[member] = nil
         }
     }
 }

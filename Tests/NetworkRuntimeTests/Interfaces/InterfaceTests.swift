@@ -111,15 +111,15 @@ import Testing
 
 extension Connection {
     /// The address that media goes out from.
-    fileprivate var usedAddress: IPAddress? { peer.ice.agent.selectedPair?.local.base.ip }
+    var usedAddress: IPAddress? { peer.ice.agent.selectedPair?.local.base.ip }
 
-    fileprivate var candidateAddresses: [TransportAddress] { peer.localAddresses }
+    var candidateAddresses: [TransportAddress] { peer.localAddresses }
 
-    fileprivate func waitUntilNominated() async {
+    func waitUntilNominated() async {
         while peer.ice.agent.selectedPair?.isNominated != true { await Task.yield() }
     }
 
-    fileprivate nonisolated func hears(_ isMeant: (PeerConnection.Event) -> Bool) async {
+    nonisolated func hears(_ isMeant: (PeerConnection.Event) -> Bool) async {
         for await event in events where isMeant(event) { return }
     }
 }

@@ -88,6 +88,34 @@ import Testing
         await port.close()
     }
 
+    @Test("The port goes where the machine's addresses go, and its connections with it")
+    func addressesComeAndGo() async throws {
+        let addresses = [InterfaceTests.first, InterfaceTests.second]
+        let port = try await SharedPort(addresses: addresses)
+        var share = try await Share(on: port)
+        await share.connected()
+        await share.sender.waitUntilNominated()
+        await share.passFrame("at both addresses")
+        let used = try #require(await share.sender.usedAddress)
+        let other = try #require(addresses.first { $0 != used })
+        let places = await port.localAddresses
+        await port.interfacesDidChange(present: [other], usable: [other])
+        #expect(await port.localAddresses.map(\.ip) == [other])
+        while await share.sender.usedAddress != other { await Task.yield() }
+        await share.passFrame("the address in use has gone")
+        // It comes back, at the same port, and the other one goes.
+        await port.interfacesDidChange(present: Set(addresses), usable: addresses)
+        while await port.localAddresses != places { await Task.yield() }
+        #expect(await share.sender.localAddresses.count == 2)
+        await port.interfacesDidChange(present: [used], usable: [used])
+        while await share.sender.usedAddress != used { await Task.yield() }
+        await share.passFrame("the address is back")
+        await share.close()
+        await port.close()
+        await port.interfacesDidChange(present: Set(addresses), usable: addresses)
+        #expect(await port.localAddresses.isEmpty, "one that is closed stays closed")
+    }
+
     @Test("What others send to the port changes nothing but counters")
     func strangers() async throws {
         let port = try await SharedPort(addresses: [Loopback.v4])
