@@ -219,7 +219,7 @@ extension PeerConnection {
             counts.packetsUnknown += 1
             return true
         }
-        if !receivers.receive(header, payload: header.payload(of: packet), on: route, now: now) {
+        if !receivers.receive(header, in: packet, on: route, now: now) {
             counts.packetsUnknown += 1
         }
         return true

@@ -164,13 +164,17 @@ extension PeerConnection {
             case .sound(let frame, _):
                 try outbound[media].audio?.write(
                     frame, to: &writer, transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now)
-            case .picture(let frame, _, let fragment):
+            case .picture(let frame, _, let fragment, let corrections):
                 try outbound[media].video?.writeMedia(
-                    frame, fragment: Int(fragment), to: &writer,
+                    frame, fragment: Int(fragment), corrections: Int(corrections), to: &writer,
                     transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now)
                 if !bandwidth.pacer.allowsPadding, outbound[media].video?.canPad == true {
                     bandwidth.pacer.allowsPadding = true
                 }
+            case .correction(_, let index):
+                guard outbound[media].video?.hasCorrection(Int(index)) == true else { return nil }
+                try outbound[media].video?.writeCorrection(
+                    Int(index), to: &writer, transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now)
             case .retransmission(_, let sequenceNumber):
                 guard let sent = outbound[media].video?.history.packet(sequenceNumber) else { return nil }
                 try outbound[media].video?.writeRetransmission(

@@ -46,6 +46,12 @@ package enum RTPField: String, Sendable {
     case opusFrameLength = "Opus frame length"
     /// The original sequence number of a retransmission.
     case originalSequenceNumber = "original sequence number"
+    /// The header of a block in a RED packet.
+    case redHeader = "RED header"
+    /// The header of a ULPFEC packet.
+    case fecHeader = "FEC header"
+    /// The header of its level 0, or the bytes that it promises.
+    case fecLevelHeader = "FEC level header"
     /// The common header of an RTCP packet.
     case commonHeader = "RTCP common header"
     /// The length field of an RTCP packet, or the bytes that it promises.

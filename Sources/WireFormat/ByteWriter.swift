@@ -18,6 +18,12 @@ public struct ByteWriter: ~Copyable, ~Escapable {
         self.bytes = bytes
     }
 
+    /// What was written so far.
+    @inlinable public var written: RawSpan {
+        @_lifetime(borrow self)
+        get { bytes.bytes.extracting(0..<position) }
+    }
+
     /// Bytes that still fit.
     @inlinable public var remaining: Int { bytes.byteCount - position }
 

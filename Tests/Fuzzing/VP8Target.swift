@@ -6,7 +6,7 @@ import TestSupport
 /// The packets of a VP8 stream in any order, at any time: to the assembler alone and to a receiver with retransmissions.
 ///
 /// A step has: the sequence number (2), how much time passes in milliseconds (1), how far the timestamp goes on (1), flags
-/// (1: marker, 2: of the retransmission stream), the payload.
+/// (1: marker, 2: of the retransmission stream, 4: in RED, whose header begins the payload), the payload.
 struct VP8Target: FuzzTarget {
     private enum Kind {
         static let padding: UInt8 = 1
@@ -15,6 +15,8 @@ struct VP8Target: FuzzTarget {
         static let pause: UInt8 = 4
     }
 
+    private static let red = PayloadType(masking: 112)
+    private static let ulpfec = PayloadType(masking: 114)
     private static let source = SynchronizationSource(1)
     private static let retransmissionSource = SynchronizationSource(2)
 
@@ -24,6 +26,8 @@ struct VP8Target: FuzzTarget {
         var settings = VideoReceiver.Configuration(
             source: Self.source, payloadType: PayloadType(masking: 96), localSource: SynchronizationSource(3))
         settings.retransmission = (Self.retransmissionSource, PayloadType(masking: 97))
+        settings.forwardErrorCorrection = VideoReceiver.Configuration.ForwardErrorCorrection(
+            red: Self.red, redRetransmission: PayloadType(masking: 113), ulpfec: Self.ulpfec)
         var receiver = VideoReceiver(configuration: settings)
         var now = Instant(nanoseconds: 1_000_000_000)
         var timestamp = RTPTimestamp(.max - 5000)
@@ -60,16 +64,18 @@ struct VP8Target: FuzzTarget {
     ) throws {
         let marker = step.number(4) & 1 != 0
         let isRetransmission = step.number(4) & 2 != 0
+        let isRED = step.number(4) & 4 != 0
         let header = OutgoingRTPHeader(
-            marker: marker, payloadType: PayloadType(masking: isRetransmission ? 97 : 96), sequenceNumber: number,
+            marker: marker, payloadType: PayloadType(masking: (isRED ? 112 : 96) + (isRetransmission ? 1 : 0)),
+            sequenceNumber: number,
             timestamp: timestamp,
             source: isRetransmission ? Self.retransmissionSource : Self.source)
         let map = HeaderExtensionMap()
         let packet =
             try written(header.byteCount(map: map)) { writer in try header.write(to: &writer, map: map) } + payload
         let read = try RTPHeader(parsing: packet.span.bytes)
-        receiver.receive(read, payload: read.payload(of: packet.span.bytes), now: now)
-        guard let (descriptor, count) = try? VP8PayloadDescriptor.parse(payload.span.bytes) else { return }
+        receiver.receive(read, in: packet.span.bytes, now: now)
+        guard !isRED, let (descriptor, count) = try? VP8PayloadDescriptor.parse(payload.span.bytes) else { return }
         assembler.insert(
             number, timestamp: timestamp, marker: marker, descriptor: descriptor,
             payload: Array(payload.dropFirst(count)), now: now)
@@ -103,6 +109,40 @@ struct VP8Target: FuzzTarget {
             }
             seeds[name] = Script.bytes(steps)
         }
+        seeds["red"] = try Self.corrected()
         return seeds
+    }
+
+    /// A frame in RED that lacks a packet, and its correction.
+    private static func corrected() throws -> [UInt8] {
+        var stream = VP8TestStream(seed: 1)
+        var encoder = ULPFECEncoder()
+        encoder.begin(corrections: 2)
+        var steps: [(kind: UInt8, bytes: [UInt8])] = []
+        func add(_ number: SequenceNumber, isMarked: Bool, _ type: PayloadType, _ payload: [UInt8]) {
+            let number = number.rawValue
+            steps.append(
+                (
+                    0,
+                    [UInt8(number >> 8), UInt8(number & 0xFF), 1, 0, isMarked ? 5 : 4, type.rawValue] + payload
+                ))
+        }
+        let vp8 = PayloadType(masking: 96)
+        for (index, packet) in stream.frame(isKeyFrame: true, packetCount: 5, size: 12).enumerated() {
+            let header = OutgoingRTPHeader(
+                marker: packet.marker, payloadType: red, sequenceNumber: packet.number,
+                timestamp: RTPTimestamp(.max - 5000), source: source)
+            let head = try written(12) { writer in try header.write(to: &writer, map: HeaderExtensionMap()) }
+            let payload =
+                try written(packet.descriptor.byteCount) { writer in try packet.descriptor.write(to: &writer) }
+                + packet.payload
+            encoder.add(header: head.span.bytes, payloadType: vp8, payload: payload.span.bytes)
+            if index != 2 { add(packet.number, isMarked: packet.marker, vp8, payload) }
+        }
+        for index in 0..<2 {
+            let bytes = try written(64) { writer in try encoder.write(index, to: &writer) }
+            add(stream.nextNumber.advanced(by: index), isMarked: false, ulpfec, bytes)
+        }
+        return Script.bytes(steps)
     }
 }

@@ -87,6 +87,9 @@ extension PeerConnection {
                 path.reportedRoundTripTime = outbound[index].stream?.reports.smoothedRoundTripTime
                 bandwidth.estimator.setRoundTripTime(min(trip, roundTripTime ?? trip), now: now)
             }
+            let trip = roundTripTime
+            outbound[index].video?.protection?.policy.receive(
+                report, packets: before.packetsReported(by: report), roundTripTime: trip, now: now)
         }
     }
 

@@ -60,6 +60,8 @@ package struct NegotiatedMedia: Hashable, Sendable {
     package var opus: OpusParameters?
     /// The payload type of retransmissions (RFC 4588); nil where they were not agreed.
     package var rtxPayloadType: UInt8?
+    /// The payload types of forward error correction; nil where it was not agreed.
+    package var forwardErrorCorrection: ForwardErrorCorrectionFormats?
     /// The feedback that both ends understand.
     package var feedback: Set<FeedbackKind>
     /// The ids of the header extensions that packets may carry.

@@ -73,16 +73,15 @@ struct InboundMedia: Sendable {
     }
 
     /// Takes a packet; false where it is not the section's media.
-    mutating func receive(_ header: RTPHeader, extensions: HeaderExtensions, payload: RawSpan, now: Instant) -> Bool {
+    mutating func receive(_ header: RTPHeader, extensions: HeaderExtensions, in packet: RawSpan, now: Instant) -> Bool {
         guard isActive else { return false }
         if canHear(header, extensions, now: now) { hear(header.source) }
         guard isSource(header.source) else { return false }
         // Many senders' reports count retransmissions with the media: one that comes is one that is not missing.
-        let isMedia =
-            header.source == source && payload.byteCount > 0
-            && header.payloadType.rawValue == negotiated.payloadType
+        let payload = header.payload(of: packet)
+        let isMedia = header.source == source && payload.byteCount > 0 && isMediaPayloadType(header.payloadType)
         activity.receivePacket(isMedia: isMedia, now: now)
-        video?.receive(header, orientation: extensions.videoOrientation, payload: payload, now: now)
+        video?.receive(header, orientation: extensions.videoOrientation, in: packet, now: now)
         audio?.receive(header, level: extensions.audioLevel, payload: payload, now: now)
         return true
     }
@@ -163,13 +162,19 @@ struct InboundMedia: Sendable {
     }
 
     private func isOwnPayloadType(_ type: PayloadType) -> Bool {
-        type.rawValue == negotiated.payloadType || type.rawValue == negotiated.rtxPayloadType
+        isMediaPayloadType(type) || type.rawValue == negotiated.rtxPayloadType
+            || type.rawValue == negotiated.forwardErrorCorrection?.redRetransmission
+    }
+
+    /// Whether packets of this type are the media's own, in RED or not.
+    private func isMediaPayloadType(_ type: PayloadType) -> Bool {
+        type.rawValue == negotiated.payloadType || type.rawValue == negotiated.forwardErrorCorrection?.red
     }
 
     /// Whether a packet tells the section's source. Another one may follow it that says for which section it is, once the
     /// one before has ended or is silent: two that alternate would undo each other.
     private func canHear(_ header: RTPHeader, _ extensions: HeaderExtensions, now: Instant) -> Bool {
-        guard header.payloadType.rawValue == negotiated.payloadType, source != header.source else { return false }
+        guard isMediaPayloadType(header.payloadType), source != header.source else { return false }
         if source == nil { return true }
         guard !isSource(header.source) else { return false }
         return extensions.mediaIdentification == negotiated.mid && negotiated.mid != nil
@@ -213,6 +218,8 @@ struct InboundMedia: Sendable {
         {
             configuration.retransmission = (SynchronizationSource(rtx), type)
         }
+        configuration.forwardErrorCorrection = negotiated.forwardErrorCorrection.flatMap { .init($0) }
+        configuration.extensions = extensions
         configuration.sendsNACK = negotiated.feedback.contains(.nack)
         configuration.keyFrameRequest =
             negotiated.feedback.contains(.pictureLoss)

@@ -103,11 +103,11 @@ struct Receivers {
     }
 
     /// Takes a packet where its route leads; false where it is not the media of that section.
-    mutating func receive(_ header: RTPHeader, payload: RawSpan, on route: Route, now: Instant) -> Bool {
+    mutating func receive(_ header: RTPHeader, in packet: RawSpan, on route: Route, now: Instant) -> Bool {
         if let number = route.extensions.transportSequenceNumber {
             arrivals?.receive(number, of: header.source, now: now)
         }
-        guard media[route.receiver].receive(header, extensions: route.extensions, payload: payload, now: now) else {
+        guard media[route.receiver].receive(header, extensions: route.extensions, in: packet, now: now) else {
             return false
         }
         if let former = route.former { media[former].lose(header.source) }

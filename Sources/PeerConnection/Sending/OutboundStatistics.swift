@@ -11,6 +11,9 @@ struct OutboundStatistics: Sendable {
     /// Of the retransmissions, those that had a source of their own (RFC 4588): no part of what this source sent.
     private(set) var separatePacketsSent: UInt64 = 0
     private(set) var separateBytesSent: UInt64 = 0
+    /// Packets of forward error correction, which are among all packets.
+    private(set) var fecPacketsSent: UInt64 = 0
+    private(set) var fecBytesSent: UInt64 = 0
     private(set) var framesSent: UInt64 = 0
     private(set) var keyFramesSent: UInt64 = 0
     private(set) var frameWidth = 0
@@ -33,6 +36,12 @@ struct OutboundStatistics: Sendable {
         packetsSent += 1
         bytesSent += UInt64(payload)
         headerBytesSent += UInt64(header)
+    }
+
+    /// Counts a packet that was counted already as one of forward error correction.
+    mutating func countCorrection(payload: Int) {
+        fecPacketsSent += 1
+        fecBytesSent += UInt64(payload)
     }
 
     /// Counts a packet that holds nothing but padding, under a source of its own: webrtc-stats has padding with headers.

@@ -6,14 +6,18 @@ internal import RTCShareRTP
 enum PacedPacket: Sendable {
     /// A packet of sound.
     case sound(EncodedAudioFrame, media: UInt32)
-    /// A piece of a picture, sent for the first time.
-    case picture(PacketizedFrame, media: UInt32, fragment: UInt16)
+    /// A piece of a picture, sent for the first time, and how many packets of forward error correction the picture has.
+    case picture(PacketizedFrame, media: UInt32, fragment: UInt16, corrections: UInt8)
+    /// A packet of forward error correction of the picture before it.
+    case correction(media: UInt32, index: UInt8)
     /// A packet that the receiver missed: what the sender's history has under this number when its turn comes.
     case retransmission(media: UInt32, SequenceNumber)
 
     var media: Int {
         switch self {
-        case .sound(_, let media), .picture(_, let media, _), .retransmission(let media, _): Int(media)
+        case .sound(_, let media), .picture(_, let media, _, _), .correction(let media, _),
+            .retransmission(let media, _):
+            Int(media)
         }
     }
 }

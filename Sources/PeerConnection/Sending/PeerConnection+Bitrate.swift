@@ -75,6 +75,7 @@ extension PeerConnection {
                 continue
             }
             let share = bandwidth.allocation.claims[index] == nil ? .zero : rates[index]
+            outbound[index].video?.protection?.policy.setRate(share)
             let target = BitrateTarget(
                 bitrate: overhead(media: index).encoderRate(of: share),
                 isQueueFull: outbound[index].video != nil && isQueueFull,
@@ -145,6 +146,7 @@ extension PeerConnection {
     private func overhead(media index: Int) -> PacketOverhead {
         PacketOverhead(
             path: path.overhead, cipher: transport.dtls?.profile?.rtpOverhead ?? 0,
-            packetsPerSecond: outbound[index].video == nil ? outbound[index].audio?.packetsPerSecond ?? 50 : nil)
+            packetsPerSecond: outbound[index].video == nil ? outbound[index].audio?.packetsPerSecond ?? 50 : nil,
+            correctionRatio: outbound[index].video?.protection?.policy.ratio ?? 0)
     }
 }

@@ -67,6 +67,8 @@ struct VideoSender {
     }
     /// A playout delay was not told since it changed.
     private var owesPlayoutDelay = false
+    /// Forward error correction; nil where the peer takes none.
+    var protection: FrameProtection?
     var retransmissionSequenceNumber: SequenceNumber
     var history: RetransmissionHistory<SentPacket>
     /// The media clock of the newest packet.
@@ -88,6 +90,7 @@ struct VideoSender {
         history = RetransmissionHistory(capacity: RetransmissionHistory<SentPacket>.capacity(for: maximumBitrate))
         stream = OutgoingStream(parameters: parameters, clockRate: PacketizedFrame.clockRate, random: &random)
         retransmissionSequenceNumber = SequenceNumber(.random(in: 1..<0x8000, using: &random))
+        protection = parameters.forwardErrorCorrection.map { FrameProtection($0, resuming: nil) }
     }
 
     /// Takes what a later description says.
@@ -95,7 +98,11 @@ struct VideoSender {
         let isWrittenAlike =
             parameters.payloadType == stream.parameters.payloadType
             && parameters.extensions == stream.parameters.extensions
+            && parameters.forwardErrorCorrection == stream.parameters.forwardErrorCorrection
         if !isWrittenAlike { generation &+= 1 }
+        if parameters.forwardErrorCorrection != stream.parameters.forwardErrorCorrection {
+            protection = parameters.forwardErrorCorrection.map { FrameProtection($0, resuming: protection) }
+        }
         stream.parameters = parameters
     }
 
@@ -121,10 +128,18 @@ struct VideoSender {
         guard frame.isKeyFrame || hasSentKeyFrame, numbering.follows(frame) else { return false }
         hasSentKeyFrame = true
         stream.statistics.count(frame)
+        let corrections = UInt8(clamping: protection?.corrections(for: frame, now: now) ?? 0)
         for fragment in 0..<frame.fragmentCount {
             pacer.enqueue(
-                .picture(frame, media: UInt32(media), fragment: UInt16(clamping: fragment)),
+                .picture(
+                    frame, media: UInt32(media), fragment: UInt16(clamping: fragment), corrections: corrections),
                 size: frame.payloadByteCount(at: fragment) + RTPHeader.fixedByteCount, priority: .video, now: now)
+        }
+        // Behind the picture, and before the next: receivers put together what has numbers without a gap.
+        for index in 0..<corrections {
+            pacer.enqueue(
+                .correction(media: UInt32(media), index: index),
+                size: FrameProtection.size(of: frame) + RTPHeader.fixedByteCount, priority: .video, now: now)
         }
         return true
     }
@@ -165,9 +180,10 @@ struct VideoSender {
         return history.packet(sequenceNumber).map(canWrite) ?? false
     }
 
-    /// Writes a frame's packet that leaves now.
+    /// Writes a frame's packet that leaves now. `corrections`: how many packets of forward error correction follow the
+    /// frame.
     mutating func writeMedia(
-        _ frame: PacketizedFrame, fragment: Int, to writer: inout ByteWriter,
+        _ frame: PacketizedFrame, fragment: Int, corrections: Int = 0, to writer: inout ByteWriter,
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) {
         var extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
@@ -190,7 +206,11 @@ struct VideoSender {
             frame: frame, fragment: fragment, extensions: extensions, numberOffset: numbering.offset,
             generation: generation)
         let start = writer.offset
-        try write(packet, extensions, sequenceNumber: stream.sequenceNumber, to: &writer)
+        if corrections > 0, protection != nil, FrameProtection.protects(fragment, of: frame) {
+            try writeProtected(packet, extensions, corrections: corrections, to: &writer)
+        } else {
+            try write(packet, extensions, sequenceNumber: stream.sequenceNumber, to: &writer)
+        }
         let payloadByteCount = frame.payloadByteCount(at: fragment)
         newestTimestamp = frame.timestamp(offset: stream.timestampOffset)
         history.insert(stream.sequenceNumber, packet, size: writer.offset - start, now: now)
@@ -248,11 +268,40 @@ struct VideoSender {
         _ packet: SentPacket, _ extensions: HeaderExtensions, sequenceNumber: SequenceNumber,
         to writer: inout ByteWriter
     ) throws(EndOfBytes) {
-        let header = OutgoingRTPHeader(
-            marker: packet.frame.isLastFragment(packet.fragment), payloadType: stream.parameters.payloadType,
+        try header(of: packet, extensions, payloadType: stream.parameters.payloadType, sequenceNumber: sequenceNumber)
+            .write(to: &writer, map: stream.parameters.extensions)
+        try packet.frame.writePayload(at: packet.fragment, numberOffset: packet.numberOffset, to: &writer)
+    }
+
+    private func header(
+        of packet: SentPacket, _ extensions: HeaderExtensions, payloadType: PayloadType, sequenceNumber: SequenceNumber
+    ) -> OutgoingRTPHeader {
+        OutgoingRTPHeader(
+            marker: packet.frame.isLastFragment(packet.fragment), payloadType: payloadType,
             sequenceNumber: sequenceNumber, timestamp: packet.frame.timestamp(offset: stream.timestampOffset),
             source: stream.source, extensions: extensions)
-        try header.write(to: &writer, map: stream.parameters.extensions)
+    }
+
+    /// Writes a packet for the first time in RED, from which alone libwebrtc's receiver corrects others, and puts it into
+    /// the corrections of its frame. It is only ever sent again over RTX, and there without RED.
+    private mutating func writeProtected(
+        _ packet: SentPacket, _ extensions: HeaderExtensions, corrections: Int, to writer: inout ByteWriter
+    ) throws(EndOfBytes) {
+        guard let types = protection?.payloadTypes else { return }
+        let start = writer.offset
+        let payloadType = stream.parameters.payloadType
+        try header(of: packet, extensions, payloadType: types.red, sequenceNumber: stream.sequenceNumber)
+            .write(to: &writer, map: stream.parameters.extensions)
+        let headerEnd = writer.offset
+        try REDPayload.writeHeader(payloadType, to: &writer)
+        let payloadStart = writer.offset
         try packet.frame.writePayload(at: packet.fragment, numberOffset: packet.numberOffset, to: &writer)
+        if packet.fragment == FrameProtection.firstProtected(of: packet.frame) {
+            protection?.encoder.begin(corrections: corrections)
+        }
+        let end = writer.offset
+        protection?.encoder.add(
+            header: writer.written.extracting(start..<headerEnd), payloadType: payloadType,
+            payload: writer.written.extracting(payloadStart..<end))
     }
 }

@@ -27,7 +27,11 @@ extension Interop {
             try await watching.wait(for: "the answer", timeout: .seconds(120)) {
                 FileManager.default.fileExists(atPath: share.answer.path)
             }
-            let relay = try await startRelay(share, in: folder)
+            let relay = try await share.startRelay(
+                [
+                    "--rate", Self.profile, "--delay", "50", "--queue", "300", "--duration",
+                    "\(Self.profileSeconds + 60)",
+                ], in: folder)
             defer { relay.stop() }
             let statistics = folder.file("stats.jsonl")
             let sending = try share.send([
@@ -56,33 +60,6 @@ extension Interop {
             let (wide, narrow) = (rates[50..<58].max() ?? 0, rates[70..<78].min() ?? .infinity)
             print("the most of the estimate at 2500 kbit/s: \(wide), the least at 600 kbit/s: \(narrow)")
             #expect(wide > narrow * 1.5)
-        }
-
-        /// Puts the relay between the sender and the viewer of `answer.sdp`, which then names the relay in its place.
-        private func startRelay(_ share: Share, in folder: TemporaryFolder) async throws -> RunningProgram {
-            let text = try String(contentsOf: share.answer, encoding: .utf8)
-            let lines = text.split(whereSeparator: \.isNewline).map(String.init)
-            let candidate = try #require(
-                lines.first { $0.hasPrefix("a=candidate:") && $0.contains(" udp ") && !$0.contains("::") })
-            var words = candidate.split(separator: " ").map(String.init)
-            let relay = try RunningProgram(
-                try #require(Peers.networkRelay),
-                [
-                    "--to", "\(words[4]):\(words[5])", "--rate", Self.profile, "--delay", "50", "--queue", "300",
-                    "--duration", "\(Self.profileSeconds + 60)",
-                ], in: folder)
-            try await relay.wait(for: "the relay's ports", timeout: .seconds(30)) {
-                relay.standardOutput.contains("right")
-            }
-            let left = try #require(
-                relay.standardOutput.split(whereSeparator: \.isNewline).first?.split(separator: " "))
-            words[4] = "127.0.0.1"
-            words[5] = String(left[1])
-            let others = lines.filter { !$0.hasPrefix("a=candidate:") }
-            let end = try #require(others.lastIndex { $0.hasPrefix("a=ice-ufrag:") })
-            let told = others[...end] + [words.joined(separator: " ")] + others[(end + 1)...]
-            _ = try folder.write(told.joined(separator: "\r\n") + "\r\n", to: "answer.sdp")
-            return relay
         }
 
         /// `availableOutgoingBitrate` in kbit/s, a value a second.

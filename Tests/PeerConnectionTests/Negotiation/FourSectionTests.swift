@@ -92,7 +92,7 @@ struct FourSectionTests {
         let first = try Samples.offer(sections: sections)
         sections[0] = .ended(mid: "0", line: MediaLine(first.media[0]))
         let offer = try Samples.offer(sections: sections)
-        #expect(offer.media[0].port == 0 && offer.media[0].formats == ["96", "97"])
+        #expect(offer.media[0].port == 0 && offer.media[0].formats == ["96", "97", "112", "113", "114"])
         #expect(try offer.bundle()?.mids == ["1", "2", "3"])
         #expect(try offer.media.map { try $0.candidates().count } == [0, 2, 0, 0], "the next one is the tagged one")
         let answer = try SessionDescription.parse(

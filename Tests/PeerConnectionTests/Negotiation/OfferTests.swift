@@ -15,7 +15,7 @@ struct OfferTests {
             t=0 0
             a=group:BUNDLE 0
             a=ice-options:ice2
-            m=video 6000 UDP/TLS/RTP/SAVPF 96 97
+            m=video 6000 UDP/TLS/RTP/SAVPF 96 97 112 113 114
             c=IN IP4 203.0.113.7
             a=mid:0
             a=sendonly
@@ -45,6 +45,10 @@ struct OfferTests {
             a=rtcp-fb:96 transport-cc
             a=rtpmap:97 rtx/90000
             a=fmtp:97 apt=96
+            a=rtpmap:112 red/90000
+            a=rtpmap:113 rtx/90000
+            a=fmtp:113 apt=112
+            a=rtpmap:114 ulpfec/90000
             a=ssrc-group:FID 1111 2222
             a=ssrc:1111 cname:cname1
             a=ssrc:1111 msid:alice#content screen

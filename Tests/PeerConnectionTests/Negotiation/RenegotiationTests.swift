@@ -328,7 +328,7 @@ import Testing
         // The viewer's offer has its voice under 97 after renumbering, in a bundle where 96 and 97 are the screen's.
         let offer = try call.viewer.makeOffer()
         let numbers = try offer.media.flatMap { try $0.rtpMaps().map(\.payloadType) }
-        #expect(numbers == [96, 97, 111])
+        #expect(numbers == [96, 97, 112, 113, 114, 111])
         let text = offer.description.replacing(" 111\r\n", with: " 109\r\n").replacing(":111 ", with: ":109 ")
             .replacing("a=extmap:7 ", with: "a=extmap:8 ")
         let renamed = try SessionDescription.parse(text)
@@ -348,20 +348,21 @@ import Testing
         _ = try call.viewer.addMedia(.video(streamID: "bob", isContent: false))
         // As aiortc does: Opus as 96, VP8 as 97 with its retransmissions as 98, whatever they were before.
         let renumbered = [
-            " 96 97\r\n": " 97 98\r\n", " 109\r\n": " 96\r\n", ":97 ": ":98 ", ":96 ": ":97 ", ":109 ": ":96 ",
+            " 96 97 ": " 97 98 ", " 109\r\n": " 96\r\n", ":97 ": ":98 ", ":96 ": ":97 ", ":109 ": ":96 ",
         ]
         var text = try call.viewer.makeOffer().description
-        for from in [" 96 97\r\n", " 109\r\n", ":97 ", ":96 ", ":109 "] {
+        for from in [" 96 97 ", " 109\r\n", ":97 ", ":96 ", ":109 "] {
             text = text.replacing(from, with: renumbered[from] ?? from)
         }
         text = text.replacing("apt=96", with: "apt=97")
         let answer = try call.sender.answer(offer: SessionDescription.parse(text), now: call.now)
-        #expect(answer.media.map(\.formats) == [["97", "98"], ["96"], ["97", "98"]])
+        let video = ["97", "98", "112", "113", "114"]
+        #expect(answer.media.map(\.formats) == [video, ["96"], video])
         #expect(try answer.media[1].formatParameters(of: 96)?.text.contains("sprop-stereo=1") == true)
         #expect(call.sender.outbound[0].stream?.parameters.payloadType == PayloadType(97))
         #expect(call.sender.outbound[1].stream?.parameters.payloadType == PayloadType(96))
         let offer = try call.makeOffer()
-        #expect(offer.media.map(\.formats) == [["97", "98"], ["109"], ["97", "98"]])
+        #expect(offer.media.map(\.formats) == [video, ["109"], video])
     }
 
     // MARK: What is refused

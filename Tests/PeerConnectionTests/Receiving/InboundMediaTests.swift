@@ -46,8 +46,8 @@ struct InboundMediaTests {
     }
 
     private func give(_ packet: TestPacket, to media: inout InboundMedia, at milliseconds: Int) throws -> Bool {
-        try packet.withHeader { header, payload in
-            media.receive(header, extensions: packet.extensions, payload: payload, now: at(milliseconds: milliseconds))
+        try packet.withPacket { header, bytes in
+            media.receive(header, extensions: packet.extensions, in: bytes, now: at(milliseconds: milliseconds))
         }
     }
 

@@ -22,6 +22,11 @@ struct TestPacket {
 
     /// Gives the packet to `body` as it is read on arrival.
     func withHeader<Result>(_ body: (RTPHeader, RawSpan) throws -> Result) throws -> Result {
+        try withPacket { header, bytes in try body(header, header.payload(of: bytes)) }
+    }
+
+    /// The header as it is read, and the whole packet.
+    func withPacket<Result>(_ body: (RTPHeader, RawSpan) throws -> Result) throws -> Result {
         let header = OutgoingRTPHeader(
             marker: marker, payloadType: payloadType, sequenceNumber: SequenceNumber(number),
             timestamp: RTPTimestamp(timestamp), source: source)
@@ -32,7 +37,7 @@ struct TestPacket {
             try header.write(to: &writer, map: HeaderExtensionMap())
         }
         bytes += payload
-        return try body(try RTPHeader(parsing: bytes.span.bytes), bytes.span.bytes.extracting(12..<bytes.count))
+        return try body(try RTPHeader(parsing: bytes.span.bytes), bytes.span.bytes)
     }
 }
 

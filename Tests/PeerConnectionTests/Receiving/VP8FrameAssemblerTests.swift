@@ -158,6 +158,27 @@ private func bytes(_ packets: [VP8TestStream.Packet]) -> [UInt8] { packets.flatM
         #expect(assembler.bufferedPackets == 0)
     }
 
+    @Test("A number between two pictures that follow each other is not waited for, and one between others is")
+    func lostPadding() {
+        for isMedia in [false, true] {
+            var stream = VP8TestStream(seed: 1)
+            var assembler = VP8FrameAssembler()
+            let key = stream.frame(isKeyFrame: true, packetCount: 1)
+            if isMedia {
+                _ = stream.frame(isKeyFrame: false, packetCount: 2)
+            } else {
+                // Two packets of correction, of which the first is lost.
+                stream.nextNumber = stream.nextNumber.advanced(by: 1)
+                assembler.insertPadding(stream.nextNumber, timestamp: RTPTimestamp(0), now: at(0))
+                stream.nextNumber = stream.nextNumber.next
+            }
+            let delta = stream.frame(isKeyFrame: false, packetCount: 2)
+            for packet in key + delta { assembler.insert(packet, now: at(0)) }
+            #expect(assembler.pollFrames() == (isMedia ? [bytes(key)] : [bytes(key), bytes(delta)]))
+            #expect((assembler.nextDeadline(now: at(0)) != nil) == isMedia)
+        }
+    }
+
     @Test("The start of the next frame ends one whose marker is missing")
     func missingMarker() {
         var stream = VP8TestStream(seed: 1)

@@ -37,7 +37,7 @@ extension VideoReceiver {
     fileprivate mutating func receive(_ datagram: [UInt8], now: Instant) throws {
         try datagram.withRawSpan { (span) throws(RTPError) in
             let header = try RTPHeader(parsing: span)
-            receive(header, payload: header.payload(of: span), now: now)
+            receive(header, in: span, now: now)
         }
     }
 }
@@ -274,6 +274,73 @@ private struct Call: ~Copyable {
                 ])
         }
         #expect(receiver.statistics.firCount == 2)
+    }
+
+    private static func redReceiver() -> VideoReceiver {
+        var configuration = VideoReceiver.Configuration(source: media, payloadType: vp8, localSource: local)
+        configuration.retransmission = (rtx, vp8rtx)
+        configuration.forwardErrorCorrection = VideoReceiver.Configuration.ForwardErrorCorrection(
+            red: PayloadType(masking: 112), redRetransmission: PayloadType(masking: 113),
+            ulpfec: PayloadType(masking: 114))
+        return VideoReceiver(configuration: configuration)
+    }
+
+    /// A datagram put into RED: a byte more before its payload, and another payload type.
+    private static func inRED(_ datagram: [UInt8], prefix: Int = 0, payloadType: UInt8 = 112) -> [UInt8] {
+        var bytes = datagram
+        bytes[1] = bytes[1] & 0x80 | payloadType
+        bytes.insert(96, at: 12 + prefix)
+        return bytes
+    }
+
+    @Test("What is in RED is received like what is not, also where it is sent again")
+    func receivesRED() throws {
+        var receiver = Self.redReceiver()
+        var stream = VP8TestStream(seed: 1)
+        let frames = (0..<3).map { stream.frame(isKeyFrame: $0 == 0, packetCount: 2, size: 100) }
+        for packet in frames[0] { try receiver.receive(Self.inRED(datagram(packet)), now: at(0)) }
+        try receiver.receive(datagram(frames[1][0]), now: at(0))
+        let again = try datagram(frames[1][1], retransmissionNumber: SequenceNumber(9))
+        try receiver.receive(Self.inRED(again, prefix: 2, payloadType: 113), now: at(1))
+        for packet in frames[2] { try receiver.receive(Self.inRED(datagram(packet)), now: at(2)) }
+        for frame in frames { #expect(receiver.pollFrame()?.data == frame.flatMap(\.payload)) }
+        #expect(receiver.statistics.packetsRejected == 0 && receiver.statistics.retransmittedPacketsReceived == 1)
+    }
+
+    @Test("A lost packet is made again, is asked for no more, and counts as lost")
+    func recovers() throws {
+        var receiver = Self.redReceiver()
+        var stream = VP8TestStream(seed: 1)
+        let packets = stream.frame(isKeyFrame: true, packetCount: 4, size: 100)
+        var encoder = ULPFECEncoder()
+        encoder.begin(corrections: 1)
+        for (index, packet) in packets.enumerated() {
+            let bytes = try Self.inRED(datagram(packet))
+            encoder.add(
+                header: bytes.span.bytes.extracting(0..<12), payloadType: vp8,
+                payload: bytes.span.bytes.extracting(13..<bytes.count))
+            if index != 1 { try receiver.receive(bytes, now: at(0)) }
+        }
+        var correction = try Self.inRED(datagram(packets[0])).prefix(13) + [UInt8](repeating: 0, count: 200)
+        (correction[1], correction[12]) = (112, 114)
+        let number = packets[3].number.next.rawValue
+        (correction[2], correction[3]) = (UInt8(number >> 8), UInt8(number & 0xFF))
+        do {
+            var rest = Array(correction[13...])
+            var span = rest.mutableSpan
+            var writer = ByteWriter(span.mutableBytes)
+            try encoder.write(0, to: &writer)
+            let count = writer.offset
+            correction = correction.prefix(13) + rest.prefix(count)
+        }
+        #expect(receiver.pollFrame() == nil)
+        try receiver.receive(Array(correction), now: at(5))
+        #expect(receiver.pollFrame()?.data == packets.flatMap(\.payload))
+        #expect(receiver.pollFeedback(now: at(1000)).isEmpty)
+        let statistics = receiver.statistics
+        #expect(statistics.packetsRecovered == 1 && statistics.packetsLost == 1 && statistics.packetsRejected == 0)
+        #expect(statistics.fecPacketsReceived == 1)
+        #expect(statistics.fecBytesReceived == correction.count - 13)
     }
 
     @Test("Bytes are counted apart: payload, headers with padding, retransmissions")

@@ -12,24 +12,28 @@ package struct NegotiableCodec: Hashable, Sendable {
     package var feedback: [FeedbackKind]
     /// The payload type to offer its retransmissions under (RFC 4588); nil for none.
     package var rtxPayloadType: UInt8?
+    /// The payload types to offer its forward error correction under; nil for none.
+    package var forwardErrorCorrection: ForwardErrorCorrectionFormats?
 
     /// A codec with what goes with it.
     package init(
         kind: String, map: RTPMapAttribute, formatParameters: String? = nil, feedback: [FeedbackKind],
-        rtxPayloadType: UInt8?
+        rtxPayloadType: UInt8?, forwardErrorCorrection: ForwardErrorCorrectionFormats? = nil
     ) {
         self.kind = kind
         self.map = map
         self.formatParameters = formatParameters
         self.feedback = feedback
         self.rtxPayloadType = rtxPayloadType
+        self.forwardErrorCorrection = forwardErrorCorrection
     }
 
-    /// VP8 (RFC 7741) with every feedback that this project understands, and retransmission.
+    /// VP8 (RFC 7741) with every feedback that this project understands, retransmission and forward error correction.
     package static let vp8 = NegotiableCodec(
         kind: "video", map: RTPMapAttribute(payloadType: 96, encodingName: "VP8", clockRate: 90_000),
         feedback: [.nack, .pictureLoss, .fullIntraRequest, .receiverEstimatedBitrate, .transportWide],
-        rtxPayloadType: 97)
+        rtxPayloadType: 97,
+        forwardErrorCorrection: ForwardErrorCorrectionFormats(red: 112, redRetransmission: 113, ulpfec: 114))
 }
 
 extension NegotiableCodec {

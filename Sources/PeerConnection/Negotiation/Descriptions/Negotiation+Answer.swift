@@ -161,6 +161,7 @@ private struct AnswerMatching {
             let map = RTPMapAttribute(payloadType: rtx, encodingName: "rtx", clockRate: codec.clockRate)
             try numbers.claim(map, .answer, answered)
         }
+        let correction = try correction(offered, own, answered, codec, &numbers)
         let offeredFeedback = try ours.feedback(for: own.payloadType, in: offered)
         return NegotiatedSection(
             mid: mid, line: line,
@@ -171,7 +172,7 @@ private struct AnswerMatching {
                     try answered.formatParameters(of: codec.payloadType)
                 },
                 opus: try theirs.opus(codec, in: answered),
-                rtxPayloadType: rtx,
+                rtxPayloadType: rtx, forwardErrorCorrection: correction,
                 feedback: try theirs.feedback(for: codec.payloadType, in: answered).intersection(offeredFeedback),
                 extensionIDs: try extensionIDs(offered, answered, direction, &numbers),
                 hasReducedSizeRTCP: offered.hasReducedSizeRTCP && answered.hasReducedSizeRTCP,
@@ -179,6 +180,18 @@ private struct AnswerMatching {
                 local: try ours.read { () throws(SDPError) in try MediaSources(offered) },
                 remote: direction.receives
                     ? try theirs.read { () throws(SDPError) in try MediaSources(answered) } : .none))
+    }
+
+    /// The forward error correction that was offered, under the answer's payload types.
+    private func correction(
+        _ offered: MediaDescription, _ own: RTPMapAttribute, _ answered: MediaDescription, _ codec: RTPMapAttribute,
+        _ numbers: inout BundledNumbers
+    ) throws(NegotiationError) -> ForwardErrorCorrectionFormats? {
+        guard try ours.forwardErrorCorrection(for: own, in: offered) != nil,
+            let correction = try theirs.forwardErrorCorrection(for: codec, in: answered)
+        else { return nil }
+        for map in correction.maps(clockRate: codec.clockRate) { try numbers.claim(map, .answer, answered) }
+        return correction
     }
 
     /// RFC 3264 §6.1: who is not offered to must not send, and who is not sent to can't receive.
@@ -208,7 +221,7 @@ private struct AnswerMatching {
         let offeredCodecs = try ours.codecs(of: offered)
         let answeredCodecs = try theirs.codecs(of: answered)
         let candidates = ours.payloadTypes(of: offered).compactMap { offeredCodecs[$0] }
-            .filter { $0.encodingName.lowercased() != "rtx" }
+            .filter { !ForwardErrorCorrectionFormats.isAuxiliary($0) }
         for payloadType in theirs.payloadTypes(of: answered) {
             // Without its own mapping, a payload type means what the offer said.
             guard let map = answeredCodecs[payloadType] ?? offeredCodecs[payloadType] else { continue }

@@ -179,6 +179,7 @@ private struct Answering {
             let map = RTPMapAttribute(payloadType: rtx, encodingName: "rtx", clockRate: choice.map.clockRate)
             try numbers.claim(map, .offer, media)
         }
+        let correction = try correction(for: choice, rtx: rtx)
         var ids: [HeaderExtensionURI: UInt8] = [:]
         for (uri, map) in try theirs.extensions(of: media) where parameters.extensions.contains(uri) {
             // Ids from 4096 on ask for a number that the offer had no room for (RFC 8285 §7); doing without is allowed.
@@ -197,16 +198,32 @@ private struct Answering {
                 try media.formatParameters(of: choice.map.payloadType)
             },
             opus: try theirs.opus(choice.map, in: media),
-            rtxPayloadType: rtx, feedback: offered.intersection(choice.codec.feedback), extensionIDs: ids,
+            rtxPayloadType: rtx, forwardErrorCorrection: correction,
+            feedback: offered.intersection(choice.codec.feedback), extensionIDs: ids,
             hasReducedSizeRTCP: media.hasReducedSizeRTCP, maximumRate: theirs.maximumRate(of: media),
             local: parameters.sending[choice.index].map(MediaSources.init) ?? .none,
             remote: try theirs.read { () throws(SDPError) in try MediaSources(media) })
     }
 
+    /// The forward error correction to accept. libwebrtc sends nothing again that it has sent in RED, unless there is RTX for
+    /// that too: then retransmissions alone are worth more.
+    private mutating func correction(
+        for choice: Choice, rtx: UInt8?
+    ) throws(NegotiationError) -> ForwardErrorCorrectionFormats? {
+        let media = offer.media[choice.index]
+        guard choice.codec.forwardErrorCorrection != nil,
+            var correction = try theirs.forwardErrorCorrection(for: choice.map, in: media)
+        else { return nil }
+        if rtx == nil { correction.redRetransmission = nil } else if correction.redRetransmission == nil { return nil }
+        for map in correction.maps(clockRate: choice.map.clockRate) { try numbers.claim(map, .offer, media) }
+        return correction
+    }
+
     private func section(
         for agreed: NegotiatedMedia, _ choice: Choice, _ setup: SetupAttribute, isTagged: Bool
     ) -> MediaDescription {
-        let formats = [agreed.payloadType, agreed.rtxPayloadType].compactMap { $0.map(String.init) }
+        let correction = agreed.forwardErrorCorrection?.payloadTypes ?? []
+        let formats = ([agreed.payloadType, agreed.rtxPayloadType].compactMap { $0 } + correction).map(String.init)
         var media = MediaDescription(
             kind: choice.codec.kind, transport: isTagged ? parameters.transport : nil, formats: formats)
         if let mid = choice.mid { media.append(attribute: "mid", mid) }
@@ -223,6 +240,9 @@ private struct Answering {
         media.append(
             choice.codec, as: agreed.codec, feedback: choice.codec.feedback.filter(agreed.feedback.contains),
             rtx: agreed.rtxPayloadType)
+        if let correction = agreed.forwardErrorCorrection {
+            media.append(correction, clockRate: agreed.codec.clockRate)
+        }
         if let source = own?.source { media.append(source, hasRetransmission: agreed.rtxPayloadType != nil) }
         return media
     }

@@ -31,7 +31,8 @@ package enum Negotiation {
         }
         if let line = section.ended { return MediaDescription(ended: line, mid: section.mid) }
         let formats = section.codecs.flatMap { codec in
-            [codec.map.payloadType, codec.rtxPayloadType].compactMap { $0.map(String.init) }
+            let correction = codec.forwardErrorCorrection?.payloadTypes ?? []
+            return ([codec.map.payloadType, codec.rtxPayloadType].compactMap { $0 } + correction).map(String.init)
         }
         var media = MediaDescription(
             kind: section.codecs.first?.kind ?? "video", transport: isTagged ? transport : nil, formats: formats)
@@ -46,6 +47,9 @@ package enum Negotiation {
         for map in section.extensions { media.append(attribute: "extmap", map.description) }
         for codec in section.codecs {
             media.append(codec, as: codec.map, feedback: codec.feedback, rtx: codec.rtxPayloadType)
+            if let correction = codec.forwardErrorCorrection {
+                media.append(correction, clockRate: codec.map.clockRate)
+            }
         }
         if let source = section.source {
             media.append(source, hasRetransmission: section.codecs.contains { $0.rtxPayloadType != nil })
@@ -109,6 +113,15 @@ extension MediaDescription {
         guard let rtx else { return }
         append(attribute: "rtpmap", "\(rtx) rtx/\(map.clockRate)")
         append(attribute: "fmtp", "\(rtx) apt=\(map.payloadType)")
+    }
+
+    mutating func append(_ correction: ForwardErrorCorrectionFormats, clockRate: UInt32) {
+        for map in correction.maps(clockRate: clockRate) {
+            append(attribute: "rtpmap", map.description)
+            if map.payloadType == correction.redRetransmission {
+                append(attribute: "fmtp", "\(map.payloadType) apt=\(correction.red)")
+            }
+        }
     }
 
     /// Sources are told although RFC 9429 does without: conference servers tell streams apart by them.

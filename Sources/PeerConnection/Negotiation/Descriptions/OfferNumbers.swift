@@ -21,6 +21,11 @@ struct OfferNumbers {
             formats[media.payloadType] =
                 media.codec.isOpus ? .some(nil) : .media(Self.plain(media.codec), parameters: nil)
             if let rtx = media.rtxPayloadType { formats[rtx] = .retransmission(of: media.payloadType) }
+            if let correction = media.forwardErrorCorrection {
+                for map in correction.maps(clockRate: media.codec.clockRate) {
+                    formats[map.payloadType] = Self.format(of: map, in: correction)
+                }
+            }
             for (uri, id) in media.extensionIDs { extensions[id] = uri.rawValue }
         }
     }
@@ -38,6 +43,9 @@ struct OfferNumbers {
             codec.rtxPayloadType = codec.rtxPayloadType.flatMap {
                 payloadType(of: .retransmission(of: number), preferring: $0)
             }
+            codec.forwardErrorCorrection = codec.forwardErrorCorrection.flatMap {
+                assign($0, clockRate: codec.map.clockRate)
+            }
             return codec
         }
         section.extensions = section.extensions.compactMap { map in
@@ -45,6 +53,27 @@ struct OfferNumbers {
                 ExtensionMapAttribute(id: UInt16($0), direction: map.direction, uri: map.uri)
             }
         }
+    }
+
+    private static func format(of map: RTPMapAttribute, in correction: ForwardErrorCorrectionFormats) -> Format {
+        map.payloadType == correction.redRetransmission
+            ? .retransmission(of: correction.red) : .media(plain(map), parameters: nil)
+    }
+
+    private mutating func assign(
+        _ correction: ForwardErrorCorrectionFormats, clockRate: UInt32
+    ) -> ForwardErrorCorrectionFormats? {
+        func media(_ name: String) -> Format {
+            .media(
+                Self.plain(RTPMapAttribute(payloadType: 0, encodingName: name, clockRate: clockRate)), parameters: nil)
+        }
+        guard
+            let red = payloadType(of: media(ForwardErrorCorrectionFormats.redName), preferring: correction.red),
+            let ulpfec = payloadType(
+                of: media(ForwardErrorCorrectionFormats.ulpfecName), preferring: correction.ulpfec)
+        else { return nil }
+        let rtx = correction.redRetransmission.flatMap { payloadType(of: .retransmission(of: red), preferring: $0) }
+        return ForwardErrorCorrectionFormats(red: red, redRetransmission: rtx, ulpfec: ulpfec)
     }
 
     /// An encoding by itself, however its name is written.

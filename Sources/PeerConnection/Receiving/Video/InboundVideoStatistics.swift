@@ -17,6 +17,12 @@ package struct InboundVideoStatistics: Hashable, Sendable {
     package var retransmittedPacketsReceived = 0
     /// Their payload bytes among `bytesReceived`.
     package var retransmittedBytesReceived = 0
+    /// Packets of forward error correction among `packetsReceived`.
+    package var fecPacketsReceived = 0
+    /// Their payload bytes among `bytesReceived`.
+    package var fecBytesReceived = 0
+    /// Packets that forward error correction made again. No W3C name.
+    package var packetsRecovered = 0
     /// Packets that came too late for their frame.
     package var packetsDiscarded = 0
     /// Packets that were there already. Not a W3C name: `packetsDiscarded` leaves them out.

@@ -48,6 +48,9 @@ struct VP8Continuity: Sendable {
         return layer.dependsOnBaseOnly && base == lastBase
     }
 
+    /// Whether no picture was sent between that and the one of `descriptor`.
+    func isFollowed(by descriptor: VP8PayloadDescriptor) -> Bool { pictureDistance(to: descriptor) == 1 }
+
     private func pictureDistance(to descriptor: VP8PayloadDescriptor) -> Int? {
         guard let pictureID, let next = descriptor.pictureID, next.isLong == pictureID.isLong else { return nil }
         return next.distance(from: pictureID)

@@ -278,6 +278,14 @@ package struct VP8FrameAssembler: Sendable {
                 state = .following(next: next, cursor: cursor)
                 switch run {
                 case .complete(let last): guard deliver(next...last, now: now) else { continue }
+                case .missing(next):
+                    if let start = frameBehindGap(at: next) {
+                        drop(before: start)
+                        state = .following(next: start, cursor: start)
+                        continue
+                    }
+                    blockedSince = buffer.arrival(after: next)
+                    return
                 case .missing(let number):
                     blockedSince = buffer.arrival(after: number)
                     return
@@ -287,6 +295,20 @@ package struct VP8FrameAssembler: Sendable {
                 }
             }
         }
+    }
+
+    /// How many numbers are looked through for a frame behind a gap that has none: more than the corrections of one.
+    private static let maximumEmptyGap: Int64 = 32
+
+    /// Where the next picture begins, if by its picture id there is none in the gap before it: what is missing was padding
+    /// or forward error correction, and need not be waited for.
+    private func frameBehindGap(at number: Int64) -> Int64? {
+        guard let continuity, let newest = buffer.newest else { return nil }
+        for next in number..<min(newest + 1, number + Self.maximumEmptyGap) {
+            guard let slot = buffer[next], let descriptor = slot.descriptor else { continue }
+            return slot.startsFrame && continuity.isFollowed(by: descriptor) ? next : nil
+        }
+        return nil
     }
 
     private mutating func completeKeyFrame() -> (start: Int64, last: Int64)? {

@@ -27,6 +27,10 @@ package struct VideoReceiver: Sendable {
             get { retransmissionPair.map { ($0.source, $0.payloadType) } }
             set { retransmissionPair = newValue.map { Pair(source: $0.source, payloadType: $0.payloadType) } }
         }
+        /// The payload types of forward error correction; nil where there is none.
+        package var forwardErrorCorrection: ForwardErrorCorrection?
+        /// How the header extensions of packets are numbered, for those that are made again.
+        package var extensions = HeaderExtensionMap()
         /// Who reports: the source of our RTCP packets.
         package var localSource: SynchronizationSource
         /// Whether packets may be asked for (`a=rtcp-fb:* nack`).
@@ -51,6 +55,29 @@ package struct VideoReceiver: Sendable {
         }
         private var retransmissionPair: Pair?
 
+        /// The payload types of ULPFEC in RED (RFC 5109 §14).
+        package struct ForwardErrorCorrection: Hashable, Sendable {
+            /// Of packets that hold the media's, or corrections (RFC 2198).
+            package var red: PayloadType
+            /// Of retransmissions of RED packets, in the stream of retransmissions.
+            package var redRetransmission: PayloadType?
+            /// Of corrections, within RED.
+            package var ulpfec: PayloadType
+
+            /// Payload types that were agreed on.
+            package init(red: PayloadType, redRetransmission: PayloadType?, ulpfec: PayloadType) {
+                self.red = red
+                self.redRetransmission = redRetransmission
+                self.ulpfec = ulpfec
+            }
+
+            init?(_ formats: ForwardErrorCorrectionFormats) {
+                guard let red = PayloadType(formats.red), let ulpfec = PayloadType(formats.ulpfec) else { return nil }
+                self.init(
+                    red: red, redRetransmission: formats.redRetransmission.flatMap { PayloadType($0) }, ulpfec: ulpfec)
+            }
+        }
+
         /// A stream without retransmissions in a stream of their own.
         package init(source: SynchronizationSource, payloadType: PayloadType, localSource: SynchronizationSource) {
             self.source = source
@@ -64,6 +91,8 @@ package struct VideoReceiver: Sendable {
     private static let maximumMisorder = 3000
 
     private var configuration: Configuration
+    /// Makes packets again; nil before the first in RED.
+    private var decoder: ULPFECDecoder?
     private var retransmissions = RetransmissionUnwrapper()
     private var reception = ReceiveStatistics(
         clockRate: clockRate, minimumSequential: 1, maximumMisorder: maximumMisorder)
@@ -91,6 +120,10 @@ package struct VideoReceiver: Sendable {
         guard let retransmission = configuration.retransmission else { return }
         retransmissions.add(source: retransmission.source, for: configuration.source)
         retransmissions.add(payloadType: retransmission.payloadType, for: configuration.payloadType)
+        guard let correction = configuration.forwardErrorCorrection, let type = correction.redRetransmission else {
+            return
+        }
+        retransmissions.add(payloadType: type, for: correction.red)
     }
 
     /// Goes on with what another description agreed for the same stream: payload types, retransmissions, feedback.
@@ -107,11 +140,12 @@ package struct VideoReceiver: Sendable {
         source == configuration.source || source == configuration.retransmission?.source
     }
 
-    /// Takes a packet of the stream or of its retransmissions; `payload` is its payload without padding, `orientation`
-    /// what its header extension says.
+    /// Takes a packet of the stream or of its retransmissions, whose header was read from `packet`; `orientation` is what
+    /// its header extension says.
     package mutating func receive(
-        _ header: RTPHeader, orientation: VideoOrientation? = nil, payload: RawSpan, now: Instant
+        _ header: RTPHeader, orientation: VideoOrientation? = nil, in packet: RawSpan, now: Instant
     ) {
+        let payload = header.payload(of: packet)
         counts.lastPacketReceivedTimestamp = now
         counts.packetsReceived += 1
         counts.bytesReceived += payload.byteCount
@@ -119,6 +153,10 @@ package struct VideoReceiver: Sendable {
         if nextReport == nil { nextReport = now.advanced(by: configuration.reportInterval) }
         if header.source == configuration.source, header.payloadType == configuration.payloadType {
             receiveMedia(header, orientation: orientation, payload: payload, now: now)
+            return
+        }
+        if header.source == configuration.source, header.payloadType == configuration.forwardErrorCorrection?.red {
+            receiveRED(header, orientation: orientation, in: packet, now: now)
             return
         }
         switch retransmissions.content(source: header.source, payloadType: header.payloadType, payload: payload) {
@@ -132,9 +170,15 @@ package struct VideoReceiver: Sendable {
                 return
             }
             noteArrival(original.sequenceNumber, now: now)
-            assemble(
-                original.sequenceNumber, header: header, orientation: orientation,
-                payload: payload.extracting(original.payloadRange), now: now)
+            let content = payload.extracting(original.payloadRange)
+            if original.payloadType == configuration.forwardErrorCorrection?.red {
+                // What corrections are made of is the packet's first transmission, whose header is not here.
+                assembleRED(
+                    original.sequenceNumber, header: header, orientation: orientation, payload: content, now: now)
+            } else {
+                assemble(
+                    original.sequenceNumber, header: header, orientation: orientation, payload: content, now: now)
+            }
         }
     }
 
@@ -218,6 +262,74 @@ package struct VideoReceiver: Sendable {
     private mutating func receiveMedia(
         _ header: RTPHeader, orientation: VideoOrientation?, payload: RawSpan, now: Instant
     ) {
+        guard accept(header, payload: payload, now: now) else { return }
+        assemble(header.sequenceNumber, header: header, orientation: orientation, payload: payload, now: now)
+    }
+
+    private mutating func receiveRED(
+        _ header: RTPHeader, orientation: VideoOrientation?, in packet: RawSpan, now: Instant
+    ) {
+        let payload = header.payload(of: packet)
+        guard accept(header, payload: payload, now: now) else { return }
+        assembleRED(header.sequenceNumber, header: header, orientation: orientation, payload: payload, now: now)
+        guard let type = try? REDPayload.blockPayloadType(of: payload) else { return }
+        if decoder == nil { decoder = ULPFECDecoder(source: configuration.source) }
+        if type == configuration.payloadType {
+            decoder?.receive(header, in: packet, payloadType: type, now: now)
+        } else if type == configuration.forwardErrorCorrection?.ulpfec {
+            let correction = payload.extracting(REDPayload.headerByteCount..<payload.byteCount)
+            counts.fecPacketsReceived += 1
+            counts.fecBytesReceived += correction.byteCount
+            do {
+                try decoder?.receive(correction: correction, now: now)
+            } catch {
+                counts.packetsRejected += 1
+            }
+        }
+        while let packet = decoder?.pollRecovered() { receiveRecovered(packet.span.bytes, now: now) }
+    }
+
+    /// Takes a packet that forward error correction made again. Statistics have it as lost (RFC 3550 §6.4.1).
+    private mutating func receiveRecovered(_ packet: RawSpan, now: Instant) {
+        guard let header = try? RTPHeader(parsing: packet), header.payloadType == configuration.payloadType,
+            isPlausible(header.sequenceNumber)
+        else {
+            counts.packetsRejected += 1
+            return
+        }
+        counts.packetsRecovered += 1
+        noteArrival(header.sequenceNumber, now: now)
+        assemble(
+            header.sequenceNumber, header: header,
+            orientation: HeaderExtensions(header, in: packet, map: configuration.extensions).videoOrientation,
+            payload: header.payload(of: packet), now: now)
+    }
+
+    /// Takes the block of a RED packet; of corrections, that their number is not missing.
+    private mutating func assembleRED(
+        _ number: SequenceNumber, header: RTPHeader, orientation: VideoOrientation?, payload: RawSpan, now: Instant
+    ) {
+        guard payload.byteCount > 0 else {
+            assemble(number, header: header, orientation: orientation, payload: payload, now: now)
+            return
+        }
+        guard let type = try? REDPayload.blockPayloadType(of: payload),
+            type == configuration.payloadType || type == configuration.forwardErrorCorrection?.ulpfec
+        else {
+            counts.packetsRejected += 1
+            return
+        }
+        let block = payload.extracting(REDPayload.headerByteCount..<payload.byteCount)
+        if type == configuration.payloadType {
+            assemble(number, header: header, orientation: orientation, payload: block, now: now)
+        } else {
+            assembler.insertPadding(number, timestamp: header.timestamp, now: now)
+            forgetUseless()
+        }
+    }
+
+    /// Takes note of a packet of the stream; false where it is none.
+    private mutating func accept(_ header: RTPHeader, payload: RawSpan, now: Instant) -> Bool {
         // A number that was asked for comes back under its own number where rtx was not negotiated.
         let isRepeated = configuration.retransmission == nil && nack.tries(of: header.sequenceNumber) > 0
         switch reception.receive(
@@ -228,16 +340,17 @@ package struct VideoReceiver: Sendable {
             nack = NACKGenerator(resuming: nack)
             clock.restart()
             assembler.restart(now: now)
+            decoder = nil
         case .probation, .implausible:
             counts.packetsRejected += 1
-            return
+            return false
         }
         if isRepeated {
             counts.retransmittedPacketsReceived += 1
             counts.retransmittedBytesReceived += payload.byteCount
         }
         noteArrival(header.sequenceNumber, now: now)
-        assemble(header.sequenceNumber, header: header, orientation: orientation, payload: payload, now: now)
+        return true
     }
 
     private mutating func noteArrival(_ number: SequenceNumber, now: Instant) {

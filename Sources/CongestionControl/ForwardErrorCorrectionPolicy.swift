@@ -1,0 +1,96 @@
+internal import Glibc
+import RTCShareRTP
+package import RTCShareWireFormat
+
+/// How much forward error correction a stream of pictures is worth, by what its receiver loses and how far away it is.
+///
+/// A lost packet that is asked for again costs a round trip, for which a receiver shows an old picture. Where that is
+/// short, or nothing is lost, nothing is paid. Elsewhere a frame has ``packetsPerLoss`` packets of correction for each of
+/// its packets that is likely to be lost, and at least one, as far as its share of the rate goes: small frames, as of
+/// somebody who types, are doubled, which costs little beside what a path carries.
+///
+/// What is lost is that which receiver reports tell, with the older forgotten by and by.
+package struct ForwardErrorCorrectionPolicy: Sendable {
+    /// With three, less than a tenth of the frames stay incomplete at any size where a twentieth of the packets is lost.
+    /// Four leave one in twenty, and pictures that a receiver showed to be worse for it.
+    package static let packetsPerLoss = 3.0
+    /// The most correction, as a share of the pictures: beyond, the pictures lose more than their smoothness is worth.
+    package static let maximumRatio = 0.5
+    /// From this loss on there is correction, and below ``leastLoss`` no more.
+    package static let notableLoss = 0.01
+    /// See ``notableLoss``.
+    package static let leastLoss = 0.005
+    /// How many packets have to be lost before that says anything.
+    package static let leastPacketsLost = 2.0
+    /// Nearer receivers have a packet again before its absence shows.
+    package static let shortestRoundTrip = Duration.milliseconds(60)
+    /// In this time what was lost comes to count for half.
+    package static let halfLife = Duration.seconds(4)
+    /// The correction of so long may leave at once, having been saved up.
+    package static let savedTime = Duration.milliseconds(500)
+
+    /// Packets that reports tell of and those among them that were lost, both forgotten by and by.
+    private var packets = (expected: 0.0, lost: 0.0)
+    private var lastReport: Instant?
+    private var roundTripTime = Duration.zero
+    /// Whether there is correction now.
+    package private(set) var isActive = false
+
+    /// What the corrections may take, and how many bytes of that are left.
+    private var allowance = DataRate.zero
+    private var credit = (bytes: 0.0, at: Instant(nanoseconds: 0))
+
+    /// A policy for a receiver of whom nothing is known: no correction.
+    package init() {}
+
+    /// The share of packets that is lost.
+    package var loss: Double { packets.expected > 0 ? packets.lost / packets.expected : 0 }
+
+    /// How much correction there is to so much picture, where frames have many packets; zero for none.
+    package var ratio: Double {
+        isActive ? min(loss * Self.packetsPerLoss, Self.maximumRatio) : 0
+    }
+
+    /// Takes what a receiver report says of so many packets.
+    package mutating func receive(
+        _ report: LossReport, packets count: Int, roundTripTime: Duration?, now: Instant
+    ) {
+        let elapsed = lastReport.map { now - $0 } ?? .zero
+        let kept = exp2(-elapsed.seconds / Self.halfLife.seconds)
+        lastReport = now
+        packets.expected = packets.expected * kept + Double(count)
+        packets.lost = packets.lost * kept + Double(count) * report.fractionLost
+        self.roundTripTime = roundTripTime ?? .zero
+        decide()
+    }
+
+    private mutating func decide() {
+        guard roundTripTime >= Self.shortestRoundTrip else {
+            isActive = false
+            return
+        }
+        if isActive {
+            isActive = loss >= Self.leastLoss
+        } else {
+            isActive = loss >= Self.notableLoss && packets.lost >= Self.leastPacketsLost
+        }
+    }
+
+    /// Sets what pictures and correction may take together.
+    package mutating func setRate(_ rate: DataRate) {
+        allowance = rate * (ratio / (1 + ratio))
+    }
+
+    /// How many packets of correction a frame gets that is about to leave.
+    package mutating func corrections(forPackets count: Int, bytesEach: Int, now: Instant) -> Int {
+        guard isActive, count > 0, bytesEach > 0 else { return 0 }
+        let limit = Double(allowance.bytes(in: Self.savedTime))
+        let gained = Double(allowance.bitsPerSecond) / 8 * max(0, (now - credit.at).seconds)
+        let bytes = min(limit, credit.bytes + gained)
+        let wanted = (Double(min(count, ULPFECHeader.maximumPackets)) * ratio).rounded(.up)
+        let affordable = (bytes / Double(bytesEach)).rounded(.down)
+        let number = Int(max(0, min(wanted, affordable, Double(ULPFECMask.maximumCorrections))))
+        credit = (bytes - Double(number * bytesEach), now)
+        return number
+    }
+}
