@@ -4,7 +4,7 @@
 ///     empty ───────────────▶ a frame waits ───────────────────────────▶ the picture is encoded ──┐
 ///                                  ▲  a newer one takes its place                │               │ again: key frame asked
 ///                                  └─────────────────────────────────────────────┘               ◀─ for, still coarse,
-///                                                    frame                                          a second passed
+///                                                    frame                                          it rested long
 ///
 /// Times named `now` are the thread's monotonic clock; `timestamp`s are the source's, which can jump.
 struct FrameCadence {
@@ -17,8 +17,6 @@ struct FrameCadence {
         case encodeAgain(asKeyFrame: Bool)
     }
 
-    /// How often the last picture is sent again while the source gives nothing: a viewer then knows that it is live.
-    static let idleInterval = Duration.seconds(1)
     /// How long after a change the picture is sharpened at the full rate, if it does not become fine before.
     static let refinementTime = Duration.seconds(2)
     /// How old a frame becomes that waits for nobody knows how long, before a newer one takes its place.
@@ -37,8 +35,9 @@ struct FrameCadence {
     var isPaused = false
     /// What was encoded still waits to leave: nothing more is encoded, and the newest frame is kept.
     private(set) var isQueueFull = false
-    /// Until when what was made last has to be paid for, before anything is encoded and before a small change is.
+    /// Until when what was made last has to be paid for, before anything is encoded, before a change is, and before a small one.
     private var notBefore: Duration?
+    private var noChangeBefore = Duration.zero
     private var noSmallChangeBefore = Duration.zero
 
     /// `firstReadyAt` is of the first of the frames that waited in the same place.
@@ -61,6 +60,8 @@ struct FrameCadence {
     private var nextDue: Duration?
     private var lastTimestamp: Duration?
     private var lastEncodedAt = Duration.zero
+    /// How often the last picture is sent again while the source gives nothing.
+    private var resting = RestingInterval()
     private var lastChangeAt = Duration.zero
     private var blockedUntil: Duration?
     private var quantizer = 127
@@ -96,9 +97,11 @@ struct FrameCadence {
         keyFrameWantedAt = min(keyFrameWantedAt ?? time, time)
     }
 
-    /// Nothing is begun before this time, but for small changes from the other on: what was made has to be paid for.
-    mutating func hold(until time: Duration, smallChangesUntil: Duration? = nil) {
+    /// Nothing is begun before this time, but for changes, and small ones, from the others on: what was made has to be paid
+    /// for.
+    mutating func hold(until time: Duration, changesUntil: Duration? = nil, smallChangesUntil: Duration? = nil) {
         notBefore = time
+        noChangeBefore = changesUntil ?? time
         noSmallChangeBefore = smallChangesUntil ?? time
     }
 
@@ -113,7 +116,7 @@ struct FrameCadence {
     func keepsWaiting(now: Duration) -> Bool {
         guard let waiting else { return false }
         if isQueueFull { return now < waiting.arrivedAt + Self.renewal }
-        let heldUntil = waiting.isSmall ? noSmallChangeBefore : notBefore ?? .zero
+        let heldUntil = waiting.isSmall ? noSmallChangeBefore : noChangeBefore
         return max(waiting.readyAt, heldUntil) > now + Self.lead
     }
 
@@ -150,11 +153,11 @@ struct FrameCadence {
         guard !isPaused, waiting != nil || hasPicture else { return .wait(until: nil) }
         if isQueueFull { return .wait(until: nil) }
         if let notBefore, now < notBefore {
-            guard let waiting, waiting.isChange, waiting.isSmall, hasPicture, keyFrameWantedAt.map({ now < $0 }) ?? true
+            guard let waiting, waiting.isChange, hasPicture, keyFrameWantedAt.map({ now < $0 }) ?? true
             else {
                 return .wait(until: notBefore)
             }
-            let at = max(waiting.readyAt, noSmallChangeBefore)
+            let at = max(waiting.readyAt, waiting.isSmall ? noSmallChangeBefore : noChangeBefore)
             return now >= at ? .encodeNew(asKeyFrame: false) : .wait(until: min(at, notBefore))
         }
         if let blockedUntil, now < blockedUntil, waiting == nil { return .wait(until: blockedUntil) }
@@ -185,7 +188,9 @@ struct FrameCadence {
             || quantizer > CodedQuality.fineQuantizer
                 && lastEncodedAt < lastChangeAt + Self.refinementTime + refinementWait
         // One interval and a half: a source at its full rate comes before its picture is repeated.
-        guard isCoarse else { return lastEncodedAt + Self.idleInterval }
+        guard isCoarse else {
+            return lastEncodedAt + max(resting.value, min(interval * 1.5, RestingInterval.longest))
+        }
         // A frame that waits for its time is what sharpens next.
         guard let repetitionsPerSecond, waiting?.isChange != true else { return lastEncodedAt + interval * 1.5 }
         return lastEncodedAt + .seconds(1.5) / max(repetitionsPerSecond, 0.01)
@@ -211,6 +216,7 @@ struct FrameCadence {
     /// The picture is encoded; what is coarsest in it now is of this quantizer index. `isUnfinished` says that it becomes sharper part by part, until it is said no more.
     mutating func encoded(isKeyFrame: Bool, quantizer: Int, isUnfinished: Bool = false, now: Duration) {
         pictureTaken(now: now)
+        resting.sent(at: now)
         if isKeyFrame { keyFrameWantedAt = nil }
         self.quantizer = quantizer
         self.isUnfinished = isUnfinished

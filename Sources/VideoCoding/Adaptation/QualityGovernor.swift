@@ -26,6 +26,8 @@ struct QualityGovernor {
     static let fineQuantizer = 29
     /// Of the pictures, the share left out by the rate control that is too many.
     static let droppedShare = 0.6
+    /// Of what changes, one up to this is finer than need be while there are fewer pictures than the source gives.
+    static let plentifulQuantizer = 60
     /// More bits than the target by this factor are too many, and are no longer chance.
     static let overshoot = 1.25
     /// Of a frame's time, the share in the encoder that is too much for this machine (libwebrtc's overuse threshold).
@@ -212,7 +214,7 @@ struct QualityGovernor {
             let since = fineSince ?? now
             fineSince = since
             if new.sample?.isChange != false { movedSince = now }
-            if now - since >= patience {
+            if now - since >= (isPlenty(new) ? patience / 5 : patience) {
                 stepUp(movedSince.map { $0 < since } ?? true ? steps.count : min(steps.count, 1), now: now)
             }
         } else {
@@ -274,6 +276,12 @@ struct QualityGovernor {
         }
         let coarsest = hint == .motion || sizeSteps.count > 0 ? Self.fineQuantizer : Self.coarseQuantizer
         return sample.quantizer <= coarsest && usage <= Self.highUsage
+    }
+
+    /// Whether pictures are far finer than would do, since they are fewer for want of bits.
+    private func isPlenty(_ taken: Taken) -> Bool {
+        guard steps.last == .bandwidth, hint != .motion, let sample = taken.sample else { return false }
+        return sample.isChange && sample.quantizer <= Self.plentifulQuantizer
     }
 
     /// Of a frame's time, the part that `effort` takes.

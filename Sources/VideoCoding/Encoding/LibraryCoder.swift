@@ -18,8 +18,12 @@ struct LibraryCoder {
     private var lastChangeAt: Duration?
     private lazy var converter = VideoConverter()
 
-    /// What a picture may take at most that is coarse, and one that is blurred, in time at the bitrate.
+    /// What a picture may take at most that is coarse, in time at the bitrate.
     private static let longestPicture = Duration.milliseconds(500)
+    /// The same for a key frame, where that leaves as soon as ``longestDeparture``.
+    private static let longestKeyFrame = Duration.milliseconds(800)
+    private static let longestDeparture = Duration.milliseconds(320)
+    /// What one may take that is blurred, in time at the bitrate.
     private static let longestBlurred = Duration.milliseconds(350)
     /// The coarsest quantizer that there is.
     private static let coarsestQuantizer = 63
@@ -132,10 +136,9 @@ struct LibraryCoder {
         let range = configuration.minimumQuantizer...configuration.maximumQuantizer
         let limit = bits(configuration.keyFrameLimit)
         let quantizer = control.quantizer(for: content, bits: limit, in: range)
-        if control.bits(content, at: quantizer) <= bits(Self.longestPicture) {
+        if control.bits(content, at: quantizer) <= mostKeyFrameBits {
             return Attempt(
-                picture: picture, content: content, quantizer: quantizer, limit: bits(Self.longestPicture),
-                isBlurred: false)
+                picture: picture, content: content, quantizer: quantizer, limit: mostKeyFrameBits, isBlurred: false)
         }
         guard canBlur else {
             return Attempt(
@@ -175,8 +178,12 @@ struct LibraryCoder {
         let rests = changed?.isEmpty == true
         let isNewPage = !rests && lastChangeAt.map { timestamp - $0 >= Self.pageTime } ?? false
         if !rests { lastChangeAt = timestamp }
+        // Beside what changes a part is as large as one more picture; half as large while debts are paid.
+        let most = PictureSharpening.share
+        let part = rests ? most : min(.seconds(1 / configuration.framesPerSecond), most)
         if let part = try sharpening?.next(
-            picture, changed: changed, bitsPerSecond: Int(configuration.bitrate.bitsPerSecond))
+            picture, changed: changed, bitsPerSecond: Int(configuration.bitrate.bitsPerSecond),
+            share: ledger.isInDebt ? part / 2 : part)
         {
             try context.use(
                 configuration, quantizer: part.quantizer,
@@ -225,6 +232,12 @@ struct LibraryCoder {
         guard let packet else { return nil }
         sharpening = try PictureSharpening(of: picture, blurred: mixed, in: map)
         return packet
+    }
+
+    /// The most bits of a key frame that is not blurred: it is there later than a blurred one, and long before that is sharp.
+    private var mostKeyFrameBits: Double {
+        let atOnce = Double(configuration.burstRate.bitsPerSecond) * (Self.longestDeparture / .seconds(1))
+        return max(bits(Self.longestPicture), min(atOnce, bits(Self.longestKeyFrame)))
     }
 
     /// What may be sent in so long.

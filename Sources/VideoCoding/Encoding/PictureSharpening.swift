@@ -17,7 +17,7 @@ struct PictureSharpening {
     /// long: worth it where bits are few, and so what is coded in a second.
     static func speed(bitsPerSecond: Int) -> Int { bitsPerSecond <= 1_000_000 ? -1 : -5 }
     private static let leastDistance = 0.5
-    /// What one part may take, in time at the bitrate.
+    /// What one part may take, in time at the bitrate, where nothing else changes.
     static let share = Duration.milliseconds(100)
     /// What changes may take meanwhile before the picture is readable; more are sent as any other picture.
     static let largestChange = Duration.milliseconds(500)
@@ -62,9 +62,10 @@ struct PictureSharpening {
     }
 
     /// What to code of this picture now; nil where it is as fine as can be, or where the whole of it is to be coded since
-    /// too much of it changed. `changed` has all that differs from the picture before; nil is that nobody knows.
+    /// too much of it changed. `changed` has all that differs from the picture before; nil is that nobody knows. `share`: what
+    /// the part may take, in time at the bitrate.
     mutating func next(
-        _ picture: any PixelPlanes, changed: MacroblockMap? = nil, bitsPerSecond: Int
+        _ picture: any PixelPlanes, changed: MacroblockMap? = nil, bitsPerSecond: Int, share: Duration = share
     ) throws(VideoCodingError) -> Part? {
         guard picture.size == shown.size else { return nil }
         let change = changed?.share ?? 0
@@ -73,12 +74,13 @@ struct PictureSharpening {
         guard !isRestless || pass == 0 && change <= Self.filmShare else { return nil }
         var map = MacroblockMap(size: picture.size)
         let changeBits = changed?.isEmpty == true ? 0 : try noteChanges(in: picture, map: &map)
-        let room = Double(bitsPerSecond) * (Self.share / .seconds(1))
+        let room = Double(bitsPerSecond) * (share / .seconds(1))
         let most = pass == 0 ? Double(bitsPerSecond) * (Self.largestChange / .seconds(1)) : room / 2
         guard changeBits <= most else { return nil }
         // However much changes, what is blurred becomes sharp.
         let left = max(room - changeBits, room / 4)
-        while !take(left, map: &map), map.isEmpty || isRestless {
+        // Where something small changes all the time, what rests goes on to the next pass beside it.
+        while !take(left, map: &map), map.isEmpty || isRestless || changeBits <= room / 4 {
             pass += 1
             guard pass < Self.passes.count, !isRestless else { return nil }
         }

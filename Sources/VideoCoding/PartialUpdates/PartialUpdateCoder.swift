@@ -50,21 +50,23 @@ struct PartialUpdateCoder {
     /// as it was.
     mutating func code(
         _ picture: any PixelPlanes, over reference: ReferencePicture, changed: MacroblockMap, quality: CodedQuality,
-        _ basis: Basis
+        _ basis: Basis, ledger: BitLedger
     ) throws(VideoCodingError) -> PartialUpdate? {
         let bytesPerSecond = basis.bytesPerSecond
         let share = max(Int(bytesPerSecond / basis.framesPerSecond), Self.smallestShare)
+        // More than its share, where nobody used what is there: with more in each, fewer could follow.
+        let limit = min(max(Int(ledger.credit / 8), share), share * 3 / 2)
         let most = Int(bytesPerSecond * (Self.longestUpdate / .seconds(1)))
-        // What rests is made readable before it is made finer; what changed is coded fine or by libvpx, which finds better
-        // ways to be coarse.
+        // What rests is made readable before it is made finer, and what changes beside it comes along; else that is coded fine,
+        // or by libvpx, which finds better ways to be coarse.
         let quantizers = Self.quantizers
         let resting = quantizers.firstIndex { quality.coarsest > $0.index } ?? quantizers.count - 1
-        for index in (changed.isEmpty ? resting..<resting + 1 : 1..<quantizers.count).reversed() {
+        for index in (changed.isEmpty ? resting...resting : min(resting, 1)...resting).reversed() {
             let quantizer = quantizers[index]
             let order = PartialUpdateWriter.Order(
                 scroll: nil, changed: changed, coarse: quality.coarser(than: quantizer.index),
-                quantizer: quantizer, detail: 16, room: changed.isEmpty ? most : share,
-                limit: changed.isEmpty ? most * 2 : share * 3 / 2)
+                quantizer: quantizer, detail: 16, room: changed.isEmpty ? most : ledger.isInDebt ? share / 2 : share,
+                limit: changed.isEmpty ? most * 2 : limit)
             let partial = try writer.write(
                 order, of: picture, over: reference, probabilities: basis.probabilities, updates: basis.updates)
             if let partial {

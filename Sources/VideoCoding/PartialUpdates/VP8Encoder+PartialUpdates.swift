@@ -19,7 +19,8 @@ extension VP8Encoder {
             let basis = PartialUpdateCoder.Basis(model, configuration)
         else { return nil }
         let partial = try changeReference { (reference) throws(VideoCodingError) in
-            try partialUpdates.code(picture, over: reference, changed: changed, quality: quality, basis)
+            try partialUpdates.code(
+                picture, over: reference, changed: changed, quality: quality, basis, ledger: ledger)
         }
         guard let partial else { return nil }
         return makeFrame(partial, timestamp: timestamp, rotation: rotation, isChange: !changed.isEmpty)

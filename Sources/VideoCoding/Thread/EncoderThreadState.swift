@@ -13,6 +13,8 @@ struct EncoderThreadState {
     private var lastChange: (time: Duration, interval: Duration)?
     private var sourceHint = ContentHint.none
     private var motion = MotionDetector()
+    /// Of the pictures encoded of late, the part in which little was found to have changed.
+    private var smallShare = 0.0
     private var isMuted = false
     var slot: VideoFrame?
     var endings: [(any Error)?] = []
@@ -76,6 +78,7 @@ struct EncoderThreadState {
         endings = []
         isMuted = false
         motion = MotionDetector()
+        smallShare = 0
         cadence.forgetPicture()
         settingsDidChange(now: now)
         return slot
@@ -101,7 +104,7 @@ struct EncoderThreadState {
         let newest = replaced.map { frame.following(missed: $0) } ?? frame
         slot = newest
         cadence.frameArrived(
-            timestamp: frame.timestamp, isChange: frame.damage?.isEmpty != true, isSmall: Self.isSmall(newest), now: now
+            timestamp: frame.timestamp, isChange: frame.damage?.isEmpty != true, isSmall: isSmall(newest), now: now
         )
         return replaced
     }
@@ -109,10 +112,17 @@ struct EncoderThreadState {
     /// What a line of text or a pointer may cover, of all pixels.
     private static let smallArea = 64 * 256
 
-    /// Whether so little changed that it takes next to no bits.
-    private static func isSmall(_ frame: VideoFrame) -> Bool {
-        frame.damage.map { $0.reduce(0) { $0 + $1.size.area } <= smallArea } ?? false
+    /// Whether so little changed that it takes next to no bits: by what the source says, and where that is much, as by a
+    /// program that draws all of its window anew for a letter, by what was found of late. What becomes sharp part by part
+    /// brings a part along, which is to be paid.
+    private func isSmall(_ frame: VideoFrame) -> Bool {
+        smallShare > Self.mostlySmall && !cadence.isUnfinished
+            || frame.damage.map { $0.reduce(0) { $0 + $1.size.area } <= Self.smallArea } ?? false
     }
+
+    /// One picture in which much changed, a page for instance, is an exception; a second is none.
+    private static let mostlySmall = 0.7
+    private static let weightOfOne = 0.2
 
     mutating func apply(_ new: VideoEncoderThread.Settings, now: Duration) {
         let before = (settings.maximumSize, settings.turnsPictures, hint)
@@ -131,6 +141,10 @@ struct EncoderThreadState {
     /// A picture was encoded of which this part was new; nil where it was the one before.
     mutating func saw(newShare: Double?, now: Duration) {
         let before = hint
+        if let newShare, let size = statistics.size {
+            let isSmall = newShare * Double(size.area) <= Double(Self.smallArea)
+            smallShare += ((isSmall ? 1 : 0) - smallShare) * Self.weightOfOne
+        }
         if let newShare { motion.saw(newShare: newShare, now: now) } else { motion.update(now: now) }
         hintMayHaveChanged(from: before, now: now)
     }
@@ -169,7 +183,9 @@ struct EncoderThreadState {
     }
 
     private mutating func holdForDebt() {
-        cadence.hold(until: ledger.readyAt, smallChangesUntil: ledger.readyForSmallChangeAt)
+        cadence.hold(
+            until: ledger.readyAt, changesUntil: ledger.readyForChangeAt,
+            smallChangesUntil: ledger.readyForSmallChangeAt)
     }
 }
 

@@ -46,6 +46,33 @@ struct BitLedgerTests {
         #expect(ledger.readyAt <= .seconds(6))
     }
 
+    @Test("Changes are not held for one large picture while they keep to half of the bitrate; what takes more is")
+    func loan() {
+        var ledger = Self.ledger()
+        Self.spend(400, &ledger)
+        #expect(ledger.isInDebt && ledger.readyAt == .milliseconds(300))
+        for index in 1...20 {
+            let now = Duration.seconds(index) / 30
+            #expect(ledger.readyForChangeAt < now)
+            ledger.pass(to: now)
+            ledger.spend(byteCount: Int(Self.share * 0.49) / 8, isChange: true)
+        }
+        #expect(!ledger.isInDebt)
+        // What takes its whole share leaves nothing for the debt.
+        ledger = Self.ledger()
+        Self.spend(400, &ledger)
+        for index in 1...3 {
+            ledger.pass(to: .seconds(index) / 30)
+            ledger.spend(byteCount: Int(Self.share) / 8, isChange: true)
+        }
+        #expect(ledger.readyForChangeAt > .milliseconds(150))
+        // A second large picture is not lent anything before the first is paid.
+        ledger = Self.ledger()
+        Self.spend(400, &ledger)
+        Self.spend(400, &ledger)
+        #expect(ledger.readyForChangeAt == ledger.readyAt)
+    }
+
     @Test("Pictures that come one after the other get a frame's share each")
     func steady() {
         var ledger = Self.ledger()
@@ -57,9 +84,9 @@ struct BitLedgerTests {
         }
     }
 
-    @Test("After a rest a change gets a quarter of a second, and a second's worth where that leaves at once")
+    @Test("After a rest a change gets a quarter of a second, and half of one where that leaves at once")
     func credit() {
-        for (burst, expected) in [(0.0, 0.25), (2, 0.25), (8, 0.48), (40, 1)] {
+        for (burst, expected) in [(0.0, 0.25), (2, 0.25), (8, 0.48), (40, 0.5)] {
             var ledger = Self.ledger(burst: Self.rate * burst)
             ledger.pass(to: .seconds(60))
             let rate = ledger.bits(in: .seconds(1))

@@ -165,6 +165,7 @@ struct EncodedShare {
         let (leading, outcome) = try encoder.encode(timestamp: lastTimestamp, asKeyFrame: asKeyFrame, order: order)
         // In virtual time it takes what it usually does.
         encoder.took(nil, outcome)
+        state.saw(newShare: isNew ? encoder.newShare : nil, now: now)
         for frame in leading {
             if let decoder { seen = try decoder.decode(frame.data) }
             state.countLeading(frame)
