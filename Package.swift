@@ -263,6 +263,7 @@ if Context.environment["RTCSHARE_FUZZ"] != nil {
                 [
                     "AudioCoding", "CSharedMemory", "Capture", "CaptureBroadcast", "ContentShare", "ICE", "Locks",
                     "Media", "NetworkRuntime", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "STUN",
-                    "SecureTransport", "VideoCoding", "WireFormat",
-                ], ["TestSupport", "rtcshare"]), path: "Tests/Fuzzing", exclude: ["Corpus"], swiftSettings: settings))
+                    "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
+                ], ["TestSupport", "rtcshare", nioHTTP]), path: "Tests/Fuzzing", exclude: ["Corpus"],
+            swiftSettings: settings))
 }

@@ -31,6 +31,7 @@ private let targets: [String: any FuzzTarget.Type] = [
     "rtpdump": RTPDumpTarget.self,
     "sdp": SDPTarget.self,
     "session": SessionTarget.self,
+    "signaling": SignalingTarget.self,
     "srtp": SRTPTarget.self,
     "stored-share": StoredShareTarget.self,
     "stream-framers": StreamFramersTarget.self,

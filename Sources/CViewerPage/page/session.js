@@ -178,6 +178,16 @@ export class Session {
     return this.#connected(RESTART_PATIENCE);
   }
 
+  /** Once the connection that was down is up, by itself too; never where it stays so. @param {() => void} action */
+  onceConnected(action) {
+    const look = () => {
+      if (!this.#isConnected) return;
+      this.#connection.removeEventListener("iceconnectionstatechange", look);
+      action();
+    };
+    this.#connection.addEventListener("iceconnectionstatechange", look);
+  }
+
   /** After a fault that is no more: waits for the next one. */
   mended() {
     this.#fault = deferred();

@@ -168,8 +168,17 @@ export class Watch {
       } catch (error) {
         if (!(error instanceof Problem) || error.status !== 0) return false;
       }
+      let isBack = false;
+      session.onceConnected(() => {
+        isBack = true;
+        this.#wake?.();
+      });
       await this.#rest({ kind: "lost" });
       if (session.isClosed) return false;
+      if (isBack) {
+        session.mended();
+        return true;
+      }
     }
     return false;
   }

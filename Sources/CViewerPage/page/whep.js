@@ -5,6 +5,8 @@ import { iceServers } from "./link-header.js";
 /** @typedef {import("./link.js").Link} Link */
 
 const PATIENCE = 10_000; // ms until an answer is given up; a server that is there takes a few hundred
+/** After a change of network a browser may still ask over a connection from the one before, for as long as it is let. */
+const RESTART_PATIENCE = 2500;
 
 /** A refusal, in the server's own words where it has some (RFC 9457). Status 0: nobody answered. */
 export class Problem extends Error {
@@ -31,16 +33,16 @@ function retryAfter(response) {
 /**
  * @param {Link} link
  * @param {string | URL} url
- * @param {RequestInit & { headers?: Record<string, string> }} request
+ * @param {RequestInit & { headers?: Record<string, string>, patience?: number }} request
  * @returns {Promise<Response>} a response that is ok; all others are thrown as a Problem
  */
-async function send(link, url, request) {
+async function send(link, url, { patience = PATIENCE, ...request }) {
   const headers = { ...request.headers };
   if (link.token) headers.Authorization = `Bearer ${link.token}`;
   // AbortSignal.any would do, but is younger than some browsers that can show the picture.
   const controller = new AbortController();
   const abort = () => controller.abort();
-  const timer = setTimeout(abort, PATIENCE);
+  const timer = setTimeout(abort, patience);
   if (request.signal?.aborted) abort();
   request.signal?.addEventListener("abort", abort);
   let response;
@@ -91,9 +93,9 @@ export class Resource {
     return url;
   }
 
-  #patch(fragment, match, signal) {
+  #patch(fragment, match, signal, patience = PATIENCE) {
     const headers = { "Content-Type": "application/trickle-ice-sdpfrag", "If-Match": match };
-    return send(this.link, this.url, { method: "PATCH", body: fragment, headers, signal });
+    return send(this.link, this.url, { method: "PATCH", body: fragment, headers, signal, patience });
   }
 
   /** @param {string} fragment @param {AbortSignal} signal */
@@ -107,7 +109,7 @@ export class Resource {
    * @returns {Promise<string>} the server's fragment, with its own
    */
   async restart(fragment, signal) {
-    const response = await this.#patch(fragment, '"*"', signal);
+    const response = await this.#patch(fragment, '"*"', signal, RESTART_PATIENCE);
     this.etag = response.headers.get("ETag") ?? this.etag;
     return response.text();
   }

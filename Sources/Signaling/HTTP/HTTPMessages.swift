@@ -18,7 +18,7 @@ struct HTTPRequest: Sendable {
 
     /// The type of the body, without its parameters, in lower case.
     var contentType: String? {
-        self["Content-Type"].map { $0.split(separator: ";", maxSplits: 1)[0].trimmingSpaces.lowercased() }
+        self["Content-Type"].map { $0.prefix { $0 != ";" }.trimmingSpaces.lowercased() }
     }
 }
 

@@ -17,8 +17,9 @@ struct HTTPServer: Sendable {
         var headBytes = 16 * 1024
         /// How long a request may take to arrive, the first from the connection's beginning on.
         var requestTime = Duration.seconds(10)
-        /// How long a connection may wait for its next request.
-        var idleTime = Duration.seconds(60)
+        /// How long a connection may wait for its next request. Of those that a browser keeps for longer, it tries one after the
+        /// other once its network has become another, and each takes its time to fail.
+        var idleTime = Duration.seconds(5)
         /// How long a client may take nothing of what it is sent.
         var stallTime = Duration.seconds(20)
         /// The connections at a time; more are closed as they come.

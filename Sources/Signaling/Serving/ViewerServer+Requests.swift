@@ -60,11 +60,21 @@ extension ViewerServer {
         var response = HTTPResponse(.ok, type: file.type, body: file.bytes)
         response.headers.add(name: "Content-Security-Policy", value: ViewerPage.contentSecurityPolicy)
         response.headers.add(name: "Cross-Origin-Resource-Policy", value: "same-origin")
-        response.headers.add(name: "Cross-Origin-Opener-Policy", value: "same-origin")
+        if isTrustworthy(request) {
+            response.headers.add(name: "Cross-Origin-Opener-Policy", value: "same-origin")
+        }
         response.headers.add(name: "X-Frame-Options", value: "DENY")
         // A version of tomorrow is not to be mixed with files of today.
         response.headers.add(name: "Cache-Control", value: "no-cache")
         return response
+    }
+
+    /// Whether a browser takes the origin that it asked for potentially trustworthy (W3C Secure Contexts §3.1): of others it
+    /// complains where they name a policy that is for those alone.
+    private func isTrustworthy(_ request: HTTPRequest) -> Bool {
+        request.isSecure || HostCheck.isLoopback(host: request["Host"])
+            || configuration.publicURL.map { $0.isSecure && HostCheck.isOwn(origin: $0.origin, host: request["Host"]) }
+                ?? false
     }
 
     /// A request of another method is told which there are.

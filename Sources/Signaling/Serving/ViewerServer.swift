@@ -37,6 +37,8 @@ public actor ViewerServer {
         public var tls: ServerCertificate?
         /// The most viewers at a time.
         public var maximumViewers = 100
+        /// How long a viewer may take to connect; then its place is free again.
+        public var connectTimeout = Duration.seconds(30)
         /// Whether each viewer waits until ``ViewerServer/admit(_:)``.
         public var asksBeforeAdmitting = false
         /// What is shared.
@@ -83,8 +85,6 @@ public actor ViewerServer {
 
     /// Viewers without a connection yet; more are told to come back.
     static let maximumConnecting = 128
-    /// How long a viewer may take to connect.
-    static let connectTime = Duration.seconds(30)
     /// How often those who listen hear that the server is there.
     private static let heartbeatInterval = Duration.seconds(10)
 
@@ -93,7 +93,7 @@ public actor ViewerServer {
     public init(room: SharingRoom, configuration: Configuration = Configuration()) async throws {
         self.room = room
         var configuration = configuration
-        configuration.connection.connectTimeout = Self.connectTime
+        configuration.connection.connectTimeout = configuration.connectTimeout
         configuration.connection.releasesHandshake = true
         configuration.connection.trickles = true
         self.configuration = configuration
@@ -204,8 +204,8 @@ public actor ViewerServer {
             withExtendedLifetime(listener) {}
             await self?.sessionDidEnd(key)
         }
-        Task { [weak self, key = session.key] in
-            try? await Task.sleep(for: Self.connectTime)
+        Task { [weak self, key = session.key, limit = configuration.connectTimeout] in
+            try? await Task.sleep(for: limit)
             await self?.expire(key)
         }
     }

@@ -119,6 +119,27 @@ struct AttackTests {
         await share.end()
     }
 
+    @Test("Who does not connect in time is no viewer any more")
+    func expiry() async throws {
+        let share = try await ServerFixture { $0.connectTimeout = .milliseconds(200) }
+        let answer = try await share.post(try await share.offer())
+        #expect(answer.status == 201)
+        let location = try #require(answer["Location"])
+        await share.wait { await share.server.viewers.isEmpty }
+        #expect(await share.room.viewers.isEmpty)
+        #expect(try await share.ask("DELETE", location).status == 404)
+        await share.end()
+    }
+
+    @Test("An offer's type is looked at before the offer, however it is written", arguments: ["", ";", " ; ", "text"])
+    func contentTypes(type: String) async throws {
+        let share = try await ServerFixture()
+        let answer = try await share.ask(
+            "POST", "/whep", [("Content-Type", type)], body: "v=0", token: share.token)
+        #expect(answer.status == 415)
+        await share.end()
+    }
+
     @Test("A session is its viewer's alone: nobody guesses where it is")
     func sessions() async throws {
         let share = try await ServerFixture()
@@ -198,6 +219,17 @@ struct AttackTests {
         #expect(response["X-Content-Type-Options"] == "nosniff" && response["Referrer-Policy"] == "no-referrer")
         let text = String(decoding: response.body, as: UTF8.self)
         #expect(!text.contains("<script>") && !text.contains("style=\"") && !text.contains("http://"))
+        await share.end()
+    }
+
+    @Test("A policy for trustworthy origins alone is named to those alone: of others browsers complain")
+    func trustworthiness() async throws {
+        let share = try await ServerFixture { $0.publicURL = PublicURL("https://share.example/office") }
+        for (host, isNamed) in [("localhost", true), ("192.0.2.7:8080", false), ("share.example", true)] {
+            let response = try await share.ask("GET", "/", [("Host", host)])
+            #expect(response.status == 200, "\(host)")
+            #expect(response["Cross-Origin-Opener-Policy"] == (isNamed ? "same-origin" : nil), "\(host)")
+        }
         await share.end()
     }
 }
