@@ -44,7 +44,8 @@ struct RTCShareCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, OfferCommand.self, SendCommand.self, ViewCommand.self, BroadcastCommand.self,
             DemoCommand.self,
-            DoctorCommand.self, SourcesCommand.self, InspectCommand.self, UnitCommand.self, CompletionsCommand.self,
+            DoctorCommand.self, SourcesCommand.self, InspectCommand.self, ReportCommand.self, UnitCommand.self,
+            CompletionsCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(

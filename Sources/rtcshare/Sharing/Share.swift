@@ -247,7 +247,8 @@ struct Share {
         for (viewer, session) in await control.viewers.sessions {
             let report = await room.statistics(of: viewer)
             // Of who has left the room the session still has its own.
-            reports.append((viewer, report.isEmpty ? await session.statistics() : report))
+            let counted = report.isEmpty ? await session.statistics() : report
+            reports.append((viewer, await control.complete(counted, of: viewer)))
         }
         return reports
     }

@@ -120,6 +120,23 @@ actor ShareControl {
     /// Takes note of what goes out.
     func note(_ rates: ShareRates) { self.rates = rates }
 
+    /// Adds to a viewer's report what its connection does not know: whose it is, what is shared, and whether that stands
+    /// still. None of it is of webrtc-stats.
+    func complete(_ report: [StatisticsObject], of viewer: Int) -> [StatisticsObject] {
+        var report = report
+        if let transport = report.firstIndex(where: { $0.type == .transport }) {
+            report[transport].set("viewer", viewer)
+            report[transport].set("viewerName", viewers.name(of: viewer))
+        }
+        // The content is the first of the pictures.
+        if let content = report.firstIndex(where: { $0.type == .mediaSource && $0.text("kind") == "video" }) {
+            report[content].set("shareSource", sources.contentSpecification)
+            report[content].set("sharePaused", pause != nil)
+            report[content].set("shareInterruption", captureReporter.interruption?.description)
+        }
+        return report
+    }
+
     /// Follows how it goes with somebody who came by a link.
     func listen(to viewer: RoomViewer, as served: ServedViewer) {
         let words = [served.browser, served.address].compactMap { $0 }

@@ -6,7 +6,7 @@ internal import RTCShareWireFormat
 
 /// An IVF file that begins with the first frame that can be decoded on its own, whose size its header needs.
 final class PictureRecording {
-    private let path: String
+    let path: String
     /// When the recording began, told the time of what is written.
     private let start: @Sendable (Duration) -> Duration
     private var writer: IVFWriter?
@@ -26,12 +26,15 @@ final class PictureRecording {
         try writer?.write(frame.data, timestamp: time)
     }
 
+    /// Whether anything came for it.
+    var hasFile: Bool { writer != nil }
+
     func close() throws { try writer?.close() }
 }
 
 /// A WAV file that begins with the recording, whenever its sound does.
 final class SoundRecording {
-    private let path: String
+    let path: String
     private let start: @Sendable (Duration) -> Duration
     private var writer: WAVWriter?
     /// The end of what is written, since the recording's start, in samples a channel.
@@ -64,6 +67,9 @@ final class SoundRecording {
             written += count
         }
     }
+
+    /// Whether anything came for it.
+    var hasFile: Bool { writer != nil }
 
     func close() throws { try writer?.close() }
 }

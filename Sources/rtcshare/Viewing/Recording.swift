@@ -9,6 +9,7 @@ internal import RTCSharePeerConnection
 /// What is received, in files: pictures as they came (IVF) and sound decoded beside them (WAV), on one timeline.
 ///
 /// The content goes to the file that was named, an attendee's own picture and voice to a file with its id in the name.
+/// Other servers' streams are nobody's content: where there was none, what came first has the name that was given.
 /// Disks can be slow: all is written on a queue of the recording's own, and neither decoder nor network waits for it.
 final class Recording: Sendable {
     private struct State {
@@ -62,10 +63,21 @@ final class Recording: Sendable {
 
     /// Writes what waits, and closes the files.
     func close() throws {
-        let (pictures, sounds) = state.withLock { ($0.pictures, $0.sounds) }
+        let state = state.withLock { $0 }
         try queue.sync {
-            for picture in pictures { try picture.value.close() }
-            for sound in sounds { try sound.value.close() }
+            for picture in state.pictures { try picture.value.close() }
+            for sound in state.sounds { try sound.value.close() }
+            guard !state.pictureNames.union(state.soundNames).contains(base) else { return }
+            if let picture = state.pictures.first(where: \.value.hasFile) {
+                try name(picture.value.path, as: base + ".ivf")
+            }
+            if let sound = state.sounds.first(where: \.value.hasFile) { try name(sound.value.path, as: base + ".wav") }
+        }
+    }
+
+    private func name(_ path: String, as other: String) throws {
+        guard rename(path, other) == 0 else {
+            throw CommandFailure(.cannotCreate, "can't name \(path) \(other): \(String(cString: strerror(errno)))")
         }
     }
 

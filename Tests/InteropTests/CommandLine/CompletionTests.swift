@@ -36,6 +36,7 @@ extension Interop {
             "bash completes commands, options, enumerations and SPECs",
             arguments: [
                 ("rtcshare se", ["rtcshare", "se"], ["serve", "send", "set"]),
+                ("rtcshare rep", ["rtcshare", "rep"], ["report"]),
                 ("rtcshare send --max-f", ["rtcshare", "send", "--max-f"], ["--max-framerate"]),
                 ("rtcshare send --no-p", ["rtcshare", "send", "--no-p"], ["--no-partial-updates"]),
                 ("rtcshare demo --no-p", ["rtcshare", "demo", "--no-p"], ["--no-partial-updates"]),

@@ -45,6 +45,11 @@ final class BrowserPage {
         try await perform(["do": "evaluate", "script": script])
     }
 
+    /// Gives the page another width, in CSS pixels.
+    func resize(width: Int, height: Int = 800) async throws {
+        _ = try await perform(["do": "resize", "width": width, "height": height, "ratio": 1, "touch": false])
+    }
+
     /// Presses a key as a person does.
     func press(_ key: String) async throws { _ = try await perform(["do": "press", "key": key]) }
 

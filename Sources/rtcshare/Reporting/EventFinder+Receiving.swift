@@ -1,0 +1,193 @@
+/// What a viewer's statistics show.
+extension EventFinder {
+    mutating func findReceived(_ stream: StreamHistory, of connection: ConnectionHistory, in place: String) {
+        findFreezes(stream, of: connection, in: place)
+        findPauses(stream, of: connection, in: place)
+        findStops(stream, of: connection, in: place)
+        findReceivedKeyFrames(stream, of: connection, in: place)
+        for change in Self.sizes(stream).changes {
+            add(.size, at: change.time, in: place, "the picture is \(change.to), was \(change.from)")
+        }
+        let decoding = stream[.codingTime]
+        for stretch in decoding.stretches(pause: 3, where: { $1 >= 30 }) where stretch.count >= 2 {
+            add(
+                .frames, at: stretch.from, in: place,
+                "decoding took up to \(Self.milliseconds(stretch.largest)) a frame")
+        }
+    }
+
+    /// What a report counts of freezes.
+    struct Freezes {
+        /// When it was made, in seconds since 1970.
+        let time: Double
+        let count: Double
+        /// In milliseconds, together.
+        let length: Double
+        /// What the figures of that time show.
+        let reasons: [String]
+        /// Whether nothing but a screen that rests made them: pictures came as rarely as they were to.
+        let isRest: Bool
+    }
+
+    /// The freezes of a stream, a report's after the other.
+    func freezes(of stream: StreamHistory, in connection: ConnectionHistory) -> [Freezes] {
+        let freezes = stream[.freezes]
+        return zip(freezes.times, freezes.values).filter { $1 > 0 }.map { time, count in
+            let length = stream.sum(.frozen, from: time, to: time)
+            let from = time - max(connection.intervals.value(at: time) ?? 1, length / 1000) - 1
+            let disturbances = disturbances(stream, connection, from: from, to: time)
+            guard disturbances.isEmpty else {
+                return Freezes(time: time, count: count, length: length, reasons: disturbances, isRest: false)
+            }
+            let (rests, isCertain) = rarePictures(stream, from: from, to: time)
+            return Freezes(time: time, count: count, length: length, reasons: rests, isRest: isCertain)
+        }
+    }
+
+    private mutating func findFreezes(_ stream: StreamHistory, of connection: ConnectionHistory, in place: String) {
+        let all = freezes(of: stream, in: connection)
+        for freezes in all where !freezes.isRest {
+            let length = freezes.length > 0 ? Self.milliseconds(freezes.length) : nil
+            let what =
+                freezes.count == 1
+                ? "a freeze" + (length.map { " of \($0)" } ?? "")
+                : "\(Self.number(freezes.count)) freezes" + (length.map { ", \($0) together" } ?? "")
+            add(.freeze, at: freezes.time, in: place, what, because: freezes.reasons)
+        }
+        var rests = Series()
+        for freezes in all where freezes.isRest { rests.append(freezes.length / freezes.count, at: freezes.time) }
+        for stretch in rests.stretches(pause: 5, where: { _, _ in true }) {
+            let count = all.reduce(0) { $0 + ((stretch.from...stretch.to).contains($1.time) ? $1.count : 0) }
+            add(
+                .rest, at: stretch.from, in: place,
+                "pictures up to \(Self.milliseconds(stretch.largest)) apart (freezeCount grows by \(Self.number(count)))",
+                because: all.first { $0.time == stretch.from }?.reasons ?? [])
+        }
+    }
+
+    /// Gaps of more than five seconds, which webrtc-stats calls pauses.
+    private mutating func findPauses(_ stream: StreamHistory, of connection: ConnectionHistory, in place: String) {
+        for (time, seconds) in zip(stream[.paused].times, stream[.paused].values) where seconds > 0 {
+            add(
+                .freeze, at: time - seconds, in: place, "no picture for \(Self.number(seconds)) s",
+                because: reasons(stream, connection, from: time - seconds, to: time))
+        }
+    }
+
+    /// Without counts of freezes (of an old version, or of another program) a second without a picture is one.
+    private mutating func findStops(_ stream: StreamHistory, of connection: ConnectionHistory, in place: String) {
+        guard stream[.freezes].isEmpty else { return }
+        for stretch in stream[.frames].stretches(pause: 1.5, where: { $1 == 0 }) {
+            let seconds = stretch.to - stretch.from + (connection.intervals.value(at: stretch.from) ?? 1)
+            add(
+                .freeze, at: stretch.from, in: place, "no picture for about \(Self.number(seconds.rounded())) s",
+                because: reasons(stream, connection, from: stretch.from - 1, to: stretch.to))
+        }
+    }
+
+    private mutating func findReceivedKeyFrames(
+        _ stream: StreamHistory, of connection: ConnectionHistory, in place: String
+    ) {
+        let keys = stream[.keyFrames]
+        for (time, count) in zip(keys.times, keys.values) where count > 0 {
+            let from = time - (connection.intervals.value(at: time) ?? 1) - 1
+            let asked = requests(of: stream, from: from, to: time)
+            add(
+                .keyFrame, at: time, in: place, count == 1 ? "a key frame" : "\(Self.number(count)) key frames",
+                because: asked.isEmpty ? ["not asked for here"] : asked.map { "asked for here: \($0)" })
+        }
+    }
+
+    // MARK: Reasons
+
+    /// What the figures of a time give as reasons for pictures that did not come.
+    private func reasons(
+        _ stream: StreamHistory, _ connection: ConnectionHistory, from: Double, to: Double
+    ) -> [String] {
+        let reasons = disturbances(stream, connection, from: from, to: to)
+        return reasons.isEmpty ? rarePictures(stream, from: from, to: to).reasons : reasons
+    }
+
+    /// What went wrong, or was done.
+    private func disturbances(
+        _ stream: StreamHistory, _ connection: ConnectionHistory, from: Double, to: Double
+    ) -> [String] {
+        let sender = history.counterpart(of: stream)
+        var reasons = connection.iceState.names(from: from, to: to).filter(Self.isAlarming).sorted()
+            .map { "the connection was \($0)" }
+        if let gap = connection.gaps.first(where: { $0.from <= to && $0.to >= from }) {
+            reasons.append("no statistics for \(Self.number(gap.to - gap.from)) s")
+        }
+        if let sender { reasons += Self.rests(of: sender.connection, sender.stream, from: from, to: to) }
+        reasons += own(stream, from: from, to: to)
+        if let sender {
+            reasons += queue(sender.stream, sender.connection, from: from, to: to)
+            reasons += limits(sender.stream, from: from, to: to)
+        }
+        return reasons
+    }
+
+    /// A source that gives fewer pictures a second hardly changes.
+    private static let restingSource = 5.0
+    /// As many pictures a second are those of a screen that rests, after fewer than as many: those of no film.
+    private static let rarest = (resting: 2.0, before: 20.0)
+
+    /// Where nothing went wrong few pictures may have been sent; whether that was all that could be.
+    private func rarePictures(
+        _ stream: StreamHistory, from: Double, to: Double
+    ) -> (reasons: [String], isRest: Bool) {
+        if let sender = history.counterpart(of: stream),
+            let given = sender.stream[.sourceFrames].values(from: to - 1.2, to: to + 1).min(),
+            given < Self.restingSource
+        {
+            return (["what was shared hardly changed: \(Self.number(given)) a second at the source"], true)
+        }
+        let frames = stream[.frames]
+        guard let now = frames.value(at: to), let usual = stream.usual[.frames], now < usual || now < Self.restingSource
+        else { return ([], false) }
+        let isRest =
+            now <= Self.rarest.resting
+            && frames.values(from: from - 1, to: to).allSatisfy { $0 < Self.rarest.before }
+        let seen = "nothing was lost: the sender sent few pictures (\(Self.number(now.rounded())) in that second)"
+        return ([isRest ? seen + ", as of a screen that rests" : seen], isRest)
+    }
+
+    /// What the viewer itself counted.
+    private func own(_ stream: StreamHistory, from: Double, to: Double) -> [String] {
+        var reasons = lossAndDelay(stream, from: from, to: to - 1)
+        let nacks = stream.sum(.nacks, from: from, to: to)
+        if nacks > 0 { reasons.append("packets were asked for again, by \(Self.number(nacks)) NACK") }
+        let asked = requests(of: stream, from: from, to: to)
+        if !asked.isEmpty { reasons.append("a key frame was asked for (\(asked.joined(separator: ", ")))") }
+        if let dropped = stream.largest(.framesDropped, from: from, to: to), dropped >= 0.5 {
+            reasons.append("up to \(Self.number(dropped.rounded())) frames a second were given up")
+        }
+        if let decoding = stream.largest(.codingTime, from: from, to: to), decoding >= 30 {
+            reasons.append("decoding took \(Self.milliseconds(decoding)) a frame")
+        }
+        if let jitter = stream.largest(.jitter, from: from, to: to), let usual = stream.usual[.jitter],
+            jitter >= max(2 * usual, 20)
+        {
+            reasons.append("packets came unevenly (jitter \(Self.milliseconds(jitter)))")
+        }
+        return reasons
+    }
+
+    /// Whether the share stood still, as the sender has it.
+    static func rests(
+        of connection: ConnectionHistory, _ stream: StreamHistory, from: Double, to: Double
+    ) -> [String] {
+        var reasons: [String] = []
+        if connection.pauses.contains(where: { $0.from <= to && $0.to >= from }) {
+            reasons.append("the share was paused")
+        } else if connection.paused.isEmpty, stream[.target].values(from: from, to: to).contains(0) {
+            reasons.append("the sender’s target was 0: paused, or nothing was to be sent")
+        }
+        if connection.source.changes(from: from, to: to) {
+            reasons.append("something else was shared from then on")
+        }
+        reasons += connection.interruption.names(from: from, to: to).filter { !$0.isEmpty }.sorted()
+            .map { "the source gave no pictures: \($0)" }
+        return reasons
+    }
+}

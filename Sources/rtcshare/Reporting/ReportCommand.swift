@@ -1,0 +1,62 @@
+internal import ArgumentParser
+internal import Foundation
+
+/// `rtcshare report`: what was measured over time, as a page.
+struct ReportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Show what --stats wrote as a page with graphs.",
+        discussion: """
+            Writes one HTML page that needs nothing else, to be opened in a browser:
+
+                rtcshare send --answer answer.sdp --stats stats.jsonl
+                rtcshare report stats.jsonl > report.html
+
+            It shows rates, what limits them, frames, sizes, loss, delays, freezes and key frames over time, and names what \
+            was notable with what the figures show beside it. A sender's file and a viewer's, of the same time, can be \
+            shown on one page: a viewer's freeze is then seen beside what the sender did.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "What --stats of send, serve or view wrote, or two of these of the same share; - is standard input.",
+            valueName: "file"),
+        completion: .file())
+    var files: [String]
+
+    private static let mostFiles = 2
+
+    func validate() throws {
+        guard (1...Self.mostFiles).contains(files.count) else {
+            throw ValidationError("give one file, or a sender's and a viewer's; make a page for each of more")
+        }
+        guard Set(files).count == files.count else {
+            throw ValidationError("\(files[0]) is given twice; give a sender's file and a viewer's")
+        }
+    }
+
+    func run() async throws {
+        try await reportingFailure {
+            var history = StatisticsHistory()
+            for (index, file) in files.enumerated() { try history.read(file, file: index) }
+            try checkOverlap(of: history)
+            for remark in history.remarks { Terminal.shared.say(remark) }
+            try StandardStreams.writeData(ReportPage(history, title: title).markup)
+        }
+    }
+
+    private var title: String {
+        files.map { $0 == "-" ? "standard input" : URL(filePath: $0).lastPathComponent }.joined(separator: " and ")
+    }
+
+    /// Two files are of one page if they are of one time.
+    private func checkOverlap(of history: StatisticsHistory) throws(CommandFailure) {
+        let (first, second) = (history.connections.filter { $0.file == 0 }, history.connections.filter { $0.file == 1 })
+        guard let begin = second.map(\.first).min(), let end = second.map(\.last).max(),
+            let firstBegin = first.map(\.first).min(), let firstEnd = first.map(\.last).max(),
+            begin > firstEnd || end < firstBegin
+        else { return }
+        throw CommandFailure(
+            .badInput, "\(files[0]) and \(files[1]) are of different times; make a page for each")
+    }
+}

@@ -1,0 +1,145 @@
+/// A graph: some series of one unit.
+struct ReportGraph {
+    /// One of its lines.
+    struct Line {
+        let name: String
+        let series: Series
+        var style = Style.solid
+    }
+
+    enum Style: String {
+        case solid
+        case dashed
+        /// What holds until it changes.
+        case steps
+        /// What was counted since the report before.
+        case bars
+    }
+
+    let title: String
+    let unit: String
+    let lines: [Line]
+    /// The axis goes at least to this.
+    let leastMaximum: Double
+    /// Whether half of one is none.
+    var isCount: Bool { lines.allSatisfy { $0.style == .bars } && leastMaximum < 10 }
+
+    /// A graph of the lines that hold anything; nil where none does.
+    init?(_ title: String, _ unit: String, leastMaximum: Double = 1, _ lines: [Line]) {
+        let known = lines.filter { !$0.series.isEmpty }
+        guard !known.isEmpty else { return nil }
+        self.title = title
+        self.unit = unit
+        self.leastMaximum = leastMaximum
+        self.lines = known
+    }
+
+    /// The labels of the axis, from 0 to what the graph's top is.
+    var ticks: [Double] {
+        let top = max(lines.compactMap(\.series.largest).max() ?? 0, leastMaximum)
+        let rough = top / 4
+        var step = 1.0
+        while step < rough { step *= 10 }
+        while step / 10 >= rough { step /= 10 }
+        step = [0.1, 0.2, 0.25, 0.5, 1].map { $0 * step }.first { $0 >= rough } ?? step
+        if isCount { step = step.rounded(.up) }
+        return Array(stride(from: 0, through: (top / step).rounded(.up) * step + step / 2, by: step))
+    }
+}
+
+extension ReportGraph {
+    /// The graphs of a stream.
+    static func graphs(of stream: StreamHistory, in connection: ConnectionHistory) -> [ReportGraph] {
+        let graphs = stream.isVideo ? pictures(stream, connection) : sound(stream)
+        return graphs.compactMap { $0 }
+    }
+
+    private static func pictures(_ stream: StreamHistory, _ connection: ConnectionHistory) -> [ReportGraph?] {
+        let isSent = stream.isSent
+        return [
+            ReportGraph(
+                "Rate", "kbit/s", leastMaximum: 100,
+                [
+                    Line(name: isSent ? "sent" : "received", series: stream[.rate]),
+                    Line(name: "of which again", series: stream[.repeated]),
+                ]
+                    + (isSent
+                        ? [
+                            Line(name: "target", series: stream[.target], style: .dashed),
+                            Line(name: "path’s estimate", series: connection.available, style: .dashed),
+                        ] : [])),
+            ReportGraph(
+                "Frames", "a second", leastMaximum: 5,
+                [
+                    Line(name: isSent ? "sent" : "decoded", series: stream[.frames]),
+                    Line(name: "source", series: stream[.sourceFrames], style: .dashed),
+                    Line(name: isSent ? "left out" : "given up", series: stream[.framesDropped]),
+                ]),
+            ReportGraph(
+                "Freezes", "ms that ended", leastMaximum: 100,
+                [Line(name: "frozen", series: stream[.frozen], style: .bars)]),
+            ReportGraph(
+                "Key frames", "since the report before", leastMaximum: 2,
+                [
+                    Line(name: isSent ? "sent" : "decoded", series: stream[.keyFrames], style: .bars),
+                    Line(name: "asked for by PLI", series: stream[.pictureLossIndications], style: .bars),
+                    Line(name: "by FIR", series: stream[.fullIntraRequests], style: .bars),
+                ]),
+            ReportGraph(
+                "Loss", "% of packets", leastMaximum: 5,
+                [
+                    Line(name: isSent ? "lost, as the viewer reports" : "lost", series: stream[.loss]),
+                    Line(name: isSent ? "sent again" : "came again", series: stream[.resent]),
+                ]),
+            ReportGraph(
+                "Round trip", "ms", leastMaximum: 20,
+                [
+                    Line(name: "by RTCP", series: stream[.roundTrip]),
+                    Line(name: "by ICE", series: connection.pathRoundTrip, style: .dashed),
+                    Line(name: "jitter", series: stream[.jitter]),
+                ]),
+            isSent
+                ? ReportGraph(
+                    "Queue", "ms", leastMaximum: 20,
+                    [
+                        Line(name: "a packet’s wait", series: stream[.sendDelay]),
+                        Line(name: "waiting at the report", series: connection.queue, style: .dashed),
+                    ]) : nil,
+            ReportGraph(
+                "Jitter buffer", "ms", leastMaximum: 20, [Line(name: "a frame’s wait", series: stream[.bufferDelay])]),
+            ReportGraph(
+                "Size", "rows of pixels", leastMaximum: 100,
+                [
+                    Line(name: isSent ? "sent" : "decoded", series: stream[.height], style: .steps),
+                    Line(name: "source", series: stream[.sourceHeight], style: .dashed),
+                ]),
+            ReportGraph(
+                isSent ? "Encoding" : "Decoding", "ms a frame", leastMaximum: 5,
+                [Line(name: "mean", series: stream[.codingTime])]),
+            ReportGraph(
+                "Quantizer", "0 sharp to 127 coarse", leastMaximum: 40,
+                [Line(name: "mean", series: stream[.quantizer])]),
+        ]
+    }
+
+    private static func sound(_ stream: StreamHistory) -> [ReportGraph?] {
+        [
+            ReportGraph(
+                "Rate", "kbit/s", leastMaximum: 50,
+                [
+                    Line(name: stream.isSent ? "sent" : "received", series: stream[.rate]),
+                    Line(name: "target", series: stream[.target], style: .dashed),
+                ]),
+            ReportGraph("Loss", "% of packets", leastMaximum: 5, [Line(name: "lost", series: stream[.loss])]),
+            ReportGraph(
+                "Made up", "% of the sound", leastMaximum: 5, [Line(name: "made up", series: stream[.concealed])]),
+            ReportGraph(
+                "Delays", "ms", leastMaximum: 20,
+                [
+                    Line(name: "jitter buffer", series: stream[.bufferDelay]),
+                    Line(name: "jitter", series: stream[.jitter]),
+                    Line(name: "round trip", series: stream[.roundTrip]),
+                ]),
+        ]
+    }
+}

@@ -1,0 +1,232 @@
+/// What files of statistics tell, over time: of each connection its streams, and of each stream what was measured.
+struct StatisticsHistory {
+    private(set) var connections: [ConnectionHistory] = []
+    /// What a reader of the page has to know of the files themselves.
+    var remarks: [String] = []
+
+    private var counts: [[String: StreamCounts]] = []
+    private var fragments: [Set<String>] = []
+    private var hasName: [Bool] = []
+    private var ignoredReports = 0
+
+    /// Reports that follow each other faster have rates that say nothing: the last comes whenever a share ends.
+    private static let shortestInterval = 0.3
+    /// A file of more is not of people.
+    private static let mostConnections = 1000
+    /// A connection with more streams is not one of a share.
+    private static let mostStreams = 200
+
+    /// When the first and the last report were made, in seconds since 1970.
+    var span: (from: Double, to: Double)? {
+        guard let from = connections.map(\.first).min(), let to = connections.map(\.last).max() else { return nil }
+        return (from, to)
+    }
+
+    /// The other side of a stream, where its file is here too: it has the same synchronization source.
+    func counterpart(of stream: StreamHistory) -> (connection: ConnectionHistory, stream: StreamHistory)? {
+        guard connections.contains(where: { $0.file != connections[0].file }) else { return nil }
+        for connection in connections {
+            for other in connection.streams
+            where other.isSent != stream.isSent && !other.sources.isDisjoint(with: stream.sources) {
+                return (connection, other)
+            }
+        }
+        return nil
+    }
+
+    /// Reads a file to its end.
+    mutating func read(_ path: String, file: Int) throws(CommandFailure) {
+        var lines = try StatisticsLines(path: path)
+        let before = connections.count
+        while let report = try lines.next() { add(report, file: file) }
+        guard connections.count > before else {
+            throw CommandFailure(
+                .badInput, "the reports in \(lines.name) are empty; was the share ended before anybody was to see it?")
+        }
+        if lines.isCutOff {
+            remarks.append("Line \(lines.lineNumber) of \(lines.name) is cut off and left out.")
+        }
+        if ignoredReports > 0 {
+            remarks.append("\(ignoredReports) reports of \(lines.name) go back in time and are left out.")
+            ignoredReports = 0
+        }
+        for index in connections.indices.dropFirst(before) {
+            if connections.count == before + 1, !hasName[index] { connections[index].name = "The viewer" }
+            connections[index].finish()
+            let resets = connections[index].streams.reduce(0) { $0 + $1.resets }
+            guard resets > 0 else { continue }
+            remarks.append("\(connections[index].place): counters began anew \(resets) times; no rate spans that.")
+        }
+    }
+
+    /// Takes the next report of a file.
+    mutating func add(_ report: [ReportedObject], file: Int) {
+        let transport = report.first { $0.type == "transport" }
+        guard let time = (transport ?? report.first)?.time,
+            let index = connection(of: report, transport: transport, file: file, at: time)
+        else { return }
+        let isNew = counts[index].isEmpty && connections[index].first == time
+        guard isNew || time > connections[index].last else {
+            if time < connections[index].last { ignoredReports += 1 }
+            return
+        }
+        if !isNew { connections[index].intervals.append(time - connections[index].last, at: time) }
+        connections[index].last = time
+        let byID = Dictionary(report.map { ($0.id, $0) }) { first, _ in first }
+        addTransport(transport, byID, to: index, at: time)
+        for object in report where object.type == "outbound-rtp" || object.type == "inbound-rtp" {
+            addStream(object, byID, to: index, at: time)
+        }
+    }
+
+    // MARK: Connections
+
+    /// The connection that a report is of: by the sender's number of the viewer, else by its streams or by its ICE user name.
+    private mutating func connection(
+        of report: [ReportedObject], transport: ReportedObject?, file: Int, at time: Double
+    ) -> Int? {
+        let viewer = transport?.number("viewer").map { Int($0) }
+        let fragment = transport?.text("iceLocalUsernameFragment")
+        let streams = report.filter { $0.type == "outbound-rtp" || $0.type == "inbound-rtp" }
+        let sources = Set(streams.compactMap { $0.number("ssrc").map { Int($0) } })
+        let found = connections.indices.first { index in
+            guard connections[index].file == file else { return false }
+            if viewer != nil || connections[index].viewer != nil { return connections[index].viewer == viewer }
+            if let fragment, fragments[index].contains(fragment) { return true }
+            let known = connections[index].streams.reduce(into: Set<Int>()) { $0.formUnion($1.sources) }
+            if !known.isDisjoint(with: sources) { return true }
+            // A report that names neither is of the one before.
+            return fragment == nil && (sources.isEmpty || known.isEmpty)
+        }
+        let name = transport?.text("viewerName")
+        if let found {
+            if let fragment { fragments[found].insert(fragment) }
+            if let name { connections[found].name = name }
+            return found
+        }
+        guard connections.count < Self.mostConnections else { return nil }
+        let number = connections.count { $0.file == file } + 1
+        connections.append(
+            ConnectionHistory(file: file, viewer: viewer, name: name ?? "Viewer \(number)", first: time, last: time))
+        hasName.append(name != nil)
+        counts.append([:])
+        fragments.append(fragment.map { [$0] } ?? [])
+        return connections.count - 1
+    }
+
+    private mutating func addTransport(
+        _ transport: ReportedObject?, _ byID: [String: ReportedObject], to index: Int, at time: Double
+    ) {
+        guard let transport else { return }
+        connections[index].iceState.append(transport.text("iceState"), at: time)
+        connections[index].bitrateLimitation.append(transport.text("bitrateLimitation"), at: time)
+        connections[index].queue.append(transport.number("packetSendQueueDuration").map { $0 * 1000 }, at: time)
+        guard let pair = transport.text("selectedCandidatePairId").flatMap({ byID[$0] }) else { return }
+        connections[index].available.append(pair.number("availableOutgoingBitrate").map { $0 / 1000 }, at: time)
+        connections[index].pathRoundTrip.append(pair.number("currentRoundTripTime").map { $0 * 1000 }, at: time)
+        let ends = ["localCandidateId", "remoteCandidateId"].map { name in
+            pair.text(name).flatMap { byID[$0] }.map(Self.end) ?? "unknown"
+        }
+        connections[index].path.append(ends.joined(separator: " → "), at: time)
+    }
+
+    /// An end of a path: `192.0.2.1:50000 (relay)`.
+    private static func end(_ candidate: ReportedObject) -> String {
+        let address = candidate.text("address") ?? candidate.text("ip") ?? "hidden"
+        let port = candidate.number("port").map { ":\(Int($0))" } ?? ""
+        let isTCP = candidate.text("protocol") == "tcp"
+        let kind = [candidate.text("candidateType"), isTCP ? "TCP" : nil].compactMap { $0 }.joined(separator: ", ")
+        return (address.contains(":") ? "[\(address)]" : address) + port + (kind.isEmpty ? "" : " (\(kind))")
+    }
+
+    // MARK: Streams
+
+    private mutating func addStream(
+        _ object: ReportedObject, _ byID: [String: ReportedObject], to index: Int, at time: Double
+    ) {
+        let isVideo = (object.text("kind") ?? object.text("mediaType")) == "video"
+        let isSent = object.type == "outbound-rtp"
+        let position: Int
+        if let known = connections[index].streams.firstIndex(where: { $0.id == object.id }) {
+            position = known
+        } else {
+            guard connections[index].streams.count < Self.mostStreams else { return }
+            position = connections[index].streams.count
+            connections[index].streams.append(StreamHistory(id: object.id, isSent: isSent, isVideo: isVideo))
+        }
+        // In place: a copy would be of all that was read so far.
+        var counts = counts[index][object.id] ?? StreamCounts()
+        let source = object.number("ssrc").map { Int($0) }
+        if let source { connections[index].streams[position].sources.insert(source) }
+        let media = object.text("mediaSourceId").flatMap { byID[$0] }
+        connections[index].streams[position].addState(object, media: media, at: time)
+        if let media, isSent, isVideo { addShare(media, to: index, at: time) }
+        let remote = object.text("remoteId").flatMap { byID[$0] }
+        if let interval = counts.interval(to: time, shortest: Self.shortestInterval) {
+            counts.advance(to: time, source: source)
+            connections[index].streams[position].addRates(
+                object, remote: remote, over: interval, counts: &counts, at: time)
+            connections[index].streams[position].resets += counts.takeResets()
+        }
+        self.counts[index][object.id] = counts
+    }
+
+    private mutating func addShare(_ media: ReportedObject, to index: Int, at time: Double) {
+        guard let isPaused = media.flag("sharePaused") else { return }
+        connections[index].source.append(media.text("shareSource"), at: time)
+        connections[index].paused.append(isPaused ? ConnectionHistory.yes : ConnectionHistory.no, at: time)
+        connections[index].interruption.append(media.text("shareInterruption") ?? "", at: time)
+    }
+}
+
+/// The newest counts of a stream, of which rates are the differences.
+struct StreamCounts {
+    private var values: [String: Double] = [:]
+    private var time: Double?
+    private var source: Int?
+    private var resets = 0
+    private var isReset = false
+
+    /// The seconds since the report before, infinite before the first; nil where they are too few.
+    func interval(to now: Double, shortest: Double) -> Double? {
+        guard let time else { return .infinity }
+        return now - time >= shortest ? now - time : nil
+    }
+
+    /// Goes on to the next report. A stream of another source counts anew.
+    mutating func advance(to now: Double, source: Int?) {
+        time = now
+        isReset = false
+        if let source, let before = self.source, source != before {
+            values = [:]
+            resets += 1
+        }
+        self.source = source ?? self.source
+    }
+
+    /// How much a count has grown since the report before; nil where it was not known, or began anew.
+    mutating func growth(_ name: String, to value: Double?) -> Double? {
+        guard let value else { return nil }
+        defer { values[name] = value }
+        guard let before = values[name] else { return nil }
+        guard value >= before else {
+            if !isReset { resets += 1 }
+            isReset = true
+            return nil
+        }
+        return value - before
+    }
+
+    /// The same for packets lost, which late ones make fewer (RFC 3550 §6.4.1).
+    mutating func lossGrowth(_ name: String, to value: Double?) -> Double? {
+        guard let value else { return nil }
+        defer { values[name] = value }
+        return values[name].map { max(0, value - $0) }
+    }
+
+    /// How often counts began anew since this was asked last.
+    mutating func takeResets() -> Int {
+        defer { resets = 0 }
+        return resets
+    }
+}

@@ -1,0 +1,118 @@
+internal import Foundation
+
+/// The reports of a file that `--stats` wrote, one after the other: the file may be larger than memory.
+struct StatisticsLines {
+    private let path: String
+    private let handle: FileHandle
+    /// What was read and not yet taken.
+    private var buffer = Data()
+    private var isAtEnd = false
+    private(set) var lineNumber = 0
+    /// Whether what is behind the last line's end is a part of a line: the writer was ended while it wrote.
+    private(set) var isCutOff = false
+    private var reportCount = 0
+
+    private static let chunk = 1 << 16
+    /// A report of hundreds of streams and candidates is shorter.
+    private static let longestLine = 1 << 24
+
+    /// Opens a file, or standard input for `-`.
+    init(path: String) throws(CommandFailure) {
+        self.path = path
+        do {
+            handle = path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
+        } catch {
+            throw CommandFailure(
+                .inputMissing, "can't read the statistics \(path): \(StandardStreams.reason(of: error))")
+        }
+    }
+
+    /// What the file is called.
+    var name: String { path == "-" ? "standard input" : path }
+
+    /// The next report; nil at the end. A file without a single one is no file of statistics.
+    mutating func next() throws(CommandFailure) -> [ReportedObject]? {
+        while let (line, isWhole) = try nextLine() {
+            guard line.contains(where: { !Self.isSpace($0) }) else { continue }
+            do throws(ReportedObject.Defect) {
+                let report = try ReportedObject.report(line)
+                reportCount += 1
+                return report
+            } catch {
+                guard isWhole else {
+                    isCutOff = true
+                    break
+                }
+                throw failure(error)
+            }
+        }
+        guard reportCount > 0 else { throw nothingFound }
+        return nil
+    }
+
+    private func failure(_ defect: ReportedObject.Defect) -> CommandFailure {
+        guard reportCount > 0 else {
+            return CommandFailure(
+                .badInput,
+                "line \(lineNumber) of \(name) is no statistics report, \(defect); give a file that --stats of rtcshare "
+                    + "send, serve or view wrote")
+        }
+        return CommandFailure(
+            .badInput,
+            "line \(lineNumber) of \(name) is no statistics report, \(defect); take that line out, the others can be shown "
+                + "without it")
+    }
+
+    private var nothingFound: CommandFailure {
+        let reason = isCutOff ? "line \(lineNumber), which is cut off, is all that it holds" : "it is empty"
+        return CommandFailure(
+            .badInput,
+            "there are no statistics in \(name), \(reason); --stats of rtcshare send, serve and view writes a line a "
+                + "second once somebody is to see the share")
+    }
+
+    /// The next line without its end, and whether it had one.
+    private mutating func nextLine() throws(CommandFailure) -> (line: Data, isWhole: Bool)? {
+        var searched = buffer.startIndex
+        while true {
+            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                let line = buffer[buffer.startIndex..<end]
+                buffer = buffer[(end + 1)...]
+                lineNumber += 1
+                return (Data(line), true)
+            }
+            searched = buffer.endIndex
+            guard !isAtEnd else {
+                guard !buffer.isEmpty else { return nil }
+                defer { buffer = Data() }
+                lineNumber += 1
+                return (buffer, false)
+            }
+            guard buffer.count <= Self.longestLine else {
+                throw CommandFailure(
+                    .badInput,
+                    "line \(lineNumber + 1) of \(name) is longer than \(Self.longestLine) bytes; give a file that --stats of "
+                        + "rtcshare send, serve or view wrote")
+            }
+            let consumed = searched - buffer.startIndex
+            try readMore()
+            searched = buffer.startIndex + consumed
+        }
+    }
+
+    private mutating func readMore() throws(CommandFailure) {
+        do {
+            guard let part = try handle.read(upToCount: Self.chunk), !part.isEmpty else {
+                isAtEnd = true
+                return
+            }
+            // What was taken is left behind.
+            buffer = Data(buffer) + part
+        } catch {
+            throw CommandFailure(
+                .inputMissing, "can't read the statistics \(path): \(StandardStreams.reason(of: error))")
+        }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+}

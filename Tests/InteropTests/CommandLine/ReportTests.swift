@@ -1,0 +1,525 @@
+import Foundation
+import Testing
+
+@testable import rtcshare
+
+/// What `rtcshare report` makes of files of statistics.
+@Suite(.timeLimit(.minutes(1)))
+struct ReportTests {
+    // MARK: Files
+
+    /// A report of a sender; `time` is in seconds.
+    private static func sent(
+        _ time: Double, viewer: Int? = nil, ssrc: Int = 7, fragment: String = "ufrag",
+        _ outbound: [String: Any] = [:], remote: [String: Any]? = nil, source: [String: Any] = [:],
+        transport: [String: Any] = [:]
+    ) -> [[String: Any]] {
+        let common: [String: Any] = ["timestamp": 1_000_000 + time * 1000]
+        var transport = common.merging(transport) { $1 }.merging([
+            "id": "T0", "type": "transport", "iceLocalUsernameFragment": fragment, "iceState": "connected",
+        ]) { old, _ in old }
+        if let viewer {
+            transport["viewer"] = viewer
+            transport["viewerName"] = "Viewer \(viewer)"
+        }
+        var stream = common.merging(outbound) { $1 }.merging([
+            "id": "OT0", "type": "outbound-rtp", "kind": "video", "ssrc": ssrc, "mediaSourceId": "MS0",
+        ]) { old, _ in old }
+        if remote != nil { stream["remoteId"] = "RI0" }
+        let media = common.merging(source) { $1 }
+            .merging(["id": "MS0", "type": "media-source", "kind": "video"]) { $1 }
+        let reported = remote.map { remote in
+            common.merging(remote) { $1 }.merging(["id": "RI0", "type": "remote-inbound-rtp"]) { $1 }
+        }
+        return [transport, media, stream] + (reported.map { [$0] } ?? [])
+    }
+
+    /// Two pairs of candidates, `CP0` and `CP1`, with their ends.
+    private static func paths(_ time: Double) -> [[String: Any]] {
+        let objects: [[String: Any]] = [
+            ["id": "CP0", "type": "candidate-pair", "localCandidateId": "L0", "remoteCandidateId": "R"],
+            ["id": "CP1", "type": "candidate-pair", "localCandidateId": "L1", "remoteCandidateId": "R"],
+            ["id": "L0", "type": "local-candidate", "address": "192.0.2.1", "port": 5, "candidateType": "srflx"],
+            ["id": "L1", "type": "local-candidate", "address": "fd00::1", "port": 5, "candidateType": "host"],
+            [
+                "id": "R", "type": "remote-candidate", "address": "192.0.2.2", "port": 6, "candidateType": "relay",
+                "protocol": "tcp",
+            ],
+        ]
+        return objects.map { $0.merging(["timestamp": 1_000_000 + time * 1000]) { $1 } }
+    }
+
+    /// A report of a viewer.
+    private static func received(_ time: Double, ssrc: Int = 7, _ inbound: [String: Any]) -> [[String: Any]] {
+        let common: [String: Any] = ["timestamp": 1_000_000 + time * 1000]
+        let transport = ["id": "T0", "type": "transport", "iceLocalUsernameFragment": "v", "iceState": "connected"]
+        return [
+            common.merging(transport) { $1 },
+            common.merging(inbound) { $1 }.merging([
+                "id": "IT0", "type": "inbound-rtp", "kind": "video", "ssrc": ssrc,
+            ]) { $1 },
+        ]
+    }
+
+    private static func lines(_ reports: [[[String: Any]]]) throws -> String {
+        try reports.map { String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self) + "\n" }
+            .joined()
+    }
+
+    /// The history of files of these texts.
+    private static func history(_ texts: String...) throws -> StatisticsHistory {
+        let folder = try TemporaryFolder()
+        var history = StatisticsHistory()
+        for (index, text) in texts.enumerated() {
+            try history.read(try folder.write(text, to: "stats-\(index).jsonl").path, file: index)
+        }
+        return history
+    }
+
+    private static func failure(_ text: String) throws -> CommandFailure? {
+        do {
+            _ = try history(text)
+            return nil
+        } catch let failure as CommandFailure {
+            return failure
+        }
+    }
+
+    // MARK: Reading
+
+    @Test("Counters become rates by their differences, over the time between two reports")
+    func rates() throws {
+        let history = try Self.history(
+            try Self.lines([
+                Self.sent(0, ["bytesSent": 1000, "headerBytesSent": 0, "framesSent": 10, "pliCount": 0]),
+                Self.sent(1, ["bytesSent": 126_000, "headerBytesSent": 0, "framesSent": 40, "pliCount": 2]),
+                Self.sent(3, ["bytesSent": 376_000, "headerBytesSent": 0, "framesSent": 70, "pliCount": 2]),
+            ]))
+        let stream = try #require(history.connections.first?.streams.first)
+        #expect(stream[.rate].values == [1000, 1000])
+        #expect(stream[.frames].values == [30, 15])
+        #expect(stream[.pictureLossIndications].values == [2, 0])
+        #expect(stream[.rate].times == [1001, 1003])
+        #expect(history.remarks == [])
+    }
+
+    @Test("A counter that begins anew makes no rate, neither a negative nor a huge one")
+    func resets() throws {
+        let fewer = try Self.history(
+            try Self.lines([1000, 2000, 300, 425].enumerated().map { Self.sent(Double($0), ["bytesSent": $1]) }))
+        #expect(fewer.connections.first?.streams.first?[.rate].values == [8, 1])
+        #expect(fewer.remarks.count == 1 && fewer.remarks[0].contains("anew 1 times"))
+        // A new source counts anew, also where its counts are higher.
+        let other = try Self.history(
+            try Self.lines(
+                [(1, 1000), (1, 2000), (2, 90_000), (2, 91_000)].enumerated().map {
+                    Self.sent(Double($0), ssrc: $1.0, ["bytesSent": $1.1])
+                }))
+        #expect(other.connections.count == 1 && other.connections[0].streams[0][.rate].values == [8, 8])
+    }
+
+    @Test("Losses that late packets make fewer are none, and no new beginning")
+    func lateLosses() throws {
+        let history = try Self.history(
+            try Self.lines(
+                [(0, 5), (90, 15), (190, 12)].enumerated().map {
+                    Self.received(Double($0), ["packetsReceived": $1.0, "packetsLost": $1.1])
+                }))
+        #expect(history.connections[0].streams[0][.loss].values == [10, 0])
+        #expect(history.remarks == [])
+    }
+
+    @Test("Each viewer has a history of its own, by its number, its ICE user name or its streams")
+    func severalViewers() throws {
+        let numbered = try Self.history(
+            try Self.lines((0..<4).map { Self.sent(Double($0 / 2), viewer: $0 % 2 + 1, ["bytesSent": $0 * 1000]) }))
+        #expect(numbered.connections.map(\.name) == ["Viewer 1", "Viewer 2"])
+        #expect(numbered.connections.allSatisfy { $0.streams[0][.rate].values == [16] })
+        let unnumbered = try Self.history(
+            try Self.lines((0..<4).map { Self.sent(Double($0 / 2), ssrc: $0 % 2, fragment: "\($0 % 2)") }))
+        #expect(unnumbered.connections.map(\.name) == ["Viewer 1", "Viewer 2"])
+        // ICE restarts give a new user name to the same streams.
+        let restarted = try Self.history(try Self.lines((0..<4).map { Self.sent(Double($0), fragment: "\($0 / 2)") }))
+        #expect(restarted.connections.count == 1)
+    }
+
+    @Test("A last line that is cut off is left out and told, wherever it ends")
+    func cutOff() throws {
+        let whole = try Self.lines([Self.sent(0, ["framesSent": 1]), Self.sent(1, ["framesSent": 31])])
+        let last = try Self.lines([Self.sent(2, ["framesSent": 61])])
+        for length in 1..<(last.utf8.count - 1) {
+            let history = try Self.history(whole + String(last.prefix(length)))
+            try #require(history.remarks.count == 1)
+            try #require(history.remarks[0].hasPrefix("Line 3 of ") && history.remarks[0].hasSuffix(" left out."))
+            try #require(history.connections[0].streams[0][.frames].values == [30])
+        }
+        // Without its end of line it is whole all the same.
+        #expect(try Self.history(whole + last.dropLast()).connections[0].streams[0][.frames].values == [30, 30])
+    }
+
+    @Test(
+        "What is no file of statistics is refused with its line and what to do",
+        arguments: [
+            ("", "it is empty"), ("\n \n", "it is empty"), ("v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\n", "line 1 "),
+            ("[]\n[]\n", "are empty"), ("[{\"id\":\"a\"", "line 1, which is cut off"), ("{}\n", "no array"),
+            ("[1]\n", "no array"), ("[{\"type\":\"transport\",\"timestamp\":1}]\n", "has no id"),
+            ("[{\"id\":\"T0\",\"timestamp\":1}]\n", "has no type"),
+            ("[{\"id\":\"T0\",\"type\":\"transport\"}]\n", "has no timestamp"),
+            ("[{\"id\":\"T0\",\"type\":\"transport\",\"timestamp\":-1}]\n", "has no timestamp"),
+            ("[{\"id\":\"T0\",\"type\":\"transport\",\"timestamp\":1e300}]\n", "has no timestamp"),
+            ("[{\"id\":\"T0\",\"type\":\"transport\",\"timestamp\":1}]\nnonsense\n[]\n", "line 2 "),
+            ("\u{0}\u{0}\u{0}\u{0}\n", "line 1 "),
+        ])
+    func refused(text: String, words: String) throws {
+        let failure = try #require(try Self.failure(text))
+        #expect(failure.status == .badInput)
+        #expect(failure.message.contains(words), "\(failure.message)")
+        #expect(!failure.message.contains("\n"))
+    }
+
+    @Test("A line that nests without end, or has none, is refused", arguments: [100_000, 20_000_000])
+    func nesting(depth: Int) throws {
+        let failure = try #require(try Self.failure(String(repeating: "[", count: depth) + "\n"))
+        #expect(failure.status == .badInput && failure.message.contains("line 1 "))
+        #expect(failure.message.utf8.count < 1000)
+    }
+
+    @Test("A damaged file is refused or shown, and never traps")
+    func damaged() throws {
+        let text = try Self.lines([
+            Self.sent(
+                0, viewer: 1, ["bytesSent": 1, "targetBitrate": 1, "frameWidth": 64, "frameHeight": 48],
+                remote: ["fractionLost": 0.1]),
+            Self.sent(1, viewer: 1, ["bytesSent": 9, "targetBitrate": 5e5, "frameWidth": 32, "frameHeight": 24]),
+        ])
+        let bytes = Array(text.utf8)
+        let folder = try TemporaryFolder()
+        for position in bytes.indices {
+            for value in [UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "\""), 0xFF, 0] {
+                var damaged = bytes
+                damaged[position] = value
+                let file = folder.file("stats.jsonl")
+                try Data(damaged).write(to: file)
+                var history = StatisticsHistory()
+                do {
+                    try history.read(file.path, file: 0)
+                } catch {
+                    try #require(error.status == .badInput)
+                    continue
+                }
+                try #require(ReportPage(history, title: "t").markup.hasSuffix("</html>\n"))
+            }
+        }
+    }
+
+    @Test("Numbers and names beyond all measure are shown as far as they are any")
+    func extremes() throws {
+        let extremes: [Any] = [
+            -1, 0, 1e-300, 1e14, 1e15, 1e300, Int64.max, Int64.min, true, NSNull(), "text", ["x": 1], [1],
+        ]
+        var reports: [[[String: Any]]] = []
+        for (index, value) in extremes.enumerated() {
+            let members = [
+                "bytesSent", "framesSent", "targetBitrate", "frameWidth", "frameHeight", "qualityLimitationReason",
+                "ssrc", "pliCount", "keyFramesSent", "totalPacketSendDelay", "packetsSent", "qpSum", "framesEncoded",
+            ]
+            let outbound = Dictionary(uniqueKeysWithValues: members.map { ($0, value) })
+            reports.append(
+                Self.sent(
+                    Double(index), outbound, remote: ["fractionLost": value, "roundTripTime": value],
+                    source: ["framesPerSecond": value, "sharePaused": value, "shareSource": value],
+                    transport: ["bitrateLimitation": value, "viewer": value, "selectedCandidatePairId": value]))
+        }
+        let history = try Self.history(try Self.lines(reports))
+        #expect(ReportPage(history, title: "t").markup.hasSuffix("</html>\n"))
+        // From 1970 to the last day of Date, and back.
+        let times = try Self.history(
+            [0, 8.64e15, 5].map { "[{\"id\":\"T0\",\"type\":\"transport\",\"timestamp\":\($0)}]\n" }.joined())
+        #expect(times.remarks.contains { $0.contains("go back in time") })
+        #expect(ReportPage(times, title: "t").markup.hasSuffix("</html>\n"))
+    }
+
+    // MARK: Events
+
+    private static func words(_ history: StatisticsHistory) -> [String] {
+        EventFinder.events(in: history).map { event in
+            "\(event.kind.rawValue) at \(EventFinder.number(event.time - 1000)): \(event.what) <- "
+                + event.reasons.joined(separator: "; ")
+        }
+    }
+
+    @Test("A target that falls is told with the loss and the delay of that time")
+    func targetFalls() throws {
+        let targets = [2100, 2100, 1400, 900, 950, 1800, 0, 0, 1800]
+        let history = try Self.history(
+            try Self.lines(
+                targets.enumerated().map { second, kilobits in
+                    Self.sent(
+                        Double(second), ["targetBitrate": kilobits * 1000],
+                        remote: ["fractionLost": second == 2 ? 0.07 : 0, "roundTripTime": second == 3 ? 0.3 : 0.05],
+                        transport: ["bitrateLimitation": (2...3).contains(second) ? "delay" : "application"])
+                }))
+        let words = Self.words(history)
+        #expect(
+            words.contains(
+                "target at 2: the target fell from 2100 to 900 kbit/s <- the delay on the path grew; loss 7 %; round trip "
+                    + "300 ms, usually 50 ms"), "\(words)")
+        #expect(words.contains("loss at 2: loss of up to 7 % <- "))
+        // A pause is no fall.
+        #expect(words.count { $0.hasPrefix("target") } == 1)
+    }
+
+    @Test("A key frame is told with who asked for it")
+    func keyFrames() throws {
+        let reports = (0..<12).flatMap { second -> [[[String: Any]]] in
+            let keys = second < 4 ? 1 : second < 8 ? 2 : 3
+            let first = Self.sent(
+                Double(second), viewer: 1, ssrc: 1, ["keyFramesSent": keys, "pliCount": 0, "firCount": 0],
+                source: ["shareSource": second < 8 ? "test" : "display", "sharePaused": false])
+            let second = Self.sent(
+                Double(second), viewer: 2, ssrc: 2,
+                ["keyFramesSent": keys, "pliCount": second < 4 ? 0 : 1, "firCount": 0])
+            return [first, second]
+        }
+        let events = EventFinder.events(in: try Self.history(try Self.lines(reports)))
+        let keys = events.filter { $0.kind == .keyFrame }
+        #expect(keys.count == 4)
+        let told = keys.map { "\($0.place) at \($0.time): \($0.reasons.joined(separator: "; "))" }
+        #expect(told.contains("To Viewer 1 at 1004.0: Viewer 2 asked: PLI"), "\(told)")
+        #expect(told.contains("To Viewer 2 at 1004.0: this viewer asked: PLI"))
+        #expect(told.contains("To Viewer 1 at 1008.0: something else is shared"))
+        #expect(events.contains { $0.kind == .source && $0.what == "display is shared in place of test" })
+    }
+
+    @Test("A freeze is told with what the viewer's figures show, and the sender's of the same stream")
+    func freezes() throws {
+        let viewer = (0..<20).map { second -> [[String: Any]] in
+            let (lost, asked): (Int, Int) = second < 5 ? (0, 0) : (10, 3)
+            let (count, duration): (Int, Double) = second < 5 ? (0, 0) : second < 12 ? (1, 0.48) : (2, 0.98)
+            return Self.received(
+                Double(second),
+                [
+                    "framesDecoded": second * 30, "packetsReceived": second * 90, "packetsLost": lost,
+                    "nackCount": asked, "pliCount": 0, "freezeCount": count, "totalFreezesDuration": duration,
+                ])
+        }
+        let sender = (0..<20).map { second -> [[String: Any]] in
+            Self.sent(
+                Double(second), ["framesSent": second * 30, "packetsSent": second * 90],
+                source: ["shareSource": "test", "sharePaused": second == 11])
+        }
+        let alone = try Self.history(try Self.lines(viewer))
+        #expect(
+            Self.words(alone).contains(
+                "freeze at 5: a freeze of 480 ms <- loss 10 %; packets were asked for again, by 3 NACK"),
+            "\(Self.words(alone))")
+        // Where the figures show no reason none is given.
+        #expect(Self.words(alone).contains("freeze at 12: a freeze of 500 ms <- "))
+        let both = try Self.history(try Self.lines(viewer), try Self.lines(sender))
+        #expect(Self.words(both).contains("freeze at 12: a freeze of 500 ms <- the share was paused"))
+    }
+
+    @Test("What webrtc-stats counts as freezes while a screen rests is told as that, once")
+    func rest() throws {
+        // Typing for five seconds, and then a picture a second.
+        let viewer = (0..<20).map { second -> [[String: Any]] in
+            let (frames, freezes): (Int, Int) = second <= 5 ? (second * 8, 0) : (35 + second, second - 5)
+            return Self.received(
+                Double(second),
+                [
+                    "framesDecoded": frames, "packetsReceived": frames, "packetsLost": 0, "nackCount": 0, "pliCount": 0,
+                    "freezeCount": freezes, "totalFreezesDuration": freezes,
+                ])
+        }
+        let sender = (0..<20).map { second -> [[String: Any]] in
+            let (frames, given): (Int, Int) = second <= 5 ? (second * 8, 8) : (35 + second, 0)
+            return Self.sent(Double(second), ["framesSent": frames], source: ["framesPerSecond": given])
+        }
+        let alone = try Self.history(try Self.lines(viewer))
+        let both = try Self.history(try Self.lines(viewer), try Self.lines(sender))
+        for (history, reason) in [(alone, "nothing was lost"), (both, "hardly changed")] {
+            let events: [NotableEvent] = EventFinder.events(in: history)
+            #expect(events.map(\.kind) == [NotableEvent.Kind.rest], "\(Self.words(history))")
+            #expect(events.first?.what == "pictures up to 1000 ms apart (freezeCount grows by 14)")
+            #expect(events.first?.reasons.first?.contains(reason) == true)
+            #expect(ReportPage(history, title: "t").markup.contains("none, beside 14 of a screen that rests"))
+        }
+    }
+
+    @Test("Few frames, waiting packets, gaps, changes of size and of path are told")
+    func otherEvents() throws {
+        let reports = (0..<20).map { second -> [[String: Any]] in
+            let isFew = (5..<9).contains(second)
+            let frames = second < 5 ? second * 30 : isFew ? 120 + (second - 4) * 6 : 144 + (second - 8) * 30
+            let (width, height, changes): (Int, Int, Int) = second < 12 ? (1280, 720, 0) : (640, 360, 1)
+            let outbound: [String: Any] = [
+                "framesSent": frames, "frameWidth": width, "frameHeight": height, "packetsSent": second * 10,
+                "totalPacketSendDelay": second < 5 ? 0.0 : 2.5, "qualityLimitationReason": isFew ? "cpu" : "none",
+                "qualityLimitationResolutionChanges": changes,
+            ]
+            let time = Double(second < 15 ? second : second + 40)
+            let state = second == 10 ? "disconnected" : "connected"
+            return Self.sent(
+                time, outbound, source: ["framesPerSecond": 30],
+                transport: ["iceState": state, "selectedCandidatePairId": second < 7 ? "CP0" : "CP1"])
+                + Self.paths(time)
+        }
+        let history = try Self.history(try Self.lines(reports))
+        let words = Self.words(history)
+        #expect(words.contains { $0.hasPrefix("frames at 5: only 6 to 6 of 30 frames a second") && $0.contains("cpu") })
+        #expect(words.contains { $0.hasPrefix("delay at 5: packets waited 250 ms before they left") })
+        #expect(words.contains { $0.hasPrefix("size at 12: the picture is 640×360, was 1280×720") })
+        #expect(words.contains { $0.hasPrefix("connection at 10: the connection is disconnected, was connected") })
+        let (new, old) = ("[fd00::1]:5 (host)", "192.0.2.1:5 (srflx)")
+        let peer = "→ 192.0.2.2:6 (relay, TCP)"
+        #expect(words.contains("path at 7: the path is now \(new) \(peer), was \(old) \(peer) <- "), "\(words)")
+        #expect(words.contains { $0.hasPrefix("gap at 14: no statistics for 41 s") })
+    }
+
+    @Test("A share of the quiet kind has no events")
+    func quiet() throws {
+        let history = try Self.history(
+            try Self.lines(
+                (0..<60).map { second in
+                    Self.sent(
+                        Double(second),
+                        ["framesSent": second * 30, "targetBitrate": 2_000_000, "keyFramesSent": 1, "pliCount": 0],
+                        remote: ["fractionLost": 0.004, "roundTripTime": 0.05])
+                }))
+        #expect(EventFinder.events(in: history) == [])
+    }
+
+    // MARK: The page
+
+    @Test("Everything that comes from a file is escaped, and stays in its place")
+    func escaping() throws {
+        let hostile = "\"><script>alert(1)</script><img src=x onerror='a()'>\u{202E}&amp;</style>"
+        let history = try Self.history(
+            try Self.lines(
+                (0..<4).map { second in
+                    Self.sent(
+                        Double(second), ssrc: 1,
+                        ["qualityLimitationReason": hostile + "\(second)", "framesSent": second],
+                        source: [
+                            "shareSource": hostile + "\(second)", "sharePaused": second == 1,
+                            "shareInterruption": hostile,
+                        ],
+                        transport: [
+                            "bitrateLimitation": hostile, "viewer": 1, "viewerName": hostile,
+                            "iceState": second == 2 ? "failed" : hostile,
+                        ])
+                }))
+        let page = ReportPage(history, title: hostile).markup
+        #expect(!page.contains("<script>alert") && !page.contains("<img") && !page.contains("\u{202E}"))
+        #expect(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"))
+        #expect(page.components(separatedBy: "<script>").count == 2)
+        #expect(page.components(separatedBy: "</style>").count == 2)
+        // No attribute ends early: what is between tags has no markup characters of its own.
+        #expect(!page.contains("onerror='") && !page.contains("\"><script"))
+    }
+
+    @Test("A series of any length is thinned to its extremes")
+    func thinning() {
+        var series = Series()
+        for index in 0..<100_000 { series.append(index == 54_321 ? 900 : Double(index % 7), at: Double(index)) }
+        let thin = series.thinned(to: 1600)
+        #expect(thin.values.count <= 1602 && thin.values.contains(900) && thin.values.contains(0))
+        #expect(zip(thin.times, thin.times.dropFirst()).allSatisfy { $0 < $1 })
+    }
+
+    @Test(
+        "The axes have few labels, whatever the length and the height",
+        arguments: [0.0, 0.4, 7, 61, 3599, 3600, 259_200, 1e9, 8.64e12] as [Double])
+    func axes(length: Double) throws {
+        let axis = TimeAxis(from: 5, to: 5 + length)
+        #expect((1...8).contains(axis.ticks.count))
+        #expect(axis.preciseLabel(-1e15) == axis.label(0) + ".0")
+        #expect(axis.label(0) == (axis.length < 3600 ? "00:00" : "0:00:00"))
+        var series = Series()
+        series.append(length, at: 1)
+        let graph = try #require(ReportGraph("", "", [.init(name: "", series: series)]))
+        #expect((3...7).contains(graph.ticks.count) && graph.ticks.last ?? 0 >= length)
+    }
+
+    // MARK: The program
+
+    private static func report(
+        _ arguments: [String], in folder: TemporaryFolder
+    ) async throws -> RunningProgram.Outcome {
+        try await RunningProgram.run(
+            try #require(Peers.rtcshare), ["report"] + arguments, in: folder, timeout: .seconds(30))
+    }
+
+    @Test(
+        "The program ends with the status that the failure has, and says it on standard error alone",
+        .enabled(if: Peers.hasCommandLine, "rtcshare is not built"))
+    func statuses() async throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write("", to: "empty.jsonl")
+        _ = try folder.write(try Self.lines([Self.sent(0), Self.sent(1)]), to: "early.jsonl")
+        _ = try folder.write(try Self.lines([Self.sent(50), Self.sent(51)]), to: "late.jsonl")
+        for (arguments, status, words) in [
+            (["empty.jsonl"], 65, "empty.jsonl"), (["missing.jsonl"], 66, "No such file"), (["."], 66, "can't read"),
+            (["early.jsonl", "late.jsonl"], 65, "different times"), (["early.jsonl", "early.jsonl"], 64, "twice"),
+            (["a", "b", "c"], 64, "one file"), ([], 64, "file"),
+        ] as [([String], Int32, String)] {
+            let outcome = try await Self.report(arguments, in: folder)
+            #expect(outcome.status == status && outcome.standardOutput.isEmpty, "\(arguments): \(outcome)")
+            #expect(outcome.standardError.contains(words), "\(outcome.standardError)")
+        }
+        let outcome = try await Self.report(["early.jsonl"], in: folder)
+        #expect(outcome.status == 0 && outcome.standardError.isEmpty)
+        #expect(outcome.standardOutput.hasPrefix("<!DOCTYPE html>") && outcome.standardOutput.hasSuffix("</html>\n"))
+    }
+}
+
+extension Interop {
+    /// Pages of real shares, in a browser.
+    @Suite(.serialized)
+    struct ReportPageTests {
+        @Test(
+            "A share and its viewer are shown in Chromium, at the width of a telephone too, without a complaint",
+            .enabled(if: Peers.has(.chromium) && Peers.hasCommandLine && Peers.canDriveBrowsers, "a peer is missing"))
+        func realShare() async throws {
+            let folder = try TemporaryFolder()
+            let served = try await ServedShare(["--stats", folder.file("serve.jsonl").path], in: folder)
+            defer { served.stop() }
+            let viewer = try served.view(["--stats", folder.file("view.jsonl").path])
+            defer { viewer.stop() }
+            try await served.wait(for: "the viewer") { $0.contains { $0.state == .connected } }
+            try await Task.sleep(for: .seconds(4))
+            try await served.ask("source", "test:320x240@15")
+            try await Task.sleep(for: .seconds(3))
+            try await served.ask("stop")
+            _ = try await viewer.outcome(timeout: .seconds(30))
+            let made = try await served.share.run([
+                "report", folder.file("serve.jsonl").path, folder.file("view.jsonl").path,
+            ])
+            try #require(made.status == 0, "\(made.standardError)")
+            #expect(made.standardOutput.contains("test:320x240@15 is shared in place of test:640x360@30"))
+            let page = try folder.write(made.standardOutput, to: "report.html")
+
+            let browser = try await BrowserPage(.chromium, in: folder)
+            try await browser.go(to: page.absoluteString)
+            try await browser.wait(until: "document.getElementById('cursor')?.hidden === false")
+            #expect((try await browser.evaluate("document.querySelectorAll('.graph svg').length") as? Int ?? 0) >= 12)
+            // The slider's time is that of every graph.
+            let known = """
+                (() => {
+                  const slider = document.getElementById("time");
+                  slider.value = Number(slider.max) / 2;
+                  slider.dispatchEvent(new Event("input"));
+                  return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
+                    done([...document.querySelectorAll(".graph output")].filter(({ textContent }) => /[0-9]/.test(textContent)).length))));
+                })()
+                """
+            #expect((try await browser.evaluate(known) as? Int ?? 0) >= 12)
+            for width in [320, 1280] {
+                try await browser.resize(width: width)
+                let isWithin = "document.documentElement.scrollWidth <= \(width)"
+                #expect(try await browser.evaluate(isWithin) as? Bool == true, "\(width) pixels")
+            }
+            #expect(try await browser.complaints() == [])
+        }
+    }
+}
