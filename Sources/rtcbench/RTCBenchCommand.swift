@@ -11,5 +11,6 @@ struct RTCBenchCommand: AsyncParsableCommand {
             AllocationsCommand.self, ConnectCommand.self, EncodeCommand.self, FanoutCommand.self,
             FanoutViewersCommand.self, LatencyCommand.self, LinkCommand.self, NetworkCommand.self,
             PacketsCommand.self, PathCommand.self, SoakCommand.self, SoakViewersCommand.self,
+            ViewerCommand.self,
         ])
 }

@@ -12,8 +12,8 @@ final class ChildProcess: Sendable {
     /// Where the program's standard error goes.
     let log: String
 
-    /// Every program under way, so that an interrupted benchmark leaves none behind.
-    static let running = Locked<Set<pid_t>>([])
+    /// Every program under way, so that an interrupted benchmark leaves none behind; nil once all were ended.
+    private static let running = Locked<Set<pid_t>?>([])
 
     /// Starts a program on the processors named, which its threads inherit; on those of this process where nil.
     init(_ arguments: [String], environment: [String: String], log: String, processors: [Int]?) throws {
@@ -50,19 +50,24 @@ final class ChildProcess: Sendable {
         posix_spawnattr_setsigmask(&attributes, &blocked)
         posix_spawnattr_setflags(
             &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-        var child: pid_t = 0
         let command = (processors.map { Processors.command(keepingTo: $0) } ?? []) + arguments
         let argv = command.map { strdup($0) } + [nil]
         let envp = environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { for pointer in argv + envp { free(pointer) } }
-        let code = posix_spawnp(&child, command[0], &actions, &attributes, argv, envp)
+        // In one with its entry: who ends all programs misses none that has just started, and none starts after it.
+        let (child, code) = Self.running.withLock { running -> (pid_t, Int32) in
+            guard running != nil else { return (0, ECANCELED) }
+            var child: pid_t = 0
+            let code = posix_spawnp(&child, command[0], &actions, &attributes, argv, envp)
+            if code == 0 { running?.insert(child) }
+            return (child, code)
+        }
         guard code == 0 else {
             close(input)
             close(output)
             throw BenchmarkFailure("can't start \(command[0]): \(String(cString: strerror(code)))")
         }
         pid = child
-        _ = Self.running.withLock { $0.insert(child) }
     }
 
     deinit {
@@ -117,7 +122,7 @@ final class ChildProcess: Sendable {
             var code: Int32 = 0
             guard waitpid(pid, &code, WNOHANG) == pid else { return true }
             status = code
-            _ = Self.running.withLock { $0.remove(pid) }
+            _ = Self.running.withLock { $0?.remove(pid) }
             return false
         }
     }
@@ -136,9 +141,13 @@ final class ChildProcess: Sendable {
     /// Ends every program that is still under way: for a benchmark that is interrupted itself. An X server that is not
     /// asked leaves its socket and its lock.
     static func endAll() {
-        let pids = running.withLock { $0 }
+        let pids = running.withLock { running in
+            defer { running = nil }
+            return running ?? []
+        }
         for pid in pids { kill(pid, SIGTERM) }
-        let end = ContinuousClock.now + .seconds(1)
+        // Who has a browser ends that first.
+        let end = ContinuousClock.now + .seconds(5)
         for pid in pids {
             while waitpid(pid, nil, WNOHANG) == 0 {
                 if ContinuousClock.now > end { kill(pid, SIGKILL) }

@@ -89,7 +89,9 @@ struct ScreenRun {
             result.firstPicture = (first.decoded - connected).milliseconds
         }
         let player = ContentPlayer(
-            after: first, script: script, schedule: TickSchedule(content, jitter: settings.jitter, seed: settings.seed),
+            after: first,
+            ticks: ScheduledScript(
+                script: script, schedule: TickSchedule(content, jitter: settings.jitter, seed: settings.seed)),
             display: screen.display, pictures: moving.upload)
         let drawn: [DrawnTick]
         let window: (start: Instant, end: Instant)

@@ -1,6 +1,6 @@
-"""A real, headless browser with a fresh profile, on a page that this machine serves to it.
+"""A real browser with a fresh profile, on a page that this machine serves to it: headless, or Chromium on a display.
 
-It needs neither a display nor a driver: the page posts back what it saw.
+It needs no driver: the page posts back what it saw.
 """
 
 import contextlib
@@ -76,11 +76,11 @@ def serve(page):
     return server
 
 
-def start(browser, program, switches, preferences, profile, url, log):
+def start(browser, program, switches, preferences, profile, url, log, display=None):
     if browser == "chromium":
         command = [
             program,
-            "--headless=new",
+            *([] if display else ["--headless=new"]),
             "--no-sandbox",  # Chromium refuses to run as root with its sandbox, and containers are root
             f"--user-data-dir={profile}",
             "--no-first-run",
@@ -104,6 +104,8 @@ def start(browser, program, switches, preferences, profile, url, log):
     outside = ("DISPLAY", "WAYLAND_DISPLAY", "PULSE_SERVER", "PULSE_SINK")
     environment = {key: value for key, value in os.environ.items() if key not in outside}
     environment["HOME"] = profile
+    if display:
+        environment["DISPLAY"] = display
     with open(log, "wb") as output:
         return subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, start_new_session=True
@@ -125,14 +127,14 @@ def stop(process):
 
 
 @contextlib.contextmanager
-def showing(page, browser, program, log, switches=(), preferences=""):
-    """The browser's process, while it shows the page. Preferences are Firefox's, switches Chromium's."""
+def showing(page, browser, program, log, switches=(), preferences="", display=None):
+    """The browser's process, while it shows the page. Preferences are Firefox's, switches and display Chromium's."""
     server = serve(page)
     profile = tempfile.mkdtemp(prefix="viewer-profile-")
     process = None
     try:
         url = f"http://127.0.0.1:{server.server_address[1]}/"
-        process = start(browser, program, switches, preferences, profile, url, log)
+        process = start(browser, program, switches, preferences, profile, url, log, display)
         yield process
     finally:
         if process:

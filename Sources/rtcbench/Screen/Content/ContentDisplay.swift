@@ -17,6 +17,11 @@ final class ContentDisplay: Sendable {
     private static let depth: UInt8 = 24
     private static let maximumTextLength = 254
 
+    /// A picture of the screen that is drawn where nobody sees it: as programs do that show each of their pictures whole.
+    struct Buffer: Sendable {
+        fileprivate let pixmap: xcb_pixmap_t
+    }
+
     /// The moving pictures of a content, which lie in the X server.
     struct Upload: Sendable {
         let size: PixelSize
@@ -76,20 +81,27 @@ final class ContentDisplay: Sendable {
     ///
     /// They show as one, as those of a program do that draws into a buffer of its own first: a picture that was captured
     /// between two of them would be neither what the tick before shows nor what this one does.
-    func draw(_ operations: [ScreenOperation], pictures: Upload?) throws {
+    ///
+    /// With a buffer they are done there, and then all of it is shown, whatever has changed.
+    func draw(_ operations: [ScreenOperation], pictures: Upload?, through buffer: Buffer? = nil) throws {
         xcb_grab_server(connection)
-        for operation in operations { draw(operation, pictures) }
+        for operation in operations { draw(operation, pictures, on: buffer?.pixmap ?? window) }
+        if let buffer {
+            xcb_copy_area(
+                connection, buffer.pixmap, window, context, 0, 0, 0, 0, UInt16(size.width), UInt16(size.height))
+        }
         xcb_ungrab_server(connection)
         try confirm()
     }
 
-    private func draw(_ operation: ScreenOperation, _ pictures: Upload?) {
+    private func draw(_ operation: ScreenOperation, _ pictures: Upload?, on target: xcb_drawable_t) {
         switch operation {
         case .fill(let x, let y, let width, let height, let colour):
             xcb_change_gc(connection, context, XCB_GC_FOREGROUND.rawValue, [colour])
             let rectangle = xcb_rectangle_t(x: Int16(x), y: Int16(y), width: UInt16(width), height: UInt16(height))
-            xcb_poly_fill_rectangle(connection, window, context, 1, [rectangle])
-        case .text(let x, let y, let letters, let colour, let background):
+            xcb_poly_fill_rectangle(connection, target, context, 1, [rectangle])
+        case .text(let x, let y, let letters, let colour, let background, let scale):
+            guard scale == 1 else { return drawLarge(letters, x: x, y: y, colour, background, scale, on: target) }
             xcb_change_gc(
                 connection, context, XCB_GC_FOREGROUND.rawValue | XCB_GC_BACKGROUND.rawValue, [colour, background])
             for start in stride(from: 0, to: letters.count, by: Self.maximumTextLength) {
@@ -97,19 +109,45 @@ final class ContentDisplay: Sendable {
                     CChar(bitPattern: $0)
                 }
                 xcb_image_text_8(
-                    connection, UInt8(part.count), window, context, Int16(x + start * font.width),
+                    connection, UInt8(part.count), target, context, Int16(x + start * font.width),
                     Int16(y + font.ascent), part)
             }
         case .copy(let x, let y, let width, let height, let toX, let toY):
             xcb_copy_area(
-                connection, window, window, context, Int16(x), Int16(y), Int16(toX), Int16(toY), UInt16(width),
+                connection, target, target, context, Int16(x), Int16(y), Int16(toX), Int16(toY), UInt16(width),
                 UInt16(height))
         case .picture(let index, let x, let y):
             guard let pictures else { return }
             xcb_copy_area(
-                connection, pictures.pixmaps[index], window, context, 0, 0, Int16(x), Int16(y),
+                connection, pictures.pixmaps[index], target, context, 0, 0, Int16(x), Int16(y),
                 UInt16(pictures.size.width), UInt16(pictures.size.height))
+        case .part(let index, let x, let y, let width, let height, let toX, let toY):
+            guard let pictures else { return }
+            xcb_copy_area(
+                connection, pictures.pixmaps[index], target, context, Int16(x), Int16(y), Int16(toX), Int16(toY),
+                UInt16(width), UInt16(height))
         }
+    }
+
+    /// Draws letters larger than the font has them, as rectangles.
+    private func drawLarge(
+        _ letters: [UInt8], x: Int, y: Int, _ colour: UInt32, _ background: UInt32, _ scale: Int,
+        on target: xcb_drawable_t
+    ) {
+        xcb_change_gc(connection, context, XCB_GC_FOREGROUND.rawValue, [background])
+        let all = xcb_rectangle_t(
+            x: Int16(x), y: Int16(y), width: UInt16(letters.count * font.width * scale),
+            height: UInt16(font.height * scale))
+        xcb_poly_fill_rectangle(connection, target, context, 1, [all])
+        xcb_change_gc(connection, context, XCB_GC_FOREGROUND.rawValue, [colour])
+        let rectangles = letters.enumerated().flatMap { index, letter in
+            font.runs(of: letter).map { run in
+                xcb_rectangle_t(
+                    x: Int16(x + (index * font.width + run.column) * scale), y: Int16(y + run.row * scale),
+                    width: UInt16(run.length * scale), height: UInt16(scale))
+            }
+        }
+        xcb_poly_fill_rectangle(connection, target, context, UInt32(rectangles.count), rectangles)
     }
 
     /// Waits until the server has done all that it was sent.
@@ -117,6 +155,21 @@ final class ContentDisplay: Sendable {
         let reply = xcb_get_input_focus_reply(connection, xcb_get_input_focus(connection), nil)
         guard reply != nil else { throw BenchmarkFailure("the X server went away amid the measurement") }
         free(reply)
+    }
+
+    /// A buffer to draw through.
+    func makeBuffer() throws -> Buffer {
+        let pixmap = xcb_generate_id(connection)
+        xcb_create_pixmap(connection, Self.depth, pixmap, root, UInt16(size.width), UInt16(size.height))
+        try confirm()
+        return Buffer(pixmap: pixmap)
+    }
+
+    /// Puts the content above what other programs have brought to the screen. What they covered is to be drawn anew.
+    func raise() throws {
+        xcb_configure_window(
+            connection, window, UInt16(XCB_CONFIG_WINDOW_STACK_MODE.rawValue), [UInt32(XCB_STACK_MODE_ABOVE.rawValue)])
+        try confirm()
     }
 
     /// Lays pictures down in the server, as video players do: each is shown by one request later.

@@ -18,6 +18,31 @@ struct DrawnTick: Sendable {
     }
 }
 
+/// A change of what is on the screen.
+struct ScreenTick {
+    /// When it is due, in seconds from the start.
+    let time: Double
+    let operations: [ScreenOperation]
+}
+
+/// What a content draws, one change after another.
+protocol TickSequence: Sendable {
+    /// The next change, whose time is no earlier than that of the one before; nil where nothing changes any more.
+    mutating func next() -> ScreenTick?
+}
+
+/// A script whose changes come at a schedule's times.
+struct ScheduledScript: TickSequence {
+    var script: ContentScript
+    /// Nil where nothing changes.
+    var schedule: TickSchedule?
+
+    mutating func next() -> ScreenTick? {
+        guard let time = schedule?.next() else { return nil }
+        return ScreenTick(time: time, operations: script.next())
+    }
+}
+
 /// Draws a content's ticks at their times, on a thread of its own, and notes when each came to the screen.
 final class ContentPlayer: Sendable {
     private struct State {
@@ -27,41 +52,37 @@ final class ContentPlayer: Sendable {
         var failure: (any Error)?
     }
 
+    /// What the ticks' times count from.
+    let start: Instant
     private let state: Locked<State>
     private let hasEnded = DispatchSemaphore(value: 0)
 
     /// Draws from now on, what comes after the first tick: that is on the screen since before the sender was started.
     init(
-        after first: DrawnTick, script: sending ContentScript, schedule: TickSchedule?, display: ContentDisplay,
-        pictures: ContentDisplay.Upload?
+        after first: DrawnTick, ticks: some TickSequence, display: ContentDisplay, pictures: ContentDisplay.Upload?,
+        through buffer: ContentDisplay.Buffer? = nil
     ) {
-        let now = MonotonicClock.now
+        start = MonotonicClock.now
         state = Locked(State(drawn: [first]))
-        let thread = Thread { [script, schedule] in
-            var script = script
-            if var schedule {
-                self.play(from: now, &script, &schedule, display, pictures)
-            }
+        let thread = Thread {
+            self.play(ticks) { try display.draw($0, pictures: pictures, through: buffer) }
             self.hasEnded.signal()
         }
         thread.name = "content"
         thread.start()
     }
 
-    private func play(
-        from start: Instant, _ script: inout ContentScript, _ schedule: inout TickSchedule,
-        _ display: ContentDisplay, _ pictures: ContentDisplay.Upload?
-    ) {
-        while !state.withLock({ $0.isStopped }) {
-            let time = start.advanced(by: .nanoseconds(Int64(schedule.next() * 1e9)))
-            let operations = script.next()
+    private func play(_ ticks: some TickSequence, _ draw: ([ScreenOperation]) throws -> Void) {
+        var ticks = ticks
+        while !state.withLock({ $0.isStopped }), let next = ticks.next() {
+            let time = start.advanced(by: .nanoseconds(Int64(next.time * 1e9)))
             // A stop is heard between naps.
             while case let rest = time - MonotonicClock.now, rest > .zero, !state.withLock({ $0.isStopped }) {
                 usleep(useconds_t(min(rest.seconds, 0.05) * 1e6))
             }
             guard !state.withLock({ $0.isStopped }) else { return }
             do {
-                let tick = try DrawnTick { try display.draw(operations, pictures: pictures) }
+                let tick = try DrawnTick { try draw(next.operations) }
                 state.withLock { $0.drawn.append(tick) }
             } catch {
                 return state.withLock { $0.failure = error }

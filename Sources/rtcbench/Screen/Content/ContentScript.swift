@@ -12,7 +12,7 @@ struct ContentScript {
     /// Where the next letter is typed, in cells of the page.
     private var cursor = (column: 0, row: 0)
 
-    private static let words = [
+    static let words = [
         "let", "frame", "the", "window", "return", "of", "encoder", "value", "and", "picture", "if", "guard", "packet",
         "screen", "to", "count", "for", "in", "while", "is", "bitrate", "func", "text", "public", "struct", "colour",
         "0x7f", "42", "==", "->", "{", "}", "(size:", "self.", "nil)", "//", "where", "a", "it", "row", "damage", "+=",

@@ -11,7 +11,7 @@ struct MovingPictures {
     /// No picture at all.
     static let none = MovingPictures(size: PixelSize(width: 0, height: 0), pictures: [])
 
-    private init(size: PixelSize, pictures: [[UInt32]]) {
+    init(size: PixelSize, pictures: [[UInt32]]) {
         self.size = size
         self.pictures = pictures
     }
@@ -25,7 +25,8 @@ struct MovingPictures {
         }
     }
 
-    private init(size: PixelSize, count: Int, seed: UInt64) {
+    /// A ring of so many pictures.
+    init(size: PixelSize, count: Int, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let grain = (0..<4096).map { _ in Int(random.next() % 13) - 6 }
         let things = (0..<12).map { _ in Thing(random: &random, size: size) }

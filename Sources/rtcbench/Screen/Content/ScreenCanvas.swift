@@ -15,6 +15,22 @@ struct FixedFont {
     func cell(of letter: UInt8) -> [Bool] {
         cells[Self.letters.contains(letter) ? Int(letter - Self.letters.lowerBound) : 0]
     }
+
+    /// What is drawn of a letter, as pieces of rows.
+    func runs(of letter: UInt8) -> [(row: Int, column: Int, length: Int)] {
+        let cell = cell(of: letter)
+        return (0..<height).flatMap { row -> [(row: Int, column: Int, length: Int)] in
+            var runs: [(row: Int, column: Int, length: Int)] = []
+            for column in 0..<width where cell[row * width + column] {
+                if let last = runs.last, last.column + last.length == column {
+                    runs[runs.count - 1].length += 1
+                } else {
+                    runs.append((row, column, 1))
+                }
+            }
+            return runs
+        }
+    }
 }
 
 /// What the screen should look like, drawn here a second time.
@@ -41,9 +57,9 @@ struct ScreenCanvas {
             for row in clip(y, height, size.height) {
                 for column in clip(x, width, size.width) { pixels[row * size.width + column] = colour }
             }
-        case .text(let x, let y, let letters, let colour, let background):
+        case .text(let x, let y, let letters, let colour, let background, let scale):
             for (index, letter) in letters.enumerated() {
-                draw(font.cell(of: letter), x: x + index * font.width, y: y, colour, background)
+                draw(font.cell(of: letter), x: x + index * font.width * scale, y: y, colour, background, scale)
             }
         case .copy(let x, let y, let width, let height, let toX, let toY):
             let before = pixels
@@ -53,20 +69,31 @@ struct ScreenCanvas {
                 pixels.replaceSubrange(target..<target + width, with: before[source..<source + width])
             }
         case .picture(let index, let x, let y):
-            let picture = pictures.pictures[index]
-            for row in clip(y, pictures.size.height, size.height) {
-                for column in clip(x, pictures.size.width, size.width) {
-                    pixels[row * size.width + column] = picture[(row - y) * pictures.size.width + column - x]
-                }
-            }
+            drawPart(
+                of: index, x: 0, y: 0, width: pictures.size.width, height: pictures.size.height, toX: x, toY: y)
+        case .part(let index, let x, let y, let width, let height, let toX, let toY):
+            drawPart(of: index, x: x, y: y, width: width, height: height, toX: toX, toY: toY)
         }
     }
 
-    private mutating func draw(_ cell: [Bool], x: Int, y: Int, _ colour: UInt32, _ background: UInt32) {
-        for row in clip(y, font.height, size.height) {
-            for column in clip(x, font.width, size.width) {
+    private mutating func drawPart(of index: Int, x: Int, y: Int, width: Int, height: Int, toX: Int, toY: Int) {
+        let picture = pictures.pictures[index]
+        let columns = clip(toX, width, size.width)
+        guard !columns.isEmpty else { return }
+        for row in clip(toY, height, size.height) {
+            let source = (row - toY + y) * pictures.size.width + columns.lowerBound - toX + x
+            let target = row * size.width + columns.lowerBound
+            pixels.replaceSubrange(target..<target + columns.count, with: picture[source..<source + columns.count])
+        }
+    }
+
+    private mutating func draw(
+        _ cell: [Bool], x: Int, y: Int, _ colour: UInt32, _ background: UInt32, _ scale: Int
+    ) {
+        for row in clip(y, font.height * scale, size.height) {
+            for column in clip(x, font.width * scale, size.width) {
                 pixels[row * size.width + column] =
-                    cell[(row - y) * font.width + column - x] ? colour : background
+                    cell[(row - y) / scale * font.width + (column - x) / scale] ? colour : background
             }
         }
     }

@@ -1,0 +1,118 @@
+internal import RTCShareMedia
+internal import RTCShareNetworkSimulation
+
+/// What people share, as far as a script can be it.
+enum SharedContent: String, CaseIterable, Codable, Sendable {
+    /// Five seconds each of a document, typing, a window that changes at once with a menu, and a film in a small part.
+    /// All the while a small element changes at every frame, and the program that shows it redraws the whole screen.
+    case mixed
+    /// The same, of a program that draws what changes and nothing else.
+    case mixedExact = "mixed-exact"
+    /// The same as `mixed`, in letters of six by thirteen pixels.
+    case mixedSmall = "mixed-small"
+    /// A document, scrolled in bursts with pauses.
+    case reading
+    /// The same in letters of six by thirteen pixels.
+    case readingSmall = "reading-small"
+    /// Typing, with lists and menus that open and close at once.
+    case editor
+    /// Slides, some of which slide in or fade over.
+    case slides
+    /// Slides that take each other's place at once.
+    case cuts
+    /// A page that is scrolled smoothly, with films in it.
+    case browsing
+    /// A window that is dragged over another.
+    case windows
+    /// A small element changes, and the whole screen is redrawn with it.
+    case redraw
+    /// Lines that come in bursts, and move up what is there.
+    case terminal
+    /// A grid of nine people.
+    case call
+    /// A film that fills the screen.
+    case film
+
+    /// Whether each change is shown by drawing the whole screen anew.
+    var redrawsAll: Bool { self == .mixed || self == .mixedSmall || self == .redraw }
+
+    /// Whether letters are no larger than the font has them, however large the screen is.
+    var hasSmallLetters: Bool { self == .mixedSmall || self == .readingSmall }
+
+    func scene(_ stage: Stage) -> any SharedScene {
+        switch self {
+        case .mixed, .mixedExact, .mixedSmall: MixedScene(stage)
+        case .reading, .readingSmall: ReadingScene(stage, area: stage.area)
+        case .editor: EditorScene(stage, area: stage.area, opensLists: true)
+        case .slides: SlidesScene(stage, hasTransitions: true)
+        case .cuts: SlidesScene(stage, hasTransitions: false)
+        case .browsing: BrowsingScene(stage)
+        case .windows: WindowsScene(stage)
+        case .redraw: RedrawScene(stage)
+        case .terminal: TerminalScene(stage)
+        case .call: CallScene(stage)
+        case .film: FilmScene(stage)
+        }
+    }
+
+    /// The pictures that it shows.
+    func pictures(_ stage: Stage) -> MovingPictures {
+        switch self {
+        case .mixed, .mixedExact, .mixedSmall, .browsing:
+            MovingPictures(size: Stage.filmSize, count: 30, seed: stage.seed)
+        case .slides: SlidesScene.pictures(stage, hasTransitions: true)
+        case .cuts: SlidesScene.pictures(stage, hasTransitions: false)
+        case .windows: WindowsScene.pictures(stage)
+        case .call: CallScene.pictures(stage)
+        case .film: MovingPictures(size: stage.size, count: FilmScene.pictureCount, seed: stage.seed)
+        case .reading, .readingSmall, .editor, .redraw, .terminal: .none
+        }
+    }
+}
+
+/// A part of what is shared, drawn step by step.
+protocol SharedScene: Sendable {
+    /// All of it.
+    mutating func begin() -> [ScreenOperation]
+    /// What changes in a step; steps are ``SharedScript/stepsPerSecond`` a second.
+    mutating func step(_ step: Int) -> [ScreenOperation]
+    /// Whether a step draws over the place of the tick's code.
+    var coversCode: Bool { get }
+}
+
+extension SharedScene {
+    var coversCode: Bool { false }
+}
+
+/// The changes of a content: the same for every sender, by the seed.
+struct SharedScript: TickSequence {
+    static let stepsPerSecond = 60
+    /// How far a change strays from its time, as a share of a step: nobody's frames are in step with it.
+    private static let jitter = 0.3
+
+    private var scene: any SharedScene
+    private var random: SeededGenerator
+    private var step = 0
+    private var tick = 0
+
+    init(_ content: SharedContent, stage: Stage) {
+        scene = content.scene(stage)
+        random = SeededGenerator(seed: stage.seed ^ 0x7368_6172)
+    }
+
+    /// What is there at the start.
+    mutating func begin() -> [ScreenOperation] { scene.begin() + ScreenOperation.code(of: 0, after: nil) }
+
+    mutating func next() -> ScreenTick? {
+        while true {
+            step += 1
+            let operations = scene.step(step)
+            guard !operations.isEmpty else { continue }
+            tick += 1
+            let time = (Double(step) + Self.jitter * (random.fraction() - 0.5)) / Double(Self.stepsPerSecond)
+            return ScreenTick(
+                time: time,
+                operations: operations + ScreenOperation.code(of: tick, after: scene.coversCode ? nil : tick - 1))
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import Foundation
+internal import RTCShareMedia
+internal import RTCShareWireFormat
+
+/// What a receiver's script wrote of what it saw; screen_receiver.py says what it holds.
+struct ScreenReceiverReport: Decodable {
+    struct Frame: Decodable {
+        /// When it came to the screen, by the monotonic clock, in milliseconds.
+        let time: Double
+        /// The change that it shows; nil where its squares contradict each other.
+        let tick: Int?
+
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            time = try container.decode(Double.self)
+            tick = TickCode.tick(of: try container.decode([Double].self).map { $0 > 126 })
+        }
+    }
+
+    struct Sample: Decodable {
+        let atMs: Double
+        let frame: Int
+    }
+
+    struct Picture: Decodable {
+        let frame: Int
+        let file: String
+        let width: Int
+        let height: Int
+
+        /// The picture itself, without colours.
+        func read(in folder: String) throws -> PixelBuffer {
+            let luma = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(file)"))
+            guard width > 0, height > 0, luma.count == width * height else {
+                throw BenchmarkFailure("\(file) has \(luma.count) bytes, and not \(width) by \(height)")
+            }
+            return PixelBuffer(size: PixelSize(width: width, height: height), format: .i420) { planes, strides in
+                luma.withUnsafeBytes { bytes in
+                    for row in 0..<height {
+                        UnsafeMutableRawBufferPointer(
+                            rebasing: planes[0][row * strides[0]..<row * strides[0] + width]
+                        ).copyMemory(
+                            from: UnsafeRawBufferPointer(rebasing: bytes[row * width..<(row + 1) * width]))
+                    }
+                }
+                for plane in planes[1...] { _ = plane.initializeMemory(as: UInt8.self, repeating: 128) }
+            }
+        }
+    }
+
+    struct Statistics: Decodable {
+        let atMs: Double
+        /// What the transport has received.
+        let bytes: Double
+        let inbound: Inbound?
+    }
+
+    /// Of getStats' inbound-rtp what is told on; receivers lack some.
+    struct Inbound: Decodable {
+        let framesDropped: Double?
+        let keyFramesDecoded: Double?
+        let freezeCount: Double?
+        let jitterBufferDelay: Double?
+        let jitterBufferEmittedCount: Double?
+        let pliCount: Double?
+        let nackCount: Double?
+        let packetsLost: Double?
+        let retransmittedPacketsReceived: Double?
+    }
+
+    let receiver: String
+    let error: String?
+    let width: Int?
+    let height: Int?
+    let frames: [Frame]?
+    let replacedFrames: Int?
+    let samples: [Sample]?
+    let pictures: [Picture]
+    let stats: [Statistics]?
+
+    init(file: String) throws {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        self = try decoder.decode(Self.self, from: Data(contentsOf: URL(fileURLWithPath: file)))
+    }
+
+    /// How many bytes had come by a time of the same clock, between two reports by the line.
+    func bytes(at time: Double) -> Double {
+        let stats = stats ?? []
+        guard let after = stats.firstIndex(where: { $0.atMs >= time }) else { return stats.last?.bytes ?? 0 }
+        guard after > 0 else { return stats[0].bytes }
+        let (earlier, later) = (stats[after - 1], stats[after])
+        let share = (time - earlier.atMs) / max(0.001, later.atMs - earlier.atMs)
+        return earlier.bytes + share * (later.bytes - earlier.bytes)
+    }
+}
