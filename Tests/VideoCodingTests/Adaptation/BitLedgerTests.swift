@@ -46,6 +46,18 @@ struct BitLedgerTests {
         #expect(ledger.readyAt <= .seconds(6))
     }
 
+    @Test("Who waits until a picture may be begun is in debt no more, whatever was owed")
+    func waits() {
+        var ledger = Self.ledger(.kilobitsPerSecond(300))
+        for index in 1...200 {
+            ledger.spend(byteCount: 4001 + index * 37, isChange: false)
+            ledger.pass(to: ledger.readyAt - .milliseconds(1))
+            #expect(ledger.isInDebt)
+            ledger.pass(to: ledger.readyAt)
+            #expect(!ledger.isInDebt)
+        }
+    }
+
     @Test("Changes are not held for one large picture while they keep to half of the bitrate; what takes more is")
     func loan() {
         var ledger = Self.ledger()
