@@ -6,7 +6,6 @@ A picture counts as shown when aiortc hands it over, decoded.
 
 import asyncio
 import os
-import signal
 import sys
 import time
 
@@ -15,7 +14,7 @@ import numpy
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 
-from aiortc_viewer import offer_loopback_where_nothing_else_is
+from aiortc_viewer import offer_loopback_where_nothing_else_is, run
 from screen_receiver import CONNECT_TIMEOUT, arguments, finish, keep_picture, say
 
 
@@ -132,14 +131,7 @@ async def main():
     options = arguments()
     report = {"receiver": f"aiortc {aiortc.__version__}", "error": None, "replaced_frames": 0}
     report |= {key: [] for key in ("frames", "samples", "pictures", "stats")}
-    receiving = Receiving(options, report)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asyncio.current_task().cancel)
-    try:
-        await receiving.run()
-    except asyncio.CancelledError:
-        sys.exit(143)
-    except Exception as error:  # whatever the library raises on an offer belongs in the report
-        report["error"] = f"{type(error).__name__}: {error}"
+    await run(Receiving(options, report), report)
     finish(options, report)
 
 

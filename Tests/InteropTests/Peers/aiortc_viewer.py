@@ -175,19 +175,21 @@ class Viewing:
         compare(report, main.track.id)
 
 
-async def main():
-    options = parse_arguments(__doc__.splitlines()[0])
-    report = empty_report(f"aiortc {aiortc.__version__}")
-    viewing = Viewing(options, report)
-    loop = asyncio.get_running_loop()
-    task = asyncio.current_task()
-    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+async def run(receiver, report):
+    """Has it receive until it ends, or SIGTERM comes."""
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asyncio.current_task().cancel)
     try:
-        await viewing.run()
+        await receiver.run()
     except asyncio.CancelledError:
         sys.exit(143)
     except Exception as error:  # whatever the library raises on an offer belongs in the report
         report["error"] = f"{type(error).__name__}: {error}"
+
+
+async def main():
+    options = parse_arguments(__doc__.splitlines()[0])
+    report = empty_report(f"aiortc {aiortc.__version__}")
+    await run(Viewing(options, report), report)
     finish(options, report)
 
 
