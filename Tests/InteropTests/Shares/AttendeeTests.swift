@@ -9,13 +9,18 @@ extension Interop {
             "Chromium sees and hears alice and alice's content together",
             .enabled(if: Peers.hasCommandLine && Peers.has(.chromium), "chromium is not installed"))
         func seenInChromium() async throws {
-            let report = try await show(to: .chromium, seconds: 12)
+            let report = try await show(to: .chromium, seconds: 18)
             // Chromium decodes mono unless its page asks otherwise, and the viewer's page does.
             #expect(report.sound(of: "alice")?.rmsDbfs ?? -120 > -20)
-            let offset = try #require(report.playoutOffsetSettledMs)
-            print("Chromium: sound after picture by its own estimate: \(offset) ms")
-            // ITU-R BT.1359: from 125 ms on, sound that comes after its picture is noticed.
-            #expect(abs(offset) <= 125)
+            let offsets = try #require(report.playoutOffsetsMs)
+            print("Chromium: sound after picture by its own estimate: \(offsets) ms")
+            // Where a busy machine has Chromium buffer its sound for longer, the picture follows by 80 ms a second at most,
+            // and half of the run may pass until then. What is wrong with our clocks would stay. ITU-R BT.1359: from 125 ms
+            // on, sound that comes after its picture is noticed.
+            let together = offsets.indices.dropLast(4).contains { start in
+                offsets[start..<start + 5].allSatisfy { abs($0) <= 125 }
+            }
+            #expect(together, "\(offsets)")
         }
 
         @Test(
