@@ -26,7 +26,7 @@ struct VP8Target: FuzzTarget {
         var settings = VideoReceiver.Configuration(
             source: Self.source, payloadType: PayloadType(masking: 96), localSource: SynchronizationSource(3))
         settings.retransmission = (Self.retransmissionSource, PayloadType(masking: 97))
-        settings.forwardErrorCorrection = VideoReceiver.Configuration.ForwardErrorCorrection(
+        settings.forwardErrorCorrection = ForwardErrorCorrectionTypes(
             red: Self.red, redRetransmission: PayloadType(masking: 113), ulpfec: Self.ulpfec)
         var receiver = VideoReceiver(configuration: settings)
         var now = Instant(nanoseconds: 1_000_000_000)

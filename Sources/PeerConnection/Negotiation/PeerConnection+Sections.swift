@@ -189,20 +189,11 @@ extension OutgoingStream.Parameters {
         formatParameters = media.codecParameters?.text
         if let type = media.rtxPayloadType.flatMap({ PayloadType($0) }), let source = media.local.rtxSSRC {
             retransmission = (SynchronizationSource(source), type)
-            forwardErrorCorrection = media.forwardErrorCorrection.flatMap { Self.forwardErrorCorrection($0) }
+            forwardErrorCorrection = media.forwardErrorCorrection.flatMap { ForwardErrorCorrectionTypes($0) }
         } else {
             // A packet that is sent again under its number would have to be in RED again.
             retransmission = nil
         }
-    }
-}
-
-extension OutgoingStream.Parameters {
-    private static func forwardErrorCorrection(
-        _ formats: ForwardErrorCorrectionFormats
-    ) -> OutgoingStream.ForwardErrorCorrection? {
-        guard let red = PayloadType(formats.red), let ulpfec = PayloadType(formats.ulpfec) else { return nil }
-        return OutgoingStream.ForwardErrorCorrection(red: red, ulpfec: ulpfec)
     }
 }
 

@@ -5,12 +5,12 @@ internal import RTCShareWireFormat
 /// The forward error correction of what a video sender sends: how much there is, and what it is made of.
 struct FrameProtection: Sendable {
     /// The payload types that the peer takes it under.
-    let payloadTypes: OutgoingStream.ForwardErrorCorrection
+    let payloadTypes: ForwardErrorCorrectionTypes
     var policy: ForwardErrorCorrectionPolicy
     var encoder = ULPFECEncoder()
 
     /// What goes on from a description before keeps what is known of the path.
-    init(_ payloadTypes: OutgoingStream.ForwardErrorCorrection, resuming old: FrameProtection?) {
+    init(_ payloadTypes: ForwardErrorCorrectionTypes, resuming old: FrameProtection?) {
         self.payloadTypes = payloadTypes
         policy = old?.policy ?? ForwardErrorCorrectionPolicy()
     }

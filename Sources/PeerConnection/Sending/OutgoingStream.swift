@@ -15,17 +15,11 @@ struct OutgoingStream: Sendable {
         /// Source and payload type of retransmissions (RFC 4588); nil where the peer took none.
         let retransmission: (source: SynchronizationSource, payloadType: PayloadType)?
         /// Payload types of forward error correction; nil where the peer took none, or no retransmissions.
-        var forwardErrorCorrection: ForwardErrorCorrection?
+        var forwardErrorCorrection: ForwardErrorCorrectionTypes?
         let extensions: HeaderExtensionMap
         let isContent: Bool
         /// The parameters that the peer wants of the codec, as its description writes them.
         let formatParameters: String?
-    }
-
-    /// The payload types of ULPFEC in RED (RFC 5109 §14).
-    struct ForwardErrorCorrection: Hashable, Sendable {
-        let red: PayloadType
-        let ulpfec: PayloadType
     }
 
     /// A later description may change all of it but the source.

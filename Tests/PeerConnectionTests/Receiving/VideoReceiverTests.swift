@@ -279,7 +279,7 @@ private struct Call: ~Copyable {
     private static func redReceiver() -> VideoReceiver {
         var configuration = VideoReceiver.Configuration(source: media, payloadType: vp8, localSource: local)
         configuration.retransmission = (rtx, vp8rtx)
-        configuration.forwardErrorCorrection = VideoReceiver.Configuration.ForwardErrorCorrection(
+        configuration.forwardErrorCorrection = ForwardErrorCorrectionTypes(
             red: PayloadType(masking: 112), redRetransmission: PayloadType(masking: 113),
             ulpfec: PayloadType(masking: 114))
         return VideoReceiver(configuration: configuration)

@@ -28,7 +28,7 @@ package struct VideoReceiver: Sendable {
             set { retransmissionPair = newValue.map { Pair(source: $0.source, payloadType: $0.payloadType) } }
         }
         /// The payload types of forward error correction; nil where there is none.
-        package var forwardErrorCorrection: ForwardErrorCorrection?
+        package var forwardErrorCorrection: ForwardErrorCorrectionTypes?
         /// How the header extensions of packets are numbered, for those that are made again.
         package var extensions = HeaderExtensionMap()
         /// Who reports: the source of our RTCP packets.
@@ -54,29 +54,6 @@ package struct VideoReceiver: Sendable {
             var payloadType: PayloadType
         }
         private var retransmissionPair: Pair?
-
-        /// The payload types of ULPFEC in RED (RFC 5109 §14).
-        package struct ForwardErrorCorrection: Hashable, Sendable {
-            /// Of packets that hold the media's, or corrections (RFC 2198).
-            package var red: PayloadType
-            /// Of retransmissions of RED packets, in the stream of retransmissions.
-            package var redRetransmission: PayloadType?
-            /// Of corrections, within RED.
-            package var ulpfec: PayloadType
-
-            /// Payload types that were agreed on.
-            package init(red: PayloadType, redRetransmission: PayloadType?, ulpfec: PayloadType) {
-                self.red = red
-                self.redRetransmission = redRetransmission
-                self.ulpfec = ulpfec
-            }
-
-            init?(_ formats: ForwardErrorCorrectionFormats) {
-                guard let red = PayloadType(formats.red), let ulpfec = PayloadType(formats.ulpfec) else { return nil }
-                self.init(
-                    red: red, redRetransmission: formats.redRetransmission.flatMap { PayloadType($0) }, ulpfec: ulpfec)
-            }
-        }
 
         /// A stream without retransmissions in a stream of their own.
         package init(source: SynchronizationSource, payloadType: PayloadType, localSource: SynchronizationSource) {
