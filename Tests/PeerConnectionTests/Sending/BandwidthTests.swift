@@ -163,6 +163,27 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
+    @Test("What feedback says of a path that is no more is held against none", arguments: [false, true])
+    func feedbackOfAnotherPath(changes: Bool) {
+        var bandwidth = BandwidthControl(PeerConnection.Configuration())
+        var now = Instant(nanoseconds: 1_000_000_000)
+        let first = bandwidth.transportSequenceNumber
+        for _ in 0..<40 {
+            now = now.advanced(by: .milliseconds(5))
+            let number = bandwidth.transportSequenceNumber
+            bandwidth.transportSequenceNumber = number.next
+            bandwidth.packetSent(before: number, size: 1200, now: now)
+        }
+        if changes { bandwidth.pathChanged(now: now) }
+        bandwidth.receive(
+            TransportFeedback(
+                sender: SynchronizationSource(1), media: SynchronizationSource(2), baseSequenceNumber: first,
+                referenceTime: 0, feedbackPacketCount: 0, deltas: [Int16?](repeating: nil, count: 40)),
+            now: now.advanced(by: .milliseconds(50)))
+        #expect(bandwidth.sentPackets.packetsLost == (changes ? 0 : 40))
+        #expect(bandwidth.sentPackets.packetsInFlight == 0)
+    }
+
     @Test("A path that takes longer is told of, though the rate stays")
     func longerPath() throws {
         var options = SimulatedCall.Options()
