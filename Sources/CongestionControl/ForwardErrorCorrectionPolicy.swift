@@ -2,12 +2,16 @@ internal import Glibc
 import RTCShareRTP
 package import RTCShareWireFormat
 
-/// How much forward error correction a stream of pictures is worth, by what its receiver loses and how far away it is.
+/// What a stream of pictures does against loss, by what its receiver loses and how far away it is: how much forward error
+/// correction there is, and how long its receiver holds pictures.
 ///
 /// A lost packet that is asked for again costs a round trip, for which a receiver shows an old picture. Where that is
 /// short, or nothing is lost, nothing is paid. Elsewhere a frame has ``packetsPerLoss`` packets of correction for each of
 /// its packets that is likely to be lost, and at least one, as far as its share of the rate goes: small frames, as of
 /// somebody who types, are doubled, which costs little beside what a path carries.
+///
+/// What is still missing is asked for, and is there when its picture is shown if that waits a little more than a round trip,
+/// ``hold``: while packets are lost, and no longer.
 ///
 /// What is lost is that which receiver reports tell, with the older forgotten by and by.
 package struct ForwardErrorCorrectionPolicy: Sendable {
@@ -26,6 +30,14 @@ package struct ForwardErrorCorrectionPolicy: Sendable {
     package static let shortestRoundTrip = Duration.milliseconds(60)
     /// In this time what was lost comes to count for half.
     package static let halfLife = Duration.seconds(4)
+    /// Nearer receivers have a packet again within the time of a picture, and hold none.
+    package static let shortestHeldRoundTrip = Duration.milliseconds(30)
+    /// What a receiver takes to notice that a packet is missing, and this side to send it once more.
+    package static let repairTime = Duration.milliseconds(40)
+    /// The longest ``hold``: whoever is farther away would notice it more than a freeze.
+    package static let longestHold = Duration.milliseconds(200)
+    /// Holds that differ by less are alike.
+    package static let holdStep = Duration.milliseconds(20)
     /// The correction of so long may leave at once, having been saved up.
     package static let savedTime = Duration.milliseconds(500)
 
@@ -33,8 +45,12 @@ package struct ForwardErrorCorrectionPolicy: Sendable {
     private var packets = (expected: 0.0, lost: 0.0)
     private var lastReport: Instant?
     private var roundTripTime = Duration.zero
+    /// Whether so much is lost that it shows.
+    private var isLossy = false
     /// Whether there is correction now.
-    package private(set) var isActive = false
+    package var isActive: Bool { isLossy && roundTripTime >= Self.shortestRoundTrip }
+    /// How long the receiver is to hold a picture before it shows it; zero while nothing is lost.
+    package private(set) var hold = Duration.zero
 
     /// What the corrections may take, and how many bytes of that are left.
     private var allowance = DataRate.zero
@@ -65,15 +81,21 @@ package struct ForwardErrorCorrectionPolicy: Sendable {
     }
 
     private mutating func decide() {
-        guard roundTripTime >= Self.shortestRoundTrip else {
-            isActive = false
+        if isLossy {
+            isLossy = loss >= Self.leastLoss
+        } else {
+            isLossy = loss >= Self.notableLoss && packets.lost >= Self.leastPacketsLost
+        }
+        decideHold()
+    }
+
+    private mutating func decideHold() {
+        guard isLossy, roundTripTime >= Self.shortestHeldRoundTrip else {
+            hold = .zero
             return
         }
-        if isActive {
-            isActive = loss >= Self.leastLoss
-        } else {
-            isActive = loss >= Self.notableLoss && packets.lost >= Self.leastPacketsLost
-        }
+        let wanted = min(roundTripTime + Self.repairTime, Self.longestHold)
+        if max(wanted, hold) - min(wanted, hold) >= Self.holdStep { hold = wanted }
     }
 
     /// Sets what pictures and correction may take together.

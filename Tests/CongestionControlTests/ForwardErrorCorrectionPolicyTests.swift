@@ -38,6 +38,23 @@ struct ForwardErrorCorrectionPolicyTests {
         #expect(policy.ratio == 0 && Self.corrections(&policy, packets: 10, at: 60) == 0)
     }
 
+    @Test(
+        "While packets are lost pictures are held for a little more than a round trip, and not for long",
+        arguments: [(10, 0), (20, 0), (30, 70), (80, 120), (150, 190), (400, 200)])
+    func holds(roundTrip: Int, hold: Int) {
+        var policy = ForwardErrorCorrectionPolicy()
+        let trip = Duration.milliseconds(roundTrip)
+        Self.report(0, seconds: 0..<5, roundTripTime: trip, to: &policy)
+        #expect(policy.hold == .zero)
+        Self.report(0.05, seconds: 5..<10, roundTripTime: trip, to: &policy)
+        #expect(policy.hold == .milliseconds(hold))
+        // Some milliseconds more or less are not told of.
+        Self.report(0.05, seconds: 10..<11, roundTripTime: trip + .milliseconds(9), to: &policy)
+        #expect(policy.hold == .milliseconds(hold))
+        Self.report(0, seconds: 11..<60, roundTripTime: trip, to: &policy)
+        #expect(policy.hold == .zero)
+    }
+
     @Test("One lost packet in a second says nothing, two do")
     func onset() {
         var policy = ForwardErrorCorrectionPolicy()

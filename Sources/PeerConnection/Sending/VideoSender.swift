@@ -62,11 +62,9 @@ struct VideoSender {
     var keyFrameRequests = KeyFrameRequests()
     var lastIntraRequest: UInt8?
     /// Whether sound of the same media stream is sent: the receiver must have leave to hold pictures back for it.
-    var isWithSound = false {
-        didSet { if isWithSound != oldValue { owesPlayoutDelay = true } }
-    }
-    /// A playout delay was not told since it changed.
-    private var owesPlayoutDelay = false
+    var isWithSound = false
+    /// The playout delay that was told last.
+    private var toldPlayoutDelay: PlayoutDelay?
     /// Forward error correction; nil where the peer takes none.
     var protection: FrameProtection?
     var retransmissionSequenceNumber: SequenceNumber
@@ -196,9 +194,9 @@ struct VideoSender {
             // Kept from one frame to the next; key frames are where a receiver may begin.
             if frame.isKeyFrame, stream.parameters.isContent { extensions.videoContentType = .screenshare }
         }
-        if fragment == 0, frame.isKeyFrame || owesPlayoutDelay {
+        if fragment == 0, frame.isKeyFrame || toldPlayoutDelay != playoutDelay {
             extensions.playoutDelay = playoutDelay
-            owesPlayoutDelay = false
+            toldPlayoutDelay = playoutDelay
         }
 
         if fragment == 0 { numbering.begin(frame) }
@@ -217,10 +215,11 @@ struct VideoSender {
         stream.advance(payload: payloadByteCount, header: writer.offset - start - payloadByteCount)
     }
 
-    /// A screen is looked at and pointed at: whoever shows it shows it at once. With sound, the two together are worth
-    /// more, and the receiver is left to hold pictures until their sound is heard.
+    /// A screen is looked at and pointed at: whoever shows it shows it at once, but for what is lost on the way. With sound,
+    /// the two together are worth more, and the receiver is left to hold pictures until their sound is heard.
     private var playoutDelay: PlayoutDelay {
-        PlayoutDelay(minimum: .zero, maximum: isWithSound ? .seconds(10) : .zero)
+        let hold = protection?.policy.hold ?? .zero
+        return PlayoutDelay(minimum: hold, maximum: isWithSound ? .seconds(10) : hold)
     }
 
     /// Writes a packet once more, over RTX where the peer took it (RFC 4588 §4).
