@@ -17,7 +17,11 @@ extension Interop {
             let scratch = Peers.repository.appendingPathComponent(".build/outside").path
             let swift = try #require(RunningProgram.find("swift"))
             let build = try await RunningProgram(
-                swift, ["build", "--package-path", package.path, "--scratch-path", scratch],
+                swift,
+                [
+                    "build", "--package-path", package.path, "--scratch-path", scratch, "--disable-index-store",
+                    "-debug-info-format", "none",
+                ],
                 environment: ["RTCSHARE_PACKAGE": Peers.repository.path], in: folder
             ).outcome(timeout: .seconds(1200))
             try #require(build.status == 0, "\(build.standardOutput.suffix(2000))\(build.standardError.suffix(2000))")

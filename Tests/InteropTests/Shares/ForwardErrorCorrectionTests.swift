@@ -5,8 +5,6 @@ extension Interop {
     /// A share over a path that loses packets and is long, to a receiver that other people wrote.
     @Suite(.serialized)
     struct ForwardErrorCorrectionTests {
-        private static let seconds = 20
-
         /// What Chromium's getStats tells of the picture, at one time.
         private struct Inbound: Decodable {
             var type: String
@@ -33,7 +31,7 @@ extension Interop {
         }
 
         /// Shares over a path of 100 ms each way, which loses so much of what comes from the sender.
-        private func watch(loss: Double) async throws -> (received: Report, sent: [Outbound]) {
+        private func watch(loss: Double, seconds: Int) async throws -> (received: Report, sent: [Outbound]) {
             let folder = try TemporaryFolder()
             let share = try Share(in: folder)
             let offer = try await share.offer(["--bind", "127.0.0.1", "--source", "test:640x360@30"])
@@ -41,21 +39,21 @@ extension Interop {
             let bare = offer.split(separator: "\r\n").filter { !$0.hasPrefix("a=candidate:") }
             _ = try folder.write(bare.joined(separator: "\r\n") + "\r\n", to: "offer.sdp")
             let watching = try Viewer.chromium.start(
-                duration: Self.seconds, snapshotAt: "10", ["--bare-addresses"], in: folder)
+                duration: seconds, snapshotAt: "3", ["--bare-addresses"], in: folder)
             defer { watching.stop() }
             try await watching.wait(for: "the answer", timeout: .seconds(120)) {
                 FileManager.default.fileExists(atPath: share.answer.path)
             }
             let relay = try await share.startRelay(
-                ["--delay", "100", "--loss", "\(loss)", "--seed", "5", "--duration", "\(Self.seconds + 100)"],
+                ["--delay", "100", "--loss", "\(loss)", "--seed", "5", "--duration", "\(seconds + 100)"],
                 in: folder)
             defer { relay.stop() }
             let statistics = folder.file("stats.jsonl")
             let sending = try share.send([
-                "--max-bitrate", "1000", "--duration", "\(Self.seconds + 20)", "--stats", statistics.path,
+                "--max-bitrate", "1000", "--duration", "\(seconds + 20)", "--stats", statistics.path,
             ])
             defer { sending.stop() }
-            let outcome = try await watching.outcome(timeout: .seconds(Self.seconds + 120))
+            let outcome = try await watching.outcome(timeout: .seconds(seconds + 120))
             try #require(outcome.status == 0, "\(outcome.standardError)\nrtcshare send: \(sending.standardError)")
             sending.interrupt()
             _ = try await sending.outcome(timeout: .seconds(20))
@@ -70,7 +68,7 @@ extension Interop {
             "Where packets are lost on a long way they are corrected, and Chromium shows the share",
             .enabled(if: Peers.hasCommandLine && Peers.has(.chromium), "chromium is not installed"))
         func lossy() async throws {
-            let (received, sent) = try await watch(loss: 0.03)
+            let (received, sent) = try await watch(loss: 0.03, seconds: 15)
             let last = try #require(received.pictures.last)
             let corrections = try #require(sent.last?.fecPacketsSent)
             print(
@@ -83,8 +81,8 @@ extension Interop {
             "Where nothing is lost nothing is sent for it",
             .enabled(if: Peers.hasCommandLine && Peers.has(.chromium), "chromium is not installed"))
         func clean() async throws {
-            let (received, sent) = try await watch(loss: 0)
-            #expect(try #require(received.pictures.last?.framesDecoded) > 200)
+            let (received, sent) = try await watch(loss: 0, seconds: 6)
+            #expect(try #require(received.pictures.last?.framesDecoded) > 60)
             #expect(sent.last?.fecPacketsSent == 0)
         }
     }
