@@ -284,7 +284,7 @@ public actor AttendeeSession {
             observers.forEach { $0.sessionDidFind(candidate, mid: mid, ufrag: ufrag) }
         case .localCandidatesEnded: observers.forEach { $0.sessionDidFindAllCandidates() }
         // Those who send and receive hear of it themselves.
-        case .keyFrameRequested, .lossReported, .targetBitrateChanged: return
+        case .keyFrameRequested, .lossReported, .targetBitrateChanged, .feedbackStopped: return
         case .remoteMediaChanged, .frame, .sound, .activityChanged: return
         case .gatheringComplete, .serverFailed: return
         }

@@ -14,6 +14,9 @@ extension PeerConnection {
         case disconnected
         /// The peer answers again.
         case reconnected
+        /// Packets leave, and for longer than feedback takes nothing came back; or something did again. Long before
+        /// ``disconnected``, and most often of no consequence to who is sent to.
+        case feedbackStopped(Bool)
         /// There is nothing to send on: the peer's consent has expired, or the socket in use is gone. An offer after
         /// ``PeerConnection/restartICE()``, and its answer, can find another way. Told once until there is one.
         case restartNeeded

@@ -34,6 +34,7 @@ package final class SimulatedCall {
         package var goodbyes = 0
         /// What the sender was told of the path, in order.
         package var pathEvents: [(now: Instant, event: PathEvent)] = []
+        package var silences: [(now: Instant, isSilent: Bool)] = []
         /// Sizes of everything the sender sent, with the instants: the same seed must give the same ones.
         package var sent: [(now: Instant, size: Int)] = []
     }
@@ -278,6 +279,7 @@ package final class SimulatedCall {
             case .targetBitrateChanged(let target, let media):
                 record.targetsOf[media, default: []].append((now, target))
             case .restartNeeded: record.pathEvents.append((now, .restartNeeded))
+            case .feedbackStopped(let isSilent): record.silences.append((now, isSilent))
             case .gatheringComplete, .serverFailed, .frame, .sound, .activityChanged, .localCandidate,
                 .localCandidatesEnded:
                 continue

@@ -76,6 +76,8 @@ extension Connection {
         case .reconnected:
             tellAll(.away(false))
             return true
+        case .feedbackStopped(let isSilent):
+            tellAll(.away(isSilent))
         case .closedByPeer, .failed:
             endSenders()
             return true

@@ -19,6 +19,10 @@ struct BandwidthControl: ~Copyable {
     /// What packets that receivers missed have lately taken.
     private(set) var retransmissionRate = DataRate.zero
     private var retransmitted = (bytes: 0, since: Instant?.none)
+    /// When the first packet left of which nothing is known yet, nor of a later one.
+    private var unansweredSince: Instant?
+    /// Whether feedback has stopped, as it was told last.
+    private var hasToldSilence = false
 
     init(_ configuration: PeerConnection.Configuration) {
         var rates = BandwidthEstimator.Configuration()
@@ -47,6 +51,7 @@ struct BandwidthControl: ~Copyable {
     // What the peer says.
 
     mutating func receive(_ report: TransportFeedback, now: Instant) {
+        unansweredSince = nil
         estimator.receive(sentPackets.receive(report), now: now)
     }
 
@@ -61,18 +66,31 @@ struct BandwidthControl: ~Copyable {
     /// when it was written, which a packet that has none leaves as it is.
     mutating func packetSent(before: TransportSequenceNumber, size: Int, now: Instant) {
         let number = transportSequenceNumber == before ? nil : before
-        if let number { sentPackets.packetSent(number, size: size, now: now) }
+        if let number {
+            sentPackets.packetSent(number, size: size, now: now)
+            if unansweredSince == nil, sentPackets.feedbackReceived > 0 { unansweredSince = now }
+        }
         estimator.packetSent(number: number, size: size, cluster: pacer.cluster, now: now)
     }
 
     /// Packets take another path from now on.
     mutating func pathChanged(now: Instant) {
         sentPackets.forget()
+        unansweredSince = nil
         estimator.pathChanged(now: now)
     }
 
     /// Whether the peer has not been heard of for so long, while packets left, that it has missed some of them.
     var hasLostTouch: Bool { estimator.waitingTime > Self.longestSilence }
+
+    /// Whether feedback has stopped while packets left, or come again, since this was asked last.
+    mutating func silenceChange(now: Instant) -> Bool? {
+        let patience = Self.longestSilence + (estimator.feedbackRoundTrip ?? .zero)
+        let isSilent = unansweredSince.map { now - $0 > patience } ?? false
+        guard isSilent != hasToldSilence else { return nil }
+        hasToldSilence = isSilent
+        return isSilent
+    }
 
     /// Five times what feedback takes between two, on the slowest path that a screen is watched over.
     private static let longestSilence = Duration.milliseconds(500)

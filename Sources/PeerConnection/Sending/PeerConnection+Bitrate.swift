@@ -41,6 +41,7 @@ extension PeerConnection {
             let measured = path.reportedRoundTripTime == nil ? ice.agent.selectedRoundTripTime : nil
             bandwidth.process(roundTripTime: measured, now: now)
         }
+        if let isSilent = bandwidth.silenceChange(now: now) { events.append(.feedbackStopped(isSilent)) }
         allocateBitrate(now: now)
         if bandwidth.pace(isNumbering: isNumbering, now: now) { allocateBitrate(now: now) }
     }

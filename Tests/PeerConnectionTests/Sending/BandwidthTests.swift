@@ -163,6 +163,25 @@ import Testing
         #expect(call.record.failures.isEmpty)
     }
 
+    @Test("Who falls silent is told of within a second, and who is heard again; where packets are lost nobody is")
+    func silence() throws {
+        let call = try makeCall(3000, seed: 911)
+        call.link.toRight.conditions.loss = 0.1
+        call.link.toLeft.conditions.loss = 0.1
+        call.run(for: .seconds(10))
+        // What rests leaves nothing to be answered.
+        call.run(for: .seconds(5), sendsFrames: false)
+        call.run(for: .seconds(5))
+        #expect(call.record.silences.isEmpty)
+        let cut = call.now
+        call.isCut = true
+        call.run(for: .seconds(2))
+        call.isCut = false
+        call.run(for: .seconds(2))
+        #expect(call.record.silences.map(\.isSilent) == [true, false])
+        #expect(call.record.silences.allSatisfy { $0.now < cut.advanced(by: .seconds($0.isSilent ? 1 : 3)) })
+    }
+
     @Test("What feedback says of a path that is no more is held against none", arguments: [false, true])
     func feedbackOfAnotherPath(changes: Bool) {
         var bandwidth = BandwidthControl(PeerConnection.Configuration())
