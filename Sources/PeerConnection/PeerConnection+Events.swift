@@ -14,8 +14,9 @@ extension PeerConnection {
         case disconnected
         /// The peer answers again.
         case reconnected
-        /// Packets leave, and for longer than feedback takes nothing came back; or something did again. Long before
-        /// ``disconnected``, and most often of no consequence to who is sent to.
+        /// Of what left nothing was heard for half a second more than a round trip; or, if false, something was again. It says
+        /// that nothing is known of the path just now: long before ``disconnected``, and of peers that go on answering too,
+        /// where all rests after a packet that was lost.
         case feedbackStopped(Bool)
         /// There is nothing to send on: the peer's consent has expired, or the socket in use is gone. An offer after
         /// ``PeerConnection/restartICE()``, and its answer, can find another way. Told once until there is one.

@@ -119,7 +119,7 @@ extension PeerConnection {
             case .selectedPair(let pair):
                 if !path.isThere { requestKeyFrames() }
                 if path.select(pair), transport.outbound != nil {
-                    if bandwidth.hasLostTouch { beginAgain() }
+                    if bandwidth.isUnanswered(now: now) { beginAgain() }
                     bandwidth.pathChanged(now: now)
                 }
                 if let trip = ice.agent.selectedRoundTripBound { transport.setRoundTripTime(trip) }

@@ -2,7 +2,6 @@ import RTCShareCongestionControl
 @testable import RTCSharePeerConnection
 import RTCShareRTP
 import RTCShareSDP
-import RTCShareSecureTransport
 import RTCShareWireFormat
 import TestSupport
 import Testing
@@ -53,19 +52,7 @@ struct ForwardErrorCorrectionCallTests {
     func holds() throws {
         let call = try SimulatedCall(conditions: Self.path(loss: 0.05, delay: 50), seed: 904)
         call.run(for: .seconds(3), sendsFrames: false)
-        let keys = try #require(call.viewerKeys)
-        let receiver = try SRTPReceiver(profile: keys.profile, masterKey: keys.remote)
-        let map = call.viewer.receivers.media[0].extensions
-        let delays = Box<[PlayoutDelay]>([])
-        call.tap = { datagram, end in
-            var bytes = datagram.bytes
-            guard end == .left, DatagramKind(bytes.span.bytes) == .rtp, (try? receiver.unprotectRTP(&bytes)) != nil,
-                let header = try? RTPHeader(parsing: bytes.span.bytes),
-                let delay = HeaderExtensions(header, in: bytes.span.bytes, map: map).playoutDelay,
-                delay != delays.value.last
-            else { return }
-            delays.value.append(delay)
-        }
+        let delays = try call.playoutDelays()
         call.run(for: .seconds(10))
         let held = try #require(delays.value.last)
         #expect(held.minimum >= .milliseconds(120) && held.minimum <= .milliseconds(180))

@@ -94,18 +94,7 @@ import Testing
     func picturesWaitForSound() throws {
         let call = try Self.makeCall(seed: 509, media: Array(Self.four[0...1]))
         call.run(for: .seconds(1), sendsFrames: false)
-        let keys = try #require(call.viewerKeys)
-        let receiver = try SRTPReceiver(profile: keys.profile, masterKey: keys.remote)
-        let map = call.viewer.receivers.media[0].extensions
-        let delays = Box<[PlayoutDelay]>([])
-        call.tap = { datagram, end in
-            var bytes = datagram.bytes
-            guard end == .left, DatagramKind(bytes.span.bytes) == .rtp, (try? receiver.unprotectRTP(&bytes)) != nil,
-                let header = try? RTPHeader(parsing: bytes.span.bytes),
-                let delay = HeaderExtensions(header, in: bytes.span.bytes, map: map).playoutDelay
-            else { return }
-            delays.value.append(delay)
-        }
+        let delays = try call.playoutDelays()
         call.run(for: .seconds(1))
         call.sender.setSending(false, media: 1, now: call.now)
         call.run(for: .seconds(1))

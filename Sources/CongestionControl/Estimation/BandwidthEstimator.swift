@@ -295,7 +295,7 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
     }
 
     /// How long feedback had stayed away as the newest packet left.
-    package var waitingTime: Duration {
+    var waitingTime: Duration {
         guard let lastFeedback, let lastSent = outstanding.lastSent else { return .zero }
         return max(.zero, lastSent - lastFeedback) + (feedbackRoundTrip ?? .zero)
     }

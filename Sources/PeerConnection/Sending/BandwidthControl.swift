@@ -80,13 +80,16 @@ struct BandwidthControl: ~Copyable {
         estimator.pathChanged(now: now)
     }
 
-    /// Whether the peer has not been heard of for so long, while packets left, that it has missed some of them.
-    var hasLostTouch: Bool { estimator.waitingTime > Self.longestSilence }
+    /// Whether nothing was heard of what left for so long that the peer has missed some of it. Of a single packet, before all
+    /// rested, its loss looks the same.
+    func isUnanswered(now: Instant) -> Bool {
+        guard let unansweredSince, now - unansweredSince > Self.longestSilence else { return false }
+        return now - unansweredSince > Self.longestSilence + (estimator.feedbackRoundTrip ?? .zero)
+    }
 
-    /// Whether feedback has stopped while packets left, or come again, since this was asked last.
+    /// ``isUnanswered(now:)``, where it has become another since this was asked last.
     mutating func silenceChange(now: Instant) -> Bool? {
-        let patience = Self.longestSilence + (estimator.feedbackRoundTrip ?? .zero)
-        let isSilent = unansweredSince.map { now - $0 > patience } ?? false
+        let isSilent = isUnanswered(now: now)
         guard isSilent != hasToldSilence else { return nil }
         hasToldSilence = isSilent
         return isSilent

@@ -6,13 +6,13 @@ internal import RTCShareWireFormat
 struct FrameProtection: Sendable {
     /// The payload types that the peer takes it under.
     let payloadTypes: ForwardErrorCorrectionTypes
-    var policy: ForwardErrorCorrectionPolicy
+    var policy: LossPolicy
     var encoder = ULPFECEncoder()
 
     /// What goes on from a description before keeps what is known of the path.
     init(_ payloadTypes: ForwardErrorCorrectionTypes, resuming old: FrameProtection?) {
         self.payloadTypes = payloadTypes
-        policy = old?.policy ?? ForwardErrorCorrectionPolicy()
+        policy = old?.policy ?? LossPolicy()
     }
 
     /// Bytes of a correction beside those of the packets that it protects: RED, FEC and level header, and the header

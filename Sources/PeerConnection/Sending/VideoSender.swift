@@ -194,12 +194,12 @@ struct VideoSender {
             // Kept from one frame to the next; key frames are where a receiver may begin.
             if frame.isKeyFrame, stream.parameters.isContent { extensions.videoContentType = .screenshare }
         }
-        if fragment == 0, frame.isKeyFrame || toldPlayoutDelay != playoutDelay {
-            extensions.playoutDelay = playoutDelay
-            toldPlayoutDelay = playoutDelay
+        if fragment == 0 {
+            let delay = playoutDelay
+            if frame.isKeyFrame || delay != toldPlayoutDelay { extensions.playoutDelay = delay }
+            toldPlayoutDelay = delay
+            numbering.begin(frame)
         }
-
-        if fragment == 0 { numbering.begin(frame) }
         let packet = SentPacket(
             frame: frame, fragment: fragment, extensions: extensions, numberOffset: numbering.offset,
             generation: generation)

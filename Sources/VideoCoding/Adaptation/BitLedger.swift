@@ -93,8 +93,8 @@ struct BitLedger {
         return (time ?? .zero) + max(duration(of: min(wait, beyond)), .zero)
     }
 
-    /// Whether more is owed than pictures may be begun with: what need not be made now is not to add to it. Of a bit less,
-    /// whoever waited until ``readyAt`` owes a part: times are rounded.
+    /// Whether more is owed than pictures may be begun with: what need not be made now is not to add to it. Times are
+    /// rounded, so that whoever waited until ``readyAt`` may still owe a part of a bit.
     var isInDebt: Bool { debt > bits(in: Self.slack) + 1 }
 
     /// From when on the next picture may be begun of which little changed.

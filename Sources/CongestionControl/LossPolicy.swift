@@ -14,7 +14,7 @@ package import RTCShareWireFormat
 /// ``hold``: while packets are lost, and no longer.
 ///
 /// What is lost is that which receiver reports tell, with the older forgotten by and by.
-package struct ForwardErrorCorrectionPolicy: Sendable {
+package struct LossPolicy: Sendable {
     /// With three, less than a tenth of the frames stay incomplete at any size where a twentieth of the packets is lost.
     /// Four leave one in twenty, and pictures that a receiver showed to be worse for it.
     package static let packetsPerLoss = 3.0
@@ -47,7 +47,7 @@ package struct ForwardErrorCorrectionPolicy: Sendable {
     private var roundTripTime = Duration.zero
     /// Whether so much is lost that it shows.
     private var isLossy = false
-    /// Whether there is correction now.
+    /// Whether there is forward error correction now.
     package var isActive: Bool { isLossy && roundTripTime >= Self.shortestRoundTrip }
     /// How long the receiver is to hold a picture before it shows it; zero while nothing is lost.
     package private(set) var hold = Duration.zero
@@ -56,7 +56,7 @@ package struct ForwardErrorCorrectionPolicy: Sendable {
     private var allowance = DataRate.zero
     private var credit = (bytes: 0.0, at: Instant(nanoseconds: 0))
 
-    /// A policy for a receiver of whom nothing is known: no correction.
+    /// A policy for a receiver of whom nothing is known: nothing is done.
     package init() {}
 
     /// The share of packets that is lost.

@@ -2,16 +2,16 @@
 import RTCShareWireFormat
 import Testing
 
-/// When there is forward error correction, and how much.
-@Suite("The policy of forward error correction")
-struct ForwardErrorCorrectionPolicyTests {
+/// When there is forward error correction, and how much, and how long receivers hold pictures.
+@Suite("What is done against loss")
+struct LossPolicyTests {
     private static let far = Duration.milliseconds(200)
     private static let rate = DataRate.kilobitsPerSecond(2000)
 
     /// Gives a policy a report a second on a hundred packets.
     private static func report(
         _ loss: Double, seconds: Range<Int>, roundTripTime: Duration? = far,
-        to policy: inout ForwardErrorCorrectionPolicy
+        to policy: inout LossPolicy
     ) {
         for second in seconds {
             policy.receive(
@@ -25,14 +25,14 @@ struct ForwardErrorCorrectionPolicyTests {
     private static func at(_ seconds: Int) -> Instant { Instant(nanoseconds: Int64(seconds) * 1_000_000_000) }
 
     private static func corrections(
-        _ policy: inout ForwardErrorCorrectionPolicy, packets: Int, at second: Int
+        _ policy: inout LossPolicy, packets: Int, at second: Int
     ) -> Int {
         policy.corrections(forPackets: packets, bytesEach: 1200, now: at(second))
     }
 
     @Test("Without loss, and before any report, there is none")
     func clean() {
-        var policy = ForwardErrorCorrectionPolicy()
+        var policy = LossPolicy()
         #expect(Self.corrections(&policy, packets: 10, at: 0) == 0)
         Self.report(0, seconds: 1..<60, to: &policy)
         #expect(policy.ratio == 0 && Self.corrections(&policy, packets: 10, at: 60) == 0)
@@ -42,7 +42,7 @@ struct ForwardErrorCorrectionPolicyTests {
         "While packets are lost pictures are held for a little more than a round trip, and not for long",
         arguments: [(10, 0), (20, 0), (30, 70), (80, 120), (150, 190), (400, 200)])
     func holds(roundTrip: Int, hold: Int) {
-        var policy = ForwardErrorCorrectionPolicy()
+        var policy = LossPolicy()
         let trip = Duration.milliseconds(roundTrip)
         Self.report(0, seconds: 0..<5, roundTripTime: trip, to: &policy)
         #expect(policy.hold == .zero)
@@ -57,7 +57,7 @@ struct ForwardErrorCorrectionPolicyTests {
 
     @Test("One lost packet in a second says nothing, two do")
     func onset() {
-        var policy = ForwardErrorCorrectionPolicy()
+        var policy = LossPolicy()
         Self.report(0.01, seconds: 1..<2, to: &policy)
         #expect(!policy.isActive)
         Self.report(0.02, seconds: 2..<3, to: &policy)
@@ -67,13 +67,13 @@ struct ForwardErrorCorrectionPolicyTests {
     @Test(
         "Where a packet that is asked for is there again at once there is none, nor where its way is not known",
         arguments: [
-            nil, Duration.zero, .milliseconds(20), ForwardErrorCorrectionPolicy.shortestRoundTrip - .nanoseconds(1),
+            nil, Duration.zero, .milliseconds(20), LossPolicy.shortestRoundTrip - .nanoseconds(1),
         ])
     func shortRoundTrip(roundTripTime: Duration?) {
-        var policy = ForwardErrorCorrectionPolicy()
+        var policy = LossPolicy()
         Self.report(0.1, seconds: 1..<20, roundTripTime: roundTripTime, to: &policy)
         #expect(policy.ratio == 0)
-        Self.report(0.1, seconds: 20..<21, roundTripTime: ForwardErrorCorrectionPolicy.shortestRoundTrip, to: &policy)
+        Self.report(0.1, seconds: 20..<21, roundTripTime: LossPolicy.shortestRoundTrip, to: &policy)
         #expect(policy.ratio > 0)
         Self.report(0.1, seconds: 21..<22, roundTripTime: roundTripTime, to: &policy)
         #expect(policy.ratio == 0)
@@ -81,7 +81,7 @@ struct ForwardErrorCorrectionPolicyTests {
 
     @Test("It goes when the loss does, within a quarter of a minute")
     func end() {
-        var policy = ForwardErrorCorrectionPolicy()
+        var policy = LossPolicy()
         Self.report(0.05, seconds: 1..<20, to: &policy)
         let before = policy.ratio
         Self.report(0, seconds: 20..<24, to: &policy)
@@ -94,18 +94,18 @@ struct ForwardErrorCorrectionPolicyTests {
         "A frame has as many corrections as its losses are likely to need, and one at least",
         arguments: [0.02, 0.05, 0.1], [1, 4, 10, 20, 48, 300])
     func amount(loss: Double, packets: Int) {
-        var policy = ForwardErrorCorrectionPolicy()
+        var policy = LossPolicy()
         Self.report(loss, seconds: 1..<40, to: &policy)
         let expected = min((Double(min(packets, 48)) * policy.ratio).rounded(.up), 12)
-        #expect(policy.ratio == loss * ForwardErrorCorrectionPolicy.packetsPerLoss)
+        #expect(policy.ratio == loss * LossPolicy.packetsPerLoss)
         #expect(Self.corrections(&policy, packets: packets, at: 41) == Int(expected))
     }
 
     @Test("However much is lost, the corrections keep to their share of the rate", arguments: [0.02, 0.1, 0.9])
     func share(loss: Double) {
-        var policy = ForwardErrorCorrectionPolicy()
+        var policy = LossPolicy()
         Self.report(loss, seconds: 1..<10, to: &policy)
-        #expect(policy.ratio <= ForwardErrorCorrectionPolicy.maximumRatio)
+        #expect(policy.ratio <= LossPolicy.maximumRatio)
         // Single packets, each of which would be doubled, at five times the rate.
         var bytes = 0
         for index in 0..<10_000 {
@@ -113,7 +113,7 @@ struct ForwardErrorCorrectionPolicyTests {
             bytes += policy.corrections(forPackets: 1, bytesEach: 1200, now: now) * 1200
         }
         let allowed = Self.rate * (policy.ratio / (1 + policy.ratio))
-        #expect(bytes <= allowed.bytes(in: .seconds(10) + ForwardErrorCorrectionPolicy.savedTime))
+        #expect(bytes <= allowed.bytes(in: .seconds(10) + LossPolicy.savedTime))
         #expect(bytes >= allowed.bytes(in: .seconds(10)) * 9 / 10)
     }
 }
