@@ -52,9 +52,13 @@ final class RunningProgram {
         process.currentDirectoryURL = folder.url
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }.filter { !$1.isEmpty }
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try Self.emptyFile(outputFile)
-        process.standardError = try Self.emptyFile(errorFile)
+        let (output, error) = (try Self.emptyFile(outputFile), try Self.emptyFile(errorFile))
+        process.standardOutput = output
+        process.standardError = error
         try Self.withoutBlockedSignals { try process.run() }
+        // The program has its own. Foundation reads beyond its memory where a process with some 1300 open files starts another.
+        try output.close()
+        try error.close()
     }
 
     /// Waits for the end; a program that outlives `timeout` is ended, first politely, and its outcome says so.
