@@ -18,6 +18,8 @@ struct ServeCommand: AsyncParsableCommand {
             While it runs: rtcshare status lists the viewers; rtcshare kick, lock, unlock, admit, link, pause, source, … \
             change what they see and who they are.
 
+            --source test comes with a beep at each flash, unless --audio says otherwise.
+
             Players take the same link: rtcshare view LINK, or whep/TOKEN in place of #TOKEN (WHEP).
             """)
 
@@ -38,7 +40,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailure {
             let attendee = try offering.attendeeID()
-            let selection = sharing.sources.selection
+            let selection = sharing.sources.selection.withTestSound
             try selection.check()
             _ = try selection.standardInputOption()
             var configuration = ViewerServer.Configuration()

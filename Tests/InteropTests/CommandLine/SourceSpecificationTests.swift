@@ -145,4 +145,19 @@ import Testing
             try SourceSpecification("test").open(environment: [:], framesPerSecond: 0)
         }
     }
+
+    @Test("A link's test picture beeps where nothing is said of sound, and nothing else does")
+    func testSound() {
+        func sound(_ source: String?, _ audio: [String] = []) -> [String] {
+            SourceSelection(source: source, audio: audio, microphone: nil, camera: nil).withTestSound.audio
+        }
+        #expect(sound("test") == ["beep"])
+        #expect(sound("test:640x360@30") == ["beep"])
+        #expect(sound("test", ["none"]) == ["none"])
+        #expect(sound("test", ["tone", "microphone"]) == ["tone", "microphone"])
+        #expect(sound("display") == [])
+        #expect(sound("file:a.y4m") == [])
+        #expect(sound("nonsense") == [])
+        #expect(sound(nil) == [])
+    }
 }

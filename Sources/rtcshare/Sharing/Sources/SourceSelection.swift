@@ -17,6 +17,15 @@ struct SourceSelection: Codable, Sendable {
             microphone: microphone?.withAbsolutePath, camera: camera?.withAbsolutePath)
     }
 
+    /// These, and with a test picture, where nothing is said of sound, a beep at each of its flashes: who tries a link out
+    /// hears whether sound arrives.
+    var withTestSound: SourceSelection {
+        guard audio.isEmpty, case .test? = source.flatMap({ try? SourceSpecification($0) }) else { return self }
+        var selection = self
+        selection.audio = [AudioSpecification.beep.description]
+        return selection
+    }
+
     /// Which option reads the pictures of standard input, of which there is one; nil where none does.
     func standardInputOption() throws(CommandFailure) -> String? {
         let options = [("--source", source), ("--camera", camera)].filter {
