@@ -23,8 +23,14 @@ package struct LocalIdentity: Codable, Sendable {
         media: [MediaKind], unixTime: Int64, random: inout some RandomNumberGenerator
     ) throws(CertificateError) {
         let day: Int64 = 86_400
+        let certificate = try Certificate(notBefore: unixTime - day, notAfter: unixTime + 30 * day)
+        self.init(certificate: certificate, media: media, random: &random)
+    }
+
+    /// Draws what an identity has beside its certificate.
+    package init(certificate: Certificate, media: [MediaKind], random: inout some RandomNumberGenerator) {
+        self.certificate = certificate
         sessionID = random.next() >> 1
-        certificate = try Certificate(notBefore: unixTime - day, notAfter: unixTime + 30 * day)
         iceUsernameFragment = Self.token(length: 8, random: &random)
         icePassword = Self.token(length: 24, random: &random)
         canonicalName = Self.token(length: 16, random: &random)

@@ -50,6 +50,8 @@ package final class SimulatedCall {
         package var media: [LocalIdentity.MediaKind] = [.video(streamID: "alice#content", isContent: true)]
         package var sender = PeerConnection.Configuration()
         package var viewer = PeerConnection.Configuration()
+        /// What each end shows in DTLS; nil for new ones. No seed makes them, and they differ in length.
+        package var certificates: (sender: Certificate, viewer: Certificate)?
         /// Changes the offer on its way: what the viewer answers, and the numbers it answers with, follow from it.
         package var editOffer: (String) -> String = { $0 }
         /// Changes the answer on its way.
@@ -108,11 +110,20 @@ package final class SimulatedCall {
 
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1500, alignment: 16)
 
+    /// Certificates for two ends.
+    package static func makeCertificates() throws(CertificateError) -> (sender: Certificate, viewer: Certificate) {
+        let validity: (Int64, Int64) = (1_700_000_000 - 86_400, 1_700_000_000 + 30 * 86_400)
+        return (
+            try Certificate(notBefore: validity.0, notAfter: validity.1),
+            try Certificate(notBefore: validity.0, notAfter: validity.1)
+        )
+    }
+
     package init(conditions: LinkConditions, seed: UInt64, options: Options = Options()) throws {
         var random = SeededGenerator(seed: seed)
-        let identity = try LocalIdentity(
-            media: options.media, unixTime: 1_700_000_000, random: &random)
-        let viewing = try LocalIdentity(media: [], unixTime: 1_700_000_000, random: &random)
+        let certificates = try options.certificates ?? Self.makeCertificates()
+        let identity = LocalIdentity(certificate: certificates.sender, media: options.media, random: &random)
+        let viewing = LocalIdentity(certificate: certificates.viewer, media: [], random: &random)
         sender = try PeerConnection(
             as: options.viewerOffers ? .answerer : .offerer, identity: identity, configuration: options.sender,
             random: SeededGenerator(seed: seed &+ 1))
