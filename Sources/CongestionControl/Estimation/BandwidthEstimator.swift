@@ -83,6 +83,9 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
     /// The rate at which packets arrive; nil where not known.
     package var acknowledged: DataRate? { throughput.estimate }
 
+    /// When the last packet left; nil where none did.
+    package var lastSent: Instant? { outstanding.lastSent }
+
     let configuration: Configuration
     var deviations: Deviations { configuration.deviations }
     private(set) var bounds: (minimum: DataRate, maximum: DataRate)

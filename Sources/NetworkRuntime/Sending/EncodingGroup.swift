@@ -25,6 +25,8 @@ struct EncodingGroup<Sender: Hashable> {
     var isShowing = false
     private(set) var senders: [Sender: SenderState] = [:]
     private var keyFrames = KeyFrameSchedule<Sender>()
+    /// When the next key frame of an encoding is made, where one is asked for.
+    private var nextKeyFrames: [Int: Duration] = [:]
     /// By their qualities.
     private var encodings = [0: 0]
     private var encodingsSoFar = 1
@@ -76,12 +78,18 @@ struct EncodingGroup<Sender: Hashable> {
         guard let state = senders[sender], state.isActive else { return }
         senders[sender]?.target = target
         if target.isQueueFull || state.isQueueFull { withhold(in: encoding(of: state), now: now) }
+        // What was too much for the rate that an encoding had may be little for this one's.
+        if target.bitrate != state.rate { hurryKeyFrame(for: sender, now: now) }
     }
 
-    /// A peer does not answer, or answers again. Who is away is sent what the others are, and nobody goes by its path.
+    /// A peer does not answer, or answers again. Who is away is sent what the others are, as long as its queue takes it; nobody
+    /// goes by its path, and no key frame is made for it.
     mutating func setAway(_ isAway: Bool, _ sender: Sender, now: Duration) {
         senders[sender]?.isAway = isAway
         move(now: now)
+        guard let state = senders[sender], state.isActive else { return }
+        withhold(in: encoding(of: state), now: now)
+        for sender in senders.keys { hurryKeyFrame(for: sender, now: now) }
     }
 
     /// Somebody needs a key frame: who is left out gets one with what it is sent next.
@@ -91,24 +99,25 @@ struct EncodingGroup<Sender: Hashable> {
     }
 
     /// An encoding is to begin anew with a key frame, whoever is sent it: it shows another picture.
-    mutating func keyFrameNeeded(of encoding: Int) {
-        actions.append(.makeKeyFrame(encoding, notBefore: keyFrames.earliest(of: encoding)))
+    mutating func keyFrameNeeded(of encoding: Int, now: Duration) {
+        let rate = settings(of: encoding, now: now).bitrate
+        makeKeyFrame(of: encoding, notBefore: keyFrames.earliest(of: encoding, at: rate))
     }
 
     /// A key frame of an encoding was made; a blurred one is to be sharpened.
     mutating func keyFrameMade(of encoding: Int, byteCount: Int, isBlurred: Bool, now: Duration) {
         let rate = settings(of: encoding, now: now).bitrate
-        let cost = rate > .zero ? Duration.seconds(Double(byteCount) * 8 / Double(rate.bitsPerSecond)) : .zero
-        keyFrames.made(of: encoding, cost: cost, isBlurred: isBlurred, now: now)
+        keyFrames.made(of: encoding, byteCount: byteCount, at: rate, isBlurred: isBlurred, now: now)
+        nextKeyFrames[encoding] = nil
     }
 
     /// No encoder could be had for an encoding: those in its quality are sent the first.
-    mutating func couldNotBegin(_ encoding: Int) {
+    mutating func couldNotBegin(_ encoding: Int, now: Duration) {
         for (quality, other) in encodings where other == encoding { encodings[quality] = 0 }
         for (sender, state) in senders {
             guard case .awaitingKeyFrame(of: encoding, let meanwhile) = state.phase else { continue }
             senders[sender]?.phase = meanwhile == 0 ? .sending(0) : .awaitingKeyFrame(of: 0, meanwhile: meanwhile)
-            keyFrameNeeded(of: 0)
+            keyFrameNeeded(of: 0, now: now)
         }
     }
 
@@ -160,10 +169,10 @@ struct EncodingGroup<Sender: Hashable> {
         return settings
     }
 
-    /// Whether the queues of all who are sent an encoding are full.
+    /// Whether the queues of all who are sent an encoding, and answer, are full.
     func isQueueFull(of encoding: Int) -> Bool {
-        let members = members(of: encoding)
-        return !members.isEmpty && members.allSatisfy(\.state.isQueueFull)
+        let members = Self.present(members(of: encoding).map(\.state))
+        return !members.isEmpty && members.allSatisfy(\.isQueueFull)
     }
 
     /// What a sender would use of its path: nothing while there is nothing to show.
@@ -241,6 +250,7 @@ struct EncodingGroup<Sender: Hashable> {
                 senders[sender]?.phase = .awaitingKeyFrame(of: next, meanwhile: nil)
             }
             keyFrames.end(encoding)
+            nextKeyFrames[encoding] = nil
             actions.append(.end(encoding))
         }
     }
@@ -262,19 +272,35 @@ struct EncodingGroup<Sender: Hashable> {
         let isShared = senders.contains { other, state in
             other != sender && state.isActive && self.encoding(of: state) == encoding
         }
-        let time = keyFrames.time(of: encoding, for: sender, need, isShared: isShared, now: now)
+        let rate = settings(of: encoding, now: now).bitrate
+        let time = keyFrames.time(of: encoding, at: rate, for: sender, need, isShared: isShared, now: now)
+        makeKeyFrame(of: encoding, notBefore: time)
+    }
+
+    /// Has the key frame that a sender waits for made as soon as the rate of now allows, where it is not yet on its way.
+    private mutating func hurryKeyFrame(for sender: Sender, now: Duration) {
+        guard case .awaitingKeyFrame(let encoding, _)? = senders[sender]?.phase, let next = nextKeyFrames[encoding],
+            next > now
+        else { return }
+        let rate = settings(of: encoding, now: now).bitrate
+        let time = keyFrames.time(of: encoding, at: rate, awaitedBy: sender)
+        if time < next { makeKeyFrame(of: encoding, notBefore: time) }
+    }
+
+    private mutating func makeKeyFrame(of encoding: Int, notBefore time: Duration) {
+        nextKeyFrames[encoding] = min(nextKeyFrames[encoding] ?? time, time)
         actions.append(.makeKeyFrame(encoding, notBefore: time))
     }
 
     /// Leaves out those who are sent an encoding and whose queues are full while others' are not, and takes them up again,
-    /// with a key frame, once theirs are not either.
+    /// with a key frame, once theirs are not either and they answer.
     private mutating func withhold(in encoding: Int, now: Duration) {
         let members = members(of: encoding)
-        let anyIsReady = members.contains { !$0.state.isQueueFull }
+        let anyIsReady = Self.present(members.map(\.state)).contains { !$0.isQueueFull }
         for (sender, state) in members {
             if state.isQueueFull, anyIsReady, !state.isWithheld {
                 senders[sender]?.phase = .withheld
-            } else if !state.isQueueFull, state.isWithheld {
+            } else if !state.isQueueFull, state.isWithheld, !state.isAway {
                 join(sender, .rejoining, now: now)
             }
         }

@@ -1,11 +1,13 @@
+internal import RTCShareWireFormat
+
 /// When key frames are made: the one place that spaces them, for all encodings of a picture. In virtual time.
 ///
 /// A key frame is paid for by everybody who is sent its encoding. One that is asked for is made at once, but not before both
 /// of these have passed:
 ///
 /// - Since the encoding's last one, 300 ms, and so long that key frames get half of the bits: twice the time that the last
-///   one takes at the encoding's rate, up to 3 s. After a blurred one that followed another, twice what was waited before:
-///   each has the picture sharpened anew.
+///   one takes at the encoding's rate of now, up to 3 s. After a blurred one that followed another, twice what was waited
+///   before: each has the picture sharpened anew.
 /// - Where others are sent the encoding too, what the one who asks has to wait: for its first request nothing, then 300 ms,
 ///   and each time twice as long, up to 10 s. Half is forgotten in each ten seconds without a request. Who is taken up
 ///   again, having been left out or moved, did not ask and sees nothing until then: that is counted apart, up to 2 s.
@@ -25,9 +27,12 @@ struct KeyFrameSchedule<Sender: Hashable> {
     private var requests: [Sender: RequestInterval] = [:]
     private var rejoinings: [Sender: RequestInterval] = [:]
 
-    /// When a key frame of an encoding that a sender needs now is made; `isShared`: others are sent it too.
-    mutating func time(of encoding: Int, for sender: Sender, _ need: Need, isShared: Bool, now: Duration) -> Duration {
-        let earliest = max(now, earliest(of: encoding))
+    /// When a key frame of an encoding, which is made at `rate`, and which a sender needs now, is made; `isShared`: others are
+    /// sent it too.
+    mutating func time(
+        of encoding: Int, at rate: DataRate, for sender: Sender, _ need: Need, isShared: Bool, now: Duration
+    ) -> Duration {
+        let earliest = max(now, earliest(of: encoding, at: rate))
         guard isShared else { return earliest }
         return switch need {
         case .request: max(earliest, requests[sender, default: .init(longest: .seconds(10))].request(now: now))
@@ -35,12 +40,19 @@ struct KeyFrameSchedule<Sender: Hashable> {
         }
     }
 
-    /// When the next key frame of an encoding may be made, whoever needs it.
-    func earliest(of encoding: Int) -> Duration { encodings[encoding]?.earliest ?? .zero }
+    /// When the key frame that a sender waits for is made, now that the encoding's rate is this.
+    func time(of encoding: Int, at rate: DataRate, awaitedBy sender: Sender) -> Duration {
+        let answers = [requests[sender]?.answerTime, rejoinings[sender]?.answerTime].compactMap { $0 }
+        return answers.reduce(earliest(of: encoding, at: rate), max)
+    }
 
-    /// A key frame of an encoding was made, whose bits take so long at its rate.
-    mutating func made(of encoding: Int, cost: Duration, isBlurred: Bool, now: Duration) {
-        encodings[encoding, default: EncodingInterval()].made(cost: cost, isBlurred: isBlurred, now: now)
+    /// When the next key frame of an encoding may be made, whoever needs it.
+    func earliest(of encoding: Int, at rate: DataRate) -> Duration { encodings[encoding]?.earliest(at: rate) ?? .zero }
+
+    /// A key frame of an encoding was made, at its rate.
+    mutating func made(of encoding: Int, byteCount: Int, at rate: DataRate, isBlurred: Bool, now: Duration) {
+        encodings[encoding, default: EncodingInterval()]
+            .made(byteCount: byteCount, at: rate, isBlurred: isBlurred, now: now)
     }
 
     /// Nobody is sent an encoding any more.
@@ -63,18 +75,23 @@ private struct EncodingInterval {
     /// How long one that follows a blurred one is taken for its repetition.
     private static let repetitionTime = longest * 2
 
-    private var interval = shortestInterval
-    private var last: Duration?
+    private var last: (time: Duration, byteCount: Int)?
+    /// The least that is waited after the last one.
+    private var least = shortestInterval
     /// When the last one was made, where that was a blurred one.
     private var lastBlurred: Duration?
 
-    var earliest: Duration { last.map { $0 + interval } ?? .zero }
+    func earliest(at rate: DataRate) -> Duration { last.map { $0.time + interval(at: rate) } ?? .zero }
 
-    mutating func made(cost: Duration, isBlurred: Bool, now: Duration) {
+    private func interval(at rate: DataRate) -> Duration {
+        guard let last, rate > .zero else { return least }
+        return max(least, min(rate.duration(ofBytes: last.byteCount) * 2, Self.longest))
+    }
+
+    mutating func made(byteCount: Int, at rate: DataRate, isBlurred: Bool, now: Duration) {
         let isRepeated = isBlurred && lastBlurred.map { now < $0 + Self.repetitionTime } ?? false
-        let wanted = max(cost * 2, isRepeated ? interval * 2 : .zero)
-        interval = max(shortestInterval, min(wanted, Self.longest))
-        last = now
+        least = isRepeated ? min(interval(at: rate) * 2, Self.longest) : shortestInterval
+        last = (now, byteCount)
         lastBlurred = isBlurred ? now : nil
     }
 }
@@ -87,7 +104,7 @@ private struct RequestInterval {
 
     private var interval = shortestInterval
     /// When the newest request is answered, or was.
-    private var answerTime: Duration?
+    private(set) var answerTime: Duration?
 
     init(longest: Duration) { self.longest = longest }
 

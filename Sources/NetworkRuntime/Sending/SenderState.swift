@@ -7,8 +7,9 @@ internal import RTCShareWireFormat
 ///     idle ──────────────────────────▶ awaitingKeyFrame ─────────────────▶ sending
 ///      ▲                                 ▲          ▲    another encoding    │  │
 ///      │                                 │          └────────────────────────┘  │
-///      │                                 │ its queue is no longer full          │ its queue is full,
+///      │                                 │ its queue is no longer full,         │ its queue is full,
 ///      │                                 └──────────────── withheld ◀───────────┘ others' are not
+///      │                                   and it answers
 ///      └── excluded, or refused by a description (from each)
 ///
 /// A sender that has ended, with its connection or by being removed, has no state any more.
@@ -20,7 +21,7 @@ struct SenderState {
         case awaitingKeyFrame(of: Int, meanwhile: Int?)
         /// It is sent an encoding.
         case sending(Int)
-        /// It is left out while its queue is full.
+        /// It is left out while its queue is full, and until it answers.
         case withheld
     }
 

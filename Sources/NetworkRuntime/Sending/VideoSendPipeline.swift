@@ -302,7 +302,7 @@ package final class VideoSendPipeline: Sendable {
                     state.encodings[index] = try makeEncoding(index, settings: state.group.wanted)
                     hasBegun = true
                 } catch {
-                    state.group.couldNotBegin(index)
+                    state.group.couldNotBegin(index, now: Self.now)
                 }
             case .end(let index): ended += state.encodings.removeValue(forKey: index).map { [$0] } ?? []
             case .makeKeyFrame(let index, let time): state.encodings[index]?.encoder.requestKeyFrame(notBefore: time)
@@ -319,7 +319,7 @@ package final class VideoSendPipeline: Sendable {
 
     private func requestKeyFrame(of encoding: Int) {
         state.withLock { state in
-            state.group.keyFrameNeeded(of: encoding)
+            state.group.keyFrameNeeded(of: encoding, now: Self.now)
             carryOut(&state)
         }
     }

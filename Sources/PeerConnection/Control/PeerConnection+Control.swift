@@ -15,6 +15,7 @@ extension PeerConnection {
             counts.packetsUnknown += 1
             return
         }
+        bandwidth.peerSpoke(now: now)
         for packet in packets { receive(packet, now: now) }
     }
 

@@ -55,6 +55,12 @@ struct BandwidthControl: ~Copyable {
         estimator.receive(sentPackets.receive(report), now: now)
     }
 
+    /// The peer says anything at all. Where nothing has left for so long, it has nothing more to say of what left.
+    mutating func peerSpoke(now: Instant) {
+        guard let lastSent = estimator.lastSent, isUnanswered(since: lastSent, now: now) else { return }
+        unansweredSince = nil
+    }
+
     mutating func receive(_ estimate: ReceiverEstimatedMaximumBitrate, now: Instant) {
         remoteEstimate.receive(estimate, now: now)
         estimator.setRemoteEstimate(remoteEstimate.estimate(now: now), now: now)
@@ -83,8 +89,12 @@ struct BandwidthControl: ~Copyable {
     /// Whether nothing was heard of what left for so long that the peer has missed some of it. Of a single packet, before all
     /// rested, its loss looks the same.
     func isUnanswered(now: Instant) -> Bool {
-        guard let unansweredSince, now - unansweredSince > Self.longestSilence else { return false }
-        return now - unansweredSince > Self.longestSilence + (estimator.feedbackRoundTrip ?? .zero)
+        unansweredSince.map { isUnanswered(since: $0, now: now) } ?? false
+    }
+
+    private func isUnanswered(since time: Instant, now: Instant) -> Bool {
+        guard now - time > Self.longestSilence else { return false }
+        return now - time > Self.longestSilence + (estimator.feedbackRoundTrip ?? .zero)
     }
 
     /// ``isUnanswered(now:)``, where it has become another since this was asked last.

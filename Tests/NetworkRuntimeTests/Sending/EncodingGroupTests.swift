@@ -206,7 +206,7 @@ import Testing
             Issue.record("no encoding of its own is wanted")
             return
         }
-        scene.group.couldNotBegin(encoding)
+        scene.group.couldNotBegin(encoding, now: scene.now)
         #expect(scene.state == "s" && scene.group.encoding(of: Self.one) == 0)
         #expect(scene.group.settings(of: 0, now: scene.now).bitrate == .kilobitsPerSecond(100))
         scene.group.remove(Self.one, now: scene.now)
@@ -258,7 +258,7 @@ import Testing
         #expect(Self.keyFrameTimes(&group) == [.seconds(7), .seconds(7), .seconds(7), .seconds(8)])
         // Another picture is shown from a key frame on, which is no exception.
         group.keyFrameMade(of: 0, byteCount: 1000, isBlurred: false, now: .seconds(8))
-        group.keyFrameNeeded(of: 0)
+        group.keyFrameNeeded(of: 0, now: .seconds(8))
         #expect(Self.keyFrameTimes(&group) == [.seconds(8) + .milliseconds(300)])
     }
 
@@ -288,5 +288,50 @@ import Testing
             made.map { Int($0 / .milliseconds(1)) } == [
                 20_000, 20_300, 20_900, 22_100, 24_500, 29_300, 38_900, 45_000, 48_900,
             ])
+    }
+
+    @Test("Who comes waits no longer for a key frame than the last one takes at the rate of now")
+    func newcomerBesideSilentOne() {
+        var group = EncodingGroup<Int>(wanted: .init(bitrate: .kilobitsPerSecond(2000)))
+        for sender in [Self.other, Self.one] { group.add(sender, isIncluded: true) }
+        group.negotiated(Self.agreement(.agreed), of: Self.other, now: .zero)
+        group.targetChanged(.init(bitrate: .kilobitsPerSecond(50)), of: Self.other, now: .zero)
+        _ = group.recipients(of: 0, isKeyFrame: true)
+        // 4 s at 50 kbit/s, 200 ms at 1000.
+        group.keyFrameMade(of: 0, byteCount: 25_000, isBlurred: false, now: .seconds(10))
+        _ = Self.keyFrameTimes(&group)
+        group.negotiated(Self.agreement(.agreed), of: Self.one, now: .seconds(10))
+        group.targetChanged(.init(bitrate: .kilobitsPerSecond(1000)), of: Self.one, now: .seconds(10))
+        #expect(Self.keyFrameTimes(&group) == [.seconds(13)])
+        group.setAway(true, Self.other, now: .milliseconds(10_100))
+        #expect(Self.keyFrameTimes(&group) == [.milliseconds(10_400)])
+        // It is on its way, and no other is made.
+        group.targetChanged(.init(bitrate: .kilobitsPerSecond(1500)), of: Self.one, now: .milliseconds(10_410))
+        #expect(Self.keyFrameTimes(&group) == [])
+    }
+
+    @Test("No key frame is made for who does not answer: one follows with the first answer")
+    func awayAndWithheld() {
+        var scene = Scene()
+        scene.take(.agreed)
+        scene.take(.keyFrameSent)
+        scene.take(.queueFilled)
+        #expect(scene.state == "w")
+        scene.group.setAway(true, Self.one, now: scene.now)
+        scene.carryOut()
+        scene.keyFrames = 0
+        scene.take(.queueEmptied)
+        #expect(scene.state == "w")
+        #expect(scene.keyFrames == 0)
+        // Its empty queue is nobody's to go by: the other one's being full has all wait, and leaves nobody out.
+        scene.group.targetChanged(
+            .init(bitrate: .kilobitsPerSecond(1000), isQueueFull: true), of: Self.other, now: scene.now)
+        #expect(scene.group.senders[Self.other]?.isWithheld == false)
+        #expect(scene.group.isQueueFull(of: 0))
+        scene.group.targetChanged(.init(bitrate: .kilobitsPerSecond(1000)), of: Self.other, now: scene.now)
+        scene.group.setAway(false, Self.one, now: scene.now)
+        scene.carryOut()
+        #expect(scene.state == "a")
+        #expect(scene.keyFrames == 1)
     }
 }

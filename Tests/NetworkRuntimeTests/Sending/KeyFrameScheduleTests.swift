@@ -1,8 +1,12 @@
+import RTCShareWireFormat
 import Testing
 
 @testable import RTCShareNetworkRuntime
 
 @Suite struct KeyFrameScheduleTests {
+    /// A byte takes a microsecond.
+    private static let rate = DataRate.bitsPerSecond(8_000_000)
+
     private static func milliseconds(_ time: Duration) -> Int { Int(time / .milliseconds(1)) }
 
     /// When the requests of one who asks at these times are answered, each answer once, where others are sent the same and
@@ -14,7 +18,7 @@ import Testing
         var answers: [Int] = []
         for time in times {
             let answer = milliseconds(
-                schedule.time(of: 0, for: 1, need, isShared: true, now: .milliseconds(time)))
+                schedule.time(of: 0, at: rate, for: 1, need, isShared: true, now: .milliseconds(time)))
             #expect(answer >= time)
             if answers.last != answer { answers.append(answer) }
         }
@@ -68,7 +72,8 @@ import Testing
     func apart() {
         var schedule = KeyFrameSchedule<Int>()
         _ = Self.answers(&schedule, asking: stride(from: 0, through: 10_000, by: 20))
-        #expect(schedule.time(of: 0, for: 2, .request, isShared: true, now: .seconds(10)) == .seconds(10))
+        #expect(
+            schedule.time(of: 0, at: Self.rate, for: 2, .request, isShared: true, now: .seconds(10)) == .seconds(10))
         schedule.remove(1)
         #expect(Self.answers(&schedule, asking: [10_000]) == [10_000])
     }
@@ -78,10 +83,11 @@ import Testing
         var schedule = KeyFrameSchedule<Int>()
         var made: [Int] = []
         for now in stride(from: 0, to: 10_000, by: 20) {
-            let time = schedule.time(of: 0, for: 1, .request, isShared: false, now: .milliseconds(now))
+            let time = schedule.time(of: 0, at: rate, for: 1, .request, isShared: false, now: .milliseconds(now))
             guard time <= .milliseconds(now) else { continue }
             made.append(now)
-            schedule.made(of: 0, cost: cost, isBlurred: isBlurred, now: .milliseconds(now))
+            schedule.made(
+                of: 0, byteCount: Int(cost / .microseconds(1)), at: rate, isBlurred: isBlurred, now: .milliseconds(now))
         }
         return made
     }
@@ -101,11 +107,13 @@ import Testing
     @Test("What an encoding's key frames cost delays no other encoding, and is forgotten with it")
     func encodings() {
         var schedule = KeyFrameSchedule<Int>()
-        schedule.made(of: 0, cost: .seconds(1), isBlurred: false, now: .seconds(10))
-        #expect(schedule.earliest(of: 0) == .seconds(12))
-        #expect(schedule.earliest(of: 1) == .zero)
-        #expect(schedule.time(of: 1, for: 1, .request, isShared: false, now: .seconds(10)) == .seconds(10))
+        schedule.made(of: 0, byteCount: 1_000_000, at: Self.rate, isBlurred: false, now: .seconds(10))
+        #expect(schedule.earliest(of: 0, at: Self.rate) == .seconds(12))
+        #expect(schedule.earliest(of: 0, at: Self.rate * 2) == .seconds(11))
+        #expect(schedule.earliest(of: 1, at: Self.rate) == .zero)
+        #expect(
+            schedule.time(of: 1, at: Self.rate, for: 1, .request, isShared: false, now: .seconds(10)) == .seconds(10))
         schedule.end(0)
-        #expect(schedule.earliest(of: 0) == .zero)
+        #expect(schedule.earliest(of: 0, at: Self.rate) == .zero)
     }
 }

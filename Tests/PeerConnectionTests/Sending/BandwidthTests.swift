@@ -182,6 +182,22 @@ import Testing
         #expect(call.record.silences.allSatisfy { $0.now < cut.advanced(by: .seconds($0.isSilent ? 1 : 3)) })
     }
 
+    @Test("Who is sent nothing any more is heard again by its reports")
+    func silenceAtRest() throws {
+        let call = try makeCall(3000, seed: 912)
+        call.run(for: .seconds(5))
+        call.isCut = true
+        call.run(for: .seconds(1))
+        call.run(for: .seconds(2), sendsFrames: false)
+        #expect(call.record.silences.map(\.isSilent) == [true])
+        call.isCut = false
+        let sent = call.record.sent.count
+        call.run(for: .seconds(2), sendsFrames: false)
+        #expect(call.record.silences.map(\.isSilent) == [true, false])
+        // Checks and reports alone.
+        #expect(call.record.sent[sent...].allSatisfy { $0.size < 300 })
+    }
+
     @Test("What feedback says of a path that is no more is held against none", arguments: [false, true])
     func feedbackOfAnotherPath(changes: Bool) {
         var bandwidth = BandwidthControl(PeerConnection.Configuration())
