@@ -8,10 +8,11 @@ package import RTCShareWireFormat
 /// A lost packet that is asked for again costs a round trip, for which a receiver shows an old picture. Where that is
 /// short, or nothing is lost, nothing is paid. Elsewhere a frame has ``packetsPerLoss`` packets of correction for each of
 /// its packets that is likely to be lost, and at least one, as far as its share of the rate goes: small frames, as of
-/// somebody who types, are doubled, which costs little beside what a path carries.
+/// somebody who types, are doubled, which costs little beside what a path carries. Where the share does not go so far, the
+/// frames of up to a round trip have one together.
 ///
 /// What is still missing is asked for, and is there when its picture is shown if that waits a little more than a round trip,
-/// ``hold``: while packets are lost, and no longer.
+/// ``hold``, or two where much is lost: while packets are lost, and no longer.
 ///
 /// What is lost is that which receiver reports tell, with the older forgotten by and by.
 package struct LossPolicy: Sendable {
@@ -32,6 +33,11 @@ package struct LossPolicy: Sendable {
     package static let halfLife = Duration.seconds(4)
     /// Nearer receivers have a packet again within the time of a picture, and hold none.
     package static let shortestHeldRoundTrip = Duration.milliseconds(30)
+    /// From this loss on what is sent again is likely to be lost again, sooner or later: pictures are held for a second round
+    /// trip, until it is below ``leastHeavyLoss``.
+    package static let heavyLoss = 0.08
+    /// See ``heavyLoss``.
+    package static let leastHeavyLoss = 0.06
     /// What a receiver takes to notice that a packet is missing, and this side to send it once more.
     package static let repairTime = Duration.milliseconds(40)
     /// The longest ``hold``: whoever is farther away would notice it more than a freeze.
@@ -44,9 +50,12 @@ package struct LossPolicy: Sendable {
     /// Packets that reports tell of and those among them that were lost, both forgotten by and by.
     private var packets = (expected: 0.0, lost: 0.0)
     private var lastReport: Instant?
-    private var roundTripTime = Duration.zero
+    /// That of the newest report.
+    package private(set) var roundTripTime = Duration.zero
     /// Whether so much is lost that it shows.
     private var isLossy = false
+    /// Whether so much is lost that what is sent again is, too.
+    private var isHeavilyLossy = false
     /// Whether there is forward error correction now.
     package var isActive: Bool { isLossy && roundTripTime >= Self.shortestRoundTrip }
     /// How long the receiver is to hold a picture before it shows it; zero while nothing is lost.
@@ -86,6 +95,7 @@ package struct LossPolicy: Sendable {
         } else {
             isLossy = loss >= Self.notableLoss && packets.lost >= Self.leastPacketsLost
         }
+        isHeavilyLossy = isLossy && loss >= (isHeavilyLossy ? Self.leastHeavyLoss : Self.heavyLoss)
         decideHold()
     }
 
@@ -94,7 +104,8 @@ package struct LossPolicy: Sendable {
             hold = .zero
             return
         }
-        let wanted = min(roundTripTime + Self.repairTime, Self.longestHold)
+        let repair = roundTripTime * (isHeavilyLossy ? 2 : 1) + Self.repairTime
+        let wanted = min(repair, Self.longestHold)
         if max(wanted, hold) - min(wanted, hold) >= Self.holdStep { hold = wanted }
     }
 
@@ -103,15 +114,17 @@ package struct LossPolicy: Sendable {
         allowance = rate * (ratio / (1 + ratio))
     }
 
-    /// How many packets of correction a frame gets that is about to leave.
-    package mutating func corrections(forPackets count: Int, bytesEach: Int, now: Instant) -> Int {
+    /// How many packets of correction follow so many packets that are about to leave, or have left just now.
+    package mutating func corrections(
+        forPackets count: Int, bytesEach: Int, atMost most: Int = ULPFECMask.maximumCorrections, now: Instant
+    ) -> Int {
         guard isActive, count > 0, bytesEach > 0 else { return 0 }
         let limit = Double(allowance.bytes(in: Self.savedTime))
         let gained = Double(allowance.bitsPerSecond) / 8 * max(0, (now - credit.at).seconds)
         let bytes = min(limit, credit.bytes + gained)
         let wanted = (Double(min(count, ULPFECHeader.maximumPackets)) * ratio).rounded(.up)
         let affordable = (bytes / Double(bytesEach)).rounded(.down)
-        let number = Int(max(0, min(wanted, affordable, Double(ULPFECMask.maximumCorrections))))
+        let number = Int(max(0, min(wanted, affordable, Double(most))))
         credit = (bytes - Double(number * bytesEach), now)
         return number
     }

@@ -164,9 +164,9 @@ extension PeerConnection {
             case .sound(let frame, _):
                 try outbound[media].audio?.write(
                     frame, to: &writer, transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now)
-            case .picture(let frame, _, let fragment, let corrections):
+            case .picture(let frame, _, let fragment, let group):
                 try outbound[media].video?.writeMedia(
-                    frame, fragment: Int(fragment), corrections: Int(corrections), to: &writer,
+                    frame, fragment: Int(fragment), group: group, to: &writer,
                     transportSequenceNumber: &bandwidth.transportSequenceNumber, now: now)
                 if !bandwidth.pacer.allowsPadding, outbound[media].video?.canPad == true {
                     bandwidth.pacer.allowsPadding = true

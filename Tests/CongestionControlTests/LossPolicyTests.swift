@@ -55,6 +55,23 @@ struct LossPolicyTests {
         #expect(policy.hold == .zero)
     }
 
+    @Test(
+        "Where so much is lost that what is sent again is, too, pictures are held for a second round trip",
+        arguments: [(30, 100, 70), (40, 120, 80), (80, 200, 120), (400, 200, 200)])
+    func holdsLonger(roundTrip: Int, heavy: Int, usual: Int) {
+        var policy = LossPolicy()
+        let trip = Duration.milliseconds(roundTrip)
+        Self.report(0.12, seconds: 0..<10, roundTripTime: trip, to: &policy)
+        #expect(policy.hold == .milliseconds(heavy))
+        // A loss that wavers does not have the receiver change each time.
+        Self.report(0.07, seconds: 10..<30, roundTripTime: trip, to: &policy)
+        #expect(policy.hold == .milliseconds(heavy))
+        Self.report(0.04, seconds: 30..<50, roundTripTime: trip, to: &policy)
+        #expect(policy.hold == .milliseconds(usual))
+        Self.report(0.07, seconds: 50..<70, roundTripTime: trip, to: &policy)
+        #expect(policy.hold == .milliseconds(usual))
+    }
+
     @Test("One lost packet in a second says nothing, two do")
     func onset() {
         var policy = LossPolicy()

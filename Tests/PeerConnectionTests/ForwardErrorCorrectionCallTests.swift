@@ -48,6 +48,32 @@ struct ForwardErrorCorrectionCallTests {
         #expect(with.record.failures.isEmpty)
     }
 
+    @Test("Where the rate allows no correction for each frame, one makes again what any of some frames lost")
+    func sharedCorrections() throws {
+        var options = SimulatedCall.Options()
+        options.sender.maximumBitrate = .kilobitsPerSecond(700)
+        let call = try SimulatedCall(conditions: Self.path(loss: 0.02), seed: 906, options: options)
+        call.followsTargets = true
+        var random = SeededGenerator(seed: 906)
+        let lost = Box(0)
+        call.loses = { datagram, end in
+            guard end == .left, DatagramKind(datagram.bytes.span.bytes) == .rtp, datagram.bytes[1] & 0x7F == 112,
+                Double.random(in: 0..<1, using: &random) < 0.02
+            else { return false }
+            lost.value += 1
+            return true
+        }
+        call.run(for: .seconds(5))
+        // What is lost now is in RED, and counted.
+        call.link.toRight.conditions.loss = 0
+        let before = received(call).packetsRecovered
+        lost.value = 0
+        call.run(for: .seconds(30))
+        let frames = Double(call.framesSent) * 30 / 35
+        #expect(Double(sent(call).fecPacketsSent) < frames / 2, "\(sent(call).fecPacketsSent) for \(frames) frames")
+        #expect(Double(received(call).packetsRecovered - before) > Double(lost.value) * 0.6)
+    }
+
     @Test("While packets are lost the receiver is told to hold pictures, and not for longer")
     func holds() throws {
         let call = try SimulatedCall(conditions: Self.path(loss: 0.05, delay: 50), seed: 904)

@@ -19,16 +19,47 @@ struct FrameProtection: Sendable {
     /// extension of those packets.
     static let overhead = REDPayload.headerByteCount + 18 + 12
 
-    /// How many packets of correction follow a frame that is about to be queued.
-    mutating func corrections(for frame: PacketizedFrame, now: Instant) -> Int {
+    /// Pictures that have left without a correction, which one that follows may bring.
+    private var uncorrected: (packets: Int, byteCount: Int, since: Instant)?
+
+    /// What follows a frame that is about to be queued: how many packets of correction, about so large, of which frames.
+    ///
+    /// A frame has corrections of its own where their share of the rate allows. Where it does not, the frames that follow have
+    /// one together, as soon as it does: of a few packets that a path loses one by one, one correction makes any again. What
+    /// is older than a round trip was asked for meanwhile.
+    mutating func corrections(
+        for frame: PacketizedFrame, now: Instant
+    ) -> (group: CorrectionGroup, count: Int, byteCount: Int) {
+        guard policy.isActive else {
+            uncorrected = nil
+            return (.none, 0, 0)
+        }
+        let ownByteCount = Self.size(of: frame)
+        if let others = uncorrected, others.packets + frame.fragmentCount <= ULPFECHeader.maximumPackets,
+            now - others.since <= policy.roundTripTime
+        {
+            let (packets, byteCount) = (others.packets + frame.fragmentCount, max(others.byteCount, ownByteCount))
+            let count = corrections(of: packets, byteCount: byteCount, atMost: 1, now: now)
+            uncorrected = count > 0 ? nil : (packets, byteCount, others.since)
+            return (.ofFramesBefore, count, byteCount)
+        }
+        let count = corrections(
+            of: frame.fragmentCount, byteCount: ownByteCount, atMost: ULPFECMask.maximumCorrections, now: now)
+        let isWhole = frame.fragmentCount <= ULPFECHeader.maximumPackets
+        uncorrected = count == 0 && isWhole ? (frame.fragmentCount, ownByteCount, now) : nil
+        guard count > 0 || isWhole else { return (.none, 0, 0) }
+        return (.begun(corrections: UInt8(clamping: max(count, 1))), count, ownByteCount)
+    }
+
+    private mutating func corrections(of packets: Int, byteCount: Int, atMost most: Int, now: Instant) -> Int {
         policy.corrections(
-            forPackets: frame.fragmentCount, bytesEach: Self.size(of: frame) + RTPHeader.fixedByteCount, now: now)
+            forPackets: packets, bytesEach: byteCount + RTPHeader.fixedByteCount, atMost: most, now: now)
     }
 
     /// Bytes of the payload of a frame's correction, about.
     static func size(of frame: PacketizedFrame) -> Int { frame.payloadByteCount(at: 0) + overhead }
 
-    /// Whether a piece of a frame that has corrections is protected. Of a frame with more pieces than libwebrtc keeps
+    /// Whether a piece of a frame with corrections is protected. Of a frame with more pieces than libwebrtc keeps
     /// packets to correct by, the last are: those before can be asked for while these leave.
     static func protects(_ fragment: Int, of frame: PacketizedFrame) -> Bool {
         fragment >= firstProtected(of: frame)
@@ -41,10 +72,10 @@ struct FrameProtection: Sendable {
 }
 
 extension VideoSender {
-    /// Whether this index names a correction of the frame that left last.
+    /// Whether this index names a correction of the frames that left last.
     func hasCorrection(_ index: Int) -> Bool { protection?.encoder.hasCorrection(index) == true }
 
-    /// Writes a correction of the frame that left last. It has a number of the media's own, as libwebrtc's receiver wants
+    /// Writes a correction of the frames that left last. It has a number of the media's own, as libwebrtc's receiver wants
     /// it; no history keeps it, for by the time it is asked for it is of no use.
     mutating func writeCorrection(
         _ index: Int, to writer: inout ByteWriter, transportSequenceNumber: inout TransportSequenceNumber, now: Instant

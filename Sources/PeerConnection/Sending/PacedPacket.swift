@@ -6,9 +6,9 @@ internal import RTCShareRTP
 enum PacedPacket: Sendable {
     /// A packet of sound.
     case sound(EncodedAudioFrame, media: UInt32)
-    /// A piece of a picture, sent for the first time, and how many packets of forward error correction the picture has.
-    case picture(PacketizedFrame, media: UInt32, fragment: UInt16, corrections: UInt8)
-    /// A packet of forward error correction of the picture before it.
+    /// A piece of a picture, sent for the first time, and which pictures it is corrected with.
+    case picture(PacketizedFrame, media: UInt32, fragment: UInt16, group: CorrectionGroup)
+    /// A packet of forward error correction of the pictures before it.
     case correction(media: UInt32, index: UInt8)
     /// A packet that the receiver missed: what the sender's history has under this number when its turn comes.
     case retransmission(media: UInt32, SequenceNumber)

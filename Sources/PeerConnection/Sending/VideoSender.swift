@@ -126,18 +126,17 @@ struct VideoSender {
         guard frame.isKeyFrame || hasSentKeyFrame, numbering.follows(frame) else { return false }
         hasSentKeyFrame = true
         stream.statistics.count(frame)
-        let corrections = UInt8(clamping: protection?.corrections(for: frame, now: now) ?? 0)
+        let (group, corrections, correctionByteCount) = protection?.corrections(for: frame, now: now) ?? (.none, 0, 0)
         for fragment in 0..<frame.fragmentCount {
             pacer.enqueue(
-                .picture(
-                    frame, media: UInt32(media), fragment: UInt16(clamping: fragment), corrections: corrections),
+                .picture(frame, media: UInt32(media), fragment: UInt16(clamping: fragment), group: group),
                 size: frame.payloadByteCount(at: fragment) + RTPHeader.fixedByteCount, priority: .video, now: now)
         }
         // Behind the picture, and before the next: receivers put together what has numbers without a gap.
         for index in 0..<corrections {
             pacer.enqueue(
-                .correction(media: UInt32(media), index: index),
-                size: FrameProtection.size(of: frame) + RTPHeader.fixedByteCount, priority: .video, now: now)
+                .correction(media: UInt32(media), index: UInt8(clamping: index)),
+                size: correctionByteCount + RTPHeader.fixedByteCount, priority: .video, now: now)
         }
         return true
     }
@@ -178,10 +177,9 @@ struct VideoSender {
         return history.packet(sequenceNumber).map(canWrite) ?? false
     }
 
-    /// Writes a frame's packet that leaves now. `corrections`: how many packets of forward error correction follow the
-    /// frame.
+    /// Writes a frame's packet that leaves now. `group`: what the frame is corrected with.
     mutating func writeMedia(
-        _ frame: PacketizedFrame, fragment: Int, corrections: Int = 0, to writer: inout ByteWriter,
+        _ frame: PacketizedFrame, fragment: Int, group: CorrectionGroup = .none, to writer: inout ByteWriter,
         transportSequenceNumber: inout TransportSequenceNumber, now: Instant
     ) throws(EndOfBytes) {
         var extensions = stream.stampedExtensions(&transportSequenceNumber, now: now)
@@ -204,8 +202,8 @@ struct VideoSender {
             frame: frame, fragment: fragment, extensions: extensions, numberOffset: numbering.offset,
             generation: generation)
         let start = writer.offset
-        if corrections > 0, protection != nil, FrameProtection.protects(fragment, of: frame) {
-            try writeProtected(packet, extensions, corrections: corrections, to: &writer)
+        if group != .none, protection != nil, FrameProtection.protects(fragment, of: frame) {
+            try writeProtected(packet, extensions, group: group, to: &writer)
         } else {
             try write(packet, extensions, sequenceNumber: stream.sequenceNumber, to: &writer)
         }
@@ -282,9 +280,9 @@ struct VideoSender {
     }
 
     /// Writes a packet for the first time in RED, from which alone libwebrtc's receiver corrects others, and puts it into
-    /// the corrections of its frame. It is only ever sent again over RTX, and there without RED.
+    /// the corrections of its group. It is only ever sent again over RTX, and there without RED.
     private mutating func writeProtected(
-        _ packet: SentPacket, _ extensions: HeaderExtensions, corrections: Int, to writer: inout ByteWriter
+        _ packet: SentPacket, _ extensions: HeaderExtensions, group: CorrectionGroup, to writer: inout ByteWriter
     ) throws(EndOfBytes) {
         guard let types = protection?.payloadTypes else { return }
         let start = writer.offset
@@ -295,8 +293,10 @@ struct VideoSender {
         try REDPayload.writeHeader(payloadType, to: &writer)
         let payloadStart = writer.offset
         try packet.frame.writePayload(at: packet.fragment, numberOffset: packet.numberOffset, to: &writer)
-        if packet.fragment == FrameProtection.firstProtected(of: packet.frame) {
-            protection?.encoder.begin(corrections: corrections)
+        if case .begun(let corrections) = group,
+            packet.fragment == FrameProtection.firstProtected(of: packet.frame)
+        {
+            protection?.encoder.begin(corrections: Int(corrections))
         }
         let end = writer.offset
         protection?.encoder.add(

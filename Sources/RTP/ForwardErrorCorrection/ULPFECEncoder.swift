@@ -1,16 +1,16 @@
 package import RTCShareWireFormat
 
-/// Makes the forward error correction of one frame after the other of what leaves (RFC 5109 §8, level 0).
+/// Makes the forward error correction of one frame, or a few in a row, after the other (RFC 5109 §8, level 0).
 ///
 /// Its packets go in as they are written, and each is forgotten at once; what is kept are the exclusive ors.
 package struct ULPFECEncoder: Sendable {
-    /// The exclusive or of some of the frame's packets.
+    /// The exclusive or of some of the frames' packets.
     private struct Correction: Sendable {
         var flags: UInt16 = 0
         var timestamp: UInt32 = 0
         var length: UInt16 = 0
         var mask: UInt64 = 0
-        /// Zeros behind what is protected: its room is used again by the next frame.
+        /// Zeros behind what is protected: its room is used again by the next frames.
         var bytes: [UInt8] = []
         var protectionLength = 0
 
@@ -35,7 +35,8 @@ package struct ULPFECEncoder: Sendable {
     /// An encoder without a frame.
     package init() {}
 
-    /// Begins with another frame, for which `corrections` packets are to be made, at most ``ULPFECMask/maximumCorrections``.
+    /// Begins with another frame, and those that follow until the next beginning, for which `corrections` packets are to be
+    /// made, at most ``ULPFECMask/maximumCorrections``.
     package mutating func begin(corrections count: Int) {
         self.count = min(max(0, count), ULPFECMask.maximumCorrections)
         while corrections.count < self.count { corrections.append(Correction()) }
@@ -43,7 +44,7 @@ package struct ULPFECEncoder: Sendable {
         packetCount = 0
     }
 
-    /// Takes the frame's next packet, but for its RED header. One that comes after so many that no mask can name it is
+    /// Takes the frames' next packet, but for its RED header. One that comes after so many that no mask can name it is
     /// left aside.
     /// - Parameters:
     ///   - header: The whole RTP header as it is written, under the payload type of RED.
@@ -71,7 +72,7 @@ package struct ULPFECEncoder: Sendable {
         }
     }
 
-    /// Whether there is a correction of this index: some packet of the frame went into it.
+    /// Whether there is a correction of this index: some packet went into it.
     package func hasCorrection(_ index: Int) -> Bool {
         (0..<count).contains(index) && corrections[index].mask != 0
     }

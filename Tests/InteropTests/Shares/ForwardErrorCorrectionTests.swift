@@ -30,13 +30,18 @@ extension Interop {
             var fecPacketsSent: Int?
         }
 
-        /// Shares over a path of 100 ms each way, which loses so much of what comes from the sender.
-        private func watch(loss: Double, seconds: Int) async throws -> (received: Report, sent: [Outbound]) {
+        /// Shares over a path of 100 ms each way, which loses what `losing` says. Where Chromium does not ask for packets again,
+        /// what it can't correct has it wait seconds for a key frame.
+        private func watch(
+            losing: [String] = [], seconds: Int, asksAgain: Bool = true, isCorrected: Bool = true
+        ) async throws -> (received: Report, sent: [Outbound]) {
             let folder = try TemporaryFolder()
             let share = try Share(in: folder)
             let offer = try await share.offer(["--bind", "127.0.0.1", "--source", "test:640x360@30"])
             // The viewer knows the sender by the relay's packets alone.
-            let bare = offer.split(separator: "\r\n").filter { !$0.hasPrefix("a=candidate:") }
+            let bare = offer.split(separator: "\r\n").filter {
+                !$0.hasPrefix("a=candidate:") && (asksAgain || !$0.hasPrefix("a=rtcp-fb:") || !$0.hasSuffix(" nack"))
+            }
             _ = try folder.write(bare.joined(separator: "\r\n") + "\r\n", to: "offer.sdp")
             let watching = try Viewer.chromium.start(
                 duration: seconds, snapshotAt: "3", ["--bare-addresses"], in: folder)
@@ -44,9 +49,14 @@ extension Interop {
             try await watching.wait(for: "the answer", timeout: .seconds(120)) {
                 FileManager.default.fileExists(atPath: share.answer.path)
             }
+            if !isCorrected {
+                let answer = try String(contentsOf: share.answer, encoding: .utf8).split(separator: "\r\n")
+                let without = answer.filter { !$0.contains(" red/90000") && !$0.contains(" ulpfec/90000") }
+                try #require(without.count == answer.count - 2)
+                try Data((without.joined(separator: "\r\n") + "\r\n").utf8).write(to: share.answer)
+            }
             let relay = try await share.startRelay(
-                ["--delay", "100", "--loss", "\(loss)", "--seed", "5", "--duration", "\(seconds + 100)"],
-                in: folder)
+                ["--delay", "100", "--seed", "5", "--duration", "\(seconds + 100)"] + losing, in: folder)
             defer { relay.stop() }
             let statistics = folder.file("stats.jsonl")
             let sending = try share.send([
@@ -68,7 +78,7 @@ extension Interop {
             "Where packets are lost on a long way they are corrected, and Chromium shows the share",
             .enabled(if: Peers.hasCommandLine && Peers.has(.chromium), "chromium is not installed"))
         func lossy() async throws {
-            let (received, sent) = try await watch(loss: 0.03, seconds: 15)
+            let (received, sent) = try await watch(losing: ["--loss", "0.03"], seconds: 15)
             let last = try #require(received.pictures.last)
             let corrections = try #require(sent.last?.fecPacketsSent)
             print(
@@ -78,10 +88,26 @@ extension Interop {
         }
 
         @Test(
+            "Chromium puts together from corrections what it does not ask for again, and else shows next to nothing",
+            .enabled(if: Peers.hasCommandLine && Peers.has(.chromium), "chromium is not installed"))
+        func corrected() async throws {
+            // One at a time, so that chance has no part in it.
+            let losing = ["--loss-interval", "40"]
+            let (with, _) = try await watch(losing: losing, seconds: 15, asksAgain: false)
+            let (without, sent) = try await watch(losing: losing, seconds: 15, asksAgain: false, isCorrected: false)
+            let frames = try #require(with.pictures.last?.framesDecoded)
+            let others = try #require(without.pictures.last?.framesDecoded)
+            print("\(frames) frames; without corrections \(others)")
+            #expect(sent.last?.fecPacketsSent == 0)
+            #expect(frames > 150)
+            #expect(frames > others * 2)
+        }
+
+        @Test(
             "Where nothing is lost nothing is sent for it",
             .enabled(if: Peers.hasCommandLine && Peers.has(.chromium), "chromium is not installed"))
         func clean() async throws {
-            let (received, sent) = try await watch(loss: 0, seconds: 6)
+            let (received, sent) = try await watch(seconds: 6)
             #expect(try #require(received.pictures.last?.framesDecoded) > 60)
             #expect(sent.last?.fecPacketsSent == 0)
         }

@@ -65,6 +65,7 @@ import Testing
     @Test("What is kept of a packet is half a cache line")
     func sentPacketSize() {
         #expect(MemoryLayout<VideoSender.SentPacket?>.stride == 32)
+        #expect(MemoryLayout<PacedPacket?>.stride == 16)
     }
 
     @Test(

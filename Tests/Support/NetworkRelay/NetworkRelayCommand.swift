@@ -41,6 +41,9 @@ struct NetworkRelayCommand: ParsableCommand {
     @Option(help: "How many datagrams in a row vanish, in the mean; 1 for no bursts.")
     var burst = 1.0
 
+    @Option(help: ArgumentHelp("Lose each of so many datagrams from left to right, beside chance.", valueName: "count"))
+    var lossInterval: Int?
+
     @Flag(help: "Have a long TCP flow, which is simulated, share the way from left to right from 5 s on.")
     var tcp = false
 
@@ -73,6 +76,7 @@ struct NetworkRelayCommand: ParsableCommand {
         guard steps != nil else {
             throw ValidationError("--rate is kbit/s, then seconds:kbit/s for each change, as in 1000,40:2500,60:600")
         }
+        guard lossInterval ?? 1 > 0 else { throw ValidationError("the loss interval is 1 or more") }
         guard queue >= 0, delay >= 0, jitter >= 0, (0...1).contains(loss), burst >= 1, duration > 0 else {
             throw ValidationError(
                 "queue, delay and jitter are 0 or more, loss is 0 to 1, burst is 1 or more, duration is above 0")
@@ -87,8 +91,7 @@ struct NetworkRelayCommand: ParsableCommand {
                 steps: steps, queue: .milliseconds(queue),
                 path: .init(
                     delay: .milliseconds(delay), jitter: .milliseconds(jitter), forwardLoss: loss, backwardLoss: loss,
-                    lossBurst: burst), hasDownload: tcp,
-                seed: seed))
+                    lossBurst: burst), lossInterval: lossInterval, hasDownload: tcp, seed: seed))
         FileHandle.standardOutput.write(Data("left \(relay.left.port)\nright \(relay.right.port)\n".utf8))
         relay.run(for: .seconds(duration))
         FileHandle.standardOutput.write(try JSONEncoder().encode(relay.use.summary) + Data("\n".utf8))

@@ -13,6 +13,8 @@ final class Relay {
         var steps: [(from: Duration, rate: DataRate)]
         var queue: Duration
         var path: Dumbbell<Packet>.Path
+        /// Of so many datagrams from left to right the last is lost, beside those that chance takes; nil for none.
+        var lossInterval: Int?
         /// Whether a long TCP flow, which is simulated, shares the way from left to right.
         var hasDownload = false
         var seed: UInt64
@@ -32,6 +34,8 @@ final class Relay {
     /// Nil before the first datagram.
     private var network: Dumbbell<Packet>?
     private var download: TCPTraffic?
+    /// Datagrams from left to right.
+    private var taken = 0
     private(set) var counters = Counters()
     private(set) var use = PathUse()
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
@@ -97,6 +101,10 @@ final class Relay {
     }
 
     private func carry(_ bytes: [UInt8], _ direction: Dumbbell<Packet>.Direction) {
+        if direction == .forward, isLostInTurn() {
+            counters.forward.lost += 1
+            return
+        }
         let now = Self.now
         if network == nil { begin(now: now) }
         let size = bytes.count + SimulatedLink<Datagram>.headerOverhead
@@ -109,6 +117,11 @@ final class Relay {
         case (.dropped, .backward): counters.backward.dropped += 1
         case (.delivered, _), (nil, _): break
         }
+    }
+
+    private func isLostInTurn() -> Bool {
+        taken += 1
+        return conditions.lossInterval.map { taken.isMultiple(of: $0) } ?? false
     }
 
     private func give(_ delivery: Dumbbell<Packet>.Delivery) {
