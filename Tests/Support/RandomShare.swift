@@ -18,7 +18,7 @@ package struct RandomShare: Sequence, IteratorProtocol, Sendable {
     /// What happens, as often as it stands here.
     private static let changes: [WindowScreen.Change] = [
         .nothing, .nothing, .nothing, .nothing, .letter, .letter, .letter, .letter, .line, .scroll, .scroll, .scroll,
-        .scrollOfBoth, .scrollOfBoth, .scrollOfBoth, .scrollOfBoth, .jump, .film,
+        .scrollOfBoth, .scrollOfBoth, .scrollOfBoth, .scrollOfBoth, .drag, .drag, .drag, .jump, .film,
     ]
 
     package let size: PixelSize

@@ -58,6 +58,11 @@ package struct TextPicture: Sendable {
         return TextPicture(size: size, luma: shifted)
     }
 
+    /// The same picture, a little brighter where it is not white already.
+    package func brighter(by amount: UInt8) -> TextPicture {
+        TextPicture(size: size, luma: luma.map { min($0, 255 - amount) + amount })
+    }
+
     /// The picture moved up by some lines, wrapping around.
     package func scrolled(by rows: Int) -> TextPicture {
         var copy = self

@@ -6,26 +6,30 @@ package struct WindowScreen: Sendable {
     package let size: PixelSize
     private var luma: [UInt8]
     private var page: [UInt8]
-    private var windows: [(place: PixelRectangle, row: Int)] = []
+    /// What is behind the windows.
+    private let desk: [UInt8]
+    /// Where each is, and from where on it shows the page.
+    private var windows: [(place: PixelRectangle, column: Int, row: Int)] = []
     private var numbers: SeededNumbers
 
     package init(size: PixelSize, seed: UInt64) {
         self.size = size
         numbers = SeededNumbers(seed)
         page = TextPicture(size: PixelSize(width: size.width, height: size.height * 2), seed: seed).luma
-        luma = Array(page[..<size.area])
+        desk = Array(page[..<size.area])
+        luma = desk
         let (width, height) = (size.width * 2 / 5, size.height * 4 / 5)
         for x in [size.width / 20, size.width / 2 + 7] {
             let place = PixelRectangle(x: x, y: size.height / 11, size: PixelSize(width: width, height: height))
-            windows.append((place, 0))
+            windows.append((place, x, 0))
             draw(windows.count - 1)
         }
     }
 
     private mutating func draw(_ index: Int) {
-        let (place, first) = windows[index]
+        let (place, column, first) = windows[index]
         for y in 0..<place.size.height {
-            let from = (first + y) * size.width + place.x
+            let from = (first + y) * size.width + column
             let to = (place.y + y) * size.width + place.x
             luma.replaceSubrange(to..<to + place.size.width, with: page[from..<from + place.size.width])
         }
@@ -33,7 +37,7 @@ package struct WindowScreen: Sendable {
 
     /// What happens on the screen.
     package enum Change: Sendable {
-        case nothing, letter, line, scroll, scrollOfBoth, jump, film
+        case nothing, letter, line, scroll, scrollOfBoth, drag, jump, film
     }
 
     /// Does it, and says where.
@@ -44,6 +48,7 @@ package struct WindowScreen: Sendable {
         case .line: return [draw(width: 300, height: 20)]
         case .scroll: return [scroll(Int.random(in: 0...1, using: &numbers))]
         case .scrollOfBoth: return [scroll(0), scroll(1)]
+        case .drag: return drag(Int.random(in: 0...1, using: &numbers))
         case .jump:
             let index = Int.random(in: 0...1, using: &numbers)
             windows[index].row = Int.random(in: 0..<size.height, using: &numbers)
@@ -58,6 +63,23 @@ package struct WindowScreen: Sendable {
         windows[index].row = min(max(row, 0), size.height - 1)
         draw(index)
         return windows[index].place
+    }
+
+    /// Has a window lie elsewhere: where it was and where it is.
+    private mutating func drag(_ index: Int) -> [PixelRectangle] {
+        let old = windows[index].place
+        for y in old.y..<old.y + old.size.height {
+            let line = y * size.width + old.x..<y * size.width + old.x + old.size.width
+            luma.replaceSubrange(line, with: desk[line])
+        }
+        let x = old.x + Int.random(in: -40...40, using: &numbers)
+        let y = old.y + Int.random(in: -25...25, using: &numbers)
+        windows[index].place = PixelRectangle(
+            x: min(max(x, 0), size.width - old.size.width), y: min(max(y, 0), size.height - old.size.height),
+            size: old.size)
+        draw(1 - index)
+        draw(index)
+        return [old, windows[index].place]
     }
 
     /// Something else in a rectangle somewhere.

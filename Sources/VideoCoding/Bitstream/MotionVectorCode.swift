@@ -1,4 +1,4 @@
-/// How a frame says the one vector that it has, which goes up or down (RFC 6386 §17.2).
+/// How a frame says the one vector that it has (RFC 6386 §17.2).
 ///
 /// Every decision that such a vector takes comes out the same each time, so that the frame's header sets its probability
 /// to as good as certain. That also makes it independent of what the probabilities were before.
@@ -22,7 +22,7 @@ struct MotionVectorCode {
     }
 
     private static let bitCount = 10
-    /// The way up or down, and the way sideways, which is none, in quarters of a pixel.
+    /// The way up or down, and the way sideways, in quarters of a pixel.
     private let components: (Int, Int)
 
     /// RFC 6386 §17.2: how likely a header leaves each probability as it is.
@@ -38,9 +38,9 @@ struct MotionVectorCode {
         }
     }
 
-    /// `rows` whole pixels, up to ``Scroll/largestDistance``.
-    init(rows: Int) {
-        components = (rows * 4, 0)
+    /// Whole pixels, up to ``Scroll/largestDistance`` each.
+    init(rows: Int, columns: Int) {
+        components = (rows * 4, columns * 4)
     }
 
     /// The decisions that a component takes, in the order in which they are written.

@@ -46,7 +46,7 @@ struct PredictionModes {
     func write(after header: InterFrameWriter.Header, to encoder: inout BooleanEncoder) {
         let hasIntra = intraCount > 0
         Self.writeIntraProbabilities(hasIntra, to: &encoder)
-        let vector = MotionVectorCode(rows: scroll?.rows ?? 0)
+        let vector = MotionVectorCode(rows: scroll?.rows ?? 0, columns: scroll?.columns ?? 0)
         if scroll == nil {
             MotionVectorCode.writeNoProbabilities(to: &encoder)
         } else {

@@ -5,7 +5,7 @@ internal import RTCShareMedia
 /// A picture that frames build on, as wide and high as its macroblocks are, and what a scroll makes of it.
 ///
 /// It is exactly what a decoder makes of the same scroll (RFC 6386 §18): luma moves by whole pixels; chroma, of half the
-/// rows, by halves too, which its six taps interpolate.
+/// rows and columns, by halves too, which its six taps interpolate.
 final class ReferencePicture {
     private let columns: Int
     private let rows: Int
@@ -13,6 +13,8 @@ final class ReferencePicture {
     /// A chroma plane as it was before it moved by half a row.
     private let copy: UnsafeMutablePointer<UInt8>
     private let memory: UnsafeMutablePointer<UInt8>
+    /// A plane as it was before it moved sideways, and lines of what comes of it; empty before that happens.
+    private var sideways: [UInt8] = []
 
     /// A picture of this size, whose memory is not cleared.
     init(size: PixelSize) {
@@ -80,6 +82,7 @@ final class ReferencePicture {
 
     /// Moves what the scroll moves, which has to be expressible.
     func apply(_ scroll: Scroll) {
+        guard scroll.columns == 0 else { return applySideways(scroll) }
         let reachable = scroll.reachableRows
         scroll.moved.withUnsafeBufferPointer { moved in
             move(planes[0], moved, within: reachable, by: scroll.rows, blockSize: 16)
@@ -109,6 +112,76 @@ final class ReferencePicture {
         }
     }
 
+    // MARK: Sideways
+
+    /// Columns left and right of a copied plane, which are as its first and its last.
+    private static let margin = 16
+    /// Lines of a block of chroma, two above it and three below.
+    private static let sourceLines = 13
+
+    private func applySideways(_ scroll: Scroll) {
+        let width = columns * 16 + Self.margin * 2
+        let count = width * rows * 16
+        if sideways.isEmpty { sideways = Array(repeating: 0, count: count + width * Self.sourceLines) }
+        sideways.withUnsafeMutableBufferPointer { memory in
+            guard let copy = memory.baseAddress else { return }
+            for (index, plane) in planes.enumerated() {
+                moveSideways(plane, by: scroll, blockSize: index == 0 ? 16 : 8, copy: copy, lines: copy + count)
+            }
+        }
+    }
+
+    private func moveSideways(
+        _ plane: UnsafeMutablePointer<UInt8>, by scroll: Scroll, blockSize: Int, copy: UnsafeMutablePointer<UInt8>,
+        lines: UnsafeMutablePointer<UInt8>
+    ) {
+        let (stride, height) = (columns * blockSize, rows * blockSize)
+        let width = stride + Self.margin * 2
+        for y in 0..<height {
+            let (line, source) = (copy + y * width, plane + y * stride)
+            line.update(repeating: source[0], count: Self.margin)
+            (line + Self.margin).update(from: source, count: stride)
+            (line + Self.margin + stride).update(repeating: source[stride - 1], count: Self.margin)
+        }
+        // In halves of a sample.
+        let (down, across) = blockSize == 16 ? (scroll.rows * 2, scroll.columns * 2) : (scroll.rows, scroll.columns)
+        let (isHalfDown, isHalfAcross) = (!down.isMultiple(of: 2), !across.isMultiple(of: 2))
+        scroll.moved.withUnsafeBufferPointer { moved in
+            forEachSpan(moved, within: scroll.reachableRows, isDown: false) { row, first, end in
+                let count = (end - first) * blockSize
+                let target = plane + row * blockSize * stride + first * blockSize
+                func source(_ line: Int) -> UnsafePointer<UInt8> {
+                    let y = min(max(row * blockSize + line + down >> 1, 0), height - 1)
+                    return UnsafePointer(copy + y * width + Self.margin + first * blockSize + across >> 1)
+                }
+                guard isHalfDown || isHalfAcross else {
+                    for line in 0..<blockSize { memcpy(target + line * stride, source(line), count) }
+                    return
+                }
+                for line in 0..<Self.sourceLines {
+                    let source = source(line - 2)
+                    if isHalfAcross {
+                        let taps = (source - 2, source - 1, source, source + 1, source + 2, source + 3)
+                        Self.interpolate(0..<count, taps, into: lines + line * width)
+                    } else {
+                        memcpy(lines + line * width, source, count)
+                    }
+                }
+                for line in 0..<blockSize {
+                    func tap(_ number: Int) -> UnsafePointer<UInt8> { UnsafePointer(lines + (line + number) * width) }
+                    if isHalfDown {
+                        let taps = (tap(0), tap(1), tap(2), tap(3), tap(4), tap(5))
+                        Self.interpolate(0..<count, taps, into: target + line * stride)
+                    } else {
+                        memcpy(target + line * stride, tap(2), count)
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: Interpolation
+
     /// From `distance` rows below and a half: in place where that is so far that none is needed any more, or else from a
     /// copy.
     private func interpolate(
@@ -132,13 +205,7 @@ final class ReferencePicture {
                     source + min(max(y + distance - 2 + number, 0), last) * stride
                 }
                 let taps = (tap(0), tap(1), tap(2), tap(3), tap(4), tap(5))
-                let target = plane + y * stride
-                var x = first * 8
-                while x + 16 <= end * 8 {
-                    Self.interpolate(SIMD8<UInt16>.self, taps, at: x, into: target)
-                    x += 16
-                }
-                if x < end * 8 { Self.interpolate(SIMD4<UInt16>.self, taps, at: x, into: target) }
+                Self.interpolate(first * 8..<end * 8, taps, into: plane + y * stride)
             }
         }
     }
@@ -147,6 +214,16 @@ final class ReferencePicture {
         UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>,
         UnsafePointer<UInt8>
     )
+
+    /// A multiple of eight samples.
+    private static func interpolate(_ range: Range<Int>, _ taps: Taps, into target: UnsafeMutablePointer<UInt8>) {
+        var x = range.lowerBound
+        while x + 16 <= range.upperBound {
+            interpolate(SIMD8<UInt16>.self, taps, at: x, into: target)
+            x += 16
+        }
+        if x < range.upperBound { interpolate(SIMD4<UInt16>.self, taps, at: x, into: target) }
+    }
 
     /// As many pixels as a vector has bytes, of which each number holds two.
     @inline(__always)

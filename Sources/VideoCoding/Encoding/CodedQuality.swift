@@ -55,18 +55,18 @@ struct CodedQuality {
         coarsest = Int(levels.max() ?? 0)
     }
 
-    /// What moved is as coarse as it was where it came from: as the coarser of two, where it lay between.
+    /// What moved is as coarse as it was where it came from: as the coarsest of those between which it lay.
     mutating func move(_ scroll: Scroll) {
         let (columns, rows) = scroll.extent
         levelsBefore.removeAll(keepingCapacity: true)
         levelsBefore.append(contentsOf: levels)
         for index in levels.indices where scroll.moved[index] != 0 {
-            let y = index / columns * 16 + scroll.rows
-            let first = min(max(y >> 4, 0), rows - 1)
-            let last = min((y + 15) >> 4, rows - 1)
-            let column = index % columns
+            let (y, x) = (index / columns * 16 + scroll.rows, index % columns * 16 + scroll.columns)
+            let (top, left) = (min(max(y >> 4, 0), rows - 1), min(max(x >> 4, 0), columns - 1))
+            let (bottom, right) = (max(min((y + 15) >> 4, rows - 1), top), max(min((x + 15) >> 4, columns - 1), left))
             levels[index] = max(
-                levelsBefore[first * columns + column], levelsBefore[max(last, first) * columns + column])
+                levelsBefore[top * columns + left], levelsBefore[bottom * columns + left],
+                levelsBefore[top * columns + right], levelsBefore[bottom * columns + right])
         }
         coarsest = Int(levels.max() ?? 0)
     }

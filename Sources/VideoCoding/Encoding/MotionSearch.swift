@@ -3,7 +3,7 @@ internal import RTCShareMedia
 
 /// How far libvpx looks for where things moved to: its cpu-used, chosen picture by picture.
 ///
-/// What goes up or down as a whole is found otherwise (``ScrollSearch``). What goes sideways, or is a camera's, libvpx
+/// What moves as a whole, by whole pixels, is found otherwise (``ScrollSearch``). What a camera moves, libvpx
 /// finds at -8 within some 16 pixels, and codes it anew beyond; at -3 it looks much farther, for several times the effort.
 /// Whether that is worth it only trying tells: now and then some pictures are coded the other way, and what takes clearly
 /// fewer bits is kept to.

@@ -25,7 +25,7 @@ extension VP8Encoder {
         package var minimumQuantizer: Int
         /// The coarsest quantizer, 0 to 63.
         package var maximumQuantizer: Int
-        /// Whether what changed little, or moved up or down, is coded by frames of our own. Otherwise libvpx codes everything.
+        /// Whether what changed little, or moved as a whole, is coded by frames of our own. Otherwise libvpx codes everything.
         package var usesPartialUpdates = true
 
         /// What suits a screen.

@@ -163,14 +163,14 @@ final class PictureSignature {
         var target = now.luma + index * 16
         var source = samples.luma
         for line in 0..<lines {
-            target[line] = Self.mix(Self.load(source), Self.load(source + 8))
+            target[line] = Self.luma(source)
             source += samples.strides.luma
         }
         target = now.chroma + index * 8
         source = samples.blue
         var other = samples.red
         for line in 0..<(lines + 1) / 2 {
-            target[line] = Self.mix(Self.load(source), Self.load(other))
+            target[line] = Self.chroma(source, other)
             source += samples.strides.blue
             other += samples.strides.red
         }
@@ -190,6 +190,16 @@ final class PictureSignature {
             now.chroma[index * 8 + line] =
                 Self.mix(Self.load(source, count: (width + 1) / 2), Self.load(other, count: (width + 1) / 2))
         }
+    }
+
+    /// A piece of luma, which needs not be where a macroblock begins.
+    @inline(__always)
+    static func luma(_ source: UnsafePointer<UInt8>) -> UInt32 { mix(load(source), load(source + 8)) }
+
+    /// One of both planes of chroma.
+    @inline(__always)
+    static func chroma(_ blue: UnsafePointer<UInt8>, _ red: UnsafePointer<UInt8>) -> UInt32 {
+        mix(load(blue), load(red))
     }
 
     @inline(__always)

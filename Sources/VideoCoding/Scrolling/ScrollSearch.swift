@@ -1,7 +1,7 @@
 internal import Glibc
 internal import RTCShareMedia
 
-/// Finds that a part of a picture moved up or down, by the signatures of its rows.
+/// Finds that a part of a picture moved, up or down by the signatures of its rows, and else by ``SidewaysSearch``.
 ///
 /// Rows that stand once only in their column of the picture before vote for how far they moved; how much of the picture a
 /// distance with many votes explains is then counted, macroblock by macroblock. Blank parts, which fit anywhere, have no
@@ -40,11 +40,27 @@ struct ScrollSearch {
     /// 1 for each of these whose luma is what a distance says.
     private var fitting: [UInt8] = []
     private var votes = [Int32](repeating: 0, count: 2 * Self.largestDistance + 1)
-    private var index = RowIndex()
+    private var index = PieceIndex()
+    private var sideways = SidewaysSearch()
     /// The column that votes; kept for its memory.
     private var lines: [UInt32] = []
 
-    /// What moved between the picture before and the one now; nil where nothing worth it did.
+    /// What moved between the picture before and the one now, in any direction; nil where nothing worth it did.
+    mutating func find(
+        in signature: PictureSignature, of picture: any PixelPlanes
+    ) throws(VideoCodingError) -> Finding? {
+        let found = find(in: signature)
+        let count = changed.count { $0 != 0 }
+        guard count >= Self.leastMacroblocks else { return nil }
+        let left = found?.remaining.count { $0 != 0 } ?? count
+        guard left * 2 > count,
+            let other = try sideways.find(changed, in: signature, of: picture),
+            other.remaining.count(where: { $0 != 0 }) < left
+        else { return found }
+        return other
+    }
+
+    /// The same of what moved up or down.
     mutating func find(in signature: PictureSignature) -> Finding? {
         let changedCount = noteChanges(signature)
         guard changedCount >= Self.leastMacroblocks else { return nil }
@@ -109,11 +125,12 @@ struct ScrollSearch {
                 (before + row * 16).update(from: signature.before.luma + first, count: 16)
                 (now + row * 16).update(from: signature.now.luma + first, count: 16)
             }
-            index.fill(end) { Self.window(before + $0) }
+            index.begin(end)
+            for y in 0..<end { index.insert(Self.window(before + y), at: y) }
             for row in 0..<rows where changed[row * columns + column] != 0 {
                 for y in stride(from: row * 16, to: min(row * 16 + 16, end), by: Self.votingStep) {
                     let key = Self.window(now + y)
-                    guard now[y] != before[y], let found = index.row(of: key) else { continue }
+                    guard now[y] != before[y], let found = index.place(of: key) else { continue }
                     let place = found - y + Self.largestDistance
                     if votes.indices.contains(place) { votes[place] += 1 }
                 }
@@ -123,9 +140,7 @@ struct ScrollSearch {
 
     @inline(__always)
     private static func window(_ piece: UnsafePointer<UInt32>) -> UInt64 {
-        // Odd factors, so that the order of rows counts.
-        let (first, second) = (UInt64(piece[0]) << 32 | UInt64(piece[1]), UInt64(piece[2]) << 32 | UInt64(piece[3]))
-        return (first &* 0x9E37_79B9_7F4A_7C15 &+ second) &* 0xC2B2_AE3D_27D4_EB4F
+        PieceIndex.key(piece[0], piece[1], piece[2], piece[3])
     }
 
     /// The distances with the most votes, the best first.
@@ -281,44 +296,5 @@ extension PictureSignature {
         return (source - 2..<source + lines + 3).allSatisfy {
             before.chroma(column: column, line: min(max($0, 0), height - 1)) == piece
         }
-    }
-}
-
-/// Where in a column each of its windows stands that stands there once.
-private struct RowIndex {
-    private var keys: [UInt64] = []
-    private var rows: [Int32] = []
-    private static let free: Int32 = -1
-    private static let repeated: Int32 = -2
-
-    mutating func fill(_ count: Int, _ key: (Int) -> UInt64) {
-        var capacity = max(keys.count, 64)
-        while capacity < count * 2 { capacity *= 2 }
-        if capacity != keys.count {
-            keys = Array(repeating: 0, count: capacity)
-            rows = Array(repeating: Self.free, count: capacity)
-        } else {
-            for slot in rows.indices { rows[slot] = Self.free }
-        }
-        for row in 0..<count {
-            let key = key(row)
-            let slot = self.slot(of: key)
-            rows[slot] = rows[slot] == Self.free ? Int32(row) : Self.repeated
-            keys[slot] = key
-        }
-    }
-
-    /// The row of a window that stands there once.
-    func row(of key: UInt64) -> Int? {
-        let row = rows[slot(of: key)]
-        return row >= 0 ? Int(row) : nil
-    }
-
-    /// Where the key is, or would be.
-    private func slot(of key: UInt64) -> Int {
-        let mask = keys.count - 1
-        var slot = Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
-        while rows[slot] != Self.free, keys[slot] != key { slot = (slot + 1) & mask }
-        return slot
     }
 }

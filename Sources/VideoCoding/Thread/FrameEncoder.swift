@@ -104,7 +104,7 @@ struct FrameEncoder {
         }
         guard changed.count >= ScrollSearch.leastMacroblocks else { return nil }
         signature.settle()
-        return scrolls.find(in: signature)
+        return try scrolls.find(in: signature, of: picture)
     }
 
     private mutating func note(_ outcome: VP8Encoder.Outcome) {

@@ -32,7 +32,7 @@ package final class VideoEncoderThread: VideoSink {
         package var turnsPictures: Bool
         /// libvpx's cpu-used, -16 to -1.
         package var speed: Int
-        /// Whether what changed little, or moved up or down, is coded by frames of our own, which takes a small part of
+        /// Whether what changed little, or moved as a whole, is coded by frames of our own, which takes a small part of
         /// libvpx's time and bits. Otherwise libvpx codes everything.
         package var usesPartialUpdates = true
 

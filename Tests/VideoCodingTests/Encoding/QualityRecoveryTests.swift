@@ -1,4 +1,5 @@
 import RTCShareMedia
+import TestSupport
 import Testing
 
 @testable import RTCShareVideoCoding
@@ -52,6 +53,27 @@ struct QualityRecoveryTests {
         try share.run(to: share.seconds.count + 10, bitsPerSecond: rate)
         let after = EncodedShare.Second(share.seconds.suffix(3))
         #expect(after.frames > 27 * 3 && after.width == Self.size.width && after.quantizer < 40, "\(after)")
+    }
+
+    @Test("A window that is dragged over text is shown at every picture, and as sharp as it was")
+    func drag() throws {
+        let (desk, page) = (TextPicture(size: Self.size, seed: 7), TextPicture(size: Self.size, seed: 8))
+        var share = try EncodedShare(.detail, bitsPerSecond: 1_500_000, size: Self.size, looks: true) { index in
+            var picture = desk
+            // Still for three seconds, to become sharp; then faster and faster.
+            let step = max(index - 90, 0)
+            let (x, y) = (20 + step * step / 20, 20 + step * 3)
+            picture.fill(PixelRectangle(x: x, y: y, size: PixelSize(width: 480, height: 360))) {
+                page.luma[($1 - y) * Self.size.width + $0 - x]
+            }
+            return picture.i420
+        }
+        try share.run(to: 6, bitsPerSecond: 1_500_000)
+        let moving = share.frames.filter { $0.time >= .seconds(3) }
+        #expect(moving.count >= 89, "\(moving.count)")
+        let worst = moving.map(\.similarity).min() ?? 0
+        #expect(worst > 0.97, "\(worst)")
+        #expect(share.mostBits(from: .seconds(3), to: .seconds(6), in: .seconds(1), of: 1_500_000) < 1.1)
     }
 
     @Test("At a narrow network that stays so nothing swings", arguments: [ContentHint.text, .motion])

@@ -8,16 +8,21 @@ import RTCShareWireFormat
 extension Scroll {
     /// One that can be said, of a part somewhere, with holes or without.
     static func random(size: PixelSize, using numbers: inout SeededNumbers) -> Scroll? {
-        let distance = Int.random(in: 1...min(255, size.height), using: &numbers)
-        let rows = Bool.random(using: &numbers) ? distance : -distance
-        var scroll = Scroll(size: size, rows: rows, moved: [])
+        func distance(_ side: Int) -> Int {
+            let distance = Int.random(in: 1...min(255, side), using: &numbers)
+            return Bool.random(using: &numbers) ? distance : -distance
+        }
+        // Up or down, sideways, or both.
+        let kind = Int.random(in: 0..<4, using: &numbers)
+        var scroll = Scroll(
+            size: size, rows: kind == 0 ? 0 : distance(size.height), columns: kind < 2 ? distance(size.width) : 0,
+            moved: [])
         let (columns, count) = scroll.extent
         scroll.moved = Array(repeating: 0, count: columns * count)
-        let reachable = scroll.reachableRows
-        guard !reachable.isEmpty else { return nil }
-        let (left, other) = (Int.random(in: 0..<columns, using: &numbers), Int.random(in: 0..<columns, using: &numbers))
-        let top = Int.random(in: reachable, using: &numbers)
-        let bottom = Int.random(in: reachable, using: &numbers)
+        let (down, across) = (scroll.reachableRows, scroll.reachableColumns)
+        guard !down.isEmpty, !across.isEmpty else { return nil }
+        let (left, other) = (Int.random(in: across, using: &numbers), Int.random(in: across, using: &numbers))
+        let (top, bottom) = (Int.random(in: down, using: &numbers), Int.random(in: down, using: &numbers))
         let holes = Int.random(in: 0...3, using: &numbers)
         for row in min(top, bottom)...max(top, bottom) {
             for column in min(left, other)...max(left, other) {
@@ -158,10 +163,12 @@ struct ScrollFrameTests {
         let size = PixelSize(width: 640, height: 640)
         var configuration = VP8Encoder.Configuration(size: size, bitrate: .kilobitsPerSecond(1000))
         let encoder = try VP8Encoder(configuration: configuration)
-        func scroll(_ rows: Int, row: Int = 20, size: PixelSize = size) -> Scroll {
-            var scroll = Scroll(size: size, rows: rows, moved: [])
+        func scroll(
+            _ rows: Int, row: Int = 20, columns: Int = 0, column: Int = 0, size: PixelSize = size
+        ) -> Scroll {
+            var scroll = Scroll(size: size, rows: rows, columns: columns, moved: [])
             scroll.moved = Array(repeating: 0, count: size.macroblocks)
-            if row * 40 < scroll.moved.count { scroll.moved[row * 40] = 1 }
+            if row * 40 + column < scroll.moved.count { scroll.moved[row * 40 + column] = 1 }
             return scroll
         }
         func isTaken(_ scroll: Scroll) throws -> Bool { try encoder.encodeScroll(scroll, timestamp: .zero) != nil }
@@ -175,6 +182,15 @@ struct ScrollFrameTests {
         }
         for (rows, row) in [(255, 20), (-255, 20), (16, 38), (-16, 1)] {
             #expect(try isTaken(scroll(rows, row: row)), "\(rows) \(row)")
+        }
+        // The same sideways.
+        for (columns, column) in [(256, 20), (-256, 20), (-1, 0), (1, 39), (-20, 1), (255, 30), (0, 20)] {
+            #expect(try !isTaken(scroll(0, columns: columns, column: column)), "\(columns) \(column)")
+            #expect(try columns == 0 || !isTaken(scroll(10, columns: columns, column: column)), "\(columns) \(column)")
+        }
+        for (columns, column) in [(255, 20), (-255, 20), (16, 38), (-16, 1)] {
+            #expect(try isTaken(scroll(0, columns: columns, column: column)), "\(columns) \(column)")
+            #expect(try isTaken(scroll(-255, columns: columns, column: column)), "\(columns) \(column)")
         }
         #expect(try !isTaken(scroll(10, size: PixelSize(width: 640, height: 624))))
         var short = scroll(10)

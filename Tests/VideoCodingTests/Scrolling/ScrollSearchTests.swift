@@ -34,10 +34,49 @@ extension TextPicture {
     }
 }
 
+extension Scroll {
+    /// Whether what moves of chroma moves by whole samples.
+    fileprivate var isWholeForChroma: Bool { rows.isMultiple(of: 2) && columns.isMultiple(of: 2) }
+}
+
 extension ScrollSearch.Finding {
     var rows: Int { scrolls.reduce(0) { $0 + $1.rows } }
     var moved: [UInt8] { scrolls.last?.moved ?? [] }
     var columns: Int { scrolls[0].extent.columns }
+
+    /// What it says has to hold, pixel by pixel.
+    func check(_ before: PixelBuffer, _ now: PixelBuffer) throws {
+        let size = before.size
+        let columns = (size.width + 15) / 16
+        var shown = before.pixels
+        for scroll in scrolls {
+            #expect(scroll.isExpressible)
+            let source = shown
+            for plane in 0..<3 where plane == 0 || scroll.isWholeForChroma {
+                let (block, part) = plane == 0 ? (16, 1) : (8, 2)
+                let extent = PixelFormat.i420.planeExtent(plane, of: size)
+                for index in scroll.moved.indices where scroll.moved[index] != 0 {
+                    for y in index / columns * block..<min(index / columns * block + block, extent.rows) {
+                        for x in index % columns * block..<min(index % columns * block + block, extent.rowBytes) {
+                            // What is beyond the last row and column is not shown.
+                            let from = min(y + scroll.rows / part, extent.rows - 1)
+                            let column = min(x + scroll.columns / part, extent.rowBytes - 1)
+                            shown[plane][y * extent.rowBytes + x] = source[plane][from * extent.rowBytes + column]
+                        }
+                    }
+                }
+            }
+        }
+        let wanted = now.pixels
+        for plane in 0..<3 where plane == 0 || scrolls.allSatisfy(\.isWholeForChroma) {
+            let block = plane == 0 ? 16 : 8
+            let extent = PixelFormat.i420.planeExtent(plane, of: size)
+            for place in shown[plane].indices where shown[plane][place] != wanted[plane][place] {
+                let index = place / extent.rowBytes / block * columns + place % extent.rowBytes / block
+                try #require(remaining[index] == 1, "macroblock \(index) of \(columns) a row, plane \(plane)")
+            }
+        }
+    }
 }
 
 @Suite("ScrollSearch")
@@ -54,41 +93,8 @@ struct ScrollSearchTests {
         signature.commit()
         try signature.update(now, changed: changed)
         let finding = search.find(in: signature)
-        if let finding { try check(finding, before, now) }
+        if let finding { try finding.check(before, now) }
         return finding
-    }
-
-    /// What a finding says has to hold, pixel by pixel.
-    private func check(_ finding: ScrollSearch.Finding, _ before: PixelBuffer, _ now: PixelBuffer) throws {
-        let size = before.size
-        let columns = (size.width + 15) / 16
-        var shown = before.pixels
-        for scroll in finding.scrolls {
-            #expect(scroll.isExpressible)
-            let source = shown
-            for plane in 0..<3 where plane == 0 || scroll.rows.isMultiple(of: 2) {
-                let (block, rows) = plane == 0 ? (16, scroll.rows) : (8, scroll.rows / 2)
-                let extent = PixelFormat.i420.planeExtent(plane, of: size)
-                for index in scroll.moved.indices where scroll.moved[index] != 0 {
-                    for y in index / columns * block..<min(index / columns * block + block, extent.rows) {
-                        for x in index % columns * block..<min(index % columns * block + block, extent.rowBytes) {
-                            // What is below the last row is not shown.
-                            let from = min(y + rows, extent.rows - 1)
-                            shown[plane][y * extent.rowBytes + x] = source[plane][from * extent.rowBytes + x]
-                        }
-                    }
-                }
-            }
-        }
-        let wanted = now.pixels
-        for plane in 0..<3 where plane == 0 || finding.rows.isMultiple(of: 2) {
-            let block = plane == 0 ? 16 : 8
-            let extent = PixelFormat.i420.planeExtent(plane, of: size)
-            for place in shown[plane].indices where shown[plane][place] != wanted[plane][place] {
-                let index = place / extent.rowBytes / block * columns + place % extent.rowBytes / block
-                try #require(finding.remaining[index] == 1, "macroblock \(index) of \(columns) a row, plane \(plane)")
-            }
-        }
     }
 
     @Test(

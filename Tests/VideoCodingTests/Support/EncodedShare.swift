@@ -90,10 +90,13 @@ struct EncodedShare {
         }
     }
 
-    /// A screen of text that moves to the left by so many columns with each picture: no scroll, for those go up or down.
+    /// A screen of text that moves to the left by so many columns with each picture, and flickers a little: no vectors alone say
+    /// that.
     init(_ hint: ContentHint, shift columns: Int, bitsPerSecond: Int, size: PixelSize) throws {
         let text = TextPicture(size: size, seed: 7)
-        try self.init(hint, bitsPerSecond: bitsPerSecond, size: size) { text.shifted(by: $0 * columns).i420 }
+        try self.init(hint, bitsPerSecond: bitsPerSecond, size: size) {
+            text.shifted(by: $0 * columns).brighter(by: UInt8($0 & 1) * 2).i420
+        }
     }
 
     /// Bits made in any second that ends with a frame after `start`: the most, as a share of the bitrate.
