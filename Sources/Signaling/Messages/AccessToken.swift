@@ -4,27 +4,39 @@ internal import RTCShareCryptography
 public struct AccessToken: Sendable {
     private let text: String
 
-    /// The characters that a token may have: those that stand in a URL as they are (RFC 3986 §2.3) and in a header (RFC 6750
-    /// §2.1).
-    private static let characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+    /// What a token that is made here consists of: of letters and digits alone. A dash before them would be an option to
+    /// a command line, and one behind them is no part of a link to programs that find links in a text.
+    private static let lettersAndDigits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+    /// As many of them as hold 128 bits.
+    private static let madeLength = 22
+    /// What one that was agreed on may have beside them: what stands in a URL as it is (RFC 3986 §2.3) and in a header
+    /// (RFC 6750 §2.1).
+    private static let otherCharacters = Array("-._~")
 
     /// The lengths that a token may have.
     public static let lengths = 16...512
-    /// What is drawn has 132 bits.
-    private static let drawnLength = 22
 
     /// Draws a token.
     public init() {
         var random = SystemRandomNumberGenerator()
-        text = String(
-            (0..<Self.drawnLength).map { _ in Self.characters[Int.random(in: 0..<Self.characters.count, using: &random)]
-            })
+        self.init(bits: .random(in: .min ... .max, using: &random))
+    }
+
+    private init(bits: UInt128) {
+        var (text, rest) = ("", bits)
+        for _ in 0..<Self.madeLength {
+            let (quotient, remainder) = rest.quotientAndRemainder(dividingBy: UInt128(Self.lettersAndDigits.count))
+            text.append(Self.lettersAndDigits[Int(remainder)])
+            rest = quotient
+        }
+        self.text = text
     }
 
     /// A token that was agreed on.
     public init(_ text: some StringProtocol) throws(AccessTokenError) {
         guard Self.lengths.contains(text.utf8.count) else { throw .length(text.utf8.count) }
-        guard text.allSatisfy({ Self.characters.contains($0) || $0 == "." || $0 == "~" }) else { throw .character }
+        guard text.allSatisfy({ Self.lettersAndDigits.contains($0) || Self.otherCharacters.contains($0) })
+        else { throw .character }
         self.text = String(text)
     }
 
@@ -41,9 +53,7 @@ public struct AccessToken: Sendable {
         let message = Array(purpose.utf8)
         guard let code = try? HashFunction.sha256.authenticationCode(key: key.span.bytes, message: message.span.bytes)
         else { return nil }
-        // Six bits a character: a modulus of 64 takes all alike.
-        let characters = code.prefix(Self.drawnLength).map { Self.characters[Int($0 & 63)] }
-        return try? AccessToken(String(characters))
+        return AccessToken(bits: code.prefix(16).reduce(0) { $0 << 8 | UInt128($1) })
     }
 
     /// Whether this is the token; takes the same time whatever it is.

@@ -24,6 +24,17 @@ struct MessageTests {
         #expect(try AccessToken(presenting: "key").secretText == "key")
     }
 
+    @Test("A token made here is of letters and digits: no option to a command line, and whole at the end of a link")
+    func letters() throws {
+        for number in 0..<200 {
+            let drawn = AccessToken()
+            let derived = try #require(drawn.derived(for: "\(number)"))
+            for text in [drawn.secretText, derived.secretText] {
+                #expect(text.utf8.count == 22 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) })
+            }
+        }
+    }
+
     @Test("A subgroup's token is always the same, and neither the room's nor another subgroup's")
     func derivedTokens() throws {
         let token = try AccessToken("0123456789abcdef")
