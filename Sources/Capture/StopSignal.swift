@@ -68,17 +68,18 @@ package final class StopSignal: Sendable {
         wait(readable: -1, until: deadline) == .timedOut
     }
 
-    /// Waits until `file` can be read (or has ended), the signal is raised, or `deadline` (nil: none) has passed.
-    func wait(readable file: Int32, until deadline: Duration?) -> Wakening {
+    /// Waits until `file` or `other` can be read (or has ended), the signal is raised, or `deadline` (nil: none) has passed.
+    func wait(readable file: Int32, or other: Int32 = -1, until deadline: Duration?) -> Wakening {
         while !isRaised {
             var entries = [
                 pollfd(fd: readingEnd, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: file, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: other, events: Int16(POLLIN), revents: 0),
             ]
             let left = deadline.map { max($0 - monotonicNow(), .zero) }
-            let result = poll(&entries, 2, left.map(\.wholeMilliseconds) ?? -1)
+            let result = poll(&entries, nfds_t(entries.count), left.map(\.wholeMilliseconds) ?? -1)
             if entries[0].revents != 0 { break }
-            if entries[1].revents != 0 { return .ready }
+            if entries[1].revents != 0 || entries[2].revents != 0 { return .ready }
             guard result == 0, let deadline else { continue }
             // What is left after the whole milliseconds that poll can wait for.
             let rest = deadline - monotonicNow()

@@ -167,8 +167,12 @@ struct ScreenPicturesTests {
                     x: x, y: y, size: PixelSize(width: 1 + random(3) * 10, height: 1 + random(2) * 10))
             }
             let isWhole = step == 0 || random(20) == 0
-            let picture = try pictures.begin(parts: isWhole ? nil : parts)
-            for part in isWhole ? [whole] : parts {
+            // As a pointer that is drawn over what was read.
+            let overlay =
+                random(3) == 0
+                ? PixelRectangle(x: random(30), y: random(20), size: PixelSize(width: 10, height: 10)) : nil
+            let picture = try pictures.begin(parts: isWhole ? nil : parts, overlay: overlay)
+            for part in (isWhole ? [whole] : parts) + [overlay].compactMap({ $0 }) {
                 let value = UInt8(random(256))
                 fill(picture, part, value)
                 for row in part.y..<part.y + part.size.height {

@@ -1,24 +1,16 @@
 import RTCShareCXCB
-import RTCShareCYUV
 import RTCShareMedia
 
 /// Draws the mouse pointer over pictures, as the X server does not put it into those that it gives.
 ///
 /// The pointer's place is asked for each time, its shape only where XFixes said that it changed.
 struct PointerOverlay {
-    private struct Shape {
-        let size: PixelSize
-        let hotspot: (x: Int, y: Int)
-        /// Blue, green, red, alpha; the colours are multiplied by alpha already.
-        let pixels: [UInt32]
-    }
-
     private let connection: XConnection
     private let changeEvent: UInt8
-    private var shape: Shape?
+    private var shape: PointerShape?
     private var isOutdated = true
     /// Its hot spot, in the coordinates of what is shared; nil where it is not over that.
-    private var place: (x: Int, y: Int)?
+    private var place: PixelPlace?
 
     /// Where the pointer is asked for, before the answer is waited for.
     struct Question {
@@ -65,8 +57,9 @@ struct PointerOverlay {
         let asked = question.asked
         let isOver = answer.value.same_screen != 0 && (asked.child.map { $0 == answer.value.child } ?? true)
         place =
-            isOver ? (Int(answer.value.win_x) - asked.origin.x, Int(answer.value.win_y) - asked.origin.y) : nil
-        guard isOutdated else { return place?.x != before?.x || place?.y != before?.y }
+            isOver
+            ? PixelPlace(x: Int(answer.value.win_x) - asked.origin.x, y: Int(answer.value.win_y) - asked.origin.y) : nil
+        guard isOutdated else { return place != before }
         guard try fetch(signal: signal) else { return nil }
         isOutdated = false
         return true
@@ -75,25 +68,13 @@ struct PointerOverlay {
     /// The part of `area` that the pointer covers, in pixels of the area; nil where it covers none.
     func rectangle(in area: PixelRectangle) -> PixelRectangle? {
         guard let place, let shape else { return nil }
-        let corner = (x: place.x - shape.hotspot.x - area.x, y: place.y - shape.hotspot.y - area.y)
-        return PixelRectangle(x: corner.x, y: corner.y, size: shape.size)
-            .intersection(PixelRectangle(x: 0, y: 0, size: area.size))
+        return shape.rectangle(at: place, in: area)
     }
 
     /// Draws the pointer into a BGRA picture that shows `area`.
     func draw(into picture: ScreenPicture, area: PixelRectangle) {
-        guard let place, let shape, let visible = rectangle(in: area) else { return }
-        let left = visible.x - (place.x - shape.hotspot.x - area.x)
-        let top = visible.y - (place.y - shape.hotspot.y - area.y)
-        let target = picture.memory.baseAddress?.advanced(by: visible.y * picture.stride + visible.x * 4)
-            .assumingMemoryBound(to: UInt8.self)
-        shape.pixels.withUnsafeBytes { bytes in
-            let source = bytes.baseAddress?.advanced(by: (top * shape.size.width + left) * 4)
-                .assumingMemoryBound(to: UInt8.self)
-            _ = ARGBBlend(
-                source, Int32(shape.size.width * 4), target, Int32(picture.stride), target, Int32(picture.stride),
-                Int32(visible.size.width), Int32(visible.size.height))
-        }
+        guard let place, let shape else { return }
+        shape.draw(into: picture, at: place, area: area)
     }
 
     /// Asks for the shape; false where `signal` was raised.
@@ -110,7 +91,9 @@ struct PointerOverlay {
         let isUsable = size.area > 0 && pixels.count >= size.area
         shape =
             isUsable
-            ? Shape(size: size, hotspot: (x: Int(reply.value.xhot), y: Int(reply.value.yhot)), pixels: Array(pixels))
+            ? PointerShape(
+                size: size, hotspot: PixelPlace(x: Int(reply.value.xhot), y: Int(reply.value.yhot)),
+                pixels: Array(pixels.prefix(size.area)))
             : nil
         return true
     }

@@ -173,7 +173,7 @@ struct ScreenGrabber<Subject: ScreenSubject> {
             parts.removeAll(keepingCapacity: true)
             parts.append(PixelRectangle(x: 0, y: 0, size: area.size))
         }
-        let picture = try pictures.begin(parts: isWhole ? nil : parts)
+        let picture = try pictures.begin(parts: isWhole ? nil : parts, overlay: drawsPointer ? pointerPlace : nil)
         guard try reader.read(parts, of: place.pixels, into: picture, signal: signal) else { return .stopped }
         let timestamp = monotonicNow()
         if isWhole || drawsPointer {

@@ -2,7 +2,7 @@ import Foundation
 import RTCShareCYUV
 import RTCShareMedia
 
-/// A picture of a screen, in memory that the X server writes itself where it can.
+/// A picture of a screen, in memory that an X server writes itself where it can.
 final class ScreenPicture: VideoFrameBuffer, @unchecked Sendable {
     // Sendable: written only by `ScreenPictures`, while it holds the one reference.
     let size: PixelSize
@@ -54,12 +54,13 @@ struct ScreenPictures {
         /// What changed since the picture was written; nil is everything.
         var missed: [PixelRectangle]?
 
-        mutating func miss(_ parts: [PixelRectangle]?) {
-            guard let parts, let count = missed?.count, count + parts.count <= longestList else {
+        mutating func miss(_ parts: [PixelRectangle]?, _ overlay: PixelRectangle?) {
+            guard let parts, let count = missed?.count, count + parts.count < longestList else {
                 missed = nil
                 return
             }
             missed?.append(contentsOf: parts)
+            if let overlay { missed?.append(overlay) }
         }
 
         mutating func missNothing() {
@@ -73,14 +74,15 @@ struct ScreenPictures {
     /// More parts than this are taken for everything.
     private static let longestList = 64
 
-    private let connection: XConnection
+    /// The X server that may write the pictures; nil where there is none.
+    private let connection: XConnection?
     private(set) var size: PixelSize
     /// False once the server was found to share no memory with us, for instance over a network.
     private var sharesMemory = true
     /// The newest is the last.
     private var slots: [Slot] = []
 
-    init(connection: XConnection, size: PixelSize) {
+    init(connection: XConnection? = nil, size: PixelSize) {
         self.connection = connection
         self.size = size
     }
@@ -94,8 +96,9 @@ struct ScreenPictures {
         slots = []
     }
 
-    /// The picture to be written next: in all but `parts` what the newest is, where there are parts and a newest.
-    mutating func begin(parts: [PixelRectangle]?) throws(CaptureError) -> ScreenPicture {
+    /// The picture to be written next: in all but `parts` what the newest is, where there are parts and a newest. All of the
+    /// parts is to be written; what lies in `overlay` may be drawn over then.
+    mutating func begin(parts: [PixelRectangle]?, overlay: PixelRectangle?) throws(CaptureError) -> ScreenPicture {
         let free = freeSlot()
         let previous = newest
         if let free {
@@ -114,12 +117,12 @@ struct ScreenPictures {
             }
         }
         slots[last].missNothing()
-        for index in 0..<last { slots[index].miss(parts) }
+        for index in 0..<last { slots[index].miss(parts, overlay) }
         return picture
     }
 
     private mutating func makePicture() throws(CaptureError) -> ScreenPicture {
-        guard sharesMemory else { return ScreenPicture(size: size, segment: nil) }
+        guard let connection, sharesMemory else { return ScreenPicture(size: size, segment: nil) }
         let segment = try SharedSegment(connection: connection, byteCount: size.area * 4)
         sharesMemory = segment != nil
         return ScreenPicture(size: size, segment: segment)

@@ -1,0 +1,39 @@
+import RTCShareCYUV
+import RTCShareMedia
+
+/// How a mouse pointer looks.
+struct PointerShape: Sendable, Equatable {
+    let size: PixelSize
+    /// The pixel that points, from the left upper corner.
+    let hotspot: PixelPlace
+    /// Blue, green, red, alpha; the colours are multiplied by alpha already.
+    let pixels: [UInt32]
+
+    /// The part of `area` that it covers where it points to `place`, in pixels of the area; nil where it covers none.
+    func rectangle(at place: PixelPlace, in area: PixelRectangle) -> PixelRectangle? {
+        PixelRectangle(x: place.x - hotspot.x - area.x, y: place.y - hotspot.y - area.y, size: size)
+            .intersection(PixelRectangle(x: 0, y: 0, size: area.size))
+    }
+
+    /// Draws it into a BGRA picture that shows `area`.
+    func draw(into picture: ScreenPicture, at place: PixelPlace, area: PixelRectangle) {
+        guard let visible = rectangle(at: place, in: area) else { return }
+        let left = visible.x - (place.x - hotspot.x - area.x)
+        let top = visible.y - (place.y - hotspot.y - area.y)
+        let target = picture.memory.baseAddress?.advanced(by: visible.y * picture.stride + visible.x * 4)
+            .assumingMemoryBound(to: UInt8.self)
+        pixels.withUnsafeBytes { bytes in
+            let source = bytes.baseAddress?.advanced(by: (top * size.width + left) * 4)
+                .assumingMemoryBound(to: UInt8.self)
+            _ = ARGBBlend(
+                source, Int32(size.width * 4), target, Int32(picture.stride), target, Int32(picture.stride),
+                Int32(visible.size.width), Int32(visible.size.height))
+        }
+    }
+}
+
+/// A pixel of a picture, or beside it.
+struct PixelPlace: Sendable, Equatable {
+    var x: Int
+    var y: Int
+}
