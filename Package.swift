@@ -88,12 +88,17 @@ let package = Package(
         systemLibrary("CSampleRate", pkgConfig: "samplerate", debian: "libsamplerate0-dev"),
         systemLibrary("CSndFile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
         systemLibrary("CPulse", debian: "libpulse-dev"),
+        systemLibrary("CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
+        systemLibrary("CPipeWire", pkgConfig: "libpipewire-0.3", debian: "libpipewire-0.3-dev"),
         systemLibrary("CCURL", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
         systemLibrary("CQREncode", pkgConfig: "libqrencode", debian: "libqrencode-dev"),
         systemLibrary(
             "CXCB", pkgConfig: "xcb", debian: "libxcb1-dev", "libxcb-composite0-dev", "libxcb-damage0-dev",
             "libxcb-randr0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev"),
 
+        // Pictures of PipeWire's nodes: its interface is macros of C for the most part.
+        .target(
+            name: moduleName("CPipeWireVideo"), dependencies: needs(["CPipeWire"]), path: "Sources/CPipeWireVideo"),
         // Calls of Linux whose types the C library hides from Swift: many datagrams at a time.
         moduleInC("CDatagrams"),
         // Memory and descriptors that processes share.
@@ -122,7 +127,7 @@ let package = Package(
         module("CongestionControl", ["RTP", "WireFormat"]),
         module("VideoCoding", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "WireFormat"]),
         module("AudioCoding", ["COpus", "CSampleRate", "CSndFile", "Locks", "Media", "WireFormat"]),
-        module("Capture", ["AudioCoding", "CPulse", "CXCB", "CYUV", "Locks", "Media"]),
+        module("Capture", ["AudioCoding", "CDBus", "CPipeWireVideo", "CPulse", "CXCB", "CYUV", "Locks", "Media"]),
         module(
             "CaptureBroadcast",
             ["CSharedMemory", "CYUV", "Capture", "Cryptography", "Locks", "Media", "WireFormat"]),

@@ -45,6 +45,14 @@ public enum CaptureError: Error, Sendable, Hashable {
     case unknownSoundDevice(name: String?, kind: SoundDeviceKind, devices: [String])
     /// The device was there and went away.
     case soundDeviceLost(device: String, reason: String)
+    /// The desktop asked, and the person did not want to share.
+    case shareDeclined
+    /// The desktop can't be asked for its screens.
+    case portalUnavailable(ScreenCastPortal.Problem)
+    /// The pictures that the desktop gave ended with an error, or never began.
+    case screenCastLost(reason: String)
+    /// The desktop, or the person by way of it, ended the share.
+    case screenCastEnded
     /// The operating system refused something that every source needs.
     case systemRefused(call: String, errorNumber: Int32)
 }
@@ -68,12 +76,13 @@ extension CaptureError: CaptureFailure {
         switch self {
         case .invalidFrameRate, .invalidPatternSize, .inaudibleFrequency, .unknownOutput, .regionOutsideScreen,
             .unsupportedPixels, .unrepeatableFile, .invalidY4M, .unknownSoundDevice, .unknownWindow, .ambiguousWindow,
-            .unsharableWindow:
+            .unsharableWindow, .shareDeclined, .portalUnavailable(.kindNotOffered):
             .configurationFailure
         case .unusableSoundFile(.notWAVE), .unusableSoundFile(.unreadable), .unusableSoundFile(.unsuitableFormat):
             .configurationFailure
         case .displayUnavailable, .displayLost, .requestRefused, .fileUnavailable, .systemRefused, .unusableSoundFile,
-            .soundServerUnavailable, .soundServerLost, .soundDeviceLost, .windowClosed:
+            .soundServerUnavailable, .soundServerLost, .soundDeviceLost, .windowClosed, .portalUnavailable,
+            .screenCastLost, .screenCastEnded:
             .systemFailure
         }
     }
@@ -143,6 +152,14 @@ extension CaptureError: CustomStringConvertible {
             return Self.unknownDevice(device, kind, devices, remedy: name(.shareFileOrTone))
         case .soundDeviceLost(let device, let reason):
             return "the sound device '\(device)' was lost: \(reason); start again with one that is there"
+        case .shareDeclined:
+            return "the desktop asked what to share, and the answer was no; start again and choose something"
+        case .portalUnavailable(let problem):
+            return "the desktop's screens can't be asked for: \(problem)"
+        case .screenCastLost(let reason):
+            return "the desktop's pictures were lost: \(reason); start again when it gives some"
+        case .screenCastEnded:
+            return "the desktop ended the share; start again to share something else"
         case .systemRefused(let call, let number):
             return "\(call): \(systemMessage(number))"
         }

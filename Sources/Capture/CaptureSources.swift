@@ -34,6 +34,15 @@ extension VideoSource where Self == WindowSource {
     }
 }
 
+extension VideoSource where Self == PortalSource {
+    /// What a person chooses on a Wayland desktop; see ``PortalSource``.
+    public static func portal(
+        _ kind: ScreenCastPortal.Kind = .any, restoreToken: String? = nil, framesPerSecond: Double = 30
+    ) throws(CaptureError) -> PortalSource {
+        try PortalSource(kind, restoreToken: restoreToken, framesPerSecond: framesPerSecond)
+    }
+}
+
 extension VideoSource where Self == TestPatternSource {
     /// A test pattern: it moves, counts its frames and flashes once a second.
     public static func testPattern(

@@ -51,6 +51,14 @@ public final class DisplaySource: CaptureSource, BroadcastingVideoSource {
         try XConnection(display: display).screenSize(signal: nil) ?? PixelSize(width: 0, height: 0)
     }
 
+    /// Whether a display is the XWayland of a Wayland desktop, whose screen shows nothing but the X programs. False where it
+    /// can't be asked.
+    public static func isXWayland(
+        display: String? = ProcessInfo.processInfo.environment["DISPLAY"]
+    ) -> Bool {
+        (try? XConnection(display: display).isXWayland()) ?? false
+    }
+
     /// The outputs (monitors) of a display, the primary one first.
     public static func outputs(
         display: String? = ProcessInfo.processInfo.environment["DISPLAY"]

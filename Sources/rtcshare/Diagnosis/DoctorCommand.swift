@@ -5,10 +5,11 @@ internal import RTCShareNetworkRuntime
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Say how this machine's network looks to a share, and what to do about it.",
+        abstract: "Say how this machine's network and screens look to a share, and what to do about it.",
         discussion: """
             Shows the addresses that a viewer would be told, what each server answers, what kind of NAT stands in between, \
-            and whether names under .local can be asked for. Nothing is shared. Ends with 69 where no way out was found.
+            whether names under .local can be asked for, and which screens there are, by X11 or by a Wayland desktop's \
+            portal. Nothing is shared. Ends with 69 where no way out was found.
 
             Example: rtcshare doctor --ice-server stun:stun.example.org --ice-server turn:turn.example.org \
             --ice-credentials turn.secret
@@ -48,6 +49,7 @@ struct DoctorCommand: AsyncParsableCommand {
             ]
         }
         lines += ["Multicast DNS", "  " + (diagnosis.multicastWorks ? "works" : "does not work")]
+        lines += ["Screens"] + ScreenDiagnosis(environment: ProcessInfo.processInfo.environment).lines.map { "  " + $0 }
         lines += ["Advice"] + diagnosis.adviceLines.map { "  " + $0 }
         return lines
     }
@@ -79,13 +81,15 @@ struct DiagnosisReport: Encodable {
     let diagnosis: NetworkDiagnosis
 
     private enum CodingKeys: String, CodingKey {
-        case advice
+        case advice, screens
     }
 
     func encode(to encoder: any Encoder) throws {
         try diagnosis.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(diagnosis.adviceLines, forKey: .advice)
+        try container.encode(
+            ScreenDiagnosis(environment: ProcessInfo.processInfo.environment).lines, forKey: .screens)
     }
 }
 

@@ -64,6 +64,14 @@ struct SourceListing: Encodable {
         }
     }
 
+    /// What a Wayland desktop asks a person to choose from.
+    struct Portal: Encodable {
+        let spec: String
+        /// `monitor` or `window`.
+        let kind: String
+    }
+
+    private(set) var portal: [Portal] = []
     private(set) var displays: [Display] = []
     private(set) var outputs: [Output] = []
     private(set) var windows: [Window] = []
@@ -72,16 +80,21 @@ struct SourceListing: Encodable {
     private(set) var problems: [String] = []
 
     private enum CodingKeys: String, CodingKey {
-        case displays, outputs, windows, sounds
+        case portal, displays, outputs, windows, sounds
     }
 
-    /// Asks the display and the sound server that the environment names.
+    /// Asks the desktop, the display and the sound server that the environment names.
     init(environment: [String: String], includingMinimised: Bool) {
         let server = environment["PULSE_SERVER"].flatMap { $0.isEmpty ? nil : $0 }
-        do throws(CaptureError) {
-            try addDisplay(environment["DISPLAY"], includingMinimised: includingMinimised)
-        } catch {
-            problems.append(error.words(naming: \.words))
+        let desktop = DesktopSession(environment: environment)
+        if desktop.isWayland { addPortal() }
+        if !desktop.isWayland || desktop.hasDisplay {
+            do throws(CaptureError) {
+                try addDisplay(
+                    environment["DISPLAY"], isWhole: !desktop.isWayland, includingMinimised: includingMinimised)
+            } catch {
+                problems.append(error.words(naming: \.words))
+            }
         }
         do throws(CaptureError) {
             sounds = try PulseSource.devices(server: server).map { device in
@@ -94,18 +107,33 @@ struct SourceListing: Encodable {
         }
     }
 
-    private mutating func addDisplay(_ name: String?, includingMinimised: Bool) throws(CaptureError) {
+    private mutating func addPortal() {
+        do throws(ScreenCastPortal.Problem) {
+            portal = try ScreenCastPortal.find().kinds.map {
+                Portal(spec: SourceSpecification.portal($0).description, kind: $0.rawValue)
+            }
+        } catch {
+            problems.append(CaptureError.portalUnavailable(error).words(naming: \.words))
+        }
+    }
+
+    /// With `isWhole` its screen, too; what is of XWayland has windows alone.
+    private mutating func addDisplay(
+        _ name: String?, isWhole: Bool, includingMinimised: Bool
+    ) throws(CaptureError) {
         let size = try DisplaySource.screenSize(display: name)
-        displays = [
-            Display(
-                spec: SourceSpecification.display(output: nil).description, name: name ?? "", width: size.width,
-                height: size.height)
-        ]
-        outputs = try DisplaySource.outputs(display: name).map { output in
-            Output(
-                spec: SourceSpecification.display(output: output.name).description, name: output.name,
-                x: output.area.x, y: output.area.y, width: output.area.size.width, height: output.area.size.height,
-                primary: output.isPrimary)
+        if isWhole {
+            displays = [
+                Display(
+                    spec: SourceSpecification.display(output: nil).description, name: name ?? "", width: size.width,
+                    height: size.height)
+            ]
+            outputs = try DisplaySource.outputs(display: name).map { output in
+                Output(
+                    spec: SourceSpecification.display(output: output.name).description, name: output.name,
+                    x: output.area.x, y: output.area.y, width: output.area.size.width,
+                    height: output.area.size.height, primary: output.isPrimary)
+            }
         }
         windows = try WindowSource.windows(display: name, includingMinimised: includingMinimised).map { window in
             Window(
@@ -117,7 +145,7 @@ struct SourceListing: Encodable {
 
     /// For people: a heading for each kind, columns below.
     func table() -> [String] {
-        let parts: [(String, [[String]])] = [
+        var parts: [(String, [[String]])] = [
             (
                 "Displays",
                 displays.map { [$0.spec, "\($0.width)x\($0.height)", "the whole screen of \($0.name)"] }
@@ -145,6 +173,10 @@ struct SourceListing: Encodable {
                 sounds.map { [$0.spec, $0.description + ($0.isDefault ? ", the default one" : "")] }
             ),
         ]
+        if !portal.isEmpty {
+            let rows = portal.map { [$0.spec, "a \($0.kind) that is chosen when the desktop asks"] }
+            parts.insert(("Desktop", rows), at: 0)
+        }
         return parts.flatMap { name, rows in [name] + (rows.isEmpty ? ["  none"] : Self.aligned(rows)) }
     }
 

@@ -115,6 +115,9 @@ enum AnswerFile {
 struct SharingOptions: ParsableArguments {
     @OptionGroup var sources: SourceOptions
 
+    @Flag(help: "Have a Wayland desktop ask what to share, also where it was told before.")
+    var choose = false
+
     @OptionGroup var broadcastTokens: BroadcastTokenOptions
 
     @Option(
@@ -206,7 +209,8 @@ struct SharingOptions: ParsableArguments {
     func open(_ selection: SourceSelection) throws -> OpenedSources {
         let content = try selection.source.map { try SourceSpecification($0) }
         return try OpenedSources(
-            selection, maximumFrameRate: maxFramerate, broadcastTokens: try content.flatMap(tokens))
+            selection, maximumFrameRate: maxFramerate, broadcastTokens: try content.flatMap(tokens), choosesAnew: choose
+        )
     }
 
     /// The tokens that a source takes; nil where it takes none.

@@ -8,7 +8,8 @@ internal import RTCShareMedia
 /// | SPEC | source |
 /// | --- | --- |
 /// | `test`, `test:WxH`, `test:WxH@FPS` | the test pattern, 1280x720 where no size is given |
-/// | `display`, `display:OUTPUT` | the whole screen of `$DISPLAY`, or one output (monitor) of it |
+/// | `display`, `display:OUTPUT` | the whole screen of `$DISPLAY`, or one output (monitor) of it; on a Wayland desktop, what `portal:monitor` gives |
+/// | `portal`, `portal:monitor`, `portal:window` | what a person chooses when a Wayland desktop asks |
 /// | `region:WxH+X+Y` | a rectangle of that screen |
 /// | `window:ID`, `window:title=TEXT` | one window, by its number (decimal or 0x…), or by its title or a part of it |
 /// | `file:PATH`, `file:PATH:loop` | a y4m file at its own rate, once or again and again |
@@ -19,6 +20,8 @@ enum SourceSpecification: Sendable, Hashable {
     case test(size: PixelSize, framesPerSecond: Double?)
     /// The screen, or one output of it.
     case display(output: String?)
+    /// What a person chooses on a Wayland desktop.
+    case portal(ScreenCastPortal.Kind)
     /// A rectangle of the screen.
     case region(PixelRectangle)
     /// One window.
@@ -31,7 +34,7 @@ enum SourceSpecification: Sendable, Hashable {
     case broadcast(BroadcastEndpoint)
 
     static let forms =
-        "use test[:WxH@FPS], display[:OUTPUT], region:WxH+X+Y, window:ID, window:title=TEXT, file:PATH.y4m[:loop], "
+        "use test[:WxH@FPS], display[:OUTPUT], portal[:monitor|window|any], region:WxH+X+Y, window:ID, window:title=TEXT, file:PATH.y4m[:loop], "
         + "file:- for standard input, or broadcast:PORT"
     private static let defaultTestSize = PixelSize(width: 1280, height: 720)
 
@@ -49,6 +52,13 @@ enum SourceSpecification: Sendable, Hashable {
                     remedy: "use display:OUTPUT, or display for the whole screen")
             }
             self = .display(output: argument)
+        case "portal":
+            guard let kind = ScreenCastPortal.Kind(rawValue: argument ?? ScreenCastPortal.Kind.any.rawValue) else {
+                throw .invalidSpecification(
+                    text: text, problem: "a portal gives no '\(argument ?? "")'",
+                    remedy: "use portal:monitor, portal:window, or portal for either")
+            }
+            self = .portal(kind)
         case "region":
             self = .region(try Self.rectangle(argument ?? "", in: text))
         case "file":
@@ -65,17 +75,20 @@ enum SourceSpecification: Sendable, Hashable {
         }
     }
 
-    /// What to share where nothing was said: the display where `DISPLAY` is set, else the test pattern; with a
-    /// sentence that tells a person which.
+    /// What to share where nothing was said: the display where there is one, else the test pattern; with a sentence that tells
+    /// a person which.
     static func preferred(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> (specification: SourceSpecification, sentence: String) {
+        if DesktopSession(environment: environment).isWayland {
+            return (.display(output: nil), "sharing what the desktop asks for (--source chooses something else)")
+        }
         if let display = environment["DISPLAY"], !display.isEmpty {
             return (.display(output: nil), "sharing display \(display) (--source chooses something else)")
         }
         return (
             .test(size: defaultTestSize, framesPerSecond: nil),
-            "sharing the test pattern, as DISPLAY is not set (--source chooses something else)"
+            "sharing the test pattern, as neither DISPLAY nor WAYLAND_DISPLAY is set (--source chooses something else)"
         )
     }
 
@@ -83,14 +96,26 @@ enum SourceSpecification: Sendable, Hashable {
     ///
     /// For standard input this waits until the header has been read. `framesPerSecond` is the rate of a screen, and
     /// of a test pattern that names none; a file has its own. `broadcastTokens` are what a broadcast's two sides know each
-    /// other by; without them, those in the environment (``BroadcastTokens/init(environment:)``).
+    /// other by; without them, those in the environment (``BroadcastTokens/init(environment:)``). With `choosesAnew` a desktop
+    /// asks its person again what to share.
     func open(
         environment: [String: String] = ProcessInfo.processInfo.environment, framesPerSecond: Double = 30,
-        broadcastTokens: BroadcastTokens? = nil
+        broadcastTokens: BroadcastTokens? = nil, choosesAnew: Bool = false
     ) throws -> any CaptureSource {
+        let desktop = DesktopSession(environment: environment)
         switch self {
         case .test(let size, let rate):
             return try TestPatternSource(size: size, framesPerSecond: rate ?? framesPerSecond)
+        case .portal(let kind):
+            return try PortalChoice(kind).open(framesPerSecond: framesPerSecond, choosesAnew: choosesAnew)
+        case .display(nil) where desktop.isWayland:
+            Terminal.shared.say(desktop.sentence)
+            return try PortalChoice(.monitor).open(framesPerSecond: framesPerSecond, choosesAnew: choosesAnew)
+        case .display where desktop.isWayland, .region where desktop.isWayland:
+            throw SpecificationError.invalidSpecification(
+                text: description,
+                problem: "on a Wayland desktop a person chooses what to share, in the desktop's own window",
+                remedy: "use display or portal:monitor")
         case .display(nil):
             return try DisplaySource(
                 area: .screen, display: environment["DISPLAY"], framesPerSecond: framesPerSecond)
@@ -121,6 +146,7 @@ extension SourceSpecification: CustomStringConvertible {
         case .test(let size, nil): "test:\(size)"
         case .test(let size, let rate?): "test:\(size)@\(rate == rate.rounded() ? "\(Int(rate))" : "\(rate)")"
         case .display(nil): "display"
+        case .portal(let kind): "portal:\(kind.rawValue)"
         case .display(let output?): "display:\(output)"
         case .region(let region): "region:\(region.size)+\(region.x)+\(region.y)"
         case .window(let window): window.specification
@@ -234,6 +260,6 @@ extension WindowSpecification {
 extension SourceSpecification {
     /// How a source is written, for the help texts.
     static let syntax =
-        "test[:WxH@FPS], display[:OUTPUT], region:WxH+X+Y, window:ID, window:title=TEXT, file:PATH.y4m[:loop], "
-        + "file:- (y4m on stdin), broadcast:PORT (what rtcshare broadcast captures)"
+        "test[:WxH@FPS], display[:OUTPUT], portal[:monitor|window|any] (a Wayland desktop asks which), region:WxH+X+Y, "
+        + "window:ID, window:title=TEXT, file:PATH.y4m[:loop], file:- (y4m on stdin), broadcast:PORT (what rtcshare broadcast captures)"
 }

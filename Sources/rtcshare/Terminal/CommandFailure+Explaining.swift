@@ -124,15 +124,17 @@ extension CaptureError {
     fileprivate var status: CommandFailure.Status {
         switch self {
         case .invalidFrameRate, .invalidPatternSize, .inaudibleFrequency, .unknownOutput, .regionOutsideScreen,
-            .unknownSoundDevice, .unknownWindow, .ambiguousWindow, .unsharableWindow, .unrepeatableFile:
+            .unknownSoundDevice, .unknownWindow, .ambiguousWindow, .unsharableWindow, .unrepeatableFile,
+            .portalUnavailable(.kindNotOffered):
             .usage
+        case .shareDeclined: .notPermitted
         case .fileUnavailable(_, let number) where number == ENOENT: .inputMissing
         case .fileUnavailable(_, let number) where number == EACCES: .notPermitted
         case .fileUnavailable: .inputOutput
         case .invalidY4M, .unsupportedPixels: .badInput
         case .unusableSoundFile(let error): error.status
         case .displayUnavailable, .displayLost, .requestRefused, .systemRefused, .soundServerUnavailable,
-            .soundServerLost, .soundDeviceLost, .windowClosed:
+            .soundServerLost, .soundDeviceLost, .windowClosed, .portalUnavailable, .screenCastLost, .screenCastEnded:
             .unavailable
         }
     }

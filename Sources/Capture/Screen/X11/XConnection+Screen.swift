@@ -11,6 +11,16 @@ extension XConnection {
         return PixelSize(width: Int(reply.value.width), height: Int(reply.value.height))
     }
 
+    /// Whether the server is XWayland: since 23.1 it says so by an extension, before by the names of its monitors.
+    func isXWayland() throws(CaptureError) -> Bool {
+        let name = "XWAYLAND"
+        let cookie = xcb_query_extension(handle, UInt16(name.utf8.count), name)
+        let answer = try reply(
+            "QueryExtension", cookie.sequence, as: xcb_query_extension_reply_t.self, signal: nil)
+        if let answer, answer.value.present != 0 { return true }
+        return try outputs(signal: nil)?.contains { $0.name.hasPrefix(name) } ?? false
+    }
+
     /// The monitors, primary first; none where the server has no RandR 1.5. Nil where `signal` was raised.
     func outputs(signal: StopSignal?) throws(CaptureError) -> [DisplayOutput]? {
         guard let randr = cxcb_randr_extension(handle), randr.pointee.present != 0 else { return [] }

@@ -18,7 +18,8 @@ struct OpenedSources: Sendable {
 
     /// Opens what the options name; what can't be opened is an error, and nothing has been sent yet.
     init(
-        _ selection: SourceSelection, maximumFrameRate: Double, broadcastTokens: BroadcastTokens? = nil
+        _ selection: SourceSelection, maximumFrameRate: Double, broadcastTokens: BroadcastTokens? = nil,
+        choosesAnew: Bool = false
     ) throws {
         let specification: SourceSpecification
         if let text = selection.source {
@@ -29,7 +30,8 @@ struct OpenedSources: Sendable {
             specification = preferred.specification
         }
         let opened = try Self.open(
-            specification, maximumFrameRate: maximumFrameRate, broadcastTokens: broadcastTokens)
+            specification, maximumFrameRate: maximumFrameRate, broadcastTokens: broadcastTokens,
+            choosesAnew: choosesAnew)
         (content, contentSpecification, contentCanWait) = (opened.source, opened.specification, opened.canWait)
         let broadcast = content as? BroadcastSource
         audio = try selection.audio.compactMap { text in
@@ -65,14 +67,16 @@ struct OpenedSources: Sendable {
     }
 
     private static func open(
-        _ specification: SourceSpecification, maximumFrameRate: Double, broadcastTokens: BroadcastTokens?
+        _ specification: SourceSpecification, maximumFrameRate: Double, broadcastTokens: BroadcastTokens?,
+        choosesAnew: Bool = false
     ) throws -> Content {
-        let source = try specification.open(framesPerSecond: maximumFrameRate, broadcastTokens: broadcastTokens)
+        let source = try specification.open(
+            framesPerSecond: maximumFrameRate, broadcastTokens: broadcastTokens, choosesAnew: choosesAnew)
         // A file that is faster than what may be sent keeps its pace instead.
         let canWait =
             switch specification {
             case .file, .standardInput: source.captureFormat.framesPerSecond <= maximumFrameRate
-            case .test, .display, .region, .window, .broadcast: false
+            case .test, .display, .portal, .region, .window, .broadcast: false
             }
         return Content(source: source, specification: specification.description, canWait: canWait)
     }

@@ -1,0 +1,319 @@
+#include "pipewire_video.h"
+#include <pipewire/pipewire.h>
+#include <spa/buffer/meta.h>
+#include <spa/param/video/format-utils.h>
+#include <spa/utils/result.h>
+#include <stdio.h>
+#include <unistd.h>
+
+// Larger pointers are left out.
+#define LARGEST_POINTER 384
+#define POINTER_BYTES(side) (sizeof(struct spa_meta_cursor) + sizeof(struct spa_meta_bitmap) + (side) * (side) * 4)
+#define MOST_RECTANGLES 16
+#define LARGEST_SIDE 16384
+
+struct pipewire_video {
+    struct pw_loop *loop;
+    struct pw_context *context;
+    struct pw_core *core;
+    struct pw_stream *stream;
+    struct spa_hook core_listener, stream_listener;
+    pipewire_video_state state;
+    pipewire_video_format format;
+    // Counts the times that buffers were taken from us: pictures from before lie in memory that is gone.
+    unsigned removals;
+    char problem[256];
+};
+
+static void end(pipewire_video *video, const char *problem) {
+    if (video->state == pipewire_video_ended) return;
+    video->state = pipewire_video_ended;
+    snprintf(video->problem, sizeof video->problem, "%s", problem);
+}
+
+// MARK: Events
+
+static void on_core_error(void *data, uint32_t id, int sequence, int result, const char *message) {
+    (void)sequence;
+    // Errors of other objects are those of the stream, which tells them itself.
+    if (id == PW_ID_CORE) end(data, result == -EPIPE ? "PipeWire ended" : message ? message : spa_strerror(result));
+}
+
+static void on_state_changed(
+    void *data, enum pw_stream_state old, enum pw_stream_state state, const char *error) {
+    pipewire_video *video = data;
+    if (video->state == pipewire_video_ended) return;
+    switch (state) {
+    case PW_STREAM_STATE_ERROR: end(video, error ? error : "the stream failed"); break;
+    case PW_STREAM_STATE_UNCONNECTED:
+        if (old != PW_STREAM_STATE_UNCONNECTED) end(video, "who gave the pictures is gone");
+        break;
+    case PW_STREAM_STATE_CONNECTING: video->state = pipewire_video_connecting; break;
+    case PW_STREAM_STATE_PAUSED: video->state = pipewire_video_paused; break;
+    case PW_STREAM_STATE_STREAMING: video->state = pipewire_video_streaming; break;
+    }
+}
+
+static bool pixels_of(uint32_t format, pipewire_pixels *pixels) {
+    switch (format) {
+    case SPA_VIDEO_FORMAT_BGRx:
+    case SPA_VIDEO_FORMAT_BGRA: *pixels = pipewire_pixels_bgrx; return true;
+    case SPA_VIDEO_FORMAT_RGBx:
+    case SPA_VIDEO_FORMAT_RGBA: *pixels = pipewire_pixels_rgbx; return true;
+    default: return false;
+    }
+}
+
+static const struct spa_pod *ask_for_metadata(struct spa_pod_builder *builder, uint32_t type, size_t size) {
+    return spa_pod_builder_add_object(
+        builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta, SPA_PARAM_META_type, SPA_POD_Id(type), SPA_PARAM_META_size,
+        SPA_POD_Int((int)size));
+}
+
+// Answers a format with the buffers and the metadata that are wanted.
+static void on_param_changed(void *data, uint32_t id, const struct spa_pod *param) {
+    pipewire_video *video = data;
+    if (id != SPA_PARAM_Format || !param) return;
+    struct spa_video_info_raw raw = {0};
+    pipewire_pixels pixels;
+    if (spa_format_video_raw_parse(param, &raw) < 0 || !pixels_of(raw.format, &pixels) || raw.size.width < 1
+        || raw.size.height < 1 || raw.size.width > LARGEST_SIDE || raw.size.height > LARGEST_SIDE) {
+        end(video, "the pictures have a format that was not asked for");
+        return;
+    }
+    // The same format comes twice when a screen changes its size.
+    if (!video->format.generation || video->format.pixels != pixels || video->format.width != raw.size.width
+        || video->format.height != raw.size.height)
+        video->format = (pipewire_video_format){video->format.generation + 1, pixels, raw.size.width, raw.size.height};
+
+    uint8_t memory[2048];
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
+    const struct spa_pod *params[6];
+    params[0] = spa_pod_builder_add_object(
+        &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
+        SPA_POD_CHOICE_RANGE_Int(4, 2, 16), SPA_PARAM_BUFFERS_dataType,
+        // Memory that can be mapped: what a graphics card keeps to itself is not asked for.
+        SPA_POD_CHOICE_FLAGS_Int((1 << SPA_DATA_MemPtr) | (1 << SPA_DATA_MemFd)));
+    params[1] = ask_for_metadata(&builder, SPA_META_Header, sizeof(struct spa_meta_header));
+    params[2] = ask_for_metadata(&builder, SPA_META_VideoCrop, sizeof(struct spa_meta_region));
+    params[3] = ask_for_metadata(&builder, SPA_META_VideoTransform, sizeof(struct spa_meta_videotransform));
+    params[4] = spa_pod_builder_add_object(
+        &builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta, SPA_PARAM_META_type, SPA_POD_Id(SPA_META_VideoDamage),
+        SPA_PARAM_META_size,
+        SPA_POD_CHOICE_RANGE_Int(
+            sizeof(struct spa_meta_region) * MOST_RECTANGLES, sizeof(struct spa_meta_region),
+            sizeof(struct spa_meta_region) * MOST_RECTANGLES));
+    params[5] = spa_pod_builder_add_object(
+        &builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta, SPA_PARAM_META_type, SPA_POD_Id(SPA_META_Cursor),
+        SPA_PARAM_META_size,
+        SPA_POD_CHOICE_RANGE_Int(
+            (int)POINTER_BYTES(64), (int)POINTER_BYTES(1), (int)POINTER_BYTES(LARGEST_POINTER)));
+    pw_stream_update_params(video->stream, params, 6);
+}
+
+static void on_remove_buffer(void *data, struct pw_buffer *buffer) {
+    (void)buffer;
+    ((pipewire_video *)data)->removals++;
+}
+
+static const struct pw_core_events core_events = {PW_VERSION_CORE_EVENTS, .error = on_core_error};
+static const struct pw_stream_events stream_events = {
+    PW_VERSION_STREAM_EVENTS, .state_changed = on_state_changed, .param_changed = on_param_changed,
+    .remove_buffer = on_remove_buffer};
+
+// MARK: Connecting
+
+// A screen that takes a highest rate paces itself by it; one that does not know of it has a rate alone.
+static const struct spa_pod *format_offer(struct spa_pod_builder *builder, uint32_t rate, bool with_highest_rate) {
+    struct spa_pod_frame frame;
+    spa_pod_builder_push_object(builder, &frame, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
+    spa_pod_builder_add(
+        builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype,
+        SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_VIDEO_format,
+        SPA_POD_CHOICE_ENUM_Id(
+            5, SPA_VIDEO_FORMAT_BGRx, SPA_VIDEO_FORMAT_BGRx, SPA_VIDEO_FORMAT_BGRA, SPA_VIDEO_FORMAT_RGBx,
+            SPA_VIDEO_FORMAT_RGBA),
+        SPA_FORMAT_VIDEO_size,
+        SPA_POD_CHOICE_RANGE_Rectangle(
+            &SPA_RECTANGLE(1920, 1080), &SPA_RECTANGLE(1, 1), &SPA_RECTANGLE(LARGEST_SIDE, LARGEST_SIDE)),
+        0);
+    if (with_highest_rate)
+        spa_pod_builder_add(
+            builder, SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&SPA_FRACTION(0, 1)), SPA_FORMAT_VIDEO_maxFramerate,
+            SPA_POD_CHOICE_RANGE_Fraction(
+                &SPA_FRACTION(rate, 1), &SPA_FRACTION(1, 1), &SPA_FRACTION(rate, 1)),
+            0);
+    else
+        spa_pod_builder_add(
+            builder, SPA_FORMAT_VIDEO_framerate,
+            SPA_POD_CHOICE_RANGE_Fraction(
+                &SPA_FRACTION(rate, 1), &SPA_FRACTION(0, 1), &SPA_FRACTION(1000, 1)),
+            0);
+    return spa_pod_builder_pop(builder, &frame);
+}
+
+static const char *connect_stream(pipewire_video *video, int descriptor, uint32_t node, uint32_t rate) {
+    video->loop = pw_loop_new(NULL);
+    if (video->loop) video->context = pw_context_new(video->loop, NULL, 0);
+    if (!video->context) {
+        if (descriptor >= 0) close(descriptor);
+        return "it can't be started";
+    }
+    // The connection takes the descriptor, whether or not there is one.
+    video->core = descriptor >= 0 ? pw_context_connect_fd(video->context, descriptor, NULL, 0)
+                                  : pw_context_connect(video->context, NULL, 0);
+    if (!video->core) return strerror(errno);
+    pw_core_add_listener(video->core, &video->core_listener, &core_events, video);
+    video->stream = pw_stream_new(
+        video->core, "rtcshare",
+        pw_properties_new(
+            PW_KEY_MEDIA_TYPE, "Video", PW_KEY_MEDIA_CATEGORY, "Capture", PW_KEY_MEDIA_ROLE, "Screen", NULL));
+    if (!video->stream) return strerror(errno);
+    pw_stream_add_listener(video->stream, &video->stream_listener, &stream_events, video);
+    uint8_t memory[2048];
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
+    const struct spa_pod *params[2] = {format_offer(&builder, rate, true), format_offer(&builder, rate, false)};
+    // Once a node is gone, another with its number is another's screen.
+    enum pw_stream_flags flags =
+        PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_MAP_BUFFERS | PW_STREAM_FLAG_DONT_RECONNECT;
+    int result = pw_stream_connect(video->stream, PW_DIRECTION_INPUT, node, flags, params, 2);
+    return result < 0 ? spa_strerror(result) : NULL;
+}
+
+pipewire_video *pipewire_video_connect(int descriptor, uint32_t node, uint32_t rate, char *problem, size_t size) {
+    pw_init(NULL, NULL);
+    pipewire_video *video = calloc(1, sizeof *video);
+    const char *reason = video ? connect_stream(video, descriptor, node, rate) : strerror(ENOMEM);
+    if (!reason) return video;
+    snprintf(problem, size, "%s", reason);
+    if (video) pipewire_video_close(video);
+    return NULL;
+}
+
+void pipewire_video_close(pipewire_video *video) {
+    if (video->loop) pw_loop_enter(video->loop);
+    if (video->stream) pw_stream_destroy(video->stream);
+    if (video->core) pw_core_disconnect(video->core);
+    if (video->context) pw_context_destroy(video->context);
+    if (video->loop) {
+        pw_loop_leave(video->loop);
+        pw_loop_destroy(video->loop);
+    }
+    free(video);
+}
+
+// MARK: Running
+
+int pipewire_video_descriptor(pipewire_video *video) { return pw_loop_get_fd(video->loop); }
+
+void pipewire_video_iterate(pipewire_video *video) {
+    pw_loop_enter(video->loop);
+    // Its descriptor can be read as long as there is more.
+    int result = pw_loop_iterate(video->loop, 0);
+    pw_loop_leave(video->loop);
+    if (result < 0 && result != -EINTR) end(video, spa_strerror(result));
+}
+
+pipewire_video_state pipewire_video_get_state(const pipewire_video *video) { return video->state; }
+const char *pipewire_video_problem(const pipewire_video *video) { return video->problem; }
+pipewire_video_format pipewire_video_get_format(const pipewire_video *video) { return video->format; }
+const char *pipewire_video_library_version(void) { return pw_get_library_version(); }
+
+// MARK: Pictures
+
+static pipewire_rectangle rectangle(const struct spa_region *region) {
+    return (pipewire_rectangle){region->position.x, region->position.y, region->size.width, region->size.height};
+}
+
+static void read_pixels(pipewire_video *video, struct spa_buffer *buffer, pipewire_picture *picture) {
+    if (buffer->n_datas < 1) return;
+    const struct spa_data *data = &buffer->datas[0];
+    const struct spa_chunk *chunk = data->chunk;
+    if (!data->data || !chunk || !chunk->size || (chunk->flags & SPA_CHUNK_FLAG_CORRUPTED)) return;
+    // What a node says of its memory need not be true.
+    uint32_t stride = chunk->stride > 0 ? (uint32_t)chunk->stride : video->format.width * 4;
+    uint32_t offset = chunk->offset;
+    if (stride < video->format.width * 4 || offset > data->maxsize) return;
+    uint32_t size = SPA_MIN(chunk->size, data->maxsize - offset);
+    uint32_t last = video->format.width * 4;
+    uint32_t rows = size < last ? 0 : (size - last) / stride + 1;
+    picture->rows = SPA_MIN(rows, video->format.height);
+    if (!picture->rows) return;
+    picture->pixels = SPA_PTROFF(data->data, offset, const uint8_t);
+    picture->stride = stride;
+}
+
+static void read_pointer(struct spa_buffer *buffer, pipewire_picture *picture) {
+    struct spa_meta *meta = spa_buffer_find_meta(buffer, SPA_META_Cursor);
+    if (!meta || meta->size < sizeof(struct spa_meta_cursor)) return;
+    const struct spa_meta_cursor *cursor = meta->data;
+    picture->has_pointer = true;
+    picture->pointer_is_visible = cursor->id != 0;
+    picture->pointer_x = cursor->position.x;
+    picture->pointer_y = cursor->position.y;
+    uint32_t offset = cursor->bitmap_offset;
+    if (!cursor->id || offset < sizeof *cursor || offset > meta->size - sizeof(struct spa_meta_bitmap)) return;
+    const struct spa_meta_bitmap *bitmap = SPA_PTROFF(cursor, offset, const struct spa_meta_bitmap);
+    picture->has_pointer_shape = true;
+    picture->hotspot_x = cursor->hotspot.x;
+    picture->hotspot_y = cursor->hotspot.y;
+    uint32_t width = bitmap->size.width, height = bitmap->size.height, room = meta->size - offset;
+    if (!width || !height || width > LARGEST_POINTER || height > LARGEST_POINTER
+        || !pixels_of(bitmap->format, &picture->pointer_format) || bitmap->offset > room)
+        return;
+    uint32_t stride = bitmap->stride > 0 ? (uint32_t)bitmap->stride : width * 4;
+    if (stride < width * 4 || (uint64_t)stride * (height - 1) + width * 4 > room - bitmap->offset) return;
+    picture->pointer_pixels = SPA_PTROFF(bitmap, bitmap->offset, const uint8_t);
+    picture->pointer_width = width;
+    picture->pointer_height = height;
+    picture->pointer_stride = stride;
+}
+
+bool pipewire_video_take(pipewire_video *video, pipewire_picture *picture) {
+    if (video->state == pipewire_video_ended || !video->format.generation) return false;
+    struct pw_buffer *taken = pw_stream_dequeue_buffer(video->stream);
+    if (!taken) return false;
+    struct spa_buffer *buffer = taken->buffer;
+    *picture = (pipewire_picture){.buffer = taken, .removals = video->removals};
+    const struct spa_meta_header *header = spa_buffer_find_meta_data(buffer, SPA_META_Header, sizeof *header);
+    if (header) {
+        picture->has_sequence = header->seq != 0;
+        picture->sequence = header->seq;
+    }
+    if (!header || !(header->flags & SPA_META_HEADER_FLAG_CORRUPTED)) read_pixels(video, buffer, picture);
+    const struct spa_meta_region *crop = spa_buffer_find_meta_data(buffer, SPA_META_VideoCrop, sizeof *crop);
+    if (crop && spa_meta_region_is_valid(crop)) {
+        picture->has_crop = true;
+        picture->crop = rectangle(&crop->region);
+    }
+    const struct spa_meta_videotransform *turn =
+        spa_buffer_find_meta_data(buffer, SPA_META_VideoTransform, sizeof *turn);
+    if (turn) picture->transform = turn->transform & 7;
+    picture->has_damage = pipewire_picture_damage(picture, NULL, 0) > 0;
+    read_pointer(buffer, picture);
+    return true;
+}
+
+bool pipewire_video_has(const pipewire_video *video, const pipewire_picture *picture) {
+    return video->state != pipewire_video_ended && picture->removals == video->removals;
+}
+
+void pipewire_video_give_back(pipewire_video *video, const pipewire_picture *picture) {
+    if (pipewire_video_has(video, picture)) pw_stream_queue_buffer(video->stream, picture->buffer);
+}
+
+uint32_t pipewire_picture_damage(
+    const pipewire_picture *picture, pipewire_rectangle *rectangles, uint32_t capacity) {
+    const struct pw_buffer *taken = picture->buffer;
+    struct spa_meta *meta = spa_buffer_find_meta(taken->buffer, SPA_META_VideoDamage);
+    uint32_t count = 0;
+    if (!meta) return 0;
+    struct spa_meta_region *region;
+    spa_meta_for_each(region, meta) {
+        // The first that is empty ends the list.
+        if (!spa_meta_region_is_valid(region)) break;
+        if (count < capacity) rectangles[count] = rectangle(&region->region);
+        count++;
+    }
+    return count;
+}

@@ -1,0 +1,146 @@
+import Foundation
+import RTCShareCDBus
+
+/// A value of D-Bus, of the types that portals use.
+indirect enum BusValue: Sendable, Equatable {
+    case boolean(Bool)
+    case int32(Int32)
+    case uint32(UInt32)
+    case string(String)
+    case objectPath(String)
+    /// `a{sv}`.
+    case dictionary([String: BusValue])
+    /// An array or a structure.
+    case list([BusValue])
+    /// Another type's.
+    case other
+
+    /// The number, where it is one.
+    var number: Int? {
+        switch self {
+        case .int32(let number): Int(number)
+        case .uint32(let number): Int(number)
+        default: nil
+        }
+    }
+
+    /// The text, where it is one.
+    var text: String? {
+        switch self {
+        case .string(let text), .objectPath(let text): text
+        default: nil
+        }
+    }
+
+    /// What is in it under a name, where it is a dictionary.
+    subscript(name: String) -> BusValue? {
+        guard case .dictionary(let entries) = self else { return nil }
+        return entries[name]
+    }
+
+    /// What is at a place, where it is a list that is so long.
+    subscript(place: Int) -> BusValue? {
+        guard case .list(let values) = self, values.indices.contains(place) else { return nil }
+        return values[place]
+    }
+}
+
+extension BusValue {
+    /// Puts it behind what a message has already. Text is to be without a zero byte.
+    func append(to iterator: inout DBusMessageIter) {
+        switch self {
+        case .boolean(let value):
+            var number: dbus_bool_t = value ? 1 : 0
+            dbus_message_iter_append_basic(&iterator, cdbus_type_boolean, &number)
+        case .int32(var number): dbus_message_iter_append_basic(&iterator, cdbus_type_int32, &number)
+        case .uint32(var number): dbus_message_iter_append_basic(&iterator, cdbus_type_uint32, &number)
+        case .string(let text): Self.append(text, cdbus_type_string, to: &iterator)
+        case .objectPath(let text): Self.append(text, cdbus_type_object_path, to: &iterator)
+        case .dictionary(let entries):
+            Self.append(container: cdbus_type_array, of: "{sv}", to: &iterator) { array in
+                for (name, value) in entries.sorted(by: { $0.key < $1.key }) {
+                    Self.append(container: cdbus_type_dict_entry, of: nil, to: &array) { entry in
+                        Self.append(name, cdbus_type_string, to: &entry)
+                        Self.append(container: cdbus_type_variant, of: value.signature, to: &entry) {
+                            value.append(to: &$0)
+                        }
+                    }
+                }
+            }
+        case .list, .other: break
+        }
+    }
+
+    /// The signature of what ``append(to:)`` writes.
+    private var signature: String {
+        switch self {
+        case .boolean: "b"
+        case .int32: "i"
+        case .uint32: "u"
+        case .objectPath: "o"
+        case .dictionary: "a{sv}"
+        case .string, .list, .other: "s"
+        }
+    }
+
+    private static func append(_ text: String, _ type: Int32, to iterator: inout DBusMessageIter) {
+        text.withCString {
+            var pointer: UnsafePointer<CChar>? = $0
+            _ = dbus_message_iter_append_basic(&iterator, type, &pointer)
+        }
+    }
+
+    private static func append(
+        container: Int32, of signature: String?, to iterator: inout DBusMessageIter,
+        _ fill: (inout DBusMessageIter) -> Void
+    ) {
+        var inner = DBusMessageIter()
+        guard dbus_message_iter_open_container(&iterator, container, signature, &inner) != 0 else { return }
+        fill(&inner)
+        dbus_message_iter_close_container(&iterator, &inner)
+    }
+
+    /// Nothing that portals say lies deeper.
+    private static let deepest = 16
+
+    /// The values from here to the end of a message or of a container.
+    static func read(_ iterator: inout DBusMessageIter, depth: Int = 0) -> [BusValue] {
+        var values: [BusValue] = []
+        while dbus_message_iter_get_arg_type(&iterator) != cdbus_type_invalid {
+            values.append(readOne(&iterator, depth: depth))
+            dbus_message_iter_next(&iterator)
+        }
+        return values
+    }
+
+    private static func readOne(_ iterator: inout DBusMessageIter, depth: Int) -> BusValue {
+        func basic<Value: BitwiseCopyable>(_ zero: Value) -> Value {
+            var value = zero
+            dbus_message_iter_get_basic(&iterator, &value)
+            return value
+        }
+        func inner() -> [BusValue] {
+            guard depth < deepest else { return [] }
+            var iterator = iterator
+            var inner = DBusMessageIter()
+            dbus_message_iter_recurse(&iterator, &inner)
+            return read(&inner, depth: depth + 1)
+        }
+        let type = dbus_message_iter_get_arg_type(&iterator)
+        switch type {
+        case cdbus_type_boolean: return .boolean(basic(dbus_bool_t(0)) != 0)
+        case cdbus_type_int32: return .int32(basic(Int32(0)))
+        case cdbus_type_uint32: return .uint32(basic(UInt32(0)))
+        case cdbus_type_string, cdbus_type_object_path:
+            let text = basic(UnsafePointer<CChar>?.none).map { String(cString: $0) } ?? ""
+            return type == cdbus_type_string ? .string(text) : .objectPath(text)
+        case cdbus_type_variant: return inner().first ?? .other
+        case cdbus_type_array where dbus_message_iter_get_element_type(&iterator) == cdbus_type_dict_entry:
+            var entries: [String: BusValue] = [:]
+            for entry in inner() { if let name = entry[0]?.text { entries[name] = entry[1] } }
+            return .dictionary(entries)
+        case cdbus_type_array, cdbus_type_struct, cdbus_type_dict_entry: return .list(inner())
+        default: return .other
+        }
+    }
+}

@@ -1,0 +1,226 @@
+import RTCShareCYUV
+import RTCShareMedia
+
+/// Makes frames of what a desktop gives: of each picture only what changed is read, and the pointer is drawn in.
+///
+///     pictures ─▶ noted: what changed, where the pointer is ─▶ a frame, when one is due: the parts that changed, of the newest
+///
+/// Where the desktop doesn't say what changed, the newest picture is compared with the one before.
+struct CastPictures {
+    /// More parts are read as one, and beyond this share of the picture all is read in one piece.
+    private static let mostParts = 32
+    private static let largestShare = 0.6
+
+    private var pictures = ScreenPictures(size: PixelSize(width: 0, height: 0))
+    /// Whether a picture came that no frame shows yet.
+    private(set) var hasPixels = false
+    /// What changed since the last frame, in pixels of the frame; nil where that isn't known.
+    private var changes: [PixelRectangle]?
+    /// What those before had, where a difference means that nothing of them can be trusted.
+    private var last: (generation: UInt32, area: PixelRectangle, turn: PictureTurn, sequence: UInt64?)?
+    private var pointer = (place: PixelPlace?.none, shape: PointerShape?.none)
+    private var pointerMoved = false
+    /// Where the newest frame shows the pointer, and what lies under it.
+    private var drawn: (part: PixelRectangle, under: [UInt32])?
+    /// Turned pixels on their way.
+    private var scratch: [UInt32] = []
+
+    /// The size of the next frame; nil before the first picture.
+    var size: PixelSize? { last.map { $0.turn.size(of: $0.area.size) } }
+
+    /// Whether there is something to be seen that no frame shows.
+    var hasChange: Bool { hasPixels || (pointerMoved && pictures.newest != nil) }
+
+    /// Takes note of what came, whether or not it will be read. False for what comes for its pointer alone.
+    mutating func note(_ content: CastContent) -> Bool {
+        if let pointer = content.pointer { note(pointer) }
+        guard content.pixels != nil, let area = content.area else { return false }
+        let follows =
+            last.map { last in
+                let counted = content.sequence.flatMap { new in last.sequence.map { new == $0 &+ 1 } } ?? true
+                return last.generation == content.generation && last.area == area && last.turn == content.turn
+                    && counted
+            } ?? false
+        last = (content.generation, area, content.turn, content.sequence)
+        if let size, pictures.size != size {
+            pictures.reset(to: size)
+            drawn = nil
+        }
+        if !hasPixels { changes = [] }
+        hasPixels = true
+        guard follows, let damage = content.damage else {
+            changes = nil
+            return true
+        }
+        let parts = damage.compactMap { part in
+            part.intersection(area).map { part in
+                content.turn.rectangle(
+                    of: PixelRectangle(x: part.x - area.x, y: part.y - area.y, size: part.size), in: area.size)
+            }
+        }
+        changes?.append(contentsOf: parts)
+        return true
+    }
+
+    /// The pictures that were noted can't be read any more.
+    mutating func losePixels() {
+        hasPixels = false
+        last?.generation = 0
+    }
+
+    private mutating func note(_ new: CastPointer) {
+        if new.place != pointer.place {
+            pointer.place = new.place
+            pointerMoved = true
+        }
+        if let shape = new.shape, shape != pointer.shape {
+            pointer.shape = shape
+            pointerMoved = true
+        }
+    }
+
+    /// A frame of what was noted, with pixels of the newest picture that has some; nil where it would show nothing new.
+    /// With `evenIfOld` the last frame's picture is given again then.
+    mutating func frame(
+        of newest: CastContent?, evenIfOld: Bool, now: Duration
+    ) throws(CaptureError) -> VideoFrame? {
+        guard let last, let size else { return nil }
+        let content = hasPixels ? newest : nil
+        var parts: [PixelRectangle] = []
+        var isWhole = false
+        if let content {
+            (parts, isWhole) = changedParts(of: content, area: last.area, size: size)
+        }
+        let whole = PixelRectangle(x: 0, y: 0, size: size)
+        let place = pointerPlace(in: last)
+        let pointed = place.flatMap { place in pointer.shape?.rectangle(at: place, in: whole) }
+        let drawsPointer =
+            isWhole || pointerMoved && (pointed != nil || drawn != nil)
+            || parts.contains { part in drawn.map { part.intersection($0.part) != nil } ?? false }
+        guard isWhole || !parts.isEmpty || (drawsPointer && pictures.newest != nil) else {
+            (hasPixels, pointerMoved) = (false, false)
+            guard evenIfOld, let newest = pictures.newest else { return nil }
+            return VideoFrame(buffer: newest, timestamp: now, damage: [])
+        }
+        let uncovered = isWhole || !drawsPointer ? nil : drawn
+        let written = parts + (uncovered.map { [$0.part] } ?? [])
+        let picture = try pictures.begin(parts: isWhole ? nil : written, overlay: drawsPointer ? pointed : nil)
+        if let uncovered {
+            uncovered.under.withUnsafeBytes {
+                if let start = $0.baseAddress {
+                    picture.write(uncovered.part, from: start, stride: uncovered.part.size.width * 4)
+                }
+            }
+        }
+        if let content {
+            for part in isWhole ? [whole] : parts { read(part, of: content, area: last.area, into: picture) }
+        }
+        if drawsPointer {
+            drawn = pointed.map { ($0, picture.pixels(of: $0)) }
+            if let place { pointer.shape?.draw(into: picture, at: place, area: whole) }
+        }
+        (hasPixels, pointerMoved) = (false, false)
+        guard !isWhole else { return VideoFrame(buffer: picture, timestamp: now) }
+        return VideoFrame(
+            buffer: picture, timestamp: now, damage: written + (drawsPointer ? [pointed].compactMap { $0 } : []))
+    }
+
+    /// Where the pointer is, in pixels of the frame.
+    private func pointerPlace(
+        in last: (generation: UInt32, area: PixelRectangle, turn: PictureTurn, sequence: UInt64?)
+    ) -> PixelPlace? {
+        guard let place = pointer.place else { return nil }
+        // A point is a part of no extent, and turns as one.
+        let point = last.turn.rectangle(
+            of: PixelRectangle(
+                x: place.x - last.area.x, y: place.y - last.area.y, size: PixelSize(width: 1, height: 1)),
+            in: last.area.size)
+        return PixelPlace(x: point.x, y: point.y)
+    }
+
+    // MARK: Changes
+
+    private func changedParts(
+        of content: CastContent, area: PixelRectangle, size: PixelSize
+    ) -> (parts: [PixelRectangle], isWhole: Bool) {
+        guard let newest = pictures.newest else { return ([], true) }
+        var parts: [PixelRectangle]
+        if let changes {
+            parts = changes
+        } else {
+            // Turned or swapped pixels would have to be read to be compared.
+            guard content.turn.isUpright, !content.isRGB, let start = content.start(of: area) else { return ([], true) }
+            parts = PictureComparison.changes(from: newest, to: start, stride: content.stride)
+        }
+        if parts.count > Self.mostParts { parts = [parts.dropFirst().reduce(parts[0]) { $0.union($1) }] }
+        let pixels = parts.reduce(0) { $0 + $1.size.area }
+        return Double(pixels) > Double(size.area) * Self.largestShare ? ([], true) : (parts, false)
+    }
+
+    // MARK: Pixels
+
+    /// Reads a part of a frame.
+    private mutating func read(
+        _ part: PixelRectangle, of content: CastContent, area: PixelRectangle, into picture: ScreenPicture
+    ) {
+        guard let start = content.start(of: area) else { return }
+        guard !content.turn.isUpright || content.isRGB else {
+            picture.write(part, from: start + part.y * content.stride + part.x * 4, stride: content.stride)
+            return
+        }
+        let source = content.turn.source(of: part, in: area.size)
+        let width = Int32(source.size.width)
+        let height = Int32(source.size.height)
+        if scratch.count < 2 * source.size.area { scratch = Array(repeating: 0, count: 2 * source.size.area) }
+        let from = start.advanced(by: source.y * content.stride + source.x * 4).assumingMemoryBound(to: UInt8.self)
+        let modes = [kRotate0, kRotate270, kRotate180, kRotate90]
+        let target = picture.memory.baseAddress?.advanced(by: part.y * picture.stride + part.x * 4)
+            .assumingMemoryBound(to: UInt8.self)
+        scratch.withUnsafeMutableBytes { bytes in
+            guard let first = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+            let second = first + source.size.area * 4
+            var pixels = from
+            var stride = Int32(content.stride)
+            if content.isRGB {
+                _ = ABGRToARGB(pixels, stride, first, width * 4, width, height)
+                pixels = UnsafePointer(first)
+                stride = width * 4
+            }
+            if content.turn.isMirrored {
+                _ = ARGBMirror(pixels, stride, second, width * 4, width, height)
+                pixels = UnsafePointer(second)
+                stride = width * 4
+            }
+            // libyuv turns clockwise.
+            _ = ARGBRotate(
+                pixels, stride, target, Int32(picture.stride), width, height, modes[content.turn.quarterTurns])
+        }
+    }
+}
+
+extension CastContent {
+    /// The first pixel of a part.
+    fileprivate func start(of area: PixelRectangle) -> UnsafeRawPointer? {
+        pixels?.baseAddress.map { $0 + area.y * stride + area.x * 4 }
+    }
+}
+
+extension PictureTurn {
+    /// Where a part of the turned picture comes from: `size` is that of the picture before.
+    func source(of part: PixelRectangle, in size: PixelSize) -> PixelRectangle {
+        let back = PictureTurn(quarterTurns: (4 - quarterTurns) % 4)
+        let turned = back.rectangle(of: part, in: self.size(of: size))
+        return PictureTurn(isMirrored: isMirrored).rectangle(of: turned, in: size)
+    }
+}
+
+extension ScreenPicture {
+    /// A copy of a part's pixels, without gaps.
+    fileprivate func pixels(of part: PixelRectangle) -> [UInt32] {
+        (part.y..<part.y + part.size.height).flatMap { y in
+            (part.x..<part.x + part.size.width).map { x in
+                memory.load(fromByteOffset: y * stride + x * 4, as: UInt32.self)
+            }
+        }
+    }
+}

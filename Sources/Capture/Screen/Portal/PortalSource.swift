@@ -1,0 +1,144 @@
+import Foundation
+public import RTCShareMedia
+
+/// Gives what a person chooses to share on a Wayland desktop: a monitor or a window, by the ScreenCast portal and PipeWire.
+///
+/// Frames come as those of a ``DisplaySource`` do: when something changes, with what did, and with the pointer drawn in. A
+/// window or monitor that changes its size is followed. The share ends with an error where the desktop ends it.
+public final class PortalSource: CaptureSource, BroadcastingVideoSource {
+    /// The size when the source was opened, and the rate.
+    public let captureFormat: CaptureFormat
+    /// What has the same shared at the next start without a question, once; nil where the desktop gives none. Whoever has it
+    /// can share the screen as this user: it is a secret.
+    public let restoreToken: String?
+    /// The sinks and observers.
+    public let broadcaster = VideoBroadcaster()
+    private let cast: ScreenCast
+    private let thread = CaptureThread()
+
+    /// Has the desktop ask the person what to share, and waits for the answer. Nobody is asked where `restoreToken`, the one
+    /// of a source before, still holds.
+    public init(
+        _ kind: ScreenCastPortal.Kind = .any, restoreToken: String? = nil, framesPerSecond: Double = 30
+    ) throws(CaptureError) {
+        try CaptureFormat.check(framesPerSecond: framesPerSecond)
+        cast = try ScreenCast(kind, restoreToken: restoreToken, framesPerSecond: framesPerSecond)
+        self.restoreToken = cast.session.grant.restoreToken
+        captureFormat = CaptureFormat(size: try cast.awaitFormat(), framesPerSecond: framesPerSecond)
+    }
+
+    /// Begins to give frames.
+    public func start() throws {
+        let (cast, broadcaster, format) = (cast, broadcaster, captureFormat)
+        try thread.start { signal in
+            broadcaster.run(until: signal) { () throws(CaptureError) in
+                try cast.run(as: format, to: broadcaster, until: signal)
+            }
+        }
+    }
+
+    /// Ends it; sinks are told that nothing follows. The desktop goes on showing that the screen is shared until the source
+    /// is let go.
+    public func stop() { thread.stop() }
+}
+
+/// What the desktop has allowed, and the pictures of it.
+final class ScreenCast: Sendable {
+    let session: ScreenCastSession
+    private let stream: CastStream
+
+    /// Within this time a stream that has been allowed tells its format.
+    private static let patience = Duration.seconds(10)
+    /// How often is looked for an end while nobody wants pictures.
+    private static let restInterval = Duration.seconds(2)
+
+    init(
+        _ kind: ScreenCastPortal.Kind, restoreToken: String?, framesPerSecond: Double
+    ) throws(CaptureError) {
+        do throws(ScreenCastSession.Refusal) {
+            session = try ScreenCastSession(kind, restoreToken: restoreToken)
+        } catch {
+            switch error {
+            case .declined: throw .shareDeclined
+            case .problem(let problem): throw .portalUnavailable(problem)
+            }
+        }
+        let remote: Int32
+        do throws(ScreenCastPortal.Problem) {
+            remote = try session.openRemote()
+        } catch {
+            throw .portalUnavailable(error)
+        }
+        do throws(CastStream.Failure) {
+            stream = try CastStream(remote: remote, node: session.grant.node, framesPerSecond: framesPerSecond)
+        } catch {
+            throw .screenCastLost(reason: error.reason)
+        }
+    }
+
+    /// The size of the pictures, as soon as it is told.
+    func awaitFormat() throws(CaptureError) -> PixelSize {
+        let deadline = monotonicNow() + Self.patience
+        let signal = try StopSignal()
+        while true {
+            try iterate()
+            if let size = stream.size { return PixelRectangle(x: 0, y: 0, size: size).even.size }
+            guard monotonicNow() < deadline else {
+                throw .screenCastLost(reason: "it gave no picture within \(Self.patience.components.seconds) s")
+            }
+            _ = signal.wait(readable: stream.descriptor, or: session.descriptor, until: deadline)
+        }
+    }
+
+    private func iterate() throws(CaptureError) {
+        do throws(CastStream.Failure) {
+            try stream.iterate()
+        } catch {
+            throw .screenCastLost(reason: error.reason)
+        }
+        if session.isClosed() { throw .screenCastEnded }
+    }
+
+    /// Gives frames until the signal is raised; throws where the desktop ends the share.
+    func run(
+        as format: CaptureFormat, to broadcaster: VideoBroadcaster, until signal: StopSignal
+    ) throws(CaptureError) {
+        var pictures = CastPictures()
+        var newest: CastPicture?
+        var reporter = CaptureReporter(broadcaster: broadcaster, size: format.size)
+        var cadence = ScreenCadence(framesPerSecond: format.framesPerSecond, now: monotonicNow())
+        let interval = Duration.seconds(1) / format.framesPerSecond
+        broadcaster.whenWanted { [weak signal] in signal?.wake() }
+        while !signal.isRaised {
+            try iterate()
+            if newest?.isThere == false {
+                newest = nil
+                pictures.losePixels()
+            }
+            // The one before goes back when the next is there.
+            while let picture = stream.take() {
+                if pictures.note(picture.content) { newest = picture }
+            }
+            reporter.report(nil, size: pictures.size, now: monotonicNow())
+            guard broadcaster.hasSinks else {
+                signal.rest(for: Self.restInterval) { !broadcaster.hasSinks }
+                cadence.skip(now: monotonicNow())
+                continue
+            }
+            let demand = broadcaster.demand
+            let isDue = demand > .nothing && (pictures.hasChange || demand == .picture)
+            let deadline = isDue ? cadence.deadline(hasChange: true) : monotonicNow() + ScreenCadence.restInterval
+            guard isDue, monotonicNow() >= deadline else {
+                // Whoever is busy, or wants the picture anew, tells nobody; what changes comes by itself.
+                let limit = pictures.hasChange ? min(deadline, monotonicNow() + interval) : deadline
+                let wakening = signal.wait(readable: stream.descriptor, or: session.descriptor, until: limit)
+                if wakening == .stopped { return }
+                continue
+            }
+            let frame = try pictures.frame(of: newest?.content, evenIfOld: demand == .picture, now: monotonicNow())
+            if !pictures.hasChange { newest = nil }
+            if let frame { broadcaster.send(frame) }
+            cadence.didLook(isFrame: frame != nil, pointerMoved: false, now: monotonicNow())
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import RTCShareMedia
+
+/// What a Wayland desktop's ScreenCast portal offers (`org.freedesktop.portal.ScreenCast`).
+public struct ScreenCastPortal: Sendable, Hashable {
+    /// What a person may choose from.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// One of the monitors.
+        case monitor
+        /// One of the windows.
+        case window
+        /// Either.
+        case any
+
+        /// As the portal's bits.
+        fileprivate var bits: UInt32 {
+            switch self {
+            case .monitor: 1
+            case .window: 2
+            case .any: 3
+            }
+        }
+    }
+
+    /// Why there is none, or it doesn't do.
+    public enum Problem: Error, Sendable, Hashable {
+        /// There is no session bus, where portals answer.
+        case noSessionBus(reason: String)
+        /// Nobody answers there as a portal.
+        case noPortal
+        /// The portal has no part for screens: none of its backends knows this desktop's.
+        case noScreenCast
+        /// The desktop offers `offered`, and not this.
+        case kindNotOffered(Kind, offered: [Kind])
+        /// The portal or its backend failed.
+        case failed(reason: String)
+    }
+
+    /// The version of the portal's interface.
+    public let version: Int
+    /// Monitors, windows, or both.
+    public let kinds: [Kind]
+    let pointerModes: UInt32
+
+    static let service = "org.freedesktop.portal.Desktop"
+    static let path = "/org/freedesktop/portal/desktop"
+    static let interface = "org.freedesktop.portal.ScreenCast"
+
+    /// Asks the session's portal what it offers.
+    public static func find() throws(Problem) -> ScreenCastPortal {
+        try ScreenCastPortal(on: bus())
+    }
+
+    static func bus() throws(Problem) -> SessionBus {
+        do throws(SessionBus.Failure) {
+            return try SessionBus()
+        } catch {
+            throw .noSessionBus(reason: error.reason)
+        }
+    }
+
+    init(on bus: SessionBus) throws(Problem) {
+        let answer: [BusValue]
+        do throws(SessionBus.Failure) {
+            answer = try bus.call(
+                Self.service, Self.path, "org.freedesktop.DBus.Properties", "GetAll", [.string(Self.interface)])
+        } catch {
+            throw error.isUnknownService
+                ? .noPortal : error.name.hasSuffix(".InvalidArgs") ? .noScreenCast : .failed(reason: error.reason)
+        }
+        let bits = answer.first?["AvailableSourceTypes"]?.number ?? 0
+        guard bits & 3 != 0 else { throw .noScreenCast }
+        kinds = [Kind.monitor, .window].filter { bits & Int($0.bits) != 0 }
+        version = answer.first?["version"]?.number ?? 1
+        pointerModes = UInt32(truncatingIfNeeded: answer.first?["AvailableCursorModes"]?.number ?? 0)
+    }
+
+    /// The bits of what is asked for, which are among those that are offered: others are refused.
+    func bits(of kind: Kind) throws(Problem) -> UInt32 {
+        let offered = kinds.reduce(0) { $0 | $1.bits }
+        guard offered & kind.bits != 0 else { throw .kindNotOffered(kind, offered: kinds) }
+        return offered & kind.bits
+    }
+
+    /// The pointer beside the pictures, or else within them, or else none; nil where the portal knows no modes.
+    var pointerMode: UInt32? { [4, 2, 1].first { pointerModes & $0 != 0 } }
+}
+
+extension ScreenCastPortal.Problem: CustomStringConvertible {
+    /// What is missing, and what to install.
+    public var description: String {
+        switch self {
+        case .noSessionBus(let reason):
+            "there is no session bus (\(reason)); start this from within the desktop's session, or set "
+                + "DBUS_SESSION_BUS_ADDRESS"
+        case .noPortal:
+            "no portal answers; install xdg-desktop-portal and its part for the desktop (\(Self.backends)), and log in anew"
+        case .noScreenCast:
+            "the portal has no part for screens; install the desktop's (\(Self.backends)), and PipeWire with WirePlumber"
+        case .kindNotOffered(let kind, let offered):
+            "the desktop doesn't offer a \(kind.rawValue) to share; it offers "
+                + "\(offered.map(\.rawValue).joined(separator: " and "))"
+        case .failed(let reason): "\(reason); 'journalctl --user -u xdg-desktop-portal' may say more"
+        }
+    }
+
+    private static let backends =
+        "xdg-desktop-portal-gnome for GNOME, -kde for Plasma, -wlr for sway and its like"
+}

@@ -1,0 +1,144 @@
+import Foundation
+import RTCShareCDBus
+
+/// A connection to the session's bus, where a desktop's portals answer.
+final class SessionBus: Sendable {
+    /// Why something was not done: the name of D-Bus for it, and a sentence.
+    struct Failure: Error, Sendable {
+        let name: String
+        let reason: String
+
+        /// Nobody has the name that was called, nor can be started for it.
+        var isUnknownService: Bool {
+            name == "org.freedesktop.DBus.Error.ServiceUnknown" || name == "org.freedesktop.DBus.Error.NameHasNoOwner"
+                || name.hasPrefix("org.freedesktop.DBus.Error.Spawn")
+        }
+    }
+
+    /// A signal that somebody sent.
+    struct Signal: Sendable {
+        let path: String
+        let interface: String
+        let member: String
+        let arguments: [BusValue]
+    }
+
+    // libdbus locks within each of its functions once it was told to, and the pointer lives as long as this object.
+    nonisolated(unsafe) private let connection: OpaquePointer
+    /// Our name on the bus, `:1.42`.
+    let uniqueName: String
+    /// Can be read when there may be a signal.
+    let descriptor: Int32
+
+    /// Connects to the bus that the environment names.
+    init() throws(Failure) {
+        guard dbus_threads_init_default() != 0 else { throw Failure(name: "", reason: "there is no memory for it") }
+        var error = DBusError()
+        dbus_error_init(&error)
+        defer { dbus_error_free(&error) }
+        guard let connection = dbus_bus_get_private(DBUS_BUS_SESSION, &error) else { throw Failure(error) }
+        // By default a lost bus ends the program.
+        dbus_connection_set_exit_on_disconnect(connection, 0)
+        var descriptor: Int32 = -1
+        dbus_connection_get_unix_fd(connection, &descriptor)
+        self.connection = connection
+        self.descriptor = descriptor
+        uniqueName = dbus_bus_get_unique_name(connection).map { String(cString: $0) } ?? ""
+    }
+
+    deinit {
+        dbus_connection_close(connection)
+        dbus_connection_unref(connection)
+    }
+
+    /// Whether the bus is there still.
+    var isConnected: Bool { dbus_connection_get_is_connected(connection) != 0 }
+
+    /// Has the bus send us signals that a rule names.
+    func subscribe(_ rule: String) { dbus_bus_add_match(connection, rule, nil) }
+
+    /// Calls a method, and waits for its answer.
+    func call(
+        _ service: String, _ path: String, _ interface: String, _ method: String, _ arguments: [BusValue],
+        patience: Duration = .seconds(25)
+    ) throws(Failure) -> [BusValue] {
+        let answer = try send(service, path, interface, method, arguments, patience: patience)
+        defer { dbus_message_unref(answer) }
+        var iterator = DBusMessageIter()
+        guard dbus_message_iter_init(answer, &iterator) != 0 else { return [] }
+        return BusValue.read(&iterator)
+    }
+
+    /// Calls a method that answers with a descriptor, which is the caller's to close.
+    func callForDescriptor(
+        _ service: String, _ path: String, _ interface: String, _ method: String, _ arguments: [BusValue]
+    ) throws(Failure) -> Int32 {
+        let answer = try send(service, path, interface, method, arguments, patience: .seconds(25))
+        defer { dbus_message_unref(answer) }
+        var iterator = DBusMessageIter()
+        var descriptor: Int32 = -1
+        if dbus_message_iter_init(answer, &iterator) != 0,
+            dbus_message_iter_get_arg_type(&iterator) == cdbus_type_unix_fd
+        {
+            dbus_message_iter_get_basic(&iterator, &descriptor)
+        }
+        guard descriptor >= 0 else { throw Failure(name: "", reason: "\(method) gave no socket") }
+        return descriptor
+    }
+
+    private func send(
+        _ service: String, _ path: String, _ interface: String, _ method: String, _ arguments: [BusValue],
+        patience: Duration
+    ) throws(Failure) -> OpaquePointer {
+        guard let message = dbus_message_new_method_call(service, path, interface, method) else {
+            throw Failure(name: "", reason: "there is no memory for it")
+        }
+        defer { dbus_message_unref(message) }
+        var iterator = DBusMessageIter()
+        dbus_message_iter_init_append(message, &iterator)
+        for argument in arguments { argument.append(to: &iterator) }
+        var error = DBusError()
+        dbus_error_init(&error)
+        defer { dbus_error_free(&error) }
+        guard
+            let answer = dbus_connection_send_with_reply_and_block(
+                connection, message, patience.wholeMilliseconds, &error)
+        else { throw Failure(error) }
+        return answer
+    }
+
+    /// The next signal that is there already, or comes while `patience` lasts; nil where none does.
+    func nextSignal(within patience: Duration = .zero) -> Signal? {
+        let deadline = monotonicNow() + patience
+        var hasWaited = false
+        while true {
+            while let message = dbus_connection_pop_message(connection) {
+                defer { dbus_message_unref(message) }
+                if let signal = Self.signal(message) { return signal }
+            }
+            let left = deadline - monotonicNow()
+            guard !hasWaited || left > .zero, isConnected else { return nil }
+            dbus_connection_read_write(connection, max(left, .zero).wholeMilliseconds)
+            hasWaited = true
+        }
+    }
+
+    private static func signal(_ message: OpaquePointer) -> Signal? {
+        guard dbus_message_get_type(message) == DBUS_MESSAGE_TYPE_SIGNAL, let path = dbus_message_get_path(message),
+            let interface = dbus_message_get_interface(message), let member = dbus_message_get_member(message)
+        else { return nil }
+        var iterator = DBusMessageIter()
+        let hasArguments = dbus_message_iter_init(message, &iterator) != 0
+        return Signal(
+            path: String(cString: path), interface: String(cString: interface), member: String(cString: member),
+            arguments: hasArguments ? BusValue.read(&iterator) : [])
+    }
+}
+
+extension SessionBus.Failure {
+    fileprivate init(_ error: DBusError) {
+        self.init(
+            name: error.name.map { String(cString: $0) } ?? "",
+            reason: error.message.map { String(cString: $0) } ?? "no reason was given")
+    }
+}

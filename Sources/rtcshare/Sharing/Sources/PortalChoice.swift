@@ -1,0 +1,48 @@
+internal import Foundation
+internal import RTCShareCapture
+internal import RTCShareContentShare
+
+/// What a person has chosen to share when the desktop asked: kept, so that a second start asks nothing.
+struct PortalChoice {
+    private let kind: ScreenCastPortal.Kind
+    /// What the desktop gave for the next start, of mode 0600.
+    private let path: String
+
+    init(_ kind: ScreenCastPortal.Kind) {
+        self.kind = kind
+        path =
+            URL(filePath: SessionFile.defaultPath).deletingLastPathComponent()
+            .appending(path: "portal-\(kind.rawValue).token").path
+    }
+
+    /// Shares what was chosen before, or has the desktop ask.
+    func open(framesPerSecond: Double, choosesAnew: Bool) throws -> PortalSource {
+        let token = choosesAnew ? nil : try storedToken()
+        let source = try PortalSource(kind, restoreToken: token, framesPerSecond: framesPerSecond)
+        store(source.restoreToken)
+        return source
+    }
+
+    private func storedToken() throws(CommandFailure) -> String? {
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        let text = try SecretFile.readText(path, what: "desktop's token")
+        // D-Bus takes no zero byte; whatever else is none, the desktop refuses, and asks.
+        return text.isEmpty || text.utf8.contains(0) ? nil : text
+    }
+
+    private func store(_ token: String?) {
+        do {
+            guard let token else {
+                try? FileManager.default.removeItem(atPath: path)
+                return
+            }
+            try FileManager.default.createDirectory(
+                at: URL(filePath: path).deletingLastPathComponent(), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+            try PrivateFile(path: path).write(Data(token.utf8))
+        } catch {
+            Terminal.shared.say(
+                "The choice can't be kept in \(path): \(StandardStreams.reason(of: error)); the next start asks again.")
+        }
+    }
+}
