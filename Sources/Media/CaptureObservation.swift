@@ -37,6 +37,8 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
     case minimised
     /// The window lies beyond the screen's edges. Its picture goes on.
     case movedOffScreen
+    /// A desktop whose screen stands still has given no picture of it yet.
+    case awaitingPicture
     /// The process that captures is not connected: `reason` says since when, or why.
     case extensionAway(reason: String)
 
@@ -45,6 +47,7 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .minimised: "the window is minimised"
         case .movedOffScreen: "the window was moved off the screen"
+        case .awaitingPicture: "the desktop gives a picture as soon as something on the screen changes"
         case .extensionAway(let reason): reason
         }
     }

@@ -17,7 +17,8 @@ import Testing
                 timestamp: .zero, rotation: .upright, format: .bgra, size: PixelSize(width: 1, height: 1), strides: [4],
                 parts: nil)),
         .sound(AudioFrame(samples: [0.5, -1, 0, 1], channels: 2, sampleRate: 44_100, timestamp: .milliseconds(20))),
-        .interrupted(.minimised), .interrupted(.movedOffScreen), .interrupted(.extensionAway(reason: "gone")), .resumed,
+        .interrupted(.minimised), .interrupted(.movedOffScreen), .interrupted(.awaitingPicture),
+        .interrupted(.extensionAway(reason: "gone")), .resumed,
         .hint(.text), .hint(.none), .finished(error: nil), .finished(error: "the display was lost"), .welcome,
         .refused("no"), .taken, .ended,
     ]

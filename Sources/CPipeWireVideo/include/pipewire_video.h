@@ -52,7 +52,7 @@ typedef struct {
     uint64_t sequence;
     bool has_crop;
     pipewire_rectangle crop;
-    // wl_output's: quarter turns counterclockwise, and 4 for a mirrored one.
+    // wl_output's, which the content has undergone: quarter turns counterclockwise, and 4 for mirrored before.
     uint32_t transform;
     // Whether the node says what changed; see `pipewire_picture_damage`.
     bool has_damage;

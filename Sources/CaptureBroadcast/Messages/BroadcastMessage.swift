@@ -125,6 +125,7 @@ extension BroadcastMessage {
             case .minimised: body.append(0)
             case .movedOffScreen: body.append(1)
             case .extensionAway(let reason): body = [2] + Self.text(reason)
+            case .awaitingPicture: body.append(3)
             }
         case .hint(let hint): body.append(hint.code)
         case .finished(let error): body = error.map { [1] + Self.text($0) } ?? [0]
@@ -234,6 +235,7 @@ extension BroadcastMessage {
             switch try reader.readUInt8() {
             case 0: return .interrupted(.minimised)
             case 1: return .interrupted(.movedOffScreen)
+            case 3: return .interrupted(.awaitingPicture)
             default: return .interrupted(.extensionAway(reason: text(&reader)))
             }
         case 6: return .resumed

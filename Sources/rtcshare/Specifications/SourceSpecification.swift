@@ -88,7 +88,7 @@ enum SourceSpecification: Sendable, Hashable {
         }
         return (
             .test(size: defaultTestSize, framesPerSecond: nil),
-            "sharing the test pattern, as neither DISPLAY nor WAYLAND_DISPLAY is set (--source chooses something else)"
+            "sharing the test pattern, as DISPLAY is not set, nor WAYLAND_DISPLAY (--source chooses something else)"
         )
     }
 

@@ -17,6 +17,9 @@ import Testing
             ("test:640x480@29.97", .test(size: PixelSize(width: 640, height: 480), framesPerSecond: 29.97)),
             ("display", .display(output: nil)),
             ("display:HDMI-1", .display(output: "HDMI-1")),
+            ("portal:monitor", .portal(.monitor)),
+            ("portal:window", .portal(.window)),
+            ("portal:any", .portal(.any)),
             ("region:640x480+10+20", .region(PixelRectangle(x: 10, y: 20, size: PixelSize(width: 640, height: 480)))),
             ("window:0x1400007", .window(.id(0x140_0007))),
             ("window:0xffffffff", .window(.id(.max))),
@@ -39,6 +42,12 @@ import Testing
     func decimal() throws {
         #expect(try SourceSpecification("window:20971527") == .window(.id(0x140_0007)))
         #expect(try SourceSpecification("window:0X1A") == .window(.id(26)))
+    }
+
+    @Test("A portal alone asks for either")
+    func barePortal() throws {
+        #expect(try SourceSpecification("portal") == .portal(.any))
+        #expect(throws: SpecificationError.self) { try SourceSpecification("portal:screen") }
     }
 
     @Test("Test alone is 1280x720")
@@ -91,6 +100,14 @@ import Testing
             let pattern = SourceSpecification.preferred(environment: environment)
             #expect(pattern.specification == .test(size: PixelSize(width: 1280, height: 720), framesPerSecond: nil))
             #expect(pattern.sentence.contains("DISPLAY is not set"))
+        }
+        // A display that doesn't answer beside a Wayland desktop is no XWayland, and was named by somebody.
+        let desktop = SourceSpecification.preferred(environment: ["WAYLAND_DISPLAY": "wayland-1"])
+        #expect(desktop.specification == .display(output: nil) && desktop.sentence.contains("desktop"))
+        let named = SourceSpecification.preferred(environment: ["WAYLAND_DISPLAY": "wayland-1", "DISPLAY": ":64321"])
+        #expect(named.specification == .display(output: nil) && named.sentence.contains(":64321"))
+        #expect(throws: SpecificationError.self) {
+            try SourceSpecification("display:HDMI-1").open(environment: ["WAYLAND_DISPLAY": "wayland-1"])
         }
     }
 

@@ -74,8 +74,12 @@ struct PictureTurn: Equatable {
 }
 
 extension PictureTurn {
-    /// That of Wayland's `wl_output.transform`, as PipeWire has it, too.
+    /// What undoes Wayland's `wl_output.transform`, by which the buffer's content was mirrored, if it was, and then turned
+    /// counterclockwise.
     init(waylandTransform value: UInt32) {
-        self.init(isMirrored: value & 4 != 0, quarterTurns: Int(value & 3))
+        let turns = Int(value & 3)
+        let isMirrored = value & 4 != 0
+        // To turn back and then to mirror is to mirror and then to turn on.
+        self.init(isMirrored: isMirrored, quarterTurns: isMirrored ? turns : (4 - turns) % 4)
     }
 }

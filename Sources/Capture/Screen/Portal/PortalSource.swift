@@ -49,6 +49,8 @@ final class ScreenCast: Sendable {
 
     /// Within this time a stream that has been allowed tells its format.
     private static let patience = Duration.seconds(10)
+    /// A stream without a picture for so long is of a screen that stands still: some desktops give none of that.
+    private static let firstPicturePatience = Duration.seconds(1)
     /// How often is looked for an end while nobody wants pictures.
     private static let restInterval = Duration.seconds(2)
 
@@ -108,6 +110,7 @@ final class ScreenCast: Sendable {
         var reporter = CaptureReporter(broadcaster: broadcaster, size: format.size)
         var cadence = ScreenCadence(framesPerSecond: format.framesPerSecond, now: monotonicNow())
         let interval = Duration.seconds(1) / format.framesPerSecond
+        let begin = monotonicNow()
         broadcaster.whenWanted { [weak signal] in signal?.wake() }
         while !signal.isRaised {
             try iterate()
@@ -119,7 +122,8 @@ final class ScreenCast: Sendable {
             while let picture = stream.take() {
                 if pictures.note(picture.content) { newest = picture }
             }
-            reporter.report(nil, size: pictures.size, now: monotonicNow())
+            let isAwaited = pictures.size == nil && monotonicNow() - begin > Self.firstPicturePatience
+            reporter.report(isAwaited ? .awaitingPicture : nil, size: pictures.size, now: monotonicNow())
             guard broadcaster.hasSinks else {
                 signal.rest(for: Self.restInterval) { !broadcaster.hasSinks }
                 cadence.skip(now: monotonicNow())

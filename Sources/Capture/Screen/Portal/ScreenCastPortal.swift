@@ -100,7 +100,7 @@ extension ScreenCastPortal.Problem: CustomStringConvertible {
         case .kindNotOffered(let kind, let offered):
             "the desktop doesn't offer a \(kind.rawValue) to share; it offers "
                 + "\(offered.map(\.rawValue).joined(separator: " and "))"
-        case .failed(let reason): "\(reason); 'journalctl --user -u xdg-desktop-portal' may say more"
+        case .failed(let reason): "\(reason); the log of xdg-desktop-portal may say more"
         }
     }
 

@@ -25,7 +25,7 @@ struct DesktopSession {
 
     /// Which of the two is shared.
     var sentence: String {
-        "This is a Wayland desktop: it asks what to share, and gives the pictures by its portal."
+        "This is a Wayland desktop, which gives its pictures by a portal."
             + (display.map { " Its XWayland (\($0)) would show X programs alone." } ?? "")
     }
 }

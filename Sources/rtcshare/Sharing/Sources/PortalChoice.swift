@@ -18,6 +18,7 @@ struct PortalChoice {
     /// Shares what was chosen before, or has the desktop ask.
     func open(framesPerSecond: Double, choosesAnew: Bool) throws -> PortalSource {
         let token = choosesAnew ? nil : try storedToken()
+        if token == nil { Terminal.shared.say("The desktop asks what to share: choose in its window.") }
         let source = try PortalSource(kind, restoreToken: token, framesPerSecond: framesPerSecond)
         store(source.restoreToken)
         return source
