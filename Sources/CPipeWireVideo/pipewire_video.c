@@ -1,9 +1,11 @@
 #include "pipewire_video.h"
+#include "formats.h"
 #include <pipewire/pipewire.h>
 #include <spa/buffer/meta.h>
 #include <spa/param/video/format-utils.h>
 #include <spa/utils/result.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 // Larger pointers are left out.
@@ -13,7 +15,10 @@
 #define LARGEST_SIDE 16384
 
 struct pipewire_video {
-    struct pw_loop *loop;
+    // Runs the events, with its lock held.
+    struct pw_thread_loop *loop;
+    // Tells of them.
+    int news;
     struct pw_context *context;
     struct pw_core *core;
     struct pw_stream *stream;
@@ -22,13 +27,22 @@ struct pipewire_video {
     pipewire_video_format format;
     // Counts the times that buffers were taken from us: pictures from before lie in memory that is gone.
     unsigned removals;
+    // What a camera is to give; of a desktop there is none.
+    bool is_camera;
+    pipewire_camera_format camera;
     char problem[256];
 };
+
+static void tell(pipewire_video *video) {
+    // It fails where nobody has listened for long, and is told already.
+    (void)!eventfd_write(video->news, 1);
+}
 
 static void end(pipewire_video *video, const char *problem) {
     if (video->state == pipewire_video_ended) return;
     video->state = pipewire_video_ended;
     snprintf(video->problem, sizeof video->problem, "%s", problem);
+    tell(video);
 }
 
 // MARK: Events
@@ -52,6 +66,7 @@ static void on_state_changed(
     case PW_STREAM_STATE_PAUSED: video->state = pipewire_video_paused; break;
     case PW_STREAM_STATE_STREAMING: video->state = pipewire_video_streaming; break;
     }
+    tell(video);
 }
 
 static bool pixels_of(uint32_t format, pipewire_pixels *pixels) {
@@ -70,10 +85,31 @@ static const struct spa_pod *ask_for_metadata(struct spa_pod_builder *builder, u
         SPA_POD_Int((int)size));
 }
 
+// Memory that can be mapped: what a graphics card keeps to itself is not asked for.
+static const struct spa_pod *ask_for_buffers(struct spa_pod_builder *builder) {
+    return spa_pod_builder_add_object(
+        builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
+        SPA_POD_CHOICE_RANGE_Int(4, 2, 16), SPA_PARAM_BUFFERS_dataType,
+        SPA_POD_CHOICE_FLAGS_Int((1 << SPA_DATA_MemPtr) | (1 << SPA_DATA_MemFd)));
+}
+
+static void take_camera_format(pipewire_video *video) {
+    // It was offered alone, so that it is this one.
+    video->format = (pipewire_video_format){
+        video->format.generation + 1, pipewire_pixels_bgrx, video->camera.width, video->camera.height};
+    uint8_t memory[512];
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
+    const struct spa_pod *params[2] = {
+        ask_for_buffers(&builder), ask_for_metadata(&builder, SPA_META_Header, sizeof(struct spa_meta_header))};
+    pw_stream_update_params(video->stream, params, 2);
+    tell(video);
+}
+
 // Answers a format with the buffers and the metadata that are wanted.
 static void on_param_changed(void *data, uint32_t id, const struct spa_pod *param) {
     pipewire_video *video = data;
     if (id != SPA_PARAM_Format || !param) return;
+    if (video->is_camera) return take_camera_format(video);
     struct spa_video_info_raw raw = {0};
     pipewire_pixels pixels;
     if (spa_format_video_raw_parse(param, &raw) < 0 || !pixels_of(raw.format, &pixels) || raw.size.width < 1
@@ -89,11 +125,7 @@ static void on_param_changed(void *data, uint32_t id, const struct spa_pod *para
     uint8_t memory[2048];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
     const struct spa_pod *params[6];
-    params[0] = spa_pod_builder_add_object(
-        &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
-        SPA_POD_CHOICE_RANGE_Int(4, 2, 16), SPA_PARAM_BUFFERS_dataType,
-        // Memory that can be mapped: what a graphics card keeps to itself is not asked for.
-        SPA_POD_CHOICE_FLAGS_Int((1 << SPA_DATA_MemPtr) | (1 << SPA_DATA_MemFd)));
+    params[0] = ask_for_buffers(&builder);
     params[1] = ask_for_metadata(&builder, SPA_META_Header, sizeof(struct spa_meta_header));
     params[2] = ask_for_metadata(&builder, SPA_META_VideoCrop, sizeof(struct spa_meta_region));
     params[3] = ask_for_metadata(&builder, SPA_META_VideoTransform, sizeof(struct spa_meta_videotransform));
@@ -109,6 +141,7 @@ static void on_param_changed(void *data, uint32_t id, const struct spa_pod *para
         SPA_POD_CHOICE_RANGE_Int(
             (int)POINTER_BYTES(64), (int)POINTER_BYTES(1), (int)POINTER_BYTES(LARGEST_POINTER)));
     pw_stream_update_params(video->stream, params, 6);
+    tell(video);
 }
 
 static void on_remove_buffer(void *data, struct pw_buffer *buffer) {
@@ -116,10 +149,12 @@ static void on_remove_buffer(void *data, struct pw_buffer *buffer) {
     ((pipewire_video *)data)->removals++;
 }
 
+static void on_process(void *data) { tell(data); }
+
 static const struct pw_core_events core_events = {PW_VERSION_CORE_EVENTS, .error = on_core_error};
 static const struct pw_stream_events stream_events = {
     PW_VERSION_STREAM_EVENTS, .state_changed = on_state_changed, .param_changed = on_param_changed,
-    .remove_buffer = on_remove_buffer};
+    .remove_buffer = on_remove_buffer, .process = on_process};
 
 // MARK: Connecting
 
@@ -152,13 +187,16 @@ static const struct spa_pod *format_offer(struct spa_pod_builder *builder, uint3
     return spa_pod_builder_pop(builder, &frame);
 }
 
+static const char *start(pipewire_video *video) {
+    video->news = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (video->news < 0) return strerror(errno);
+    video->loop = pw_thread_loop_new("rtcshare", NULL);
+    if (video->loop) video->context = pw_context_new(pw_thread_loop_get_loop(video->loop), NULL, 0);
+    if (!video->context || pw_thread_loop_start(video->loop) < 0) return "it can't be started";
+    return NULL;
+}
+
 static const char *connect_stream(pipewire_video *video, int descriptor, uint32_t node, uint32_t rate) {
-    video->loop = pw_loop_new(NULL);
-    if (video->loop) video->context = pw_context_new(video->loop, NULL, 0);
-    if (!video->context) {
-        if (descriptor >= 0) close(descriptor);
-        return "it can't be started";
-    }
     // The connection takes the descriptor, whether or not there is one.
     video->core = descriptor >= 0 ? pw_context_connect_fd(video->context, descriptor, NULL, 0)
                                   : pw_context_connect(video->context, NULL, 0);
@@ -167,53 +205,79 @@ static const char *connect_stream(pipewire_video *video, int descriptor, uint32_
     video->stream = pw_stream_new(
         video->core, "rtcshare",
         pw_properties_new(
-            PW_KEY_MEDIA_TYPE, "Video", PW_KEY_MEDIA_CATEGORY, "Capture", PW_KEY_MEDIA_ROLE, "Screen", NULL));
+            PW_KEY_MEDIA_TYPE, "Video", PW_KEY_MEDIA_CATEGORY, "Capture", PW_KEY_MEDIA_ROLE,
+            video->is_camera ? "Camera" : "Screen", NULL));
     if (!video->stream) return strerror(errno);
     pw_stream_add_listener(video->stream, &video->stream_listener, &stream_events, video);
     uint8_t memory[2048];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
-    const struct spa_pod *params[2] = {format_offer(&builder, rate, true), format_offer(&builder, rate, false)};
+    const struct spa_pod *params[2];
+    uint32_t count = 0;
+    if (video->is_camera) {
+        params[count++] = camera_offer(&builder, &video->camera);
+    } else {
+        params[count++] = format_offer(&builder, rate, true);
+        params[count++] = format_offer(&builder, rate, false);
+    }
     // Once a node is gone, another with its number is another's screen.
     enum pw_stream_flags flags =
         PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_MAP_BUFFERS | PW_STREAM_FLAG_DONT_RECONNECT;
-    int result = pw_stream_connect(video->stream, PW_DIRECTION_INPUT, node, flags, params, 2);
+    int result = pw_stream_connect(video->stream, PW_DIRECTION_INPUT, node, flags, params, count);
     return result < 0 ? spa_strerror(result) : NULL;
 }
 
-pipewire_video *pipewire_video_connect(int descriptor, uint32_t node, uint32_t rate, char *problem, size_t size) {
+static pipewire_video *connect_video(
+    int descriptor, uint32_t node, uint32_t rate, const pipewire_camera_format *camera, char *problem, size_t size) {
     pw_init(NULL, NULL);
     pipewire_video *video = calloc(1, sizeof *video);
-    const char *reason = video ? connect_stream(video, descriptor, node, rate) : strerror(ENOMEM);
+    if (video && camera) {
+        video->is_camera = true;
+        video->camera = *camera;
+    }
+    const char *reason = video ? start(video) : strerror(ENOMEM);
+    if (reason) {
+        if (descriptor >= 0) close(descriptor);
+    } else {
+        pipewire_video_lock(video);
+        reason = connect_stream(video, descriptor, node, rate);
+        pipewire_video_unlock(video);
+    }
     if (!reason) return video;
     snprintf(problem, size, "%s", reason);
     if (video) pipewire_video_close(video);
     return NULL;
 }
 
+pipewire_video *pipewire_video_connect(int descriptor, uint32_t node, uint32_t rate, char *problem, size_t size) {
+    return connect_video(descriptor, node, rate, NULL, problem, size);
+}
+
+pipewire_video *pipewire_camera_connect(
+    uint32_t node, const pipewire_camera_format *format, char *problem, size_t size) {
+    return connect_video(-1, node, 0, format, problem, size);
+}
+
 void pipewire_video_close(pipewire_video *video) {
-    if (video->loop) pw_loop_enter(video->loop);
+    if (video->loop) pw_thread_loop_stop(video->loop);
     if (video->stream) pw_stream_destroy(video->stream);
     if (video->core) pw_core_disconnect(video->core);
     if (video->context) pw_context_destroy(video->context);
-    if (video->loop) {
-        pw_loop_leave(video->loop);
-        pw_loop_destroy(video->loop);
-    }
+    if (video->loop) pw_thread_loop_destroy(video->loop);
+    if (video->news >= 0) close(video->news);
     free(video);
 }
 
 // MARK: Running
 
-int pipewire_video_descriptor(pipewire_video *video) { return pw_loop_get_fd(video->loop); }
+int pipewire_video_descriptor(const pipewire_video *video) { return video->news; }
 
-void pipewire_video_iterate(pipewire_video *video) {
-    pw_loop_enter(video->loop);
-    // Its descriptor can be read as long as there is more.
-    int result = pw_loop_iterate(video->loop, 0);
-    pw_loop_leave(video->loop);
-    if (result < 0 && result != -EINTR) end(video, spa_strerror(result));
+void pipewire_video_take_note(pipewire_video *video) {
+    eventfd_t count;
+    (void)!eventfd_read(video->news, &count);
 }
 
+void pipewire_video_lock(pipewire_video *video) { pw_thread_loop_lock(video->loop); }
+void pipewire_video_unlock(pipewire_video *video) { pw_thread_loop_unlock(video->loop); }
 pipewire_video_state pipewire_video_get_state(const pipewire_video *video) { return video->state; }
 const char *pipewire_video_problem(const pipewire_video *video) { return video->problem; }
 pipewire_video_format pipewire_video_get_format(const pipewire_video *video) { return video->format; }
@@ -230,6 +294,13 @@ static void read_pixels(pipewire_video *video, struct spa_buffer *buffer, pipewi
     const struct spa_data *data = &buffer->datas[0];
     const struct spa_chunk *chunk = data->chunk;
     if (!data->data || !chunk || !chunk->size || (chunk->flags & SPA_CHUNK_FLAG_CORRUPTED)) return;
+    if (video->is_camera) {
+        if (chunk->offset > data->maxsize) return;
+        picture->bytes = SPA_PTROFF(data->data, chunk->offset, const uint8_t);
+        picture->byte_count = SPA_MIN(chunk->size, data->maxsize - chunk->offset);
+        picture->stride = chunk->stride > 0 ? (uint32_t)chunk->stride : 0;
+        return;
+    }
     // What a node says of its memory need not be true.
     uint32_t stride = chunk->stride > 0 ? (uint32_t)chunk->stride : video->format.width * 4;
     uint32_t offset = chunk->offset;

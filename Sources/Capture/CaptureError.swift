@@ -53,6 +53,16 @@ public enum CaptureError: Error, Sendable, Hashable {
     case screenCastLost(reason: String)
     /// The desktop, or the person by way of it, ended the share.
     case screenCastEnded
+    /// PipeWire, which has the cameras, does not answer.
+    case camerasUnavailable(reason: String)
+    /// There is no camera of this name (nil: none at all); `cameras` are those that there are.
+    case unknownCamera(name: String?, cameras: [CameraDevice])
+    /// The camera went away, or gives nothing: it may be another program's.
+    case cameraLost(camera: String, reason: String)
+    /// The camera has no light that could be switched.
+    case torchUnavailable(camera: String)
+    /// A camera gave a picture that is none; it was left out.
+    case unreadablePicture
     /// The operating system refused something that every source needs.
     case systemRefused(call: String, errorNumber: Int32)
 }
@@ -76,14 +86,15 @@ extension CaptureError: CaptureFailure {
         switch self {
         case .invalidFrameRate, .invalidPatternSize, .inaudibleFrequency, .unknownOutput, .regionOutsideScreen,
             .unsupportedPixels, .unrepeatableFile, .invalidY4M, .unknownSoundDevice, .unknownWindow, .ambiguousWindow,
-            .unsharableWindow, .shareDeclined, .portalUnavailable(.kindNotOffered):
+            .unsharableWindow, .shareDeclined, .portalUnavailable(.kindNotOffered), .unknownCamera, .torchUnavailable:
             .configurationFailure
         case .unusableSoundFile(.notWAVE), .unusableSoundFile(.unreadable), .unusableSoundFile(.unsuitableFormat):
             .configurationFailure
         case .displayUnavailable, .displayLost, .requestRefused, .fileUnavailable, .systemRefused, .unusableSoundFile,
             .soundServerUnavailable, .soundServerLost, .soundDeviceLost, .windowClosed, .portalUnavailable,
-            .screenCastLost, .screenCastEnded:
+            .screenCastLost, .screenCastEnded, .camerasUnavailable, .cameraLost:
             .systemFailure
+        case .unreadablePicture: .invalidFrame
         }
     }
 }
@@ -160,6 +171,19 @@ extension CaptureError: CustomStringConvertible {
             return "the desktop's pictures were lost: \(reason); start again when it gives some"
         case .screenCastEnded:
             return "the desktop ended the share; start again to share something else"
+        case .camerasUnavailable(let reason):
+            return "PipeWire, which has the cameras, doesn't answer: \(reason); start PipeWire and WirePlumber"
+        case .unknownCamera(_, let cameras) where cameras.isEmpty:
+            return "there is no camera; connect one, or \(name(.shareTestPattern))"
+        case .unknownCamera(let camera, let cameras):
+            let known = cameras.map { "\($0.name) (\($0.description))" }.joined(separator: ", ")
+            return "there is no camera '\(camera ?? "")'; there are \(known)"
+        case .cameraLost(let camera, let reason):
+            return "the camera '\(camera)' was lost: \(reason); see whether it is connected, and no other program's"
+        case .torchUnavailable(let camera):
+            return "the camera '\(camera)' has no light that could be switched"
+        case .unreadablePicture:
+            return "the camera gave a picture that is none"
         case .systemRefused(let call, let number):
             return "\(call): \(systemMessage(number))"
         }

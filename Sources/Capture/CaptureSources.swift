@@ -43,6 +43,15 @@ extension VideoSource where Self == PortalSource {
     }
 }
 
+extension VideoSource where Self == CameraSource {
+    /// What a camera sees: the one of a name, PipeWire's or a part of the one for people, or else the first.
+    public static func camera(
+        named name: String? = nil, size: PixelSize = PixelSize(width: 1280, height: 720), framesPerSecond: Double = 30
+    ) throws(CaptureError) -> CameraSource {
+        try CameraSource(named: name, size: size, framesPerSecond: framesPerSecond)
+    }
+}
+
 extension VideoSource where Self == TestPatternSource {
     /// A test pattern: it moves, counts its frames and flashes once a second.
     public static func testPattern(

@@ -3,10 +3,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The pictures of one node of PipeWire: a connection, a stream of it, and the loop that both run on.
+// The pictures of one node of PipeWire, a desktop or a camera: a connection, a stream of it, and a thread that both run on.
 //
-// Nothing happens but within `pipewire_video_iterate`, and one thread at a time may call any of these. Pictures are taken
-// one after the other, in their order, and each is given back: until then the node doesn't write its memory again.
+// The thread changes what is asked here, and takes the memory of pictures away, with the lock held: whoever calls any function
+// below it, or looks at a picture's pixels, holds it. Pictures are taken one after the other, in their order, and each is given
+// back: until then the node doesn't write its memory again.
 
 typedef struct pipewire_video pipewire_video;
 
@@ -41,9 +42,12 @@ typedef struct {
     // For `pipewire_video_give_back`.
     void *buffer;
     unsigned removals;
-    // Null where the buffer has none that is worth a look: it comes for its pointer alone.
+    // Of a camera, in its format: what the buffer has of its picture. Null where that is nothing.
+    const uint8_t *bytes;
+    uint32_t byte_count;
+    // Of a desktop: null where the buffer has none that is worth a look, and comes for its pointer alone.
     const uint8_t *pixels;
-    // Bytes from row to row.
+    // Bytes from row to row; zero where a camera doesn't say.
     uint32_t stride;
     // The rows that are there whole.
     uint32_t rows;
@@ -72,9 +76,15 @@ typedef struct {
 pipewire_video *pipewire_video_connect(int descriptor, uint32_t node, uint32_t frames_per_second, char *problem, size_t size);
 void pipewire_video_close(pipewire_video *video);
 
-// Can be read when `pipewire_video_iterate` has something to do.
-int pipewire_video_descriptor(pipewire_video *video);
-void pipewire_video_iterate(pipewire_video *video);
+// Can be read when something has happened, until `pipewire_video_take_note`.
+int pipewire_video_descriptor(const pipewire_video *video);
+void pipewire_video_take_note(pipewire_video *video);
+
+void pipewire_video_lock(pipewire_video *video);
+void pipewire_video_unlock(pipewire_video *video);
+
+// With the lock held.
+
 pipewire_video_state pipewire_video_get_state(const pipewire_video *video);
 const char *pipewire_video_problem(const pipewire_video *video);
 pipewire_video_format pipewire_video_get_format(const pipewire_video *video);

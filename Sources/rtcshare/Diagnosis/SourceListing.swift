@@ -71,7 +71,16 @@ struct SourceListing: Encodable {
         let kind: String
     }
 
+    /// A camera with what it gives.
+    struct Camera: Encodable {
+        let spec: String
+        let name: String
+        let description: String
+        let formats: [String]
+    }
+
     private(set) var portal: [Portal] = []
+    private(set) var cameras: [Camera] = []
     private(set) var displays: [Display] = []
     private(set) var outputs: [Output] = []
     private(set) var windows: [Window] = []
@@ -80,7 +89,7 @@ struct SourceListing: Encodable {
     private(set) var problems: [String] = []
 
     private enum CodingKeys: String, CodingKey {
-        case portal, displays, outputs, windows, sounds
+        case portal, displays, outputs, windows, cameras, sounds
     }
 
     /// Asks the desktop, the display and the sound server that the environment names.
@@ -96,6 +105,7 @@ struct SourceListing: Encodable {
                 problems.append(error.words(naming: \.words))
             }
         }
+        addCameras()
         do throws(CaptureError) {
             sounds = try PulseSource.devices(server: server).map { device in
                 Sound(
@@ -104,6 +114,15 @@ struct SourceListing: Encodable {
             }
         } catch {
             problems.append(error.words(naming: \.words))
+        }
+    }
+
+    /// A machine without PipeWire has none that could be shared, which is no problem to speak of.
+    private mutating func addCameras() {
+        cameras = ((try? CameraDevice.all()) ?? []).map { camera in
+            Camera(
+                spec: SourceSpecification.camera(name: camera.name).description, name: camera.name,
+                description: camera.description, formats: camera.formats.map(\.description))
         }
     }
 
@@ -166,6 +185,12 @@ struct SourceListing: Encodable {
                         window.spec, "\(window.width)x\(window.height)", owner.trimmingCharacters(in: .whitespaces),
                         title + (window.minimised ? ", minimised" : ""),
                     ]
+                }
+            ),
+            (
+                "Cameras",
+                cameras.flatMap { camera in
+                    [[camera.spec, camera.description]] + camera.formats.map { ["", $0] }
                 }
             ),
             (

@@ -12,7 +12,7 @@ enum ShellCompletion {
     static let runningShare = CompletionKind.custom { _, _, _ in plain(ControlSocket.running().map(\.name)) }
 
     private static let sourceKinds = [
-        "test", "display", "portal", "region:", "window:", "window:title=", "file:", "broadcast:",
+        "test", "display", "portal", "camera", "region:", "window:", "window:title=", "file:", "broadcast:",
     ]
     private static let soundKinds = ["none", "tone", "beep", "file:", "microphone", "system", "broadcast"]
 

@@ -100,7 +100,7 @@ struct UnitCommand: AsyncParsableCommand {
     private static func isOfScreen(_ source: String?) -> Bool {
         switch try? source.map({ try SourceSpecification($0) }) {
         case nil, .display, .portal, .region, .window: true
-        case .test, .file, .standardInput, .broadcast: false
+        case .test, .camera, .file, .standardInput, .broadcast: false
         }
     }
 

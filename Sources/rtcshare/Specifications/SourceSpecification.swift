@@ -12,6 +12,7 @@ internal import RTCShareMedia
 /// | `portal`, `portal:monitor`, `portal:window` | what a person chooses when a Wayland desktop asks |
 /// | `region:WxH+X+Y` | a rectangle of that screen |
 /// | `window:ID`, `window:title=TEXT` | one window, by its number (decimal or 0x…), or by its title or a part of it |
+/// | `camera`, `camera:NAME` | the first camera, or one by its name or a part of it |
 /// | `file:PATH`, `file:PATH:loop` | a y4m file at its own rate, once or again and again |
 /// | `file:-` | y4m on standard input, each frame sent as it arrives |
 /// | `broadcast:PORT`, `broadcast:PATH` | what another process captures, `rtcshare broadcast`, which comes to this port of the loopback interface, or to a socket at this path |
@@ -24,6 +25,8 @@ enum SourceSpecification: Sendable, Hashable {
     case portal(ScreenCastPortal.Kind)
     /// A rectangle of the screen.
     case region(PixelRectangle)
+    /// A camera; nil is the first.
+    case camera(name: String?)
     /// One window.
     case window(WindowSpecification)
     /// A y4m file.
@@ -34,7 +37,7 @@ enum SourceSpecification: Sendable, Hashable {
     case broadcast(BroadcastEndpoint)
 
     static let forms =
-        "use test[:WxH@FPS], display[:OUTPUT], portal[:monitor|window|any], region:WxH+X+Y, window:ID, window:title=TEXT, file:PATH.y4m[:loop], "
+        "use test[:WxH@FPS], display[:OUTPUT], portal[:monitor|window|any], region:WxH+X+Y, window:ID, window:title=TEXT, camera[:NAME], file:PATH.y4m[:loop], "
         + "file:- for standard input, or broadcast:PORT"
     private static let defaultTestSize = PixelSize(width: 1280, height: 720)
 
@@ -68,7 +71,12 @@ enum SourceSpecification: Sendable, Hashable {
         case "broadcast":
             self = .broadcast(try Self.endpoint(argument ?? "", in: text))
         case "camera":
-            throw .unsupportedSource(text: text)
+            guard argument != "" else {
+                throw .invalidSpecification(
+                    text: text, problem: "the camera's name is missing",
+                    remedy: "use camera:NAME, or camera for the first")
+            }
+            self = .camera(name: argument)
         default:
             let problem = text.isEmpty ? "it is empty" : "there is no source '\(kind)'"
             throw .invalidSpecification(text: text, problem: problem, remedy: Self.forms)
@@ -125,6 +133,8 @@ enum SourceSpecification: Sendable, Hashable {
         case .region(let rectangle):
             return try DisplaySource(
                 area: .region(rectangle), display: environment["DISPLAY"], framesPerSecond: framesPerSecond)
+        case .camera(let name):
+            return try CameraSource(named: name, framesPerSecond: framesPerSecond)
         case .window(let window):
             return try WindowSource(window, display: environment["DISPLAY"], framesPerSecond: framesPerSecond)
         case .file(let path, let loop):
@@ -149,6 +159,8 @@ extension SourceSpecification: CustomStringConvertible {
         case .portal(let kind): "portal:\(kind.rawValue)"
         case .display(let output?): "display:\(output)"
         case .region(let region): "region:\(region.size)+\(region.x)+\(region.y)"
+        case .camera(nil): "camera"
+        case .camera(let name?): "camera:\(name)"
         case .window(let window): window.specification
         case .file(let path, let loop): "file:\(path)\(loop ? ":loop" : "")"
         case .standardInput: "file:-"
@@ -261,5 +273,5 @@ extension SourceSpecification {
     /// How a source is written, for the help texts.
     static let syntax =
         "test[:WxH@FPS], display[:OUTPUT], portal[:monitor|window|any] (a Wayland desktop asks which), region:WxH+X+Y, "
-        + "window:ID, window:title=TEXT, file:PATH.y4m[:loop], file:- (y4m on stdin), broadcast:PORT (what rtcshare broadcast captures)"
+        + "window:ID, window:title=TEXT, camera[:NAME], file:PATH.y4m[:loop], file:- (y4m on stdin), broadcast:PORT (what rtcshare broadcast captures)"
 }

@@ -125,16 +125,17 @@ extension CaptureError {
         switch self {
         case .invalidFrameRate, .invalidPatternSize, .inaudibleFrequency, .unknownOutput, .regionOutsideScreen,
             .unknownSoundDevice, .unknownWindow, .ambiguousWindow, .unsharableWindow, .unrepeatableFile,
-            .portalUnavailable(.kindNotOffered):
+            .portalUnavailable(.kindNotOffered), .unknownCamera, .torchUnavailable:
             .usage
         case .shareDeclined: .notPermitted
         case .fileUnavailable(_, let number) where number == ENOENT: .inputMissing
         case .fileUnavailable(_, let number) where number == EACCES: .notPermitted
         case .fileUnavailable: .inputOutput
-        case .invalidY4M, .unsupportedPixels: .badInput
+        case .invalidY4M, .unsupportedPixels, .unreadablePicture: .badInput
         case .unusableSoundFile(let error): error.status
         case .displayUnavailable, .displayLost, .requestRefused, .systemRefused, .soundServerUnavailable,
-            .soundServerLost, .soundDeviceLost, .windowClosed, .portalUnavailable, .screenCastLost, .screenCastEnded:
+            .soundServerLost, .soundDeviceLost, .windowClosed, .portalUnavailable, .screenCastLost, .screenCastEnded,
+            .camerasUnavailable, .cameraLost:
             .unavailable
         }
     }

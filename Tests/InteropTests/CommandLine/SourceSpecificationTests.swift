@@ -20,6 +20,8 @@ import Testing
             ("portal:monitor", .portal(.monitor)),
             ("portal:window", .portal(.window)),
             ("portal:any", .portal(.any)),
+            ("camera", .camera(name: nil)),
+            ("camera:Front: 1", .camera(name: "Front: 1")),
             ("region:640x480+10+20", .region(PixelRectangle(x: 10, y: 20, size: PixelSize(width: 640, height: 480)))),
             ("window:0x1400007", .window(.id(0x140_0007))),
             ("window:0xffffffff", .window(.id(.max))),
@@ -84,11 +86,9 @@ import Testing
         }
     }
 
-    @Test("A camera, which is of a later version, says so")
-    func later() {
-        let error = SpecificationError.unsupportedSource(text: "camera:")
-        #expect(throws: error) { try SourceSpecification("camera:") }
-        #expect(error.description.contains("display[:OUTPUT]") && error.description.contains("picture of a camera"))
+    @Test("A camera is named, or the first")
+    func camera() {
+        #expect(throws: SpecificationError.self) { try SourceSpecification("camera:") }
     }
 
     @Test("Without a SPEC the display is shared where DISPLAY is set, else the test pattern, and the sentence says so")

@@ -9,11 +9,16 @@ final class WaylandDesktop {
         case sway
         /// Asks in a window of its own, and gives the pointer beside the picture.
         case gnome
+        /// No screen and no portal: PipeWire, with the cameras that are started.
+        case none
     }
 
     /// What makes them run here, or nil.
     static let missing: String? =
-        ["dbus-daemon", "sway", "foot", "grim", "mutter", "pipewire", "wireplumber", "clang", "Xwayland"].first {
+        [
+            "dbus-daemon", "gst-launch-1.0", "sway", "foot", "grim", "mutter", "pipewire", "wireplumber", "clang",
+            "Xwayland",
+        ].first {
             RunningProgram.find($0) == nil
         }
         ?? ["xdg-desktop-portal", "xdg-desktop-portal-wlr", "xdg-desktop-portal-gnome"].first {
@@ -37,8 +42,9 @@ final class WaylandDesktop {
         }
         environment = [
             "XDG_RUNTIME_DIR": run.path, "HOME": home.path, "XDG_CONFIG_HOME": home.path + "/.config",
-            "XDG_STATE_HOME": home.path + "/.local/state", "XDG_CURRENT_DESKTOP": kind == .sway ? "sway" : "GNOME",
-            "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(run.path)/bus", "DISPLAY": "", "WAYLAND_DISPLAY": "wayland-1",
+            "XDG_STATE_HOME": home.path + "/.local/state", "XDG_CURRENT_DESKTOP": kind == .gnome ? "GNOME" : "sway",
+            "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(run.path)/bus", "DISPLAY": "",
+            "WAYLAND_DISPLAY": kind == .none ? "" : "wayland-1",
             "GSETTINGS_BACKEND": "memory", "GSK_RENDERER": "cairo", "LIBGL_ALWAYS_SOFTWARE": "1",
         ]
         try start("dbus-daemon", ["--session", "--nofork", "--address", "unix:path=\(run.path)/bus"])
@@ -49,6 +55,7 @@ final class WaylandDesktop {
         switch kind {
         case .sway: try await startSway()
         case .gnome: try await startGNOME()
+        case .none: return
         }
         try start("/usr/libexec/xdg-desktop-portal", ["-r"])
         try await owns("org.freedesktop.portal.Desktop")
@@ -129,6 +136,18 @@ final class WaylandDesktop {
         let outcome = try await start("/usr/bin/python3", [Peers.script("gnome_pointer.py")] + places)
             .outcome(timeout: .seconds(60))
         try #require(outcome.status == 0, "gnome_pointer.py: \(outcome.standardError)")
+    }
+
+    /// Starts a camera of 640x480: `format` is GStreamer's, or `MJPEG`.
+    func startCamera(_ name: String, _ format: String, framesPerSecond: Int = 30) throws -> RunningProgram {
+        let isJPEG = format == "MJPEG"
+        let caps = "video/x-raw,format=\(isJPEG ? "I420" : format),width=640,height=480,framerate=\(framesPerSecond)/1"
+        let properties =
+            "props,media.class=Video/Source,media.role=Camera,node.name=\(name),node.description=The_\(name)"
+        let elements =
+            ["videotestsrc", "is-live=true", "!", caps, "!"] + (isJPEG ? ["jpegenc", "!"] : [])
+            + ["pipewiresink", "mode=provide", "stream-properties=\(properties)"]
+        return try start("gst-launch-1.0", elements)
     }
 
     /// What sway shows, as a PNG.

@@ -45,7 +45,7 @@ public final class PortalSource: CaptureSource, BroadcastingVideoSource {
 /// What the desktop has allowed, and the pictures of it.
 final class ScreenCast: Sendable {
     let session: ScreenCastSession
-    private let stream: CastStream
+    private let stream: NodeStream
 
     /// Within this time a stream that has been allowed tells its format.
     private static let patience = Duration.seconds(10)
@@ -71,8 +71,8 @@ final class ScreenCast: Sendable {
         } catch {
             throw .portalUnavailable(error)
         }
-        do throws(CastStream.Failure) {
-            stream = try CastStream(remote: remote, node: session.grant.node, framesPerSecond: framesPerSecond)
+        do throws(NodeStream.Failure) {
+            stream = try NodeStream(remote: remote, node: session.grant.node, framesPerSecond: framesPerSecond)
         } catch {
             throw .screenCastLost(reason: error.reason)
         }
@@ -93,8 +93,8 @@ final class ScreenCast: Sendable {
     }
 
     private func iterate() throws(CaptureError) {
-        do throws(CastStream.Failure) {
-            try stream.iterate()
+        do throws(NodeStream.Failure) {
+            try stream.takeNote()
         } catch {
             throw .screenCastLost(reason: error.reason)
         }
@@ -106,7 +106,7 @@ final class ScreenCast: Sendable {
         as format: CaptureFormat, to broadcaster: VideoBroadcaster, until signal: StopSignal
     ) throws(CaptureError) {
         var pictures = CastPictures()
-        var newest: CastPicture?
+        var newest: NodePicture?
         var reporter = CaptureReporter(broadcaster: broadcaster, size: format.size)
         var cadence = ScreenCadence(framesPerSecond: format.framesPerSecond, now: monotonicNow())
         let interval = Duration.seconds(1) / format.framesPerSecond
@@ -114,10 +114,6 @@ final class ScreenCast: Sendable {
         broadcaster.whenWanted { [weak signal] in signal?.wake() }
         while !signal.isRaised {
             try iterate()
-            if newest?.isThere == false {
-                newest = nil
-                pictures.losePixels()
-            }
             // The one before goes back when the next is there.
             while let picture = stream.take() {
                 if pictures.note(picture.content) { newest = picture }
@@ -139,8 +135,20 @@ final class ScreenCast: Sendable {
                 if wakening == .stopped { return }
                 continue
             }
-            let frame = try pictures.frame(of: newest?.content, evenIfOld: demand == .picture, now: monotonicNow())
-            if !pictures.hasChange { newest = nil }
+            let frame: VideoFrame?
+            if let picture = newest {
+                newest = nil
+                let read = try picture.withMemory { () throws(CaptureError) in
+                    try pictures.frame(of: picture.content, evenIfOld: demand == .picture, now: monotonicNow())
+                }
+                guard let read else {
+                    pictures.losePixels()
+                    continue
+                }
+                frame = read
+            } else {
+                frame = try pictures.frame(of: nil, evenIfOld: demand == .picture, now: monotonicNow())
+            }
             if let frame { broadcaster.send(frame) }
             cadence.didLook(isFrame: frame != nil, pointerMoved: false, now: monotonicNow())
         }

@@ -76,7 +76,7 @@ struct OpenedSources: Sendable {
         let canWait =
             switch specification {
             case .file, .standardInput: source.captureFormat.framesPerSecond <= maximumFrameRate
-            case .test, .display, .portal, .region, .window, .broadcast: false
+            case .test, .display, .portal, .camera, .region, .window, .broadcast: false
             }
         return Content(source: source, specification: specification.description, canWait: canWait)
     }

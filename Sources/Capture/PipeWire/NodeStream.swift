@@ -1,19 +1,17 @@
 import Foundation
 import RTCShareCPipeWireVideo
-import RTCShareLocks
 import RTCShareMedia
 
 /// The pictures of one node of PipeWire, in its memory.
-final class CastStream: Sendable {
+final class NodeStream: Sendable {
     /// Why there are none.
     struct Failure: Error {
         let reason: String
     }
 
-    // What the C asks for, one thread at a time, is what the lock sees to; the pointer lives as long as this object.
+    // What needs it runs with the lock of the C held, ``locked(_:)``; the pointer lives as long as this object.
     nonisolated(unsafe) private let handle: OpaquePointer
-    private let turn = Locked(())
-    /// Can be read when ``iterate()`` has something to do.
+    /// Can be read when something has happened, until ``takeNote()``.
     let descriptor: Int32
 
     /// Connects to a node by a socket, which is closed with it at last, or to the session's own PipeWire where that is nil.
@@ -21,8 +19,18 @@ final class CastStream: Sendable {
         var problem = [CChar](repeating: 0, count: 256)
         let rate = UInt32(max(1, framesPerSecond.rounded(.up)))
         guard let handle = pipewire_video_connect(remote ?? -1, node, rate, &problem, problem.count) else {
-            let words = problem.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-            throw Failure(reason: String(decoding: words, as: UTF8.self))
+            throw Failure(reason: String(nullTerminated: problem))
+        }
+        self.handle = handle
+        descriptor = pipewire_video_descriptor(handle)
+    }
+
+    /// Connects to a camera of the session's PipeWire, for one of its formats.
+    init(camera node: UInt32, _ format: CameraFormat) throws(Failure) {
+        var problem = [CChar](repeating: 0, count: 256)
+        var code = format.code
+        guard let handle = pipewire_camera_connect(node, &code, &problem, problem.count) else {
+            throw Failure(reason: String(nullTerminated: problem))
         }
         self.handle = handle
         descriptor = pipewire_video_descriptor(handle)
@@ -32,10 +40,16 @@ final class CastStream: Sendable {
         pipewire_video_close(handle)
     }
 
-    /// Does what is to be done; throws where the stream has ended.
-    func iterate() throws(Failure) {
-        try turn.withLock { _ throws(Failure) in
-            pipewire_video_iterate(handle)
+    fileprivate func locked<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        pipewire_video_lock(handle)
+        defer { pipewire_video_unlock(handle) }
+        return try body()
+    }
+
+    /// Takes note of what has happened; throws where the stream has ended.
+    func takeNote() throws(Failure) {
+        pipewire_video_take_note(handle)
+        try locked { () throws(Failure) in
             guard pipewire_video_get_state(handle) != pipewire_video_ended else {
                 throw Failure(reason: String(cString: pipewire_video_problem(handle)))
             }
@@ -44,38 +58,39 @@ final class CastStream: Sendable {
 
     /// The pictures' size, as their format says; nil until it is known.
     var size: PixelSize? {
-        turn.withLock { _ in
+        locked {
             let format = pipewire_video_get_format(handle)
             return format.generation > 0 ? PixelSize(width: Int(format.width), height: Int(format.height)) : nil
         }
     }
 
     /// The next picture; nil where there is none.
-    func take() -> CastPicture? {
-        var picture = pipewire_picture()
-        let format = turn.withLock { _ -> pipewire_video_format? in
-            pipewire_video_take(handle, &picture) ? pipewire_video_get_format(handle) : nil
+    func take() -> NodePicture? {
+        locked {
+            var picture = pipewire_picture()
+            guard pipewire_video_take(handle, &picture) else { return nil }
+            return NodePicture(picture, pipewire_video_get_format(handle), of: self)
         }
-        return format.map { CastPicture(picture, $0, of: self) }
     }
 
+    /// Whether a picture's memory is there still, asked with the lock held.
     fileprivate func has(_ picture: pipewire_picture) -> Bool {
-        turn.withLock { _ in withUnsafePointer(to: picture) { pipewire_video_has(handle, $0) } }
+        withUnsafePointer(to: picture) { pipewire_video_has(handle, $0) }
     }
 
     fileprivate func giveBack(_ picture: pipewire_picture) {
-        turn.withLock { _ in withUnsafePointer(to: picture) { pipewire_video_give_back(handle, $0) } }
+        locked { withUnsafePointer(to: picture) { pipewire_video_give_back(handle, $0) } }
     }
 }
 
 /// A picture that a node of PipeWire has given, in the node's memory, which it has back when this is let go.
-final class CastPicture {
+final class NodePicture {
     private let picture: pipewire_picture
-    private let stream: CastStream
-    /// What is in it.
+    private let stream: NodeStream
+    /// What is in it, of a desktop.
     let content: CastContent
 
-    fileprivate init(_ picture: pipewire_picture, _ format: pipewire_video_format, of stream: CastStream) {
+    fileprivate init(_ picture: pipewire_picture, _ format: pipewire_video_format, of stream: NodeStream) {
         self.picture = picture
         self.stream = stream
         content = CastContent(picture, format)
@@ -85,8 +100,17 @@ final class CastPicture {
         stream.giveBack(picture)
     }
 
-    /// Whether its memory is there still: with another format it goes, within ``CastStream/iterate()``.
-    var isThere: Bool { stream.has(picture) }
+    /// Calls `body` while its memory can't be taken away; nil where it was, as it is with another format.
+    func withMemory<Result>(_ body: () throws(CaptureError) -> Result) throws(CaptureError) -> Result? {
+        try stream.locked { () throws(CaptureError) in stream.has(picture) ? try body() : nil }
+    }
+
+    /// What is in it, of a camera, and the bytes from row to row: zero where the camera doesn't say. Nil where nothing is.
+    var bytes: (UnsafeRawBufferPointer, stride: Int)? {
+        picture.bytes.map {
+            (UnsafeRawBufferPointer(start: $0, count: Int(picture.byte_count)), Int(picture.stride))
+        }
+    }
 }
 
 extension CastContent {

@@ -1,0 +1,88 @@
+import RTCShareCYUV
+import RTCShareMedia
+
+/// Makes I420 pictures of what a camera gives.
+struct CameraPictures {
+    private let format: CameraFormat
+    private let pool = FramePool()
+
+    init(_ format: CameraFormat) {
+        self.format = format
+    }
+
+    /// The size of its pictures: with even sides.
+    var size: PixelSize { PixelRectangle(x: 0, y: 0, size: format.size).even.size }
+
+    /// A picture of a buffer's bytes; nil where they are too few, or no JPEG. `stride` is zero where it isn't told.
+    func picture(of bytes: UnsafeRawBufferPointer, stride: Int) throws(CaptureError) -> (any VideoFrameBuffer)? {
+        guard let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
+        let (whole, size) = (format.size, size)
+        let layout = Layout(format, stride: stride)
+        guard format.pixels == .mjpeg || bytes.count >= layout.byteCount else { return nil }
+        var status: Int32 = -1
+        let picture = try pool.buffer(size: size, format: .i420) { planes, strides throws(CaptureError) in
+            func plane(_ index: Int) -> (UnsafeMutablePointer<UInt8>?, Int32) {
+                (planes[index].baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(strides[index]))
+            }
+            let ((y, yStride), (u, uStride), (v, vStride)) = (plane(0), plane(1), plane(2))
+            let (width, height) = (Int32(size.width), Int32(size.height))
+            let row = Int32(layout.stride)
+            let chroma = base + layout.chroma
+            switch format.pixels {
+            case .yuy2: status = YUY2ToI420(base, row, y, yStride, u, uStride, v, vStride, width, height)
+            case .nv12: status = NV12ToI420(base, row, chroma, row, y, yStride, u, uStride, v, vStride, width, height)
+            case .i420:
+                let half = Int32(layout.stride / 2)
+                status = I420Copy(
+                    base, row, chroma, half, chroma + layout.chromaByteCount, half, y, yStride, u, uStride, v, vStride,
+                    width, height)
+            case .mjpeg:
+                status = MJPGToI420(
+                    base, bytes.count, y, yStride, u, uStride, v, vStride, Int32(whole.width), Int32(whole.height),
+                    width, height)
+            case .bgrx: status = ARGBToI420(base, row, y, yStride, u, uStride, v, vStride, width, height)
+            case .rgbx: status = ABGRToI420(base, row, y, yStride, u, uStride, v, vStride, width, height)
+            case .bgr: status = RGB24ToI420(base, row, y, yStride, u, uStride, v, vStride, width, height)
+            case .rgb: status = RAWToI420(base, row, y, yStride, u, uStride, v, vStride, width, height)
+            }
+        }
+        return status == 0 ? picture : nil
+    }
+
+    /// Where a buffer has what.
+    private struct Layout {
+        /// Bytes from row to row, of luma where that has a plane of its own.
+        let stride: Int
+        /// Where the planes of chroma begin.
+        let chroma: Int
+        /// Those of one such plane.
+        let chromaByteCount: Int
+        /// What a picture has to have at least.
+        let byteCount: Int
+
+        init(_ format: CameraFormat, stride told: Int) {
+            let (width, height) = (format.size.width, format.size.height)
+            let rowBytes =
+                switch format.pixels {
+                case .yuy2: (width + 1) / 2 * 4
+                case .nv12, .i420, .mjpeg: width
+                case .bgrx, .rgbx: width * 4
+                case .bgr, .rgb: width * 3
+                }
+            // GStreamer, where it tells no stride, aligns rows to four bytes.
+            stride = told >= rowBytes ? told : (rowBytes + 3) & ~3
+            chroma = stride * height
+            switch format.pixels {
+            case .nv12:
+                chromaByteCount = stride * ((height + 1) / 2)
+                byteCount = chroma + chromaByteCount
+            case .i420:
+                chromaByteCount = stride / 2 * ((height + 1) / 2)
+                byteCount = chroma + 2 * chromaByteCount
+            case .yuy2, .mjpeg, .bgrx, .rgbx, .bgr, .rgb:
+                chromaByteCount = 0
+                byteCount = stride * (height - 1) + rowBytes
+            }
+        }
+    }
+}
