@@ -99,7 +99,7 @@ struct ProcessTests {
         #expect(
             lines.map { $0.first ?? "" } == [
                 "rtcshare", "libvpx", "libpng", "libopus", "libsndfile", "libsamplerate", "OpenSSL", "libsrtp2",
-                "libpulse",
+                "libpulse", "libpipewire",
             ])
         #expect(lines.first?.last.map(String.init) == Version.number)
         for line in lines {
