@@ -11,17 +11,22 @@ final class NodeStream: Sendable {
 
     // What needs it runs with the lock of the C held, ``locked(_:)``; the pointer lives as long as this object.
     nonisolated(unsafe) private let handle: OpaquePointer
+    /// What gave the node: it is let go once the stream is closed, for some portals crash when their session goes before.
+    private let giver: (any AnyObject & Sendable)?
     /// Can be read when something has happened, until ``takeNote()``.
     let descriptor: Int32
 
-    /// Connects to a node by a socket, which is closed with it at last, or to the session's own PipeWire where that is nil.
-    init(remote: Int32?, node: UInt32, framesPerSecond: Double) throws(Failure) {
+    /// Connects to a node that `giver` gave, by a socket, which is closed with it at last.
+    init(
+        remote: Int32, node: UInt32, of giver: some AnyObject & Sendable, framesPerSecond: Double
+    ) throws(Failure) {
         var problem = [CChar](repeating: 0, count: 256)
         let rate = UInt32(max(1, framesPerSecond.rounded(.up)))
-        guard let handle = pipewire_video_connect(remote ?? -1, node, rate, &problem, problem.count) else {
+        guard let handle = pipewire_video_connect(remote, node, rate, &problem, problem.count) else {
             throw Failure(reason: String(nullTerminated: problem))
         }
         self.handle = handle
+        self.giver = giver
         descriptor = pipewire_video_descriptor(handle)
     }
 
@@ -33,6 +38,7 @@ final class NodeStream: Sendable {
             throw Failure(reason: String(nullTerminated: problem))
         }
         self.handle = handle
+        giver = nil
         descriptor = pipewire_video_descriptor(handle)
     }
 

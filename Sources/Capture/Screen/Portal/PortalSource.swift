@@ -72,7 +72,8 @@ final class ScreenCast: Sendable {
             throw .portalUnavailable(error)
         }
         do throws(NodeStream.Failure) {
-            stream = try NodeStream(remote: remote, node: session.grant.node, framesPerSecond: framesPerSecond)
+            stream = try NodeStream(
+                remote: remote, node: session.grant.node, of: session, framesPerSecond: framesPerSecond)
         } catch {
             throw .screenCastLost(reason: error.reason)
         }
