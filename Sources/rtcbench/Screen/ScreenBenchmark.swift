@@ -113,11 +113,12 @@ enum Placement {
 /// Ctrl-C, or a request to end: nothing that was started stays.
 final class Interruption {
     private let sources: [any DispatchSourceSignal]
+    private let queue = DispatchQueue(label: "rtcbench.interruption")
 
     init(_ folder: TemporaryFolder) {
-        sources = [SIGINT, SIGTERM].map { number in
+        sources = [SIGINT, SIGTERM].map { [queue] number in
             signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
                 ChildProcess.endAll()
                 folder.remove()
@@ -130,5 +131,10 @@ final class Interruption {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    func cancel() { for source in sources { source.cancel() } }
+    /// Watches for none any more. Does not return once one came: that a program is gone is then no failure of its own.
+    func cancel() {
+        for source in sources { source.cancel() }
+        // Behind one that has begun, which ends the process.
+        queue.sync {}
+    }
 }
