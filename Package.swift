@@ -25,8 +25,8 @@ func module(_ folder: String, _ modules: [String] = [], _ others: [Target.Depend
         swiftSettings: settings)
 }
 
-func moduleInC(_ folder: String) -> Target {
-    .target(name: moduleName(folder), path: "Sources/\(folder)")
+func moduleInC(_ folder: String, _ modules: [String] = []) -> Target {
+    .target(name: moduleName(folder), dependencies: needs(modules), path: "Sources/\(folder)")
 }
 
 func systemLibrary(_ folder: String, pkgConfig: String? = nil, debian packages: String...) -> Target {
@@ -87,7 +87,6 @@ let package = Package(
         systemLibrary("COpus", pkgConfig: "opus", debian: "libopus-dev"),
         systemLibrary("CSampleRate", pkgConfig: "samplerate", debian: "libsamplerate0-dev"),
         systemLibrary("CSndFile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
-        systemLibrary("CPulse", debian: "libpulse-dev"),
         systemLibrary("CDBus", pkgConfig: "dbus-1", debian: "libdbus-1-dev"),
         systemLibrary("CPipeWire", pkgConfig: "libpipewire-0.3", debian: "libpipewire-0.3-dev"),
         systemLibrary("CCURL", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
@@ -96,9 +95,11 @@ let package = Package(
             "CXCB", pkgConfig: "xcb", debian: "libxcb1-dev", "libxcb-composite0-dev", "libxcb-damage0-dev",
             "libxcb-randr0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev"),
 
+        // Libraries that a machine may be without, which are looked for when they are needed.
+        moduleInC("COptionalLibrary"),
+        moduleInC("CPulse", ["COptionalLibrary"]),
         // Pictures of PipeWire's nodes: its interface is macros of C for the most part.
-        .target(
-            name: moduleName("CPipeWireVideo"), dependencies: needs(["CPipeWire"]), path: "Sources/CPipeWireVideo"),
+        moduleInC("CPipeWireVideo", ["COptionalLibrary", "CPipeWire"]),
         // Calls of Linux whose types the C library hides from Swift: many datagrams at a time.
         moduleInC("CDatagrams"),
         // Memory and descriptors that processes share.

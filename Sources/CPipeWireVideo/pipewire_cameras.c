@@ -1,6 +1,6 @@
 #include "pipewire_cameras.h"
 #include "formats.h"
-#include <pipewire/pipewire.h>
+#include "pipewire_library.h"
 #include <poll.h>
 #include <spa/param/video/format-utils.h>
 #include <spa/pod/iter.h>
@@ -226,9 +226,9 @@ static const char *list(pipewire_cameras *cameras, int milliseconds) {
 }
 
 pipewire_cameras *pipewire_cameras_list(int milliseconds, char *problem, size_t size) {
-    pw_init(NULL, NULL);
-    pipewire_cameras *cameras = calloc(1, sizeof *cameras);
-    const char *reason = cameras ? list(cameras, milliseconds) : strerror(ENOMEM);
+    const char *reason = pipewire_library_begin();
+    pipewire_cameras *cameras = reason ? NULL : calloc(1, sizeof *cameras);
+    if (!reason) reason = cameras ? list(cameras, milliseconds) : strerror(ENOMEM);
     if (!reason) return cameras;
     snprintf(problem, size, "%s", reason);
     if (cameras) pipewire_cameras_free(cameras);

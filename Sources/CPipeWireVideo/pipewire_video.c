@@ -1,6 +1,6 @@
 #include "pipewire_video.h"
 #include "formats.h"
-#include <pipewire/pipewire.h>
+#include "pipewire_library.h"
 #include <spa/buffer/meta.h>
 #include <spa/param/video/format-utils.h>
 #include <spa/utils/result.h>
@@ -228,13 +228,13 @@ static const char *connect_stream(pipewire_video *video, int descriptor, uint32_
 
 static pipewire_video *connect_video(
     int descriptor, uint32_t node, uint32_t rate, const pipewire_camera_format *camera, char *problem, size_t size) {
-    pw_init(NULL, NULL);
-    pipewire_video *video = calloc(1, sizeof *video);
+    const char *reason = pipewire_library_begin();
+    pipewire_video *video = reason ? NULL : calloc(1, sizeof *video);
     if (video && camera) {
         video->is_camera = true;
         video->camera = *camera;
     }
-    const char *reason = video ? start(video) : strerror(ENOMEM);
+    if (!reason) reason = video ? start(video) : strerror(ENOMEM);
     if (reason) {
         if (descriptor >= 0) close(descriptor);
     } else {
@@ -281,8 +281,6 @@ void pipewire_video_unlock(pipewire_video *video) { pw_thread_loop_unlock(video-
 pipewire_video_state pipewire_video_get_state(const pipewire_video *video) { return video->state; }
 const char *pipewire_video_problem(const pipewire_video *video) { return video->problem; }
 pipewire_video_format pipewire_video_get_format(const pipewire_video *video) { return video->format; }
-const char *pipewire_video_library_version(void) { return pw_get_library_version(); }
-
 // MARK: Pictures
 
 static pipewire_rectangle rectangle(const struct spa_region *region) {

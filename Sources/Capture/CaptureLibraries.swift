@@ -6,8 +6,13 @@ package enum CaptureLibraries {
     /// Their versions, as they tell them; those of XCB do not.
     package static var versions: [(name: String, version: String)] {
         [
-            ("libpulse", String(cString: pa_get_library_version())),
-            ("libpipewire", String(cString: pipewire_video_library_version())),
+            ("libpulse", words(pulse_library_problem() == nil ? pa_get_library_version() : nil)),
+            ("libpipewire", words(pipewire_video_library_version())),
         ]
+    }
+
+    /// Those that a machine may be without.
+    private static func words(_ version: UnsafePointer<CChar>?) -> String {
+        version.map { String(cString: $0) } ?? "not installed"
     }
 }

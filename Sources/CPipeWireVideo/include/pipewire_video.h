@@ -97,4 +97,5 @@ void pipewire_video_give_back(pipewire_video *video, const pipewire_picture *pic
 // What changed, in pixels of the buffer, asked of a picture that was just taken: how many rectangles there are, of which `capacity` at most are written.
 uint32_t pipewire_picture_damage(const pipewire_picture *picture, pipewire_rectangle *rectangles, uint32_t capacity);
 
+// Null where it is not there.
 const char *pipewire_video_library_version(void);

@@ -15,6 +15,9 @@ final class PulseSession {
 
     /// Begins to connect to `server` (as `PULSE_SERVER` names it; nil: where the session's is).
     init(server: String?, signal: StopSignal?) throws(CaptureError) {
+        if let problem = pulse_library_problem() {
+            throw .soundServerUnavailable(server: server, reason: String(cString: problem))
+        }
         guard let loop = pa_mainloop_new() else {
             throw .soundServerUnavailable(server: server, reason: "no main loop can be made")
         }

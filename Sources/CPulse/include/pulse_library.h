@@ -6,3 +6,6 @@
 #include <pulse/stream.h>
 #include <pulse/subscribe.h>
 #include <pulse/version.h>
+
+// Null where libpulse is there, whose functions can be called then; else why it is not.
+const char *_Nullable pulse_library_problem(void);
