@@ -98,6 +98,7 @@ let package = Package(
         // Libraries that a machine may be without, which are looked for when they are needed.
         moduleInC("COptionalLibrary"),
         moduleInC("CPulse", ["COptionalLibrary"]),
+        moduleInC("CUnistring", ["COptionalLibrary"]),
         // Pictures of PipeWire's nodes: its interface is macros of C for the most part.
         moduleInC("CPipeWireVideo", ["COptionalLibrary", "CPipeWire"]),
         // Calls of Linux whose types the C library hides from Swift: many datagrams at a time.
@@ -116,7 +117,7 @@ let package = Package(
         module("WireFormat"),
         module("Cryptography", ["COpenSSL"]),
         module("SDP", ["WireFormat"]),
-        module("STUN", ["WireFormat", "Cryptography"]),
+        module("STUN", ["CUnistring", "Cryptography", "WireFormat"]),
         module("RTP", ["WireFormat"]),
         module("Media", ["Locks"]),
         // A network in virtual time, for benchmarks and tests alone.

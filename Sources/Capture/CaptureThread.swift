@@ -1,4 +1,4 @@
-import Foundation
+internal import Glibc
 import RTCShareLocks
 
 /// The thread of a source: started and stopped from anywhere, one at a time.
@@ -6,7 +6,7 @@ package final class CaptureThread: Sendable {
     /// One run from start to end.
     private final class Run: Sendable {
         let signal: StopSignal
-        let ended = DispatchGroup()
+        let ended = Monitor(false)
         let thread = Locked<pthread_t?>(nil)
 
         init(signal: StopSignal) {
@@ -30,7 +30,7 @@ package final class CaptureThread: Sendable {
             // What the run held, sockets for instance, is free once somebody has waited for its end.
             body = nil
             run.signal.finish()
-            run.ended.leave()
+            run.ended.update { $0 = true }
         }
     }
 
@@ -47,7 +47,6 @@ package final class CaptureThread: Sendable {
         try current.withLock { current throws(CaptureError) in
             if let current, !current.signal.isFinished { return }
             let run = Run(signal: try StopSignal())
-            run.ended.enter()
             let launch = Unmanaged.passRetained(Launch(run: run, body: body))
             var thread = pthread_t()
             let status = pthread_create(
@@ -59,7 +58,6 @@ package final class CaptureThread: Sendable {
                 }, launch.toOpaque())
             guard status == 0 else {
                 launch.release()
-                run.ended.leave()
                 throw .systemRefused(call: "pthread_create", errorNumber: status)
             }
             pthread_detach(thread)
@@ -72,6 +70,6 @@ package final class CaptureThread: Sendable {
         guard let run = current.withLock({ $0 }) else { return }
         run.signal.raise()
         guard run.thread.withLock({ $0 }) != pthread_self() else { return }
-        run.ended.wait()
+        run.ended.wait { hasEnded in hasEnded ? .done(()) : .wait(until: nil) }
     }
 }

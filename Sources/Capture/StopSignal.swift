@@ -1,4 +1,5 @@
-import Foundation
+internal import Glibc
+internal import RTCShareLocks
 import Synchronization
 
 /// Tells a source's thread to end, wherever it waits: for its next tick, for a file, for the display.
@@ -12,7 +13,7 @@ package final class StopSignal: Sendable {
     private let raised = Atomic(false)
     private let finished = Atomic(false)
     /// Held while it is found out whether there is a reason to rest.
-    private let resting = NSCondition()
+    private let resting = Monitor(())
 
     init() throws(CaptureError) {
         var ends: [Int32] = [-1, -1]
@@ -48,20 +49,15 @@ package final class StopSignal: Sendable {
     /// Rests while that is as it is, for `limit` at most where there is one; ends when the signal is raised. Whoever changes it
     /// calls ``wake()`` then.
     package func rest(for limit: Duration? = nil, while isUnwanted: () -> Bool) {
-        let end = limit.map { Date(timeIntervalSinceNow: $0 / .seconds(1)) }
-        resting.withLock {
-            while !isRaised, isUnwanted() {
-                guard let end else {
-                    resting.wait()
-                    continue
-                }
-                if !resting.wait(until: end) { return }
-            }
+        let end = limit.map { monotonicNow() + $0 }
+        resting.wait { _ in
+            let isOver = isRaised || !isUnwanted() || end.map { $0 <= monotonicNow() } ?? false
+            return isOver ? .done(()) : .wait(until: end)
         }
     }
 
     /// Has who rests look again.
-    package func wake() { resting.withLock { resting.broadcast() } }
+    package func wake() { resting.update { _ in } }
 
     /// Waits until `deadline`; false where the signal was raised first.
     package func wait(until deadline: Duration) -> Bool {

@@ -1,4 +1,4 @@
-import Foundation
+internal import Glibc
 
 /// The time on `CLOCK_MONOTONIC`, which is what frames are stamped with.
 package func monotonicNow() -> Duration {

@@ -1,4 +1,5 @@
-public import Foundation
+public import FoundationEssentials
+internal import Glibc
 
 /// Where a process that captures (the extension) meets the one that shares (the app).
 public enum BroadcastEndpoint: Sendable, Hashable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareLocks
@@ -74,7 +74,7 @@ private struct Demo {
 
         func lines(snapshot: String) -> [String] {
             func milliseconds(_ time: Duration?) -> String {
-                time.map { String(format: "%.0f ms", $0.milliseconds) } ?? "never"
+                time.map { String(printing: "%.0f ms", $0.milliseconds) } ?? "never"
             }
             let rows = [
                 ("stream", stream),
@@ -82,15 +82,15 @@ private struct Demo {
                 ("first picture after", milliseconds(firstPictureTime)),
                 (
                     "frames",
-                    "\(framesSent) sent, \(frames) seen, \(String(format: "%.1f", Double(frames) / seconds)) a second"
+                    "\(framesSent) sent, \(frames) seen, \(String(printing: "%.1f", Double(frames) / seconds)) a second"
                 ),
                 ("resolution", size?.description ?? "none"),
-                ("bitrate", String(format: "%.0f kbit/s", Double(bytes) * 8 / 1000 / seconds)),
-                ("SSIM to the source", similarity.map { String(format: "%.4f", $0) } ?? "unknown"),
-                ("sound", String(format: "%.1f s heard, %.0f ms concealed", soundSeconds, concealedSeconds * 1000)),
+                ("bitrate", String(printing: "%.0f kbit/s", Double(bytes) * 8 / 1000 / seconds)),
+                ("SSIM to the source", similarity.map { String(printing: "%.4f", $0) } ?? "unknown"),
+                ("sound", String(printing: "%.1f s heard, %.0f ms concealed", soundSeconds, concealedSeconds * 1000)),
                 ("picture", snapshot),
             ]
-            return rows.map { "\(($0.0 + ":").padding(toLength: 21, withPad: " ", startingAt: 0))\($0.1)" }
+            return rows.map { "\(($0.0 + ":").padded(to: 21))\($0.1)" }
         }
     }
 

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+internal import Glibc
 import RTCShareCPipeWireVideo
 public import RTCShareMedia
 
@@ -34,7 +35,7 @@ public struct CameraDevice: Sendable, Hashable {
         }
         let found =
             cameras.first { $0.name == name }
-            ?? cameras.first { $0.description.range(of: name, options: .caseInsensitive) != nil }
+            ?? cameras.first { $0.description.lowercased().contains(name.lowercased()) }
         guard let found else { throw .unknownCamera(name: name, cameras: cameras) }
         return found
     }
@@ -95,8 +96,9 @@ public struct CameraFormat: Sendable, Hashable, CustomStringConvertible {
 
     /// `1280x720, 30 a second, MJPEG`.
     public var description: String {
-        let rate = String(format: "%g", (framesPerSecond * 100).rounded() / 100)
-        return "\(size), \(framesPerSecond > 0 ? "\(rate) a second, " : "")\(pixels.rawValue)"
+        let rate = (framesPerSecond * 100).rounded() / 100
+        let words = Int(exactly: rate)?.description ?? rate.description
+        return "\(size), \(rate > 0 ? "\(words) a second, " : "")\(pixels.rawValue)"
     }
 
     private static let codes: [(Pixels, pipewire_camera_pixels)] = [

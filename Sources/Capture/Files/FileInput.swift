@@ -1,4 +1,4 @@
-import Foundation
+internal import Glibc
 
 /// An open file, pipe or terminal, closed with its last owner.
 final class FileInput: ByteInput {

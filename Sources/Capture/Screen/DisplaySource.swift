@@ -1,4 +1,5 @@
-public import Foundation
+public import FoundationEssentials
+internal import Glibc
 public import RTCShareMedia
 
 /// Gives what an X screen shows: all of it, one output, or a region, with the mouse pointer.

@@ -1,4 +1,4 @@
-import Foundation
+internal import Glibc
 public import RTCShareMedia
 
 /// A beep of 1 kHz and 50 ms at each whole second of the monotonic clock, and silence between, in stereo at 48 kHz.

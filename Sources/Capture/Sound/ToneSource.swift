@@ -1,4 +1,4 @@
-import Foundation
+internal import Glibc
 public import RTCShareMedia
 
 /// A steady tone in stereo at 48 kHz, in blocks of 20 ms, at -12 dB of full scale.

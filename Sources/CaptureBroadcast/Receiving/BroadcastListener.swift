@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+internal import Glibc
 import RTCShareCSharedMemory
 import RTCShareCapture
 
@@ -113,7 +114,9 @@ final class BroadcastListener: Sendable {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw .listen("the folder \(folder) can't be made: \(error.localizedDescription)")
+            let cause = (error as? CocoaError)?.underlying as? POSIXError
+            let reason = cause.map { systemMessage($0.code.rawValue) } ?? "\(error)"
+            throw .listen("the folder \(folder) can't be made: \(reason)")
         }
         guard let isOwn = ownsFolder(of: path), isOwn else {
             throw .listen(

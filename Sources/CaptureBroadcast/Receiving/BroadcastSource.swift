@@ -1,4 +1,5 @@
-public import Foundation
+public import FoundationEssentials
+internal import Glibc
 import RTCShareCapture
 public import RTCShareMedia
 import Synchronization

@@ -1,4 +1,5 @@
-public import Foundation
+public import FoundationEssentials
+internal import Glibc
 public import RTCShareCapture
 import RTCShareLocks
 public import RTCShareMedia

@@ -1,5 +1,5 @@
 internal import Dispatch
-public import Foundation
+public import FoundationEssentials
 internal import Glibc
 
 /// A file that nobody but its owner may read, written whole: what one process leaves for another.
@@ -16,12 +16,10 @@ public struct PrivateFile: Sendable {
     public func write(_ data: Data) throws {
         let temporary = "\(path).\(ProcessInfo.processInfo.processIdentifier)"
         let file = Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw Self.lastError }
-        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        guard file >= 0 else { throw POSIXError.last }
         do {
-            try handle.write(contentsOf: data)
-            try handle.close()
-            guard rename(temporary, path) == 0 else { throw Self.lastError }
+            try OpenFile(file).write(data)
+            guard rename(temporary, path) == 0 else { throw POSIXError.last }
         } catch {
             unlink(temporary)
             throw error
@@ -36,7 +34,7 @@ public struct PrivateFile: Sendable {
         } catch {
             throw POSIXError(error.code)
         }
-        return try FileHandle(fileDescriptor: file, closeOnDealloc: true).readToEnd() ?? Data()
+        return try OpenFile(file).readToEnd()
     }
 
     /// Why what is there is not taken for a private file.
@@ -86,20 +84,18 @@ public struct PrivateFile: Sendable {
 
     /// Removes it, which ends whatever hangs on it.
     public func remove() throws {
-        guard unlink(path) == 0 else { throw Self.lastError }
+        guard unlink(path) == 0 else { throw POSIXError.last }
     }
-
-    private static var lastError: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 
     /// Gives one element when the file, or its folder, is removed or moved away; at once where it is not there. A file
     /// that is written anew is still there.
     public func removals() throws -> AsyncStream<Void> {
         let watch = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-        guard watch >= 0 else { throw Self.lastError }
+        guard watch >= 0 else { throw POSIXError.last }
         let folder = URL(filePath: path).deletingLastPathComponent().path
         let events = UInt32(IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF)
         guard inotify_add_watch(watch, folder, events) >= 0 else {
-            let error = Self.lastError
+            let error = POSIXError.last
             close(watch)
             throw error
         }

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import Dispatch
+internal import Glibc
 internal import RTCShareLocks
 package import RTCShareMedia
 package import RTCSharePeerConnection
@@ -36,9 +37,7 @@ package final class VideoReceivePipeline: Sendable {
         decoding = try Decoding(picture: picture, undecodable: undecodable)
         // The thread holds what it decodes with, and not the pipeline, which ends it.
         let decoding = decoding
-        let thread = Thread { decoding.run() }
-        thread.name = "vp8-decoder"
-        thread.start()
+        try CodingThread.start { decoding.run() }
     }
 
     deinit {
@@ -92,7 +91,7 @@ private final class Decoding: Sendable {
         /// What was taken or decoded last is no base for what follows.
         var awaitsKeyFrame = false
         var statistics = VideoReceivePipeline.Statistics()
-        var thread: Thread?
+        var thread: pthread_t?
 
         /// Takes a frame. True where there was no room for it beside those that waited, which are dropped.
         mutating func append(_ frame: AssembledFrame) -> Bool {
@@ -162,12 +161,12 @@ private final class Decoding: Sendable {
     }
 
     func waitUntilEnded() {
-        guard state.withLock({ $0.thread }) !== Thread.current else { return }
+        guard state.withLock({ $0.thread }) != pthread_self() else { return }
         hasEnded.wait()
     }
 
     func run() {
-        state.withLock { $0.thread = Thread.current }
+        state.withLock { $0.thread = pthread_self() }
         defer {
             // The thread keeps what it runs, and so this.
             state.withLock { $0.thread = nil }

@@ -1,4 +1,4 @@
-package import Foundation
+package import FoundationEssentials
 package import RTCShareICE
 internal import RTCShareSTUN
 internal import RTCShareWireFormat

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import Glibc
+internal import RTCShareCUnistring
 
 /// A user name and a password for a server (RFC 8489 §9.2). No description of it shows the password.
 package struct LongTermCredentials: Hashable, Sendable {
@@ -8,7 +9,8 @@ package struct LongTermCredentials: Hashable, Sendable {
     let password: String
 
     /// Credentials as a person typed them: both are prepared with SASLprep (RFC 4013), which leaves ASCII as it is.
-    /// Nil where either is empty, or holds control characters, or where the user name is over 508 bytes.
+    /// Nil where either is empty, or holds control characters, or where the user name is over 508 bytes; where one is not
+    /// ASCII, without libunistring too.
     package init?(username: String, password: String) {
         guard let username = Self.prepared(username), username.utf8.count <= 508,
             let password = Self.prepared(password)
@@ -28,7 +30,7 @@ package struct LongTermCredentials: Hashable, Sendable {
                 mapped.append(scalar)
             }
         }
-        let normalized = String(mapped).precomposedStringWithCompatibilityMapping
+        guard let normalized = compatible(String(mapped)) else { return nil }
         let isAllowed = normalized.unicodeScalars.allSatisfy { scalar in
             switch scalar.properties.generalCategory {
             case .control, .privateUse, .surrogate, .unassigned, .lineSeparator, .paragraphSeparator, .format: false
@@ -36,6 +38,19 @@ package struct LongTermCredentials: Hashable, Sendable {
             }
         }
         return isAllowed && !normalized.isEmpty ? normalized : nil
+    }
+
+    /// Normalization form KC; nil where the library for it is not there.
+    private static func compatible(_ text: String) -> String? {
+        guard !text.isEmpty else { return "" }
+        var text = text
+        return text.withUTF8 { bytes in
+            guard let start = bytes.baseAddress else { return nil }
+            var count = 0
+            guard let result = unistring_nfkc(start, bytes.count, &count) else { return nil }
+            defer { free(result) }
+            return String(decoding: UnsafeBufferPointer(start: result, count: count), as: UTF8.self)
+        }
     }
 }
 

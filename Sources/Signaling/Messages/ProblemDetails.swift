@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import NIOHTTP1
 
 /// What is wrong with a request, for programs and for people (RFC 9457).

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// How a share stands, as a viewer's page is told: all of it each time, as an event of `text/event-stream` (HTML §9.2).
 struct ShareState: Encodable, Sendable {

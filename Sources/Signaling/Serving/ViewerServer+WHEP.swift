@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import Logging
 internal import NIOHTTP1
 internal import RTCShareContentShare

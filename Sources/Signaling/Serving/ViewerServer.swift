@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Glibc
 public import Logging
 internal import NIOHTTP1
 internal import NIOSSL

@@ -1,3 +1,4 @@
+internal import RTCShareLocks
 public import RTCShareMedia
 internal import RTCShareWireFormat
 

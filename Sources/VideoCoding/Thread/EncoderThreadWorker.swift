@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RTCShareLocks
 internal import RTCShareMedia
 
 /// The thread's own side: the encoder and the last picture, which nobody else touches.

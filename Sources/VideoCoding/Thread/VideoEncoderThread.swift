@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RTCShareLocks
 package import RTCShareMedia
 package import RTCShareWireFormat
 
@@ -71,10 +72,9 @@ package final class VideoEncoderThread: VideoSink {
     ) throws(VideoCodingError) {
         let monitor = Monitor(EncoderThreadState(settings: settings, now: monotonicNow()))
         self.monitor = monitor
-        let body = ThreadBody {
+        try CodingThread.start {
             EncoderThreadWorker(monitor: monitor, onFrame: onFrame, onEvent: onEvent).run()
         }
-        try body.start()
     }
 
     deinit {
@@ -214,33 +214,6 @@ package final class VideoEncoderThread: VideoSink {
             if let thread = state.thread, pthread_equal(thread, this) != 0 { return .done(()) }
             return .wait(until: nil)
         }
-    }
-}
-
-/// What a new thread runs.
-private final class ThreadBody: Sendable {
-    private let run: @Sendable () -> Void
-
-    init(_ run: @escaping @Sendable () -> Void) {
-        self.run = run
-    }
-
-    /// The thread is detached: its end is told by the state that it shares with its owner.
-    func start() throws(VideoCodingError) {
-        var thread = pthread_t()
-        let retained = Unmanaged.passRetained(self)
-        let code = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            }, retained.toOpaque())
-        guard code == 0 else {
-            retained.release()
-            throw .threadFailed(reason: String(cString: strerror(code)))
-        }
-        pthread_detach(thread)
     }
 }
 

@@ -1,5 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
 internal import RTCShareMedia
@@ -173,7 +174,7 @@ private struct Broadcasting {
                 if let failure { throw CommandFailure(.unavailable, failure.description) }
                 return Terminal.shared.say("Done: the share or the source has ended.")
             case .interrupted: return Terminal.shared.say("Stopped.")
-            case .durationOver: return Terminal.shared.say("Done: \((duration ?? 0).formatted()) seconds captured.")
+            case .durationOver: return Terminal.shared.say("Done: \((duration ?? 0).words) seconds captured.")
             }
         }
     }

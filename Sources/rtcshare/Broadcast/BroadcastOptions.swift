@@ -1,5 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareCaptureBroadcast
 
 /// What the two sides of a broadcast know each other by.
@@ -25,7 +26,7 @@ struct BroadcastTokenOptions: ParsableArguments {
     }
 
     private static func read(_ path: String) throws(CommandFailure) -> String {
-        try SecretFile.readText(path, what: "token").trimmingCharacters(in: .whitespacesAndNewlines)
+        try SecretFile.readText(path, what: "token").trimmed
     }
 }
 

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import Glibc
 
 /// Which running share a command is about.
 struct ControlOptions: ParsableArguments {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareMedia
@@ -333,10 +334,10 @@ extension ControlledShare {
                     ? "paused, viewers \(isSlateShown ? "see a slate" : "keep the last picture")" : state.rawValue
             ),
             ("source", source + (interruption.map { " (\($0))" } ?? "")),
-            ("sent", size + String(format: "%.0f frames a second, %.0f kbit/s", framesPerSecond, bitrate)),
+            ("sent", size + String(printing: "%.0f frames a second, %.0f kbit/s", framesPerSecond, bitrate)),
             (
                 "limits",
-                "\(maxBitrate) kbit/s, \(maxFramerate.formatted()) frames a second"
+                "\(maxBitrate) kbit/s, \(maxFramerate.words) frames a second"
                     + (hint.map { ", hint \($0.rawValue)" } ?? "")
             ),
             ("muted", sounds.isEmpty ? "nothing" : sounds.joined(separator: ", ")),
@@ -345,8 +346,8 @@ extension ControlledShare {
         if !subgroups.isEmpty { rows.append(("joined", subgroups.joined(separator: ", "))) }
         if let isLocked { rows.append(("link", isLocked ? "locked: nobody else is let in" : "open")) }
         for viewer in viewers { rows.append(("viewer \(viewer.id)", viewer.words)) }
-        rows.append(("running for", Duration.seconds(uptime).formatted(.time(pattern: .hourMinuteSecond))))
-        return rows.map { name, value in "\(name):".padding(toLength: 14, withPad: " ", startingAt: 0) + value }
+        rows.append(("running for", uptime.clock))
+        return rows.map { name, value in "\(name):".padded(to: 14) + value }
     }
 }
 
@@ -356,10 +357,10 @@ extension ControlledShare.Viewer {
         var parts = [state.rawValue]
         if !groups.isEmpty { parts.append("in \(groups.joined(separator: ", "))") }
         parts += [browser, address].compactMap { $0 }
-        if let since { parts.append("since \(since.formatted(Terminal.timeOfDay))") }
-        if let bitrate { parts.append(String(format: "%.0f kbit/s", bitrate)) }
-        if let fractionLost { parts.append(String(format: "%.1f %% lost", fractionLost * 100)) }
-        if let roundTripTime { parts.append(String(format: "%.0f ms", roundTripTime * 1000)) }
+        if let since { parts.append("since \(since.timeOfDay)") }
+        if let bitrate { parts.append(String(printing: "%.0f kbit/s", bitrate)) }
+        if let fractionLost { parts.append(String(printing: "%.1f %% lost", fractionLost * 100)) }
+        if let roundTripTime { parts.append(String(printing: "%.0f ms", roundTripTime * 1000)) }
         if let path { parts.append(path.rawValue) }
         return parts.joined(separator: ", ")
     }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// What a running share is asked: a line of JSON, such as `{"pause":{"slate":true}}`.
 enum ControlRequest: Codable, Hashable, Sendable {

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 
 /// Where a running share is asked: a socket of mode 0600 in a folder of mode 0700.
 struct ControlSocket: Sendable {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import RTCShareNetworkRuntime
 
 struct DoctorCommand: AsyncParsableCommand {
@@ -57,7 +57,7 @@ struct DoctorCommand: AsyncParsableCommand {
     private static func line(for server: NetworkDiagnosis.Server) -> String {
         let parts = [
             server.mappedAddress.map { "sees \($0)" }, server.relayedAddress.map { "relays from \($0)" },
-            server.milliseconds.map { String(format: "%.0f ms", $0) }, server.error,
+            server.milliseconds.map { String(printing: "%.0f ms", $0) }, server.error,
         ].compactMap { $0 }
         return server.url + (server.base.map { " from \($0)" } ?? "") + ": " + parts.joined(separator: ", ")
     }

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import RTCShareRTP
 internal import RTCShareSDP
 internal import RTCShareWireFormat
@@ -31,7 +31,7 @@ struct InspectCommand: AsyncParsableCommand {
         for line in SessionDescription.explain(text) {
             let problem = line.problem.map { "  !! \($0)" } ?? ""
             try StandardStreams.writeLines([
-                String(format: "%4d  ", line.number) + line.text, "        " + line.explanation + problem,
+                String(printing: "%4d  ", line.number) + line.text, "        " + line.explanation + problem,
             ])
         }
         // What doesn't parse was shown with its line; the status tells a script.
@@ -43,7 +43,7 @@ struct InspectCommand: AsyncParsableCommand {
         let explanation = PacketExplanation(vp8PayloadTypes: Set((96...127).map { PayloadType(masking: $0) }))
         while let packet = try reader.next() {
             let line = explanation.explain(packet.bytes.span.bytes)
-            try StandardStreams.writeLines([String(format: "%9.3f s  ", packet.time.seconds) + line])
+            try StandardStreams.writeLines([String(printing: "%9.3f s  ", packet.time.seconds) + line])
         }
     }
 }

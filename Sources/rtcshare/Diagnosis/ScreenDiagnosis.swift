@@ -1,4 +1,3 @@
-internal import Foundation
 internal import RTCShareCapture
 
 /// What of this machine's screens can be shared, and by which way.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import RTCShareCapture
 internal import RTCShareMedia
 
@@ -182,7 +182,7 @@ struct SourceListing: Encodable {
                     let owner = (window.application ?? "") + process
                     let title = window.title.isEmpty ? "(no title)" : window.title
                     return [
-                        window.spec, "\(window.width)x\(window.height)", owner.trimmingCharacters(in: .whitespaces),
+                        window.spec, "\(window.width)x\(window.height)", owner.trimmed,
                         title + (window.minimised ? ", minimised" : ""),
                     ]
                 }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Finds in a history what a person might have noticed, with the reasons that the figures of that time show.
 struct EventFinder {
@@ -138,7 +138,7 @@ struct EventFinder {
     /// Three digits where they say something: `0.42`, `7.1`, `2100`.
     static func number(_ value: Double) -> String {
         let digits = abs(value) >= 100 || value == value.rounded() ? 0 : abs(value) >= 1 ? 1 : 2
-        let text = String(format: "%.\(digits)f", value)
+        let text = String(printing: "%.\(digits)f", value)
         return digits > 0 && text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 }

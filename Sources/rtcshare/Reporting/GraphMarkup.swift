@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// Draws graphs as HTML with SVG inside: the shapes stretch with the page, the texts do not.
 struct GraphMarkup {
@@ -43,7 +43,7 @@ struct GraphMarkup {
         }
         let digits = ticks.dropFirst().first.map { $0 < 0.1 ? 2 : $0 < 1 || $0 != $0.rounded() ? 1 : 0 } ?? 0
         let marks = ticks.map { tick in
-            "<span style=\"bottom:\(Self.percent(tick / top))\">\(String(format: "%.\(digits)f", tick))</span>"
+            "<span style=\"bottom:\(Self.percent(tick / top))\">\(String(printing: "%.\(digits)f", tick))</span>"
         }
         let grid = ticks.dropFirst().map { tick in
             let y = Self.coordinate(Self.height * (1 - tick / top))
@@ -147,15 +147,15 @@ struct GraphMarkup {
 
     // MARK: Numbers
 
-    private static func coordinate(_ value: Double) -> String { String(format: "%.1f", value) }
+    private static func coordinate(_ value: Double) -> String { String(printing: "%.1f", value) }
 
-    private static func percent(_ share: Double) -> String { String(format: "%.3f%%", share * 100) }
+    private static func percent(_ share: Double) -> String { String(printing: "%.3f%%", share * 100) }
 
-    private static func rounded(_ value: Double) -> String { String(format: "%.2f", value) }
+    private static func rounded(_ value: Double) -> String { String(printing: "%.2f", value) }
 
     private static func list(_ values: [Double]) -> String {
         let texts = values.map { value in
-            value == value.rounded() ? String(format: "%.0f", value) : rounded(value)
+            value == value.rounded() ? String(printing: "%.0f", value) : rounded(value)
         }
         return "[\(texts.joined(separator: ","))]"
     }

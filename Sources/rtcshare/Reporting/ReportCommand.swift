@@ -1,5 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 
 /// `rtcshare report`: what was measured over time, as a page.
 struct ReportCommand: AsyncParsableCommand {

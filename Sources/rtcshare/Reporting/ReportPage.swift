@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// A history as one page of HTML, which loads nothing and can be read without its script.
 struct ReportPage {
@@ -43,7 +43,7 @@ struct ReportPage {
         \(Self.style)
         </style>
         </head>
-        <body data-start="\(String(format: "%.3f", axis.start))" data-length="\(String(format: "%.3f", axis.length))">
+        <body data-start="\(String(printing: "%.3f", axis.start))" data-length="\(String(printing: "%.3f", axis.length))">
         <header>
         <h1>\(title.escapedForMarkup)</h1>
         <p>\(course.escapedForMarkup)</p>
@@ -52,7 +52,7 @@ struct ReportPage {
         \(eventTable)
         \(history.connections.indices.map(section).joined())</main>
         <form id="cursor" hidden><label for="time">Time</label><input id="time" type="range" min="0" \
-        max="\(String(format: "%.1f", axis.length))" step="0.1" value="0"><output for="time">point at a graph</output></form>
+        max="\(String(printing: "%.1f", axis.length))" step="0.1" value="0"><output for="time">point at a graph</output></form>
         <script>
         \(Self.script)
         </script>
@@ -64,23 +64,12 @@ struct ReportPage {
 
     /// From when, how long, of whom.
     private var course: String {
-        let begin = Date(timeIntervalSince1970: axis.start).formatted(Self.clock)
+        let begin = Date(timeIntervalSince1970: axis.start).dayAndTime
         let count = history.connections.count
         let isOfTwo = Set(history.connections.map(\.file)).count > 1
         let words = isOfTwo ? "both sides" : count == 1 ? "one connection" : "\(count) connections"
         return "From \(begin), for \(axis.label(axis.length)), \(words). Times are those since the first report"
             + (isOfTwo ? ", each by the clock of its own machine." : ".")
-    }
-
-    /// `2026-05-01 17:05:09 +02:00`.
-    private static var clock: Date.VerbatimFormatStyle {
-        Date.VerbatimFormatStyle(
-            format: """
-                \(year: .padded(4))-\(month: .twoDigits)-\(day: .twoDigits) \
-                \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\
-                \(second: .twoDigits) \(timeZone: .iso8601(.long))
-                """,
-            timeZone: .current, calendar: Calendar(identifier: .gregorian))
     }
 
     // MARK: Events
@@ -94,7 +83,7 @@ struct ReportPage {
             let time = axis.preciseLabel(event.time)
             let place = hasPlaces ? "<td class=\"place\">\(event.place.escapedForMarkup)</td>" : ""
             let reasons = event.reasons.joined(separator: "; ")
-            let seconds = String(format: "%.1f", event.time - axis.start)
+            let seconds = String(printing: "%.1f", event.time - axis.start)
             return "<tr class=\"\(event.kind.rawValue.replacing(" ", with: "-"))\"><th scope=\"row\">"
                 + "<a href=\"#cursor\" data-time=\"\(seconds)\">\(time)</a></th>\(place)"
                 + "<td class=\"what\"><b>\(event.kind.rawValue)</b> \(Self.sentence(event.what))</td>"

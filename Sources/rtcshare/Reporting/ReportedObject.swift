@@ -1,14 +1,40 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import RTCShareWireFormat
 
 /// An object of a statistics report, as a file has it. The file may be anybody's: whatever is not what it should be is absent.
 struct ReportedObject {
     /// Why a line is no report.
     enum Defect: Error {
-        case notJSON(String)
+        case notJSON
         case notAnArray
         /// The member of webrtc-stats that every object has, and this one lacks.
         case memberMissing(String)
+    }
+
+    /// What a member may be.
+    private enum Member: Decodable {
+        case number(Double)
+        case text(String)
+        case flag(Bool)
+        case other
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            // Most are numbers.
+            if let number = try? container.decode(Double.self) {
+                self = .number(number)
+            } else if let text = try? container.decode(String.self) {
+                self = .text(text)
+            } else if let flag = try? container.decode(Bool.self) {
+                self = .flag(flag)
+            } else {
+                self = .other
+            }
+        }
+
+        var number: Double? { if case .number(let number) = self { number } else { nil } }
+        var text: String? { if case .text(let text) = self { text } else { nil } }
+        var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
     }
 
     let id: String
@@ -16,7 +42,7 @@ struct ReportedObject {
     /// Seconds since 1970.
     let time: Double
 
-    private let members: [String: Any]
+    private let members: [String: Member]
 
     /// Later than any time that a browser's `Date` knows, in seconds since 1970.
     private static let latestTime = 8.64e12
@@ -27,26 +53,22 @@ struct ReportedObject {
 
     /// The objects of a line.
     static func report(_ line: Data) throws(Defect) -> [ReportedObject] {
-        let value: Any
         do {
-            value = try JSONSerialization.jsonObject(with: line)
+            let values = try JSONDecoder().decode([[String: Member]].self, from: line)
+            return try values.map { members throws(Defect) in try ReportedObject(members) }
+        } catch let defect as Defect {
+            throw defect
+        } catch DecodingError.dataCorrupted {
+            throw .notJSON
         } catch {
-            let reason = (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String
-            throw .notJSON(reason?.trimmingCharacters(in: ["."]) ?? "it can't be parsed")
+            throw .notAnArray
         }
-        guard let values = value as? [Any] else { throw .notAnArray }
-        var objects: [ReportedObject] = []
-        for value in values {
-            guard let members = value as? [String: Any] else { throw .notAnArray }
-            objects.append(try ReportedObject(members))
-        }
-        return objects
     }
 
-    private init(_ members: [String: Any]) throws(Defect) {
-        guard let id = members["id"] as? String else { throw .memberMissing("id") }
-        guard let type = members["type"] as? String else { throw .memberMissing("type") }
-        guard let milliseconds = (members["timestamp"] as? NSNumber)?.doubleValue,
+    private init(_ members: [String: Member]) throws(Defect) {
+        guard let id = members["id"]?.text else { throw .memberMissing("id") }
+        guard let type = members["type"]?.text else { throw .memberMissing("type") }
+        guard let milliseconds = members["timestamp"]?.number,
             (0...Self.latestTime).contains(milliseconds / 1000)
         else { throw .memberMissing("timestamp") }
         self.id = id
@@ -57,7 +79,7 @@ struct ReportedObject {
 
     /// A count or a measure.
     func number(_ name: String) -> Double? {
-        guard let value = (members[name] as? NSNumber)?.doubleValue, abs(value) <= Self.largestNumber else {
+        guard let value = members[name]?.number, abs(value) <= Self.largestNumber else {
             return nil
         }
         return value
@@ -65,17 +87,17 @@ struct ReportedObject {
 
     /// A name, as a person may be shown it.
     func text(_ name: String) -> String? {
-        (members[name] as? String).map { String($0.prefix(Self.longestText)).printable }
+        members[name]?.text.map { String($0.prefix(Self.longestText)).printable }
     }
 
     /// Yes or no.
-    func flag(_ name: String) -> Bool? { members[name] as? Bool }
+    func flag(_ name: String) -> Bool? { members[name]?.flag }
 }
 
 extension ReportedObject.Defect: CustomStringConvertible {
     var description: String {
         switch self {
-        case .notJSON(let reason): "it is no JSON: \(reason)"
+        case .notJSON: "it is no JSON"
         case .notAnArray: "it is no array of objects"
         case .memberMissing(let name): "an object of it has no \(name)"
         }

@@ -1,9 +1,11 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import RTCShareContentShare
+internal import Glibc
 
 /// The reports of a file that `--stats` wrote, one after the other: the file may be larger than memory.
 struct StatisticsLines {
     private let path: String
-    private let handle: FileHandle
+    private let file: OpenFile
     /// What was read and not yet taken.
     private var buffer = Data()
     private var isAtEnd = false
@@ -20,7 +22,7 @@ struct StatisticsLines {
     init(path: String) throws(CommandFailure) {
         self.path = path
         do {
-            handle = path == "-" ? .standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
+            file = path == "-" ? .standardInput : try OpenFile(reading: path)
         } catch {
             throw CommandFailure(
                 .inputMissing, "can't read the statistics \(path): \(StandardStreams.reason(of: error))")
@@ -102,7 +104,8 @@ struct StatisticsLines {
 
     private mutating func readMore() throws(CommandFailure) {
         do {
-            guard let part = try handle.read(upToCount: Self.chunk), !part.isEmpty else {
+            let part = try file.read(atMost: Self.chunk)
+            guard !part.isEmpty else {
                 isAtEnd = true
                 return
             }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// The time that a page shows, from its beginning on.
 struct TimeAxis {
@@ -31,15 +31,12 @@ struct TimeAxis {
     /// `01:23`, or `1:02:03` in a page of an hour or more.
     func label(_ seconds: Double) -> String {
         let whole = Int(seconds.rounded(.down))
-        let (minutes, rest) = (whole / 60, whole % 60)
-        return length < 3600
-            ? String(format: "%02d:%02d", minutes, rest)
-            : String(format: "%d:%02d:%02d", minutes / 60, minutes % 60, rest)
+        return length < 3600 ? String(printing: "%02d:%02d", whole / 60, whole % 60) : seconds.clock
     }
 
     /// The same of a time, with a tenth of a second; what began before the page did, begins with it.
     func preciseLabel(_ time: Double) -> String {
         let tenths = (max(time - start, 0) * 10).rounded()
-        return label(tenths / 10) + String(format: ".%d", Int(tenths) % 10)
+        return label(tenths / 10) + String(printing: ".%d", Int(tenths) % 10)
     }
 }

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareWireFormat
 
 /// The service manager that started this process, where one did: it learns when the work has begun, and how it stands

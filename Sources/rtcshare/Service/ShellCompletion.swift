@@ -1,5 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareCapture
 
 /// What a shell offers where the values depend on the machine: its screens, windows, sound devices and running shares.
@@ -53,9 +54,9 @@ enum ShellCompletion {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
         return plain(
             names.sorted().compactMap { name in
-                var isFolder: ObjCBool = false
+                var isFolder = false
                 guard FileManager.default.fileExists(atPath: folder + name, isDirectory: &isFolder) else { return nil }
-                if isFolder.boolValue { return "file:\(folder)\(name)/" }
+                if isFolder { return "file:\(folder)\(name)/" }
                 return name.hasSuffix(suffix) ? "file:\(folder)\(name)" : nil
             })
     }

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 
 /// A unit of systemd's user manager that runs a command of this program as a service (systemd.service(5)).
 struct SystemdUnit {
@@ -85,7 +86,7 @@ struct SystemdUnit {
             case "\\": result += "\\\\"
             case "\"": result += "\\\""
             case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                result += String(format: "\\x%02x", scalar.value)
+                result += String(printing: "\\x%02x", scalar.value)
             default: result.unicodeScalars.append(scalar)
             }
         }

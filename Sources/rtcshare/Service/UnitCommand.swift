@@ -1,5 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 
 /// `rtcshare unit`: a systemd user unit for a command that runs by itself.
 struct UnitCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import Glibc
 internal import NIOCore
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
@@ -148,7 +148,7 @@ struct ServeCommand: AsyncParsableCommand {
                 case .machine: "(this machine)"
                 }
             let label = index == 0 ? "Watch:  " : "        "
-            Terminal.shared.say(label + link.url.padding(toLength: width + 2, withPad: " ", startingAt: 0) + reach)
+            Terminal.shared.say(label + link.url.padded(to: width + 2) + reach)
         }
         if let first = links.first, self.link.qr ?? Terminal.shared.isTerminal {
             Terminal.shared.show(qrCodeOf: first.url)

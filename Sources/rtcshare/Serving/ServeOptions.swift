@@ -1,5 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareContentShare
 internal import RTCShareSignaling
 internal import RTCShareWireFormat
@@ -125,7 +126,7 @@ struct LinkOptions: ParsableArguments {
         guard let tokenFile else { return AccessToken() }
         let text = try SecretFile.readText(tokenFile, what: "token file")
         do {
-            return try AccessToken(text.trimmingCharacters(in: .whitespacesAndNewlines))
+            return try AccessToken(text.trimmed)
         } catch {
             throw CommandFailure(.badInput, "\(tokenFile): \(error)")
         }

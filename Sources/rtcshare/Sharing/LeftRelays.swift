@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareICE
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
@@ -96,7 +97,7 @@ struct LeftRelays {
             return "the relayed address of the offer can't be taken up again: \(report)"
         }
         if let expiry, expiry <= now {
-            return "the relayed address of the offer is gone: it held until \(expiry.formatted(Terminal.timeOfDay))"
+            return "the relayed address of the offer is gone: it held until \(expiry.timeOfDay)"
         }
         return "the relayed address of the offer is gone: \(report.server) was restarted, or a router on the way has "
             + "given our port another number since"

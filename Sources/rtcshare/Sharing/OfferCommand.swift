@@ -1,5 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareICE
@@ -81,7 +82,7 @@ struct OfferCommand: AsyncParsableCommand {
         if let expiry = relays.map(\.expiresAt).min() {
             let isTranslated = kept.contains { $0.allocation.reflexive != $0.base }
             Terminal.shared.say(
-                "The relayed address holds until \(expiry.formatted(Terminal.timeOfDay)); send before then"
+                "The relayed address holds until \(expiry.timeOfDay); send before then"
                     + (isTranslated ? ", and soon: the router on the way may forget the port sooner." : "."))
         }
     }

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareMedia
@@ -184,7 +185,7 @@ struct Share {
             case .sessionRemoved:
                 return Terminal.shared.say("The stored session was removed: the share has ended.")
             case .durationOver:
-                return Terminal.shared.say("Done: \((options.duration ?? 0).formatted()) seconds shared.")
+                return Terminal.shared.say("Done: \((options.duration ?? 0).words) seconds shared.")
             case .sourceEnded(let error):
                 if await control.hasOtherSource { continue }
                 if let error { throw error }

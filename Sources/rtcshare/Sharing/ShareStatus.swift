@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
 
@@ -96,11 +96,11 @@ struct ShareStatus {
         let rates = rates(for: reports)
         guard rates.isKnown else { return "Sending …" }
         var parts = [
-            rates.size?.description ?? "0x0", String(format: "%.0f fps", rates.framesPerSecond),
-            String(format: "%.0f kbit/s", rates.bitsPerSecond / 1000),
+            rates.size?.description ?? "0x0", String(printing: "%.0f fps", rates.framesPerSecond),
+            String(printing: "%.0f kbit/s", rates.bitsPerSecond / 1000),
         ]
-        if let trip = rates.roundTripTime { parts.append(String(format: "%.0f ms round trip", trip * 1000)) }
-        if let lost = rates.fractionLost { parts.append(String(format: "%.1f %% lost", lost * 100)) }
+        if let trip = rates.roundTripTime { parts.append(String(printing: "%.0f ms round trip", trip * 1000)) }
+        if let lost = rates.fractionLost { parts.append(String(printing: "%.1f %% lost", lost * 100)) }
         return (reports.count > 1 ? "Sending to \(reports.count) viewers " : "Sending ") + parts.joined(separator: ", ")
     }
 }

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
 
@@ -31,7 +32,7 @@ struct SharingSession: Codable, Sendable {
     /// This machine's name for itself.
     static var thisHost: String {
         let id = try? String(contentsOfFile: "/etc/machine-id", encoding: .utf8)
-        return id.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.flatMap { $0.isEmpty ? nil : $0 }
+        return id.map { $0.trimmed }.flatMap { $0.isEmpty ? nil : $0 }
             ?? ProcessInfo.processInfo.hostName
     }
 
@@ -74,11 +75,14 @@ final class SessionFile {
 
     /// `$XDG_STATE_HOME/rtcshare/session.json`, or the same under `~/.local/state`.
     static var defaultPath: String {
-        let environment = ProcessInfo.processInfo.environment
         let state =
-            environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-            ?? NSHomeDirectory() + "/.local/state"
+            folder("XDG_STATE_HOME") ?? (folder("HOME") ?? FileManager.default.homeDirectoryForCurrentUser.path)
+            + "/.local/state"
         return state + "/rtcshare/session.json"
+    }
+
+    private static func folder(_ variable: String) -> String? {
+        ProcessInfo.processInfo.environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
 
     /// What every layout of the file begins with.
@@ -128,7 +132,7 @@ final class SessionFile {
     func read(now: Date = Date()) throws(CommandFailure) -> SharingSession {
         let data: Data
         do {
-            data = try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).readToEnd() ?? Data()
+            data = try OpenFile(lending: descriptor).readToEnd()
         } catch {
             throw CommandFailure(
                 .inputOutput, "can't read the session \(path): \(StandardStreams.reason(of: error))")

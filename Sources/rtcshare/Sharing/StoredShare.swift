@@ -1,4 +1,3 @@
-internal import Foundation
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
 internal import RTCShareMedia

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Foundation
 internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Foundation
+internal import Glibc
 internal import Synchronization
 
 /// SIGINT and SIGTERM: the first asks for a clean end, the second ends the process at once.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import RTCShareWireFormat
 
 /// JSON that can be shown on a terminal, too: the encoder escapes what JSON forbids in strings, and leaves the other
@@ -17,6 +17,6 @@ enum JSONText {
 
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
         guard scalar.value >= 0x7F, !scalar.isPrintable else { return String(scalar) }
-        return UTF16.encode(scalar)?.map { String(format: "\\u%04x", Int($0)) }.joined() ?? ""
+        return UTF16.encode(scalar)?.map { String(printing: "\\u%04x", Int($0)) }.joined() ?? ""
     }
 }

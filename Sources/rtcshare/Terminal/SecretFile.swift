@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareContentShare
 
 /// A small file that nobody but its owner may read or change: passwords, tokens.
@@ -16,8 +17,7 @@ enum SecretFile {
         } catch {
             throw failure(error, path: path, what: what)
         }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        guard let data = try? handle.read(upToCount: maximumBytes + 1) ?? Data(), data.count <= maximumBytes,
+        guard let data = try? OpenFile(descriptor).readToEnd(atMost: maximumBytes), data.count <= maximumBytes,
             let text = String(validating: data, as: UTF8.self)
         else { throw CommandFailure(.badInput, "the \(what) \(path) is no text of at most \(maximumBytes) bytes") }
         return text

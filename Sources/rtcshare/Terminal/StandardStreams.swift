@@ -1,4 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
+internal import RTCShareContentShare
 internal import RTCShareWireFormat
 
 /// The files that the command line names, `-` among them.
@@ -27,12 +29,10 @@ enum StandardStreams {
     static func readBytes(
         _ path: String, what: String, atMost limit: Int = maximumBytes
     ) throws(CommandFailure) -> [UInt8] {
-        var data = Data()
+        let data: Data
         do {
-            let handle = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
-            while data.count <= limit, let part = try handle.read(upToCount: 1 << 16), !part.isEmpty {
-                data.append(part)
-            }
+            let file = path == "-" ? OpenFile.standardInput : try OpenFile(reading: path)
+            data = try file.readToEnd(atMost: limit)
         } catch {
             throw CommandFailure(.inputMissing, "can't read the \(what) \(path): \(reason(of: error))")
         }
@@ -59,7 +59,7 @@ enum StandardStreams {
 
     private static func write(_ data: Data) throws(CommandFailure) {
         do {
-            try FileHandle.standardOutput.write(contentsOf: data)
+            try OpenFile.standardOutput.write(data)
         } catch {
             throw CommandFailure(.inputOutput, "can't write to standard output: \(reason(of: error))")
         }
@@ -75,13 +75,12 @@ enum StandardStreams {
 
     /// The system's own words for what failed.
     static func reason(of error: any Error) -> String {
-        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError ?? error as NSError
-        if underlying.domain == NSPOSIXErrorDomain { return String(cString: strerror(Int32(underlying.code))) }
-        return switch (error as NSError).code {
-        case CocoaError.Code.fileReadNoSuchFile.rawValue, CocoaError.Code.fileNoSuchFile.rawValue:
-            "there is no such file"
-        case CocoaError.Code.fileReadNoPermission.rawValue: "permission denied"
-        default: error.localizedDescription
+        let cause = error as? POSIXError ?? (error as? CocoaError)?.underlying as? POSIXError
+        return switch cause?.code {
+        case .ENOENT: "there is no such file"
+        case .EACCES: "permission denied"
+        case let code?: String(cString: strerror(code.rawValue))
+        case nil: "\(error)"
         }
     }
 }

@@ -1,4 +1,6 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
+internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareWireFormat
 
@@ -15,13 +17,6 @@ final class Terminal: Sendable {
     private let statusLength = Locked(0)
     /// How often a status is worth saying.
     var statusInterval: Duration { isTerminal ? .milliseconds(500) : .seconds(5) }
-
-    /// `17:05`, as a clock on the wall shows it.
-    static var timeOfDay: Date.VerbatimFormatStyle {
-        Date.VerbatimFormatStyle(
-            format: "\(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits)",
-            timeZone: .current, calendar: .current)
-    }
 
     /// Says a line that stays.
     func say(_ line: String) { say([line]) }
@@ -71,6 +66,6 @@ final class Terminal: Sendable {
 
     private func write(_ text: String) {
         // Nobody may be there to read; what is being shared goes on all the same.
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+        try? OpenFile.standardError.write(Data(text.utf8))
     }
 }

@@ -1,5 +1,6 @@
 internal import Dispatch
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia

@@ -1,5 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
@@ -126,7 +127,7 @@ struct ViewCommand: AsyncParsableCommand {
             return nil
         }
         do {
-            return try AccessToken(presenting: text.trimmingCharacters(in: .whitespacesAndNewlines))
+            return try AccessToken(presenting: text.trimmed)
         } catch {
             throw CommandFailure(.badInput, "\(tokenFile ?? "RTCSHARE_WHEP_TOKEN"): \(error)")
         }

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
@@ -59,11 +60,11 @@ final class Viewing: Sendable {
 
     private static func checkWritable(_ path: String) throws(CommandFailure) {
         let folder = URL(filePath: path).deletingLastPathComponent().path
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+        var isFolder = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder else {
             throw CommandFailure(.cannotCreate, "can't write \(path): there is no folder \(folder)")
         }
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder {
             throw CommandFailure(.cannotCreate, "can't write \(path): it is a folder; name a file")
         }
         guard access(folder, W_OK) == 0 else {

@@ -70,7 +70,8 @@ extension Interop {
             #expect(outcome.standardError.contains("DISPLAY is not set"))
             #expect(outcome.standardError.contains("no sound server answers"))
             let listed = try JSONDecoder().decode([String: [String]].self, from: Data(outcome.standardOutput.utf8))
-            #expect(listed == ["portal": [], "displays": [], "outputs": [], "windows": [], "cameras": [], "sounds": []])
+            #expect(
+                listed == ["portal": [], "displays": [], "outputs": [], "windows": [], "cameras": [], "sounds": []])
         }
 
         @Test("An unknown option ends with 64")

@@ -1,3 +1,4 @@
+import RTCShareLocks
 import RTCShareMedia
 import TestSupport
 import Testing

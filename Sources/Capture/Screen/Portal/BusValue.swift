@@ -1,4 +1,4 @@
-import Foundation
+internal import Glibc
 import RTCShareCDBus
 
 /// A value of D-Bus, of the types that portals use.

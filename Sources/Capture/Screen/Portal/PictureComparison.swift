@@ -1,4 +1,4 @@
-import Foundation
+internal import Glibc
 import RTCShareMedia
 
 /// Finds what changed from one picture to the next where nobody says so.

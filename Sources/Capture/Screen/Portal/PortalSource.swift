@@ -1,4 +1,4 @@
-import Foundation
+internal import Glibc
 public import RTCShareMedia
 
 /// Gives what a person chooses to share on a Wayland desktop: a monitor or a window, by the ScreenCast portal and PipeWire.

@@ -1,4 +1,3 @@
-import Foundation
 import RTCShareMedia
 
 /// What a Wayland desktop's ScreenCast portal offers (`org.freedesktop.portal.ScreenCast`).

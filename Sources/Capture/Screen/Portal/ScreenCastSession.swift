@@ -1,4 +1,4 @@
-import Foundation
+internal import Glibc
 
 /// A share that a person has allowed: as long as it lives, the desktop gives pictures, and shows that it does.
 final class ScreenCastSession: Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+internal import Glibc
 import RTCShareCDBus
 
 /// A connection to the session's bus, where a desktop's portals answer.

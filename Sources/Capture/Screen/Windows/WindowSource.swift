@@ -1,4 +1,5 @@
-public import Foundation
+public import FoundationEssentials
+internal import Glibc
 public import RTCShareMedia
 
 /// Gives what one window of an X display shows, with the mouse pointer where it is over that window: the window's own

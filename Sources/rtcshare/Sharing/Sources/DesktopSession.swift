@@ -1,4 +1,3 @@
-internal import Foundation
 internal import RTCShareCapture
 
 /// What shows the screen: an X server, or a Wayland desktop whose screen no X client sees.

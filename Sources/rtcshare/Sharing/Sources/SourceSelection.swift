@@ -1,4 +1,5 @@
-internal import Foundation
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareContentShare
 
 /// What is shared, as a person wrote it: a session keeps it from `offer` to `send`.

@@ -3,7 +3,7 @@ internal import Glibc
 /// A value that is guarded by a lock and can be waited for.
 ///
 /// Deadlines are on the monotonic clock, so that setting the machine's time moves none of them.
-final class Monitor<State>: @unchecked Sendable {
+package final class Monitor<State>: @unchecked Sendable {
     // Sendable: `state` is only touched with `mutex` held, and both C objects are made for use by many threads. They
     // lie in memory of their own because they must not move.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -11,13 +11,13 @@ final class Monitor<State>: @unchecked Sendable {
     private var state: State
 
     /// What a waiter found.
-    enum Found<Result> {
+    package enum Found<Result> {
         case done(Result)
         /// Look again when told to or at this time; with nil, only when told to.
         case wait(until: Duration?)
     }
 
-    init(_ state: sending State) {
+    package init(_ state: sending State) {
         self.state = state
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
@@ -39,7 +39,7 @@ final class Monitor<State>: @unchecked Sendable {
     }
 
     /// Has `body` look at the value or change it, and tells the waiters.
-    func update<Result>(_ body: (inout State) -> Result) -> Result {
+    package func update<Result>(_ body: (inout State) -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer {
             pthread_mutex_unlock(mutex)
@@ -49,14 +49,14 @@ final class Monitor<State>: @unchecked Sendable {
     }
 
     /// Has `body` look at the value without telling anybody.
-    func read<Result>(_ body: (State) -> Result) -> Result {
+    package func read<Result>(_ body: (State) -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return body(state)
     }
 
     /// Waits until `body` finds what it looks for.
-    func wait<Result>(_ body: (inout State) -> Found<Result>) -> Result {
+    package func wait<Result>(_ body: (inout State) -> Found<Result>) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {

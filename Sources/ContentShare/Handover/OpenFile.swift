@@ -1,0 +1,83 @@
+package import FoundationEssentials
+internal import Glibc
+
+/// An open file, socket or pipe, which is closed with it.
+package final class OpenFile: Sendable {
+    private let descriptor: Int32
+    private let isClosedAtEnd: Bool
+
+    package static let standardInput = OpenFile(lending: STDIN_FILENO)
+    package static let standardOutput = OpenFile(lending: STDOUT_FILENO)
+    package static let standardError = OpenFile(lending: STDERR_FILENO)
+
+    /// Takes an open descriptor.
+    package init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        isClosedAtEnd = true
+    }
+
+    /// Uses an open descriptor, which its owner closes.
+    package init(lending descriptor: Int32) {
+        self.descriptor = descriptor
+        isClosedAtEnd = false
+    }
+
+    /// Opens the file at `path` for reading.
+    package convenience init(reading path: String) throws(POSIXError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .last }
+        self.init(descriptor)
+    }
+
+    deinit {
+        if isClosedAtEnd { close(descriptor) }
+    }
+
+    /// What comes next, as much as is there and at most `count` bytes; none at the end.
+    package func read(atMost count: Int) throws(POSIXError) -> [UInt8] {
+        do {
+            return try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+                repeat {
+                    let result = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+                    initialized = max(result, 0)
+                    if result >= 0 { return }
+                } while errno == EINTR
+                throw POSIXError.last
+            }
+        } catch let error as POSIXError {
+            throw error
+        } catch {
+            // The closure throws nothing else; its initializer does not say so.
+            throw POSIXError(.EIO)
+        }
+    }
+
+    /// All that is left, or the first `limit` bytes and some more.
+    package func readToEnd(atMost limit: Int = .max) throws(POSIXError) -> Data {
+        var data = Data()
+        while data.count <= limit {
+            let part = try read(atMost: 1 << 16)
+            guard !part.isEmpty else { break }
+            data.append(contentsOf: part)
+        }
+        return data
+    }
+
+    /// Writes all of it.
+    package func write(_ data: Data) throws(POSIXError) {
+        var rest = data[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                throw .last
+            }
+        }
+    }
+}
+
+extension POSIXError {
+    /// What the last call failed with.
+    package static var last: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+}

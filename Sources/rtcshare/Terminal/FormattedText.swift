@@ -1,0 +1,56 @@
+internal import FoundationEssentials
+internal import Glibc
+
+// Numbers and times as people read them, the same everywhere: languages and their tables are what makes Foundation large.
+
+extension String {
+    /// What `printf` makes of numbers (printf(3)).
+    init(printing format: String, _ arguments: any CVarArg...) {
+        let length = Swift.max(Int(withVaList(arguments) { vsnprintf(nil, 0, format, $0) }), 0)
+        self.init(unsafeUninitializedCapacity: length + 1) { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { text in
+                _ = withVaList(arguments) { vsnprintf(text.baseAddress, text.count, format, $0) }
+            }
+            return length
+        }
+    }
+
+    /// With blanks behind it, as long as a column is wide.
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(width - count, 0)) }
+}
+
+extension StringProtocol {
+    /// Without the white space before and behind it.
+    var trimmed: String {
+        guard let last = lastIndex(where: { !$0.isWhitespace }) else { return "" }
+        return String(self[...last].drop(while: \.isWhitespace))
+    }
+}
+
+extension Double {
+    /// With the digits that it has, and none where it is whole: `30`, `29.97`.
+    var words: String { Int(exactly: self)?.description ?? description }
+
+    /// Seconds as a clock that was started shows them: `1:02:03`.
+    var clock: String {
+        let seconds = Int(self)
+        return String(printing: "%d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60)
+    }
+}
+
+extension Date {
+    /// `17:05`, as a clock on the wall shows it.
+    var timeOfDay: String { localText("%H:%M") }
+
+    /// `2026-05-01 17:05:09 +0200`.
+    var dayAndTime: String { localText("%Y-%m-%d %H:%M:%S %z") }
+
+    private func localText(_ format: String) -> String {
+        var time = time_t(timeIntervalSince1970.rounded(.down))
+        var local = tm()
+        localtime_r(&time, &local)
+        return String(unsafeUninitializedCapacity: 64) { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { strftime($0.baseAddress, $0.count, format, &local) }
+        }
+    }
+}
