@@ -171,7 +171,7 @@ let package = Package(
                 "ContentShare",
                 "ICE", "Locks", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "SecureTransport",
                 "Signaling", "VideoCoding", "WireFormat",
-            ], [argumentParser, logging, nioCore, nioPosix]),
+            ], ["RTCShare", argumentParser, logging, nioCore, nioPosix]),
         program(
             "rtcbench",
             [
@@ -249,7 +249,7 @@ let package = Package(
             [
                 "Capture", "CaptureBroadcast", "ContentShare", "Cryptography", "Locks", "Media", "NetworkRuntime",
                 "PeerConnection", "SDP", "VideoCoding", "WireFormat",
-            ], ["TestSupport", "rtcshare"], exclude: ["Peers"]),
+            ], ["RTCShare", "TestSupport", "rtcshare"], exclude: ["Peers"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,4 @@
+internal import RTCShare
 internal import RTCShareAudioCoding
 internal import RTCShareCapture
 internal import RTCShareSecureTransport
@@ -5,13 +6,11 @@ internal import RTCShareVideoCoding
 
 /// Which rtcshare this is.
 enum Version {
-    static let number = "0.9.0"
-
     /// What `--version` says: this program's version, and those of the libraries that it runs on, which are not always
     /// those that it was built with.
     static var text: String {
         let libraries =
             CodecLibrary.versions + AudioLibraries.versions + SecurityLibraries.versions + CaptureLibraries.versions
-        return (["rtcshare \(number)"] + libraries.map { "\($0.name) \($0.version)" }).joined(separator: "\n")
+        return (["rtcshare \(RTCShare.version)"] + libraries.map { "\($0.name) \($0.version)" }).joined(separator: "\n")
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import RTCShare
 import Testing
 
 @testable import rtcshare
@@ -101,7 +102,7 @@ struct ProcessTests {
                 "rtcshare", "libvpx", "libpng", "libopus", "libsndfile", "libsamplerate", "OpenSSL", "libsrtp2",
                 "libpulse", "libpipewire",
             ])
-        #expect(lines.first?.last.map(String.init) == Version.number)
+        #expect(lines.first?.last.map(String.init) == RTCShare.version)
         for line in lines {
             // A number with a dot, as a version is.
             #expect(line.count == 2 && line[1].contains(/^v?[0-9]+\.[0-9]/), "\(line)")
