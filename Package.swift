@@ -58,8 +58,6 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
-let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
-let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 
 let package = Package(
     name: "rtcshare",
@@ -75,7 +73,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
     targets: [
         // Floor 0: the system's libraries.
@@ -142,8 +139,8 @@ let package = Package(
             "NetworkRuntime",
             [
                 "AudioCoding", "CDatagrams", "ICE", "Locks", "Media", "PeerConnection", "RTP", "SDP", "STUN",
-                "VideoCoding", "WireFormat",
-            ], [logging, nioCore, nioPosix, nioSSL, nioTLS]),
+                "SecureTransport", "VideoCoding", "WireFormat",
+            ], [logging, nioCore, nioPosix]),
         module(
             "ContentShare", ["Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP", "VideoCoding", "WireFormat"]),
 
@@ -161,7 +158,7 @@ let package = Package(
             [
                 "CCURL", "CViewerPage", "ContentShare", "Cryptography", "Locks", "NetworkRuntime", "PeerConnection",
                 "SDP", "SecureTransport", "WireFormat",
-            ], [logging, nioCore, nioHTTP, nioPosix, nioSSL]),
+            ], [logging, nioCore, nioHTTP, nioPosix]),
 
         // Floor 6: the programs.
         program(

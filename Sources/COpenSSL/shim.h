@@ -64,3 +64,18 @@ static inline long copenssl_set_mtu(SSL *ssl, long mtu) { return SSL_set_mtu(ssl
 static inline void copenssl_bio_set_retry_read(BIO *bio) { BIO_set_retry_read(bio); }
 
 static inline void copenssl_bio_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
+
+static inline long copenssl_ctx_set_tls12_or_later(SSL_CTX *context) {
+    return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+}
+
+// An idle connection keeps no buffers: relays and pages have one for long.
+static inline void copenssl_ctx_set_stream_options(SSL_CTX *context) {
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+}
+
+// The name that the client asks for (RFC 6066 section 3).
+static inline long copenssl_set_server_name(SSL *ssl, const char *name) {
+    return SSL_set_tlsext_host_name(ssl, name);
+}

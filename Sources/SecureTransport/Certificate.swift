@@ -90,7 +90,7 @@ package struct Certificate: Hashable, Sendable {
     }
 
     /// Without it OpenSSL asks for a pass phrase at the terminal.
-    private static let refuseToAsk:
+    static let refuseToAsk:
         @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 = {
             _, _, _, _ in -1
         }

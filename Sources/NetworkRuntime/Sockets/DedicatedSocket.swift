@@ -1,6 +1,5 @@
 internal import NIOCore
 internal import NIOPosix
-internal import NIOSSL
 internal import RTCShareICE
 internal import RTCShareWireFormat
 
@@ -136,7 +135,7 @@ final class DedicatedSocket {
     private func open(_ setting: Setting) {
         guard case .opening = state else { return }
         let handler: DedicatedSocketHandler
-        var security: NIOSSLClientHandler?
+        var security: TLSHandler?
         do {
             handler = DedicatedSocketHandler(
                 framing: endpoint.transport.isStream ? setting.framing : nil,
@@ -164,7 +163,7 @@ final class DedicatedSocket {
     private struct Parts {
         weak var socket: DedicatedSocket?
         let handler: DedicatedSocketHandler
-        let security: NIOSSLClientHandler?
+        let security: TLSHandler?
     }
 
     private func stream(

@@ -1,5 +1,4 @@
 internal import NIOCore
-internal import NIOTLS
 internal import RTCShareICE
 internal import RTCShareSTUN
 internal import RTCShareWireFormat
@@ -46,7 +45,7 @@ final class DedicatedSocketHandler: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case is DatagramsReady: ready(context.channel)
-        case TLSUserEvent.handshakeCompleted where isSecure: ready(context.channel)
+        case is TLSHandshakeCompleted where isSecure: ready(context.channel)
         default: context.fireUserInboundEventTriggered(event)
         }
     }

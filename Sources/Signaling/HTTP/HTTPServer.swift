@@ -2,9 +2,9 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import NIOSSL
 internal import RTCShareLocks
 internal import RTCShareNetworkRuntime
+internal import RTCShareSecureTransport
 internal import RTCShareWireFormat
 
 /// Listens, and has each request answered.
@@ -35,7 +35,7 @@ struct HTTPServer: Sendable {
 
     /// Listens at the first free port of `ports` on each address; without addresses on all of this machine.
     static func start(
-        addresses: [IPAddress], ports: [UInt16], tls: NIOSSLContext?, limits: Limits = Limits(), logger: Logger,
+        addresses: [IPAddress], ports: [UInt16], tls: TLSContext?, limits: Limits = Limits(), logger: Logger,
         respond: @escaping Respond
     ) async throws -> HTTPServer {
         let door = Door(limit: limits.connections)
@@ -87,13 +87,13 @@ struct HTTPServer: Sendable {
     }
 
     private static func prepare(
-        _ channel: any Channel, door: Door, tls: NIOSSLContext?, limits: Limits, logger: Logger,
+        _ channel: any Channel, door: Door, tls: TLSContext?, limits: Limits, logger: Logger,
         respond: @escaping Respond
     ) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             guard door.enter(channel) else { throw Door.Full() }
             let pipeline = channel.pipeline.syncOperations
-            if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+            if let tls { try pipeline.addHandler(TLSHandler(try TLSConnection(serving: tls))) }
             let size = RequestSize(limits: limits)
             try pipeline.addHandler(RequestSizeHandler(size: size))
             try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: true, withErrorHandling: true)

@@ -1,4 +1,3 @@
-internal import NIOSSL
 internal import RTCShareSecureTransport
 
 /// A certificate and its key, for HTTPS.
@@ -48,21 +47,11 @@ public struct ServerCertificate: Sendable {
     }
 
     /// - Throws: where a file can't be read, or the two don't belong together.
-    func makeContext() throws -> NIOSSLContext {
-        let chain: [NIOSSLCertificateSource]
-        let key: NIOSSLPrivateKeySource
+    func makeContext() throws -> TLSContext {
         switch origin {
         case .files(let certificateFile, let keyFile):
-            chain = try NIOSSLCertificate.fromPEMFile(certificateFile).map { .certificate($0) }
-            key = .privateKey(try NIOSSLPrivateKey(file: keyFile, format: .pem))
-        case .own(let certificate):
-            let bytes = Array(certificate.certificatePEM.utf8)
-            chain = try NIOSSLCertificate.fromPEMBytes(bytes).map { .certificate($0) }
-            key = .privateKey(try NIOSSLPrivateKey(bytes: Array(certificate.privateKeyPEM.utf8), format: .pem))
+            try TLSContext(certificateFile: certificateFile, keyFile: keyFile)
+        case .own(let certificate): try TLSContext(certificate)
         }
-        var configuration = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: key)
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["http/1.1"]
-        return try NIOSSLContext(configuration: configuration)
     }
 }

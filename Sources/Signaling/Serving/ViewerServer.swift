@@ -1,7 +1,6 @@
 internal import Glibc
 public import Logging
 internal import NIOHTTP1
-internal import NIOSSL
 public import RTCShareContentShare
 internal import RTCShareLocks
 public import RTCShareNetworkRuntime

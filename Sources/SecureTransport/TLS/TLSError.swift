@@ -1,0 +1,42 @@
+/// Why there is no TLS connection, or no longer.
+package enum TLSError: Error, Hashable, Sendable {
+    /// The file of those that are to be trusted can't be read, or holds none.
+    case unreadableTrustRoots(path: String)
+    /// A server's certificate or its key can't be used.
+    case unusableCertificate(reason: String)
+    /// A client that was not told whom the certificate must name.
+    case unknownHost
+    /// No authority that is trusted vouches for the server's certificate.
+    case untrusted(reason: String)
+    /// It is another host's.
+    case otherHost
+    /// What the other side says is no TLS.
+    case notTLS
+    /// The stream ended in the handshake.
+    case closedInHandshake
+    /// The stream ended without the end having been told (RFC 8446 §6.1): something may be missing.
+    case cut
+    /// The two can't agree, or what came is none of the other side's.
+    case failed(reason: String)
+    /// OpenSSL could not do its part.
+    case libraryFailure(operation: String, reason: String)
+}
+
+extension TLSError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unreadableTrustRoots(let path): "\(path) holds no certificates in PEM form, or can't be read"
+        case .unusableCertificate(let reason): "the certificate or its key can't be used: \(reason)"
+        case .unknownHost: "nobody has said whom the certificate must name"
+        case .untrusted(let reason):
+            "the server's certificate is not valid, or its authority is none that is trusted here (\(reason)): for one "
+                + "of your own, name its certificate in SSL_CERT_FILE"
+        case .otherHost: "the server's certificate names another host than the URL: use the name that it is for"
+        case .notTLS: "what answers there does not speak TLS: use turn: or another port"
+        case .closedInHandshake: "the other side ended the TLS handshake"
+        case .cut: "the other side cut the connection"
+        case .failed(let reason): "TLS failed: \(reason)"
+        case .libraryFailure(let operation, let reason): "\(operation) failed: \(reason)"
+        }
+    }
+}
