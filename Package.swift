@@ -126,6 +126,7 @@ let package = Package(
         module("SecureTransport", ["COpenSSL", "CSRTP", "Locks", "WireFormat"]),
         module("CongestionControl", ["RTP", "WireFormat"]),
         module("VideoCoding", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "WireFormat"]),
+        module("Recording", ["Media", "RTP", "VideoCoding", "WireFormat"]),
         module("AudioCoding", ["COpus", "CSampleRate", "CSndFile", "Locks", "Media", "WireFormat"]),
         module("Capture", ["AudioCoding", "CDBus", "CPipeWireVideo", "CPulse", "CXCB", "CYUV", "Locks", "Media"]),
         module(
@@ -139,11 +140,15 @@ let package = Package(
         module(
             "NetworkRuntime",
             [
-                "AudioCoding", "CDatagrams", "ICE", "Locks", "Media", "PeerConnection", "RTP", "SDP", "STUN",
-                "VideoCoding", "WireFormat",
+                "AudioCoding", "CDatagrams", "ICE", "Locks", "Media", "PeerConnection", "RTP", "Recording", "SDP",
+                "STUN", "VideoCoding", "WireFormat",
             ], [logging, nioCore, nioPosix, nioSSL, nioTLS]),
         module(
-            "ContentShare", ["Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP", "VideoCoding", "WireFormat"]),
+            "ContentShare",
+            [
+                "Locks", "Media", "NetworkRuntime", "PeerConnection", "RTP", "Recording", "SDP", "VideoCoding",
+                "WireFormat",
+            ]),
 
         // All that a program imports.
         .target(
@@ -239,6 +244,7 @@ let package = Package(
                 "Capture", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP", "Signaling",
                 "WireFormat",
             ], ["TestSupport", nioHTTP]),
+        tests("RecordingTests", ["AudioCoding", "Media", "RTP", "Recording", "VideoCoding", "WireFormat"]),
         tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "CSRTP", "SecureTransport", "WireFormat"]),
         tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "VideoCoding"]),
