@@ -26,6 +26,8 @@ public actor AttendeeSession {
     private let observers = ObserverList<any AttendeeSessionObserver>()
     private var camera: VideoSendPipeline?
     private var voice: AudioSendPipeline?
+    /// What records the own picture and voice.
+    private var recording: RecordingSource?
     /// Hands on what the peer sends, until it is gone.
     private let reception: Task<Void, Never>
     private var isConnected = false
@@ -153,6 +155,7 @@ public actor AttendeeSession {
         if let camera { return camera }
         let made = try VideoSendPipeline(configuration, defaults: .camera)
         camera = made
+        if let recording { made.record(to: recording, name: attendee.rawValue, isMain: false) }
         return made
     }
 
@@ -165,12 +168,20 @@ public actor AttendeeSession {
     ) async throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
         try checkOpen()
-        let voice = self.voice ?? AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: true))
-        self.voice = voice
+        let voice = madeVoice()
         try await voice.open(.microphone, of: attendee, on: connection) { isEnding ? nil : true }
         starts += 1
         voice.apply(configuration, isVoice: true)
         voice.replaceTrack(with: AudioTrack(id: "voice-\(starts)", source: source))
+    }
+
+    /// What sends the own voice, made where there is nothing yet.
+    private func madeVoice() -> AudioSendPipeline {
+        if let voice { return voice }
+        let made = AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: true))
+        voice = made
+        if let recording { made.record(to: recording, name: attendee.rawValue, isMain: false) }
+        return made
     }
 
     /// Sends no own voice any more.
@@ -188,6 +199,30 @@ public actor AttendeeSession {
         if camera?.isRefused(on: connection) == true { refused.insert(.camera) }
         if voice?.isRefused(on: connection) == true { refused.insert(.microphone) }
         return refused
+    }
+
+    // MARK: A recording
+
+    /// Records what is sent from now on, until `recorder` is closed: the content and its sound as `alice#content`, the own
+    /// picture and voice as `alice`. Of two recorders the later has it.
+    ///
+    /// It is recorded whether anybody takes it or not, and encoded for that.
+    public func recordSent(to recorder: WebMRecorder) async {
+        let source = recorder.addSource()
+        recording = source
+        camera?.record(to: source, name: attendee.rawValue, isMain: false)
+        voice?.record(to: source, name: attendee.rawValue, isMain: false)
+        for share in shares { await share.record(to: source) }
+    }
+
+    /// Records what the peer sends from now on, until `recorder` is closed: each picture and each sound in a track with
+    /// its attendee's id. Nothing is decoded for that.
+    ///
+    /// Where pictures have come for ten seconds without a place to seek to, the peer is asked for one.
+    public nonisolated func recordReceived(to recorder: WebMRecorder) {
+        let source = recorder.addSource()
+        tiles.record(to: source)
+        sounds.record(to: source)
     }
 
     // MARK: The connection

@@ -26,6 +26,8 @@ public actor SharingRoom {
     /// The owner's picture and voice, encoded once for all.
     private var camera: VideoSendPipeline?
     private var voice: AudioSendPipeline?
+    /// What records what is sent.
+    private var recording: RecordingSource?
     private var members: [Int: RoomViewer] = [:]
     private var viewersSoFar = 0
     private var changes = 0
@@ -173,6 +175,7 @@ public actor SharingRoom {
         if let camera { return camera }
         let made = try VideoSendPipeline(configuration, defaults: .camera)
         camera = made
+        if let recording { made.record(to: recording, name: owner.rawValue, isMain: false) }
         return made
     }
 
@@ -184,12 +187,19 @@ public actor SharingRoom {
         source: any AudioSource, configuration: LocalAudioConfiguration = LocalAudioConfiguration()
     ) async throws(ContentShareError) {
         if let problem = configuration.problem { throw .configuration(problem) }
-        let voice = self.voice ?? AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: true))
-        self.voice = voice
+        let voice = madeVoice()
         for viewer in viewers { try await open(voice, .microphone, for: viewer) }
         voice.apply(configuration, isVoice: true)
         starts += 1
         voice.replaceTrack(with: AudioTrack(id: "voice-\(starts)", source: source))
+    }
+
+    private func madeVoice() -> AudioSendPipeline {
+        if let voice { return voice }
+        let made = AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: true))
+        voice = made
+        if let recording { made.record(to: recording, name: owner.rawValue, isMain: false) }
+        return made
     }
 
     /// Sends no own voice any more.
@@ -223,6 +233,21 @@ public actor SharingRoom {
         if camera?.isRefused(on: session.connection) == true { refused.insert(.camera) }
         if voice?.isRefused(on: session.connection) == true { refused.insert(.microphone) }
         return refused
+    }
+
+    // MARK: A recording
+
+    /// Records what is sent from now on, until `recorder` is closed: the content and its sound as `alice#content`, the
+    /// owner's picture and voice as `alice`. Of two recorders the later has it.
+    ///
+    /// It is recorded once, as those of the best paths are sent it, whoever is there; without viewers too, and encoded for
+    /// that.
+    public func record(to recorder: WebMRecorder) async {
+        let source = recorder.addSource()
+        recording = source
+        camera?.record(to: source, name: owner.rawValue, isMain: false)
+        voice?.record(to: source, name: owner.rawValue, isMain: false)
+        await contentShare.record(to: source)
     }
 
     // MARK: Subgroups

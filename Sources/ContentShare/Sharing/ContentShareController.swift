@@ -24,6 +24,8 @@ public actor ContentShareController {
     private var phase = SharePhase()
     private var video: VideoSendPipeline?
     private var audio: AudioSendPipeline?
+    /// What records what is shared.
+    private var recording: RecordingSource?
     private var starts = 0
     /// Ends the capture that goes with what is shared.
     private var stopCapture: (@Sendable () -> Void)?
@@ -193,6 +195,21 @@ public actor ContentShareController {
         video?.complete(report, of: connection) ?? report
     }
 
+    // MARK: A recording
+
+    /// Records what is shared from now on.
+    func record(to source: RecordingSource) {
+        recording = source
+        if let video { record(video, to: source) }
+        if let audio { record(audio, to: source) }
+    }
+
+    private func record(_ pipeline: some SendingPipeline, to source: RecordingSource) {
+        // An attendee whose content no id can name has no controller.
+        guard let content = try? attendee.content else { return }
+        pipeline.record(to: source, name: content.rawValue, isMain: true)
+    }
+
     // MARK: A room's viewers
 
     /// Shares to the viewer at a connection too; `isIncluded`: it is to get what is shared now.
@@ -279,6 +296,7 @@ public actor ContentShareController {
         if let video { return video }
         let made = try VideoSendPipeline(configuration, defaults: .content)
         video = made
+        if let recording { record(made, to: recording) }
         let events = made.events
         follower = Task { [weak self] in
             for await event in events { await self?.handle(event) }
@@ -290,6 +308,7 @@ public actor ContentShareController {
         if let audio { return audio }
         let made = AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: false))
         audio = made
+        if let recording { record(made, to: recording) }
         return made
     }
 
