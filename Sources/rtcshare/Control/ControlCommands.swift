@@ -344,6 +344,10 @@ extension ControlledShare {
         ]
         if !subgroups.isEmpty { rows.append(("joined", subgroups.joined(separator: ", "))) }
         if let isLocked { rows.append(("link", isLocked ? "locked: nobody else is let in" : "open")) }
+        if let recording {
+            let length = Duration.seconds(recording.seconds).formatted(.time(pattern: .hourMinuteSecond))
+            rows.append(("recording", "\(recording.file), \(length)"))
+        }
         for viewer in viewers { rows.append(("viewer \(viewer.id)", viewer.words)) }
         rows.append(("running for", Duration.seconds(uptime).formatted(.time(pattern: .hourMinuteSecond))))
         return rows.map { name, value in "\(name):".padding(toLength: 14, withPad: " ", startingAt: 0) + value }

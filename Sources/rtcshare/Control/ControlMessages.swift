@@ -96,6 +96,12 @@ struct ControlledShare: Codable, Hashable, Sendable {
         var path: ViewerRates.Path?
     }
 
+    struct Recording: Codable, Hashable, Sendable {
+        let file: String
+        /// How long the film is.
+        let seconds: Double
+    }
+
     let name: String
     let pid: Int32
     let attendee: String
@@ -123,6 +129,8 @@ struct ControlledShare: Codable, Hashable, Sendable {
     let subgroups: [String]
     /// Whether nobody new is let in; nil where there is no link.
     var isLocked: Bool?
+    /// What is sent is recorded in a film; nil where it is not.
+    var recording: Recording?
     let viewers: [Viewer]
     /// Seconds since the share was begun.
     let uptime: Double

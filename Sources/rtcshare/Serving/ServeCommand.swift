@@ -49,6 +49,7 @@ struct ServeCommand: AsyncParsableCommand {
             configuration.connection = sharing.connectionConfiguration(for: selection.media)
             try offering.apply(to: &configuration.connection)
             let sources = try sharing.open(selection)
+            let film = try sharing.openFilm()
             let room = try await running.room(of: attendee)
             let interruption = Interruption()
             let listening = try await listen(configuration, room: room)
@@ -56,7 +57,7 @@ struct ServeCommand: AsyncParsableCommand {
                 media: selection.media, configuration: listening.connection,
                 policy: offering.ice.iceTransportPolicy)
             let share = Share(
-                room: room, sources: sources, options: sharing, running: running, inviting: inviting,
+                room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
                 interruption: interruption)
             let hosts = try LinkHosts.hosts(
                 given: link.address, listening: configuration.addresses, all: link.allAddresses)

@@ -72,6 +72,7 @@ struct SendCommand: AsyncParsableCommand {
         let selection = sharing.sources.selection
         try selection.checkStandardInput(answer: "-")
         let sources = try sharing.open(selection)
+        let film = try sharing.openFilm()
         let room = try await running.room(of: attendee)
         var configuration = sharing.connectionConfiguration(for: selection.media)
         try offering.apply(to: &configuration)
@@ -91,7 +92,7 @@ struct SendCommand: AsyncParsableCommand {
         let inviting = ShareControl.Inviting(
             media: selection.media, configuration: configuration, policy: offering.ice.iceTransportPolicy)
         let share = Share(
-            room: room, sources: sources, options: sharing, running: running, inviting: inviting,
+            room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
             interruption: interruption)
         try await share.run(on: connection) {
             try await connection.accept(answer: answer, to: offer)
@@ -156,6 +157,14 @@ struct SharingOptions: ParsableArguments {
         completion: .file())
     var stats: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Record what is sent as a film, without encoding it again: the content and its sound, your own picture and voice. \
+            The file must not be there yet.
+            """, valueName: "file.webm"), completion: .file(extensions: ["webm"]))
+    var record: String?
+
     enum Hint: String, ExpressibleByArgument, CaseIterable, Codable, Sendable {
         case text, detail, motion
 
@@ -182,6 +191,7 @@ struct SharingOptions: ParsableArguments {
             throw ValidationError("--max-framerate \(maxFramerate): give 0.1 to 240 frames a second")
         }
         try ShareDuration.validate(duration)
+        try FilmFile.validate(record)
         guard Deviations(without: congestionWithout) != nil else {
             throw ValidationError("--congestion-without: use the names that rtcbench network --without has")
         }
@@ -211,6 +221,12 @@ struct SharingOptions: ParsableArguments {
         return try OpenedSources(
             selection, maximumFrameRate: maxFramerate, broadcastTokens: try content.flatMap(tokens), choosesAnew: choose
         )
+    }
+
+    /// Makes the film that is asked for.
+    func openFilm() throws(CommandFailure) -> FilmFile? {
+        guard let record else { return nil }
+        return try FilmFile(path: record, activity: "the share")
     }
 
     /// The tokens that a source takes; nil where it takes none.

@@ -13,6 +13,8 @@ struct Share {
     let options: SharingOptions
     let running: RunningOptions
     let inviting: ShareControl.Inviting
+    /// What is sent is recorded in it.
+    let film: FilmFile?
     let interruption: Interruption
     /// Gives an element when the stored session that this share hangs on was removed.
     var removals: AsyncStream<Void>?
@@ -73,7 +75,9 @@ struct Share {
         room.contentShare.add(observer: listener)
         let beside = listenBeside(continuation)
         let control = ShareControl(
-            room: room, sources: sources, options: options, inviting: inviting, server: server, events: continuation)
+            room: room, sources: sources, options: options, inviting: inviting, server: server, film: film,
+            events: continuation)
+        if let film { await room.record(to: film.recorder) }
         let socket = try await running.listen(for: control)
         let watchers = watch(server, continuation)
         defer { for watcher in watchers { watcher.cancel() } }
@@ -87,9 +91,12 @@ struct Share {
         } catch {
             await finish(control, server, statistics)
             await socket?.close()
+            // Of the two the share's end is the news.
+            try? film?.close()
             throw error
         }
         await socket?.close()
+        try film?.close()
         withExtendedLifetime((listener, beside)) {}
     }
 

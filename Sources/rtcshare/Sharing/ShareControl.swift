@@ -30,6 +30,8 @@ actor ShareControl {
     private let inviting: Inviting
     /// Who lets viewers in that come by a link.
     private let server: ViewerServer?
+    /// What is sent is recorded in it.
+    private let film: FilmFile?
     /// The addresses and names that links have.
     private var linkHosts: [String] = []
     private let events: AsyncStream<Share.Occurrence>.Continuation
@@ -61,10 +63,10 @@ actor ShareControl {
 
     init(
         room: SharingRoom, sources: OpenedSources, options: SharingOptions, inviting: Inviting,
-        server: ViewerServer? = nil,
-        events: AsyncStream<Share.Occurrence>.Continuation
+        server: ViewerServer? = nil, film: FilmFile? = nil, events: AsyncStream<Share.Occurrence>.Continuation
     ) {
         self.server = server
+        self.film = film
         viewers = ShareViewers(outlivesViewers: server != nil)
         self.room = room
         self.sources = sources
@@ -485,6 +487,7 @@ actor ShareControl {
             hint: configuration.contentHint.flatMap { SharingOptions.Hint($0) }, isSlateShown: isSlateShown,
             isAudioMuted: isAudioMuted, isMicrophoneMuted: isMicrophoneMuted, destination: destination.description,
             subgroups: subgroups.map(\.name).sorted(), isLocked: isLocked,
+            recording: film.map { .init(file: $0.recorder.path, seconds: $0.duration / .seconds(1)) },
             viewers: present.compactMap { viewer in
                 guard let state = viewers[viewer.id]?.told else { return nil }
                 return ControlledShare.Viewer(

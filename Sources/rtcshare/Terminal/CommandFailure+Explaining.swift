@@ -31,7 +31,7 @@ extension CommandFailure {
         case let error as WHEPError: self.init(error.status, error.description)
         case let error as HTTPClientError: self.init(.unavailable, error.description)
         case let error as ViewerServerError: self.init(.usage, error.description)
-        case let error as MediaFileError: self.init(.cannotCreate, error.description)
+        case let error as MediaFileError: self.init(error.status, error.description)
         default: self.init(.internalError, "\(error)")
         }
     }
@@ -106,6 +106,16 @@ extension AudioFileError {
         case .cannotOpen, .cannotRead: .inputOutput
         case .notWAVE, .unreadable, .unsuitableFormat: .badInput
         case .cannotWrite, .full: .cannotCreate
+        }
+    }
+}
+
+extension MediaFileError {
+    fileprivate var status: CommandFailure.Status {
+        switch self {
+        case .cannotWrite, .cannotRead: .inputOutput
+        case .malformed: .badInput
+        case .cannotOpen, .alreadyExists, .unsuitablePicture, .noPicture: .cannotCreate
         }
     }
 }

@@ -15,12 +15,12 @@ struct ViewCommand: AsyncParsableCommand {
         discussion: """
             A link of rtcshare serve, or the URL of another WHEP server, needs nothing else:
 
-                rtcshare view 'http://192.168.1.23:8080/#…' --record share.ivf
+                rtcshare view 'http://192.168.1.23:8080/#…' --record share.webm
 
             With --offer the answer goes to standard output at once; give it to whoever made the offer. Tiles are reported on standard \
             error as they appear and go. Ctrl-C ends viewing.
 
-                rtcshare view --offer offer.sdp --record share.ivf > answer.sdp
+                rtcshare view --offer offer.sdp --record share.webm > answer.sdp
             """)
 
     @Argument(help: ArgumentHelp("The link.", valueName: "url")) var url: String?
@@ -37,9 +37,10 @@ struct ViewCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Record what is received: the content as VP8 in IVF and its sound beside it as WAV; an attendee's own picture and \
-            voice go to files with the attendee's id in the name.
-            """, valueName: "file.ivf"), completion: .file())
+            Record what is received. FILE.webm is one film with all pictures and sounds as they came, which must not be there \
+            yet. FILE.ivf holds the content as VP8, with its sound beside it as WAV; an attendee's own picture and voice go to \
+            files with the attendee's id in the name.
+            """, valueName: "file.webm"), completion: .file(extensions: ["webm", "ivf"]))
     var record: String?
 
     @Option(
@@ -76,6 +77,7 @@ struct ViewCommand: AsyncParsableCommand {
 
     func validate() throws {
         try ShareDuration.validate(duration)
+        try FilmFile.validate(record, orEndings: ["", "ivf", "wav"])
         guard (url == nil) != (offer == nil) else {
             throw ValidationError(
                 url == nil ? "give a link, or an offer with --offer" : "a link and --offer exclude each other: give one"

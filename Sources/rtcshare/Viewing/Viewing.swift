@@ -33,6 +33,7 @@ final class Viewing: Sendable {
     private let snapshot: String?
     private let statistics: StatisticsWriter?
     private let recording: Recording?
+    private let film: FilmFile?
     private let seen = Locked(Seen())
     private let mainTile = Locked<Int?>(nil)
     private let picture = SnapshotSink()
@@ -54,7 +55,13 @@ final class Viewing: Sendable {
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
         self.occurrences = occurrences
         self.continuation = continuation
-        recording = record.map { path in Recording(path: path) { continuation.yield(.failed($0)) } }
+        if let record, FilmFile.isNamed(by: record) {
+            film = try FilmFile(path: record, activity: "viewing")
+            recording = nil
+        } else {
+            film = nil
+            recording = record.map { path in Recording(path: path) { continuation.yield(.failed($0)) } }
+        }
     }
 
     private static func checkWritable(_ path: String) throws(CommandFailure) {
@@ -81,6 +88,7 @@ final class Viewing: Sendable {
         session.add(observer: listener)
         session.tiles.add(observer: listener)
         session.sounds.add(observer: listener)
+        if let film { session.recordReceived(to: film.recorder) }
         let watchers = watch(interruption)
         do {
             try await connect()
@@ -98,6 +106,7 @@ final class Viewing: Sendable {
 
     private func keep() throws {
         try recording?.close()
+        try film?.close()
         if let snapshot, summary.frames > 0 { try picture.write(to: snapshot) }
     }
 
