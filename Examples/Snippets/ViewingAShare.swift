@@ -53,6 +53,15 @@ final class BrightnessSink: VideoSink {
 }
 // end
 
+func record(_ session: AttendeeSession) async throws {
+    // snippet:record-received
+    let recorder = try WebMRecorder(path: "seen.webm")
+    session.recordReceived(to: recorder)
+    try await session.waitUntilEnd()
+    try recorder.close()
+    // end
+}
+
 func meet() async throws {
     // snippet:meet
     let alice = try await AttendeeSession.offering(as: AttendeeID("alice"))
