@@ -75,6 +75,22 @@ public final class RemoteSoundController: Sendable {
         for pipeline in state.withLock({ $0.pipelines.values }) { pipeline.remove(sink) }
     }
 
+    /// Has a sound wait for `target` at least before its sinks get it, where its pictures take longer than it does: what is
+    /// due is brought there gently, a little slower or faster than it was spoken. Zero, as it is at first, asks for no more
+    /// than the path needs; at most a second counts (W3C webrtc-extensions, `jitterBufferTarget`).
+    public func setJitterBufferTarget(_ target: Duration, ofSound id: Int) {
+        let pipeline = state.withLock { state in
+            state.sounds.first { $0.value.soundID == id }.flatMap { state.pipelines[$0.key] }
+        }
+        pipeline?.setJitterBufferTarget(target)
+    }
+
+    /// The id of the object of a report that is about a sound; nil where there is no such sound.
+    package func statisticsID(ofSound id: Int) -> String? {
+        state.withLock { $0.sounds.first { $0.value.soundID == id }?.key }
+            .map { StatisticsObject.inboundID(receiver: $0) }
+    }
+
     /// Completes a connection's report with what was played.
     func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
         state.withLock { $0.pipelines }.reduce(report) { $1.value.complete($0, receiver: $1.key) }

@@ -153,6 +153,11 @@ public final class VideoTileController: Sendable {
         tell(events)
     }
 
+    /// The id of the object of a report that is about a tile's pictures; nil where there is no such tile.
+    package func statisticsID(ofTile id: Int) -> String? {
+        state.withLock { $0.list.receiver(ofTile: id) }.map { StatisticsObject.inboundID(receiver: $0) }
+    }
+
     /// Completes a connection's report with what was decoded.
     func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
         state.withLock { $0.views }.reduce(report) { $1.value.complete($0) }
@@ -195,18 +200,20 @@ public final class VideoTileController: Sendable {
 
     private func view(ofTile id: Int) throws(VideoTileError) -> (TileView, isBeginning: Bool) {
         let connection = connection
-        let found = state.withLock { state -> (TileView, isBeginning: Bool)? in
-            guard let receiver = state.list.receiver(ofTile: id) else { return nil }
+        let found = state.withLock { state -> (view: TileView, isPaused: Bool, isBeginning: Bool)? in
+            guard let receiver = state.list.receiver(ofTile: id), let tile = state.list.tile(ofReceiver: receiver)
+            else { return nil }
             let view =
                 state.views[receiver]
                 ?? TileView(receiver: receiver) {
                     Task { await connection.requestKeyFrame(ofReceiver: receiver) }
                 }
             state.views[receiver] = view
-            return (view, state.beginning == receiver)
+            return (view, tile.pauseState != .unpaused, state.beginning == receiver)
         }
         guard let found else { throw .unknownTile(id) }
-        return found
+        found.view.setPaused(found.isPaused)
+        return (found.view, found.isBeginning)
     }
 
     private func tell(_ events: [VideoTileList.Event]) {
@@ -216,8 +223,12 @@ public final class VideoTileController: Sendable {
                 let sinks = state.withLock { $0.standing.filter { $0.modality == tile.attendeeID.modality } }
                 for standing in sinks { bindStanding(standing.sink, to: tile) }
                 observers.forEach { $0.videoTileDidAdd(tile) }
-            case .didPause(let tile): observers.forEach { $0.videoTileDidPause(tile) }
-            case .didResume(let tile): observers.forEach { $0.videoTileDidResume(tile) }
+            case .didPause(let tile):
+                setPaused(true, tile)
+                observers.forEach { $0.videoTileDidPause(tile) }
+            case .didResume(let tile):
+                setPaused(false, tile)
+                observers.forEach { $0.videoTileDidResume(tile) }
             case .sizeDidChange(let tile): observers.forEach { $0.videoTileSizeDidChange(tile) }
             case .didRemove(let tile):
                 dropViewsWithoutTile()
@@ -226,6 +237,11 @@ public final class VideoTileController: Sendable {
         }
         guard !events.isEmpty else { return }
         for reader in state.withLock({ Array($0.readers.values) }) { reader.yield() }
+    }
+
+    private func setPaused(_ isPaused: Bool, _ tile: VideoTileState) {
+        state.withLock { state in state.list.receiver(ofTile: tile.tileID).flatMap { state.views[$0] } }?
+            .setPaused(isPaused)
     }
 
     private func dropViewsWithoutTile() {
