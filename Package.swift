@@ -39,9 +39,9 @@ func program(_ name: String, _ modules: [String], _ others: [Target.Dependency] 
 }
 
 /// A program as anybody would write it: it sees what is public.
-func example(_ name: String) -> Target {
+func example(_ name: String, _ modules: [String] = []) -> Target {
     .executableTarget(
-        name: name, dependencies: ["RTCShare"], path: "Examples/\(name)", packageAccess: false,
+        name: name, dependencies: ["RTCShare"] + needs(modules), path: "Examples/\(name)", packageAccess: false,
         swiftSettings: settings)
 }
 
@@ -68,6 +68,7 @@ let package = Package(
             name: "RTCShare",
             targets: ["RTCShare"]),
         .library(name: "RTCShareSignaling", targets: ["RTCShareSignaling"]),
+        .library(name: "RTCSharePlayback", targets: ["RTCSharePlayback"]),
         .executable(name: "rtcshare", targets: ["rtcshare"]),
         .executable(name: "rtcbench", targets: ["rtcbench"]),
     ],
@@ -99,6 +100,8 @@ let package = Package(
         // Pictures of PipeWire's nodes: its interface is macros of C for the most part.
         .target(
             name: moduleName("CPipeWireVideo"), dependencies: needs(["CPipeWire"]), path: "Sources/CPipeWireVideo"),
+        // SDL 2, which is looked for when a window is wanted, and linked by nobody.
+        moduleInC("CSDL"),
         // Calls of Linux whose types the C library hides from Swift: many datagrams at a time.
         moduleInC("CDatagrams"),
         // Memory and descriptors that processes share.
@@ -161,14 +164,17 @@ let package = Package(
                 "SDP", "SecureTransport", "WireFormat",
             ], [logging, nioCore, nioHTTP, nioPosix, nioSSL]),
 
+        // Floor 5: where pictures are seen and sound is heard.
+        module(
+            "Playback", ["AudioCoding", "CSDL", "Capture", "ContentShare", "Locks", "Media", "PeerConnection"]),
+
         // Floor 6: the programs.
         program(
             "rtcshare",
             [
                 "AudioCoding", "CProcess", "CQREncode", "Capture", "CaptureBroadcast", "CongestionControl",
-                "ContentShare",
-                "ICE", "Locks", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "SecureTransport",
-                "Signaling", "VideoCoding", "WireFormat",
+                "ContentShare", "ICE", "Locks", "Media", "NetworkRuntime", "PeerConnection", "Playback", "RTP", "SDP",
+                "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
             ], [argumentParser, logging, nioCore, nioPosix]),
         program(
             "rtcbench",
@@ -187,9 +193,10 @@ let package = Package(
         example("SubgroupShare"),
         example("DeviceLevelShare"),
         example("ScreenBroadcast"),
+        example("ViewInWindow", ["Playback"]),
         // The code of the articles, as anybody would write it.
         .target(
-            name: "Snippets", dependencies: ["RTCShare"] + needs(["Signaling"]), path: "Examples/Snippets",
+            name: "Snippets", dependencies: ["RTCShare"] + needs(["Playback", "Signaling"]), path: "Examples/Snippets",
             packageAccess: false,
             swiftSettings: settings),
 
@@ -231,6 +238,8 @@ let package = Package(
                 "AudioCoding", "Capture", "ICE", "Locks", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP",
                 "STUN", "VideoCoding", "WireFormat",
             ], ["TestSupport", logging, nioCore, nioPosix]),
+        tests(
+            "PlaybackTests", ["CSDL", "Capture", "Locks", "Media", "Playback"]),
         tests("RTPTests", ["RTP", "WireFormat"]),
         tests("SDPTests", ["SDP", "WireFormat"]),
         tests(
