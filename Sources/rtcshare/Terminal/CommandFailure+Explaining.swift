@@ -5,6 +5,7 @@ internal import RTCShareCaptureBroadcast
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+internal import RTCSharePlayback
 internal import RTCShareSDP
 internal import RTCShareSignaling
 internal import RTCShareVideoCoding
@@ -31,6 +32,7 @@ extension CommandFailure {
         case let error as WHEPError: self.init(error.status, error.description)
         case let error as HTTPClientError: self.init(.unavailable, error.description)
         case let error as ViewerServerError: self.init(.usage, error.description)
+        case let error as VideoWindowError: self.init(.unavailable, error.description)
         case let error as MediaFileError: self.init(.cannotCreate, error.description)
         default: self.init(.internalError, "\(error)")
         }

@@ -3,6 +3,7 @@ internal import Foundation
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+internal import RTCSharePlayback
 internal import RTCShareSDP
 internal import RTCShareSignaling
 internal import RTCShareVideoCoding
@@ -11,11 +12,14 @@ internal import RTCShareWireFormat
 struct ViewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "view",
-        abstract: "View a share: open a link or answer an offer, receive, record.",
+        abstract: "View a share: open a link or answer an offer, see and hear it, record it.",
         discussion: """
             A link of rtcshare serve, or the URL of another WHEP server, needs nothing else:
 
-                rtcshare view 'http://192.168.1.23:8080/#…' --record share.ivf
+                rtcshare view 'http://192.168.1.23:8080/#…'
+
+            Where there is a display, a window shows the share, with its sound. Its keys: f has it fill the screen, 1 shows the \
+            picture's own size, m switches the sound off and on, s keeps the picture as a PNG file in this folder, q ends viewing.
 
             With --offer the answer goes to standard output at once; give it to whoever made the offer. Tiles are reported on standard \
             error as they appear and go. Ctrl-C ends viewing.
@@ -47,6 +51,15 @@ struct ViewCommand: AsyncParsableCommand {
             "Keep the content's newest picture in this PNG file; written at the end.", valueName: "file.png"),
         completion: .file())
     var snapshot: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            """
+            Show a window, and play the sound, or don't. By default there is a window where there is a display, unless \
+            --record or --snapshot is given.
+            """))
+    var window: Bool?
 
     @Option(help: ArgumentHelp("End this many seconds after the first picture.", valueName: "s"))
     var duration: Double?
@@ -135,7 +148,23 @@ struct ViewCommand: AsyncParsableCommand {
     private func viewing(_ session: AttendeeSession) throws -> Viewing {
         try Viewing(
             session: session, record: record, snapshot: snapshot,
-            statistics: try stats.map { try StatisticsWriter(path: $0) })
+            statistics: try stats.map { try StatisticsWriter(path: $0) }, window: try window(session))
+    }
+
+    /// The window, where one is wanted. Better said now than with the first picture that there can be none.
+    private func window(_ session: AttendeeSession) throws -> ViewWindow? {
+        let isWanted = ViewWindow.isWanted(
+            flag: window, keepsFile: record != nil || snapshot != nil,
+            environment: ProcessInfo.processInfo.environment)
+        guard isWanted else { return nil }
+        do {
+            try VideoWindow.checkAvailable()
+        } catch {
+            guard window == nil else { throw error }
+            Terminal.shared.say("No window: \(error)")
+            return nil
+        }
+        return ViewWindow(session, isRequired: window == true)
     }
 
     private func answer(_ offer: SessionDescription, _ configuration: Connection.Configuration) async throws {

@@ -3,6 +3,7 @@ internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
 internal import RTCShareVideoCoding
 
 /// A view under way: shows tiles to a person, records, and keeps the newest picture.
@@ -38,12 +39,13 @@ final class Viewing: Sendable {
     private let picture = SnapshotSink()
     /// Gets each picture of the main tile, beside the rest.
     private let observer: (any VideoSink)?
+    private let window: ViewWindow?
     private let occurrences: AsyncStream<Occurrence>
     fileprivate let continuation: AsyncStream<Occurrence>.Continuation
 
     init(
         session: AttendeeSession, record: String? = nil, snapshot: String? = nil, statistics: StatisticsWriter? = nil,
-        observer: (any VideoSink)? = nil
+        observer: (any VideoSink)? = nil, window: ViewWindow? = nil
     ) throws(CommandFailure) {
         // Better said now than when what was to be kept is gone.
         for path in [record, snapshot].compactMap({ $0 }) { try Self.checkWritable(path) }
@@ -51,6 +53,7 @@ final class Viewing: Sendable {
         self.snapshot = snapshot
         self.statistics = statistics
         self.observer = observer
+        self.window = window
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
         self.occurrences = occurrences
         self.continuation = continuation
@@ -81,6 +84,7 @@ final class Viewing: Sendable {
         session.add(observer: listener)
         session.tiles.add(observer: listener)
         session.sounds.add(observer: listener)
+        window?.start { [continuation] error in continuation.yield(error.map { .failed($0) } ?? .interrupted) }
         let watchers = watch(interruption)
         do {
             try await connect()
@@ -129,14 +133,20 @@ final class Viewing: Sendable {
             case .reconnected: Terminal.shared.say("The sender is back.")
             case .ended(nil): return Terminal.shared.say("The sender ended the share.")
             case .ended(let error?), .failed(let error): throw error
-            case .second: try statistics?.write(await session.statistics())
+            case .second: try statistics?.write(await report())
             case .interrupted, .durationOver: return
             }
         }
     }
 
+    private func report() async -> [StatisticsObject] {
+        let report = await session.statistics()
+        return window?.complete(report) ?? report
+    }
+
     private func finish(_ watchers: [Task<Void, Never>]) async {
-        try? statistics?.write(await session.statistics())
+        try? statistics?.write(await report())
+        await window?.stop()
         await session.leave()
         for watcher in watchers { watcher.cancel() }
     }
