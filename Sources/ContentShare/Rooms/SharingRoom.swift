@@ -24,12 +24,10 @@ public actor SharingRoom {
     /// Where the viewers' connections live that have no port of their own.
     private let ports: SharedPorts?
     /// The owner's picture and voice, encoded once for all.
-    private var camera: VideoSendPipeline?
-    private var voice: AudioSendPipeline?
+    private let own: OwnMedia
     private var members: [Int: RoomViewer] = [:]
     private var viewersSoFar = 0
     private var changes = 0
-    private var starts = 0
     private var hasEnded = false
 
     /// The viewers that a room has at most.
@@ -41,6 +39,7 @@ public actor SharingRoom {
         guard owner.modality == .attendee else { throw .content(owner.rawValue) }
         self.owner = owner
         self.ports = ports
+        own = OwnMedia(of: owner)
         contentShare = try ContentShareController(attendee: owner)
     }
 
@@ -121,8 +120,8 @@ public actor SharingRoom {
         members[viewer.id] = viewer
         do {
             try await contentShare.add(connection, isIncluded: membership.includes(destination))
-            if let camera { try await open(camera, .camera, for: viewer) }
-            if let voice { try await open(voice, .microphone, for: viewer) }
+            try await own.add(connection, isIncluded: isSentOwnMedia)
+            guard !hasEnded else { throw SharingRoomError.ended }
         } catch {
             members[viewer.id] = nil
             throw error
@@ -142,15 +141,13 @@ public actor SharingRoom {
     ) async throws(SharingRoomError) {
         guard let member = members[viewer] else { throw .unknownViewer(viewer) }
         members[viewer] = RoomViewer(id: viewer, membership: membership, session: member.session)
-        camera?.setIncluded(!membership.isWaiting, on: member.session.connection)
-        voice?.setIncluded(!membership.isWaiting, on: member.session.connection)
+        own.setIncluded(!membership.isWaiting, on: member.session.connection)
         await follow()
     }
 
     private func remove(_ viewer: Int) {
         guard let connection = members.removeValue(forKey: viewer)?.session.connection else { return }
-        camera?.remove(connection)
-        voice?.remove(connection)
+        own.remove(connection)
     }
 
     // MARK: The owner's picture and voice
@@ -160,69 +157,49 @@ public actor SharingRoom {
     public func startLocalVideo(
         source: any VideoSource, configuration: LocalVideoConfiguration = LocalVideoConfiguration()
     ) async throws(ContentShareError) {
-        if let problem = configuration.problem { throw .configuration(problem) }
-        let camera = try madeCamera(configuration)
-        for viewer in viewers { try await open(camera, .camera, for: viewer) }
-        camera.apply(configuration, defaults: .camera)
-        starts += 1
-        camera.replaceTrack(
-            with: VideoTrack(id: "camera-\(starts)", source: source), sourceCanWait: configuration.sourceCanWait)
-    }
-
-    private func madeCamera(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> VideoSendPipeline {
-        if let camera { return camera }
-        let made = try VideoSendPipeline(configuration, defaults: .camera)
-        camera = made
-        return made
+        guard !hasEnded else { throw .ended }
+        try await own.startVideo(source, configuration, over: connections, isIncluded: isSentOwnMedia)
     }
 
     /// Sends no own picture any more.
-    public func stopLocalVideo() { camera?.replaceTrack(with: nil) }
+    public func stopLocalVideo() { own.stopVideo() }
 
     /// Sends `source` as the owner's own voice, to everybody who is not waiting; replaces the source where one is sent already.
     public func startLocalAudio(
         source: any AudioSource, configuration: LocalAudioConfiguration = LocalAudioConfiguration()
     ) async throws(ContentShareError) {
-        if let problem = configuration.problem { throw .configuration(problem) }
-        let voice = self.voice ?? AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: true))
-        self.voice = voice
-        for viewer in viewers { try await open(voice, .microphone, for: viewer) }
-        voice.apply(configuration, isVoice: true)
-        starts += 1
-        voice.replaceTrack(with: AudioTrack(id: "voice-\(starts)", source: source))
+        guard !hasEnded else { throw .ended }
+        try await own.startAudio(source, configuration, over: connections, isIncluded: isSentOwnMedia)
     }
 
     /// Sends no own voice any more.
-    public func stopLocalAudio() { voice?.replaceTrack(with: nil) }
+    public func stopLocalAudio() { own.stopAudio() }
 
     /// The owner's own voice, to mute it or to set its volume; nil where none is sent.
-    public var localAudioTrack: AudioTrack? { voice?.track }
+    public var localAudioTrack: AudioTrack? { own.audioTrack }
 
     /// The owner's own picture, to mute it or to adapt its format; nil where none is sent.
-    public var localVideoTrack: VideoTrack? { camera?.track }
+    public var localVideoTrack: VideoTrack? { own.videoTrack }
 
-    private func open(
-        _ pipeline: some SendingPipeline, _ kind: SharedMedia, for viewer: RoomViewer
-    ) async throws(ContentShareError) {
-        try await pipeline.open(kind, of: owner, on: viewer.session.connection) {
-            hasEnded ? nil : members[viewer.id].map { !$0.membership.isWaiting }
-        }
+    private var connections: [Connection] { viewers.map(\.session.connection) }
+
+    /// Whether who is at the other end of a connection is sent the owner's picture and voice; nil for who is gone.
+    private func isSentOwnMedia(_ connection: Connection) -> Bool? {
+        guard !hasEnded else { return nil }
+        return members.values.first { $0.session.connection === connection }.map { !$0.membership.isWaiting }
     }
 
     /// A report of all that was counted for a viewer, as `getStats()` gives it; empty where there is no such viewer.
     public func statistics(of viewer: Int) async -> [StatisticsObject] {
         guard let session = members[viewer]?.session else { return [] }
         let report = await session.statistics()
-        return camera?.complete(report, of: session.connection) ?? report
+        return own.complete(report, of: session.connection)
     }
 
     /// What of the media a viewer's newest description declines.
     public func refusedMedia(of viewer: Int) async -> Set<SharedMedia> {
         guard let session = members[viewer]?.session else { return [] }
-        var refused = await session.refusedMedia()
-        if camera?.isRefused(on: session.connection) == true { refused.insert(.camera) }
-        if voice?.isRefused(on: session.connection) == true { refused.insert(.microphone) }
-        return refused
+        return await session.refusedMedia().union(own.refusedMedia(on: session.connection))
     }
 
     // MARK: Subgroups
@@ -263,8 +240,7 @@ public actor SharingRoom {
     /// Ends the share, and takes leave of everybody.
     public func end() async {
         hasEnded = true
-        camera?.stop()
-        voice?.stop()
+        own.end()
         await contentShare.end(.ok)
         await withDiscardingTaskGroup { group in
             for viewer in members.values { group.addTask { await viewer.session.leave() } }
