@@ -200,7 +200,9 @@ let package = Package(
                 "ICE", "Locks", "Media", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport",
                 "WireFormat",
             ]),
-            path: "Tests/Support", exclude: ["NetworkRelay"], swiftSettings: settings),
+            path: "Tests/Support", exclude: ["NetworkRelay", "VideoNode"], swiftSettings: settings),
+        // A camera or a screen of PipeWire that does what a test tells it.
+        .target(name: "VideoNode", dependencies: needs(["CPipeWire"]), path: "Tests/Support/VideoNode"),
         .executableTarget(
             name: "NetworkRelay", dependencies: needs(["NetworkSimulation", "WireFormat"], [argumentParser]),
             path: "Tests/Support/NetworkRelay", swiftSettings: settings),
@@ -247,7 +249,7 @@ let package = Package(
             [
                 "Capture", "CaptureBroadcast", "ContentShare", "Cryptography", "Locks", "Media", "NetworkRuntime",
                 "PeerConnection", "SDP", "VideoCoding", "WireFormat",
-            ], ["TestSupport", "rtcshare"], exclude: ["Peers"]),
+            ], ["TestSupport", "VideoNode", "rtcshare"], exclude: ["Peers"]),
     ],
     swiftLanguageModes: [.v6]
 )

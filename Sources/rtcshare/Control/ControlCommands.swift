@@ -90,6 +90,36 @@ struct SourceCommand: ControlCommand {
     func run() async throws { try await perform(.source(spec: source.withAbsolutePath)) }
 }
 
+struct CameraCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "camera", abstract: "Show another picture of yourself from now on, or none, or switch its light.",
+        discussion: """
+            What is named is opened first: where that fails, all goes on as it is. The share is to have been begun with \
+            --camera.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("What shows you: a SPEC as for --camera, or none.", valueName: "spec|none"),
+        completion: ShellCompletion.source)
+    var camera: String?
+
+    @Flag(inversion: .prefixedNo, help: "Switch the camera's light on, or off, where it has one.")
+    var light: Bool?
+
+    @OptionGroup var share: ControlOptions
+
+    func validate() throws {
+        guard camera != nil || light != nil else {
+            throw ValidationError("nothing is to be changed: give a SPEC, none, --light or --no-light")
+        }
+    }
+
+    func run() async throws {
+        if let camera { try await perform(.camera(spec: camera.withAbsolutePath)) }
+        if let light { try await perform(.light(isOn: light)) }
+    }
+}
+
 struct SetCommand: ControlCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change how well a running share is sent.")
@@ -333,6 +363,7 @@ extension ControlledShare {
                     ? "paused, viewers \(isSlateShown ? "see a slate" : "keep the last picture")" : state.rawValue
             ),
             ("source", source + (interruption.map { " (\($0))" } ?? "")),
+            ("camera", camera?.words ?? "none"),
             ("sent", size + String(format: "%.0f frames a second, %.0f kbit/s", framesPerSecond, bitrate)),
             (
                 "limits",
@@ -347,6 +378,13 @@ extension ControlledShare {
         for viewer in viewers { rows.append(("viewer \(viewer.id)", viewer.words)) }
         rows.append(("running for", Duration.seconds(uptime).formatted(.time(pattern: .hourMinuteSecond))))
         return rows.map { name, value in "\(name):".padding(toLength: 14, withPad: " ", startingAt: 0) + value }
+    }
+}
+
+extension ControlledShare.Camera {
+    /// The same for a person.
+    fileprivate var words: String {
+        spec + (interruption.map { " (\($0))" } ?? "") + (isLightOn.map { ", light \($0 ? "on" : "off")" } ?? "")
     }
 }
 

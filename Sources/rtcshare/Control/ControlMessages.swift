@@ -7,6 +7,9 @@ enum ControlRequest: Codable, Hashable, Sendable {
     case pause(slate: Bool)
     case resume
     case source(spec: String)
+    /// Another picture of the attendee, or `none`.
+    case camera(spec: String)
+    case light(isOn: Bool)
     case set(ControlledSettings)
     case mute(ControlledSounds)
     case unmute(ControlledSounds)
@@ -65,6 +68,14 @@ struct ControlledShare: Codable, Hashable, Sendable {
         case connecting, sharing, paused
     }
 
+    struct Camera: Codable, Hashable, Sendable {
+        let spec: String
+        /// Why it stands still; nil where it goes on.
+        var interruption: String?
+        /// Nil where it has no light that could be switched.
+        var isLightOn: Bool?
+    }
+
     struct Viewer: Codable, Hashable, Sendable {
         enum State: String, Codable, Sendable {
             /// Its answer is waited for.
@@ -104,6 +115,8 @@ struct ControlledShare: Codable, Hashable, Sendable {
     let source: String
     /// Why the source stands still, or can't be seen where it is; nil where it goes on.
     let interruption: String?
+    /// What gives the attendee's own picture; nil where none is sent.
+    var camera: Camera?
     /// What was sent last; nil before anything was.
     let width: Int?
     let height: Int?

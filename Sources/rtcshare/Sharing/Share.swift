@@ -113,10 +113,7 @@ struct Share {
             source.add(observer: listener)
             return listener
         }
-        guard let camera = sources.camera else { return listeners }
-        let listener = BesideListener(name: "camera", continuation)
-        camera.add(observer: listener)
-        return listeners + [listener]
+        return listeners
     }
 
     private func watch(
@@ -288,7 +285,7 @@ private final class ContentListener: ContentShareObserver {
 }
 
 /// Hears of the end of a sound or a camera, which ends no share.
-private final class BesideListener: CaptureSourceObserver {
+final class BesideListener: CaptureSourceObserver {
     private let name: String
     private let continuation: AsyncStream<Share.Occurrence>.Continuation
 

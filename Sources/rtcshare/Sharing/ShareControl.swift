@@ -37,6 +37,7 @@ actor ShareControl {
     private var name = ControlSocket.defaultName
     private let begun = ContinuousClock.now
     private var sources: OpenedSources
+    private let camera: ShareCamera
     private let sound: (any AudioSource)?
     private var configuration: LocalVideoConfiguration
     private var pause: Pause?
@@ -72,6 +73,8 @@ actor ShareControl {
         self.inviting = inviting
         self.events = events
         captureReporter = CaptureReporter(sources.content)
+        camera = ShareCamera(
+            sources.camera, specification: sources.cameraSpecification, in: room, events: events)
         sound = sources.contentSound
         configuration = options.configuration
         configuration.sourceCanWait = sources.contentCanWait
@@ -86,7 +89,7 @@ actor ShareControl {
     func begin(for viewer: RoomViewer? = nil) async throws {
         if let viewer { listen(to: viewer, state: .connecting) }
         try await show(sources.content)
-        if let camera = sources.camera { try await room.startLocalVideo(source: camera) }
+        try await camera.begin()
         if let microphone = sources.microphone { try await room.startLocalAudio(source: microphone) }
     }
 
@@ -98,6 +101,7 @@ actor ShareControl {
         guard !isCapturing else { return }
         isCapturing = true
         try sources.start()
+        try camera.start()
     }
 
     /// Ends capture, and whatever is asked from now on.
@@ -106,6 +110,7 @@ actor ShareControl {
         if case .slate(let slate)? = pause { slate.stop() }
         dropKeptSource()
         sources.stop()
+        camera.stop()
     }
 
     /// Takes note of how it goes with a viewer.
@@ -195,6 +200,8 @@ actor ShareControl {
                 if let notice = try await pause(showingSlate: slate) { return .done(notice: notice) }
             case .resume: if let notice = try await resume() { return .done(notice: notice) }
             case .source(let spec): try await change(source: spec)
+            case .camera(let spec): try await change(camera: spec)
+            case .light(let isOn): try camera.setLight(isOn, content: sources.content)
             case .set(let settings): try await set(settings)
             case .mute(let sounds): try await mute(sounds, true)
             case .unmute(let sounds): try await mute(sounds, false)
@@ -226,6 +233,9 @@ actor ShareControl {
             case .pause(let slate): "Paused: viewers \(slate ? "see a slate" : "keep the last picture")."
             case .resume: "The share goes on."
             case .source(let spec): "Sharing \(spec)\(pause == nil ? "" : " once the share goes on")."
+            case .camera(SourceSelection.none): "No picture of you is sent any more."
+            case .camera(let spec): "Your picture is of \(spec) now."
+            case .light(let isOn): "The camera's light is \(isOn ? "on" : "off")."
             case .set: "Sending at most \(contentBitrate) of pictures."
             case .mute: "Muted."
             case .unmute: "Not muted any more."
@@ -344,6 +354,16 @@ actor ShareControl {
         } else {
             previous.0.stop()
         }
+    }
+
+    private func change(camera spec: String) async throws {
+        guard inviting.media.contains(.camera) else {
+            throw CommandFailure(
+                .usage,
+                "the share was begun without a camera, so viewers have no place for your picture; give --camera at its start"
+            )
+        }
+        try await camera.change(to: spec)
     }
 
     private func set(_ settings: ControlledSettings) async throws {
@@ -478,7 +498,7 @@ actor ShareControl {
             name: name, pid: ProcessInfo.processInfo.processIdentifier, attendee: room.owner.rawValue,
             state: pause != nil ? .paused : viewers.hasAnyConnected ? .sharing : idle,
             source: sources.contentSpecification, interruption: captureReporter.interruption?.description,
-            width: rates.size?.width, height: rates.size?.height,
+            camera: camera.status, width: rates.size?.width, height: rates.size?.height,
             framesPerSecond: rates.framesPerSecond, bitrate: rates.bitsPerSecond / 1000,
             maxBitrate: Int(contentBitrate.bitsPerSecond / 1000),
             maxFramerate: configuration.maxFramerate ?? options.maxFramerate,

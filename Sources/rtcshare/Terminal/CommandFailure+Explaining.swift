@@ -127,7 +127,7 @@ extension CaptureError {
             .unknownSoundDevice, .unknownWindow, .ambiguousWindow, .unsharableWindow, .unrepeatableFile,
             .portalUnavailable(.kindNotOffered), .unknownCamera, .torchUnavailable:
             .usage
-        case .shareDeclined: .notPermitted
+        case .shareDeclined, .camerasDeclined: .notPermitted
         case .fileUnavailable(_, let number) where number == ENOENT: .inputMissing
         case .fileUnavailable(_, let number) where number == EACCES: .notPermitted
         case .fileUnavailable: .inputOutput
