@@ -61,20 +61,31 @@ final class PortalRequests {
         let name = bus.uniqueName.dropFirst().replacing(".", with: "_")
         var path = "\(Self.path)/request/\(name)/\(token(count))"
         let arguments = [session.map(BusValue.objectPath), parent.map(BusValue.string)].compactMap { $0 }
-        do throws(SessionBus.Failure) {
-            let answer = try bus.call(
-                Self.service, Self.path, interface, method,
-                arguments + [.dictionary(options.merging(["handle_token": .string(token(count))]) { $1 })])
-            // Portals of before 0.9 choose the object themselves.
-            if let other = answer.first?.text { path = other }
-        } catch {
-            throw Refusal(error)
-        }
+        if let other = try call(method, arguments, options) { path = other }
         let response = try awaitResponse(path)
         switch response.first?.number {
         case 0: return response.count > 1 ? response[1] : .dictionary([:])
         case 1: throw .declined
         default: throw .failed(reason: "the desktop's part of the portal ended the question")
+        }
+    }
+
+    /// Asks, and returns the object that the answer comes from, where the portal chooses it.
+    private func call(
+        _ method: String, _ arguments: [BusValue], _ options: [String: BusValue]
+    ) throws(Refusal) -> String? {
+        // Whom it has seen once over a connection, a portal remembers.
+        let isFirst = count == 1
+        if isFirst { PortalIdentification.begin() }
+        defer { if isFirst { PortalIdentification.end() } }
+        do throws(SessionBus.Failure) {
+            // Portals of before 0.9 choose the object themselves.
+            return try bus.call(
+                Self.service, Self.path, interface, method,
+                arguments + [.dictionary(options.merging(["handle_token": .string(token(count))]) { $1 })]
+            ).first?.text
+        } catch {
+            throw Refusal(error)
         }
     }
 

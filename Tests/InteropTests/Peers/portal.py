@@ -2,12 +2,11 @@
 """A desktop's portal that answers as a test tells it to: ScreenCast and Camera, on the session bus, without a person.
 
 A test calls Set of the interface test.Portal at /test, with what is to differ from here on; Asked gives what was asked since it
-was last called; Close ends a session as a desktop does, and Leave this program. Parts that are named as arguments are left out.
+was last called; Close ends a session as a desktop does, and Leave this program.
 """
 
 import os
 import socket
-import sys
 
 from gi.repository import Gio, GLib
 
@@ -58,12 +57,12 @@ class Portal:
         # What a request is answered with, by its name; without an entry, 0.
         self.settings = {"types": 3, "modes": 7, "version": 4, "node": 0, "token": "token"}
         self.asked = []
+        self.seen = set()
         self.session = None
         control = Gio.DBusNodeInfo.new_for_xml(CONTROL).interfaces[0]
         bus.register_object("/test", control, self.control, None, None)
         for interface in Gio.DBusNodeInfo.new_for_xml("<node>" + SCREENS + CAMERA + "</node>").interfaces:
-            if interface.name.split(".")[-1] not in sys.argv[1:]:
-                bus.register_object(PATH, interface, self.call, self.property, None)
+            bus.register_object(PATH, interface, self.call, self.property, None)
 
     def control(self, bus, sender, path, interface, method, arguments, invocation):
         if method == "Set":
@@ -91,6 +90,9 @@ class Portal:
         self.asked.append(" ".join([method] + ["%s=%s" % pair for pair in shown]))
         if method == "OpenPipeWireRemote":
             return self.open_remote(invocation)
+        if not self.sees(sender):
+            error = "org.freedesktop.portal.Error.NotAllowed"
+            return invocation.return_dbus_error(error, "Portal operation not allowed: Unable to open its root")
         if "restore_token" in options and options["restore_token"] != self.settings["token"]:
             error = "org.freedesktop.portal.Error.InvalidArgument"
             return invocation.return_dbus_error(error, "Invalid restore token")
@@ -115,6 +117,20 @@ class Portal:
         if response != 9:
             answer = GLib.Variant("(ua{sv})", (response, results))
             bus.emit_signal(sender, request, REQUEST, "Response", answer)
+
+    def sees(self, sender):
+        """Whether it can tell who asks, as portals do: whom it has seen once it remembers."""
+        if sender not in self.seen:
+            call = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
+            asked = self.bus.call_sync(
+                *call, "GetConnectionUnixProcessID", GLib.Variant("(s)", (sender,)), None, 0, -1, None
+            )
+            try:
+                os.close(os.open("/proc/%d/root" % asked.unpack()[0], os.O_PATH))
+            except OSError:
+                return False
+            self.seen.add(sender)
+        return True
 
     def close(self, bus, sender, path, interface, method, arguments, invocation):
         self.asked.append("Close")

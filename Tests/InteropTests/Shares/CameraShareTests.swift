@@ -178,7 +178,7 @@ extension Interop {
         func sandbox() async throws {
             let folder = try TemporaryFolder()
             let desktop = try await WaylandDesktop(.none, in: folder)
-            let portal = try await ScriptedPortal(on: desktop)
+            var portal = try await ScriptedPortal(on: desktop, asPerson: true)
             var share = try Share(environment: desktop.environment, in: folder)
             _ = try desktop.startCamera("front", "YUY2")
             try await cameras(1, share)
@@ -187,11 +187,16 @@ extension Interop {
             let sources = try await share.run(["sources"])
             #expect(sources.standardOutput.contains("once the desktop has asked"), "\(sources.standardOutput)")
             try portal.set(["AccessCamera": .uint32(1)])
-            let declined = try await share.run(["send", "--source", "camera"])
+            // A portal looks at who asks, which keeps its memory to itself.
+            let send = ScriptedPortal.withoutPrivileges([share.rtcshare.path, "send", "--source", "camera"])
+            let declined = try await RunningProgram.run(
+                URL(fileURLWithPath: send[0]), Array(send.dropFirst()), environment: share.environment, in: folder,
+                timeout: .seconds(30))
             #expect(
                 declined.status == 77 && declined.standardError.contains("the answer was no"),
                 "\(declined.standardError)")
-            try portal.set(["AccessCamera": .uint32(0)])
+            try portal.leave()
+            portal = try await ScriptedPortal(on: desktop)
             try await share.offer(["--source", "camera"])
             let viewer = try await share.view(["--duration", "1"])
             let sender = try share.send()

@@ -10,9 +10,11 @@ final class ScriptedPortal {
     private let address: String
     private static let service = PortalRequests.service
 
-    /// Starts it on a desktop, without these parts.
-    init(on desktop: WaylandDesktop, without parts: [String] = []) async throws {
-        program = try desktop.start("/usr/bin/python3", [Peers.script("portal.py")] + parts)
+    /// Starts it on a desktop. As a person's it sees into no program that keeps its memory to itself; as root's it does.
+    init(on desktop: WaylandDesktop, asPerson: Bool = false) async throws {
+        let script = ["/usr/bin/python3", Peers.script("portal.py")]
+        let command = asPerson ? Self.withoutPrivileges(script) : script
+        program = try desktop.start(command[0], Array(command.dropFirst()))
         address = try #require(desktop.environment["DBUS_SESSION_BUS_ADDRESS"])
         control = try SessionBus(address: address)
         try await desktop.owns(Self.service)
@@ -20,6 +22,12 @@ final class ScriptedPortal {
 
     deinit {
         program.stop()
+    }
+
+    /// A command that has none of root's privileges.
+    static func withoutPrivileges(_ command: [String]) -> [String] {
+        guard getuid() == 0, let setpriv = RunningProgram.find("setpriv") else { return command }
+        return [setpriv.path, "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all"] + command
     }
 
     /// Another connection to its bus.
