@@ -11,6 +11,6 @@ struct RTCBenchCommand: AsyncParsableCommand {
             AllocationsCommand.self, CameraCommand.self, ConnectCommand.self, EncodeCommand.self, FanoutCommand.self,
             FanoutViewersCommand.self, LatencyCommand.self, LinkCommand.self, NetworkCommand.self,
             PacketsCommand.self, PathCommand.self, SoakCommand.self, SoakViewersCommand.self,
-            ViewerCommand.self,
+            ViewerCommand.self, WaylandCommand.self,
         ])
 }
