@@ -70,6 +70,9 @@ final class WaylandDesktop {
         programs.reversed().forEach { $0.stop() }
     }
 
+    /// Has sway and its part of the portal be there again, once they were killed.
+    func restart() async throws { try await startSway() }
+
     private func startSway() async throws {
         let config = folder.file("home/.config")
         let files = [
