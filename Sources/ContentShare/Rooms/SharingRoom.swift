@@ -54,12 +54,30 @@ public actor SharingRoom {
         media: Set<SharedMedia> = [.content], configuration: Connection.Configuration = Connection.Configuration(),
         membership: RoomMembership = RoomMembership()
     ) async throws -> RoomViewer {
-        let identity = try LocalIdentity(media: SharedMedia.kinds(media, of: owner))
+        try await addViewer(
+            announcing: media, sending: Set(SharedMedia.allCases), configuration: configuration, membership: membership)
+    }
+
+    /// Opens a connection to one more viewer, as the one who offers, which is sent nothing else than `media`, whatever the
+    /// owner begins to send beside them: for servers that take one picture and one sound.
+    package func addViewer(
+        restrictedTo media: Set<SharedMedia>, configuration: Connection.Configuration,
+        membership: RoomMembership = RoomMembership()
+    ) async throws -> RoomViewer {
+        try await addViewer(
+            announcing: media, sending: media, configuration: configuration, membership: membership)
+    }
+
+    private func addViewer(
+        announcing announced: Set<SharedMedia>, sending media: Set<SharedMedia>,
+        configuration: Connection.Configuration, membership: RoomMembership
+    ) async throws -> RoomViewer {
+        let identity = try LocalIdentity(media: SharedMedia.kinds(announced, of: owner))
         var configuration = configuration
         if configuration.sharedPort == nil, configuration.port == 0 { configuration.sharedPort = ports?.next() }
         let connection = try await Connection(as: .offerer, identity: identity, configuration: configuration)
         do {
-            return try await addViewer(on: connection, membership: membership)
+            return try await addViewer(on: connection, sending: media, membership: membership)
         } catch {
             await connection.close()
             throw error
@@ -110,17 +128,23 @@ public actor SharingRoom {
     public func addViewer(
         on connection: Connection, membership: RoomMembership = RoomMembership()
     ) async throws -> RoomViewer {
+        try await addViewer(on: connection, sending: Set(SharedMedia.allCases), membership: membership)
+    }
+
+    private func addViewer(
+        on connection: Connection, sending media: Set<SharedMedia>, membership: RoomMembership
+    ) async throws -> RoomViewer {
         guard !hasEnded else { throw SharingRoomError.ended }
         guard members.count < Self.maximumViewers else {
             throw SharingRoomError.tooManyViewers(limit: Self.maximumViewers)
         }
         viewersSoFar += 1
         let viewer = RoomViewer(
-            id: viewersSoFar, membership: membership,
+            id: viewersSoFar, membership: membership, media: media,
             session: AttendeeSession(connection: connection, contentShare: contentShare))
         members[viewer.id] = viewer
         do {
-            try await contentShare.add(connection, isIncluded: membership.includes(destination))
+            try await contentShare.add(connection, taking: media, isIncluded: membership.includes(destination))
             if let camera { try await open(camera, .camera, for: viewer) }
             if let voice { try await open(voice, .microphone, for: viewer) }
         } catch {
@@ -141,7 +165,8 @@ public actor SharingRoom {
         of viewer: Int, to membership: RoomMembership
     ) async throws(SharingRoomError) {
         guard let member = members[viewer] else { throw .unknownViewer(viewer) }
-        members[viewer] = RoomViewer(id: viewer, membership: membership, session: member.session)
+        members[viewer] = RoomViewer(
+            id: viewer, membership: membership, media: member.media, session: member.session)
         camera?.setIncluded(!membership.isWaiting, on: member.session.connection)
         voice?.setIncluded(!membership.isWaiting, on: member.session.connection)
         await follow()
@@ -204,6 +229,7 @@ public actor SharingRoom {
     private func open(
         _ pipeline: some SendingPipeline, _ kind: SharedMedia, for viewer: RoomViewer
     ) async throws(ContentShareError) {
+        guard viewer.media.contains(kind) else { return }
         try await pipeline.open(kind, of: owner, on: viewer.session.connection) {
             hasEnded ? nil : members[viewer.id].map { !$0.membership.isWaiting }
         }
@@ -279,6 +305,8 @@ public struct RoomViewer: Sendable, Identifiable {
     public let id: Int
     /// Where the viewer is.
     public let membership: RoomMembership
+    /// What this viewer is sent at most.
+    let media: Set<SharedMedia>
     /// The owner's session with the viewer: for descriptions, statistics, and an own picture and voice.
     public let session: AttendeeSession
 }

@@ -36,6 +36,8 @@ public actor ContentShareController {
     /// One to whom the share goes.
     private struct Viewer {
         let connection: Connection
+        /// What it is sent at most.
+        var media: Set<SharedMedia> = Set(SharedMedia.allCases)
         /// Whether it gets what is shared now.
         var isIncluded: Bool
     }
@@ -195,11 +197,13 @@ public actor ContentShareController {
 
     // MARK: A room's viewers
 
-    /// Shares to the viewer at a connection too; `isIncluded`: it is to get what is shared now.
-    func add(_ connection: Connection, isIncluded: Bool) async throws(ContentShareError) {
+    /// Shares to the viewer at a connection too, which is sent `media` at most; `isIncluded`: it is to get what is shared now.
+    func add(
+        _ connection: Connection, taking media: Set<SharedMedia>, isIncluded: Bool
+    ) async throws(ContentShareError) {
         if phase.hasEnded { throw .ended }
         let id = ObjectIdentifier(connection)
-        let viewer = Viewer(connection: connection, isIncluded: isIncluded)
+        let viewer = Viewer(connection: connection, media: media, isIncluded: isIncluded)
         viewers[id] = viewer
         do {
             if let video { try await open(video, .content, for: viewer) }
@@ -265,10 +269,11 @@ public actor ContentShareController {
         if phase.hasEnded { throw .ended }
     }
 
-    /// Has the picture or the sound go to a viewer.
+    /// Has the picture or the sound go to a viewer who takes it.
     private func open(
         _ pipeline: some SendingPipeline, _ kind: SharedMedia, for viewer: Viewer
     ) async throws(ContentShareError) {
+        guard viewer.media.contains(kind) else { return }
         try await pipeline.open(kind, of: attendee, on: viewer.connection) {
             phase.hasEnded ? nil : viewers[ObjectIdentifier(viewer.connection)]?.isIncluded
         }
