@@ -238,7 +238,7 @@ let package = Package(
             [
                 "Capture", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP", "Signaling",
                 "WireFormat",
-            ], ["TestSupport", nioHTTP]),
+            ], ["TestSupport", logging, nioHTTP]),
         tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "CSRTP", "SecureTransport", "WireFormat"]),
         tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "VideoCoding"]),

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import RTCShareNetworkRuntime
 
 /// One link of a `Link` header (RFC 8288): where it leads, and its parameters.
@@ -18,6 +19,19 @@ struct LinkHeader: Hashable, Sendable {
         guard relations.contains("ice-server") else { return nil }
         return (target, parameters["username"], parameters["credential"])
     }
+
+    /// What the link of an ICE server may mean: what stands there, and where that has percent signs in it, decoded. Servers
+    /// write both, and asking a relay with the wrong words harms nobody.
+    var iceServerReadings: [(url: String, username: String?, credential: String?)] {
+        guard let server = iceServer else { return [] }
+        let decoded = (
+            url: Self.decoded(server.url), username: server.username.map(Self.decoded),
+            credential: server.credential.map(Self.decoded)
+        )
+        return decoded == server ? [server] : [server, decoded]
+    }
+
+    private static func decoded(_ text: String) -> String { text.removingPercentEncoding ?? text }
 
     /// The link that tells a player of an ICE server, with what it asks of its user.
     static func iceServer(url: String, username: String?, credential: String?) -> String {

@@ -29,6 +29,9 @@ extension CommandFailure {
         case let error as SubgroupError: self.init(.usage, error.description)
         case let error as SharingRoomError: self.init(error.status, error.words)
         case let error as WHEPError: self.init(error.status, error.description)
+        case let error as WHIPError:
+            self.init(error.status, error.words(namingToken: "its token, by --whip-token-file or RTCSHARE_WHIP_TOKEN"))
+        case let error as PublicationEnded: self.init(.unavailable, error.description)
         case let error as HTTPClientError: self.init(.unavailable, error.description)
         case let error as ViewerServerError: self.init(.usage, error.description)
         case let error as MediaFileError: self.init(.cannotCreate, error.description)
@@ -54,9 +57,26 @@ extension WHEPError {
         switch self {
         case .url: .usage
         case .token: .badInput
-        case .refused(let status, _): status == 401 || status == 403 ? .notPermitted : .unavailable
+        case .refused(let refusal): refusal.exitStatus
         case .noAnswer: .protocol
         }
+    }
+}
+
+extension WHIPError {
+    fileprivate var status: CommandFailure.Status {
+        switch self {
+        case .url, .userInformation: .usage
+        case .refused(let refusal): refusal.exitStatus
+        case .noAnswer: .protocol
+        case .pictureDeclined, .sessionGone, .lost: .unavailable
+        }
+    }
+}
+
+extension EndpointRefusal {
+    fileprivate var exitStatus: CommandFailure.Status {
+        status == 401 || status == 403 ? .notPermitted : .unavailable
     }
 }
 
