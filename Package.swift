@@ -246,8 +246,8 @@ let package = Package(
             "InteropTests",
             [
                 "Capture", "CaptureBroadcast", "ContentShare", "Cryptography", "Locks", "Media", "NetworkRuntime",
-                "PeerConnection", "SDP", "VideoCoding", "WireFormat",
-            ], ["TestSupport", "rtcshare"], exclude: ["Peers"]),
+                "PeerConnection", "SDP", "Signaling", "VideoCoding", "WireFormat",
+            ], ["TestSupport", "rtcshare", argumentParser], exclude: ["Peers"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -4,6 +4,7 @@ internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCShareSDP
+internal import RTCShareSignaling
 
 /// A command that asks a running share.
 protocol ControlCommand: AsyncParsableCommand {
@@ -344,6 +345,7 @@ extension ControlledShare {
         ]
         if !subgroups.isEmpty { rows.append(("joined", subgroups.joined(separator: ", "))) }
         if let isLocked { rows.append(("link", isLocked ? "locked: nobody else is let in" : "open")) }
+        for place in places { rows.append(("place \(place.id)", place.words)) }
         for viewer in viewers { rows.append(("viewer \(viewer.id)", viewer.words)) }
         rows.append(("running for", Duration.seconds(uptime).formatted(.time(pattern: .hourMinuteSecond))))
         return rows.map { name, value in "\(name):".padding(toLength: 14, withPad: " ", startingAt: 0) + value }
@@ -357,10 +359,31 @@ extension ControlledShare.Viewer {
         if !groups.isEmpty { parts.append("in \(groups.joined(separator: ", "))") }
         parts += [browser, address].compactMap { $0 }
         if let since { parts.append("since \(since.formatted(Terminal.timeOfDay))") }
-        if let bitrate { parts.append(String(format: "%.0f kbit/s", bitrate)) }
-        if let fractionLost { parts.append(String(format: "%.1f %% lost", fractionLost * 100)) }
-        if let roundTripTime { parts.append(String(format: "%.0f ms", roundTripTime * 1000)) }
-        if let path { parts.append(path.rawValue) }
+        parts += wordsForPath(bitrate, fractionLost, roundTripTime, path)
         return parts.joined(separator: ", ")
     }
+}
+
+extension ControlledShare.Place {
+    /// The same for a person.
+    fileprivate var words: String {
+        var parts = ["\(state.rawValue) since \(since.formatted(Terminal.timeOfDay))"]
+        if count > 1 { parts.append("published \(count) times") }
+        parts += wordsForPath(bitrate, fractionLost, roundTripTime, path)
+        if let nextAttempt { parts.append("next try at \(nextAttempt.formatted(Terminal.timeOfDayWithSeconds))") }
+        // Of a report of several lines the first says what it is about.
+        let reason = failure?.split(whereSeparator: \.isNewline).first
+        return "\(kind) \(name), " + parts.joined(separator: ", ") + (reason.map { ": \($0)" } ?? "")
+    }
+}
+
+/// What a person is told of the way to somebody.
+private func wordsForPath(
+    _ bitrate: Double?, _ fractionLost: Double?, _ roundTripTime: Double?, _ path: ViewerRates.Path?
+) -> [String] {
+    [
+        bitrate.map { String(format: "%.0f kbit/s", $0) },
+        fractionLost.map { String(format: "%.1f %% lost", $0 * 100) },
+        roundTripTime.map { String(format: "%.0f ms", $0 * 1000) }, path?.rawValue,
+    ].compactMap { $0 }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import RTCShareSignaling
 
 /// What a running share is asked: a line of JSON, such as `{"pause":{"slate":true}}`.
 enum ControlRequest: Codable, Hashable, Sendable {
@@ -96,6 +97,31 @@ struct ControlledShare: Codable, Hashable, Sendable {
         var path: ViewerRates.Path?
     }
 
+    /// A server that it is published at.
+    struct Place: Codable, Hashable, Sendable {
+        let id: Int
+        /// How the server is spoken to: `whip`.
+        let kind: String
+        /// What people know it by: its URL, without what may be secret in it.
+        let name: String
+        let state: Publication.State
+        /// Since when it is so.
+        let since: Date
+        /// How often the share was published there.
+        let count: Int
+        /// Why that failed last; nil once it is there again.
+        var failure: String?
+        /// When it is tried again.
+        var nextAttempt: Date?
+        /// What is sent there, in kbit/s.
+        var bitrate: Double?
+        /// The part of the packets that it reports as lost.
+        var fractionLost: Double?
+        /// In seconds.
+        var roundTripTime: Double?
+        var path: ViewerRates.Path?
+    }
+
     let name: String
     let pid: Int32
     let attendee: String
@@ -124,6 +150,8 @@ struct ControlledShare: Codable, Hashable, Sendable {
     /// Whether nobody new is let in; nil where there is no link.
     var isLocked: Bool?
     let viewers: [Viewer]
+    /// The servers that it is published at.
+    var places: [Place] = []
     /// Seconds since the share was begun.
     let uptime: Double
 }

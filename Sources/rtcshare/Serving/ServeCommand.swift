@@ -21,6 +21,9 @@ struct ServeCommand: AsyncParsableCommand {
             --source test comes with a beep at each flash, unless --audio says otherwise.
 
             Players take the same link: rtcshare view LINK, or whep/TOKEN in place of #TOKEN (WHEP).
+
+            With --whip the share is published at a server as well, from the same encode. What fails there is tried again, and \
+            leaves the viewers of the link alone.
             """)
 
     @OptionGroup(title: "The link") var link: LinkOptions
@@ -31,8 +34,11 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Media") var offering: OfferingOptions
 
+    @OptionGroup(title: "Through servers") var publishing: PublishingOptions
+
     func validate() throws {
         try link.validate()
+        try publishing.validate()
         try sharing.validate()
         try running.validate()
     }
@@ -48,6 +54,7 @@ struct ServeCommand: AsyncParsableCommand {
             configuration.media = selection.media
             configuration.connection = sharing.connectionConfiguration(for: selection.media)
             try offering.apply(to: &configuration.connection)
+            let endpoints = try publishing.endpoints()
             let sources = try sharing.open(selection)
             let room = try await running.room(of: attendee)
             let interruption = Interruption()
@@ -61,9 +68,12 @@ struct ServeCommand: AsyncParsableCommand {
             let hosts = try LinkHosts.hosts(
                 given: link.address, listening: configuration.addresses, all: link.allAddresses)
             do {
-                try await share.run(behind: listening.server) { control in
+                let places = endpoints.places(
+                    of: room, membership: try running.membership, configuration: listening.connection)
+                try await share.run(behind: listening.server, publishedAt: places) { control in
                     await control.setLinkHosts(hosts)
                     try tell(listening.server, hosts, configuration)
+                    PublishingOptions.tellRisks(of: endpoints, sharing: selection.media)
                 }
             } catch {
                 await listening.mediaPort.close()

@@ -30,6 +30,8 @@ actor ShareControl {
     private let inviting: Inviting
     /// Who lets viewers in that come by a link.
     private let server: ViewerServer?
+    /// The servers that the share is published at.
+    let places: SharePlaces
     /// The addresses and names that links have.
     private var linkHosts: [String] = []
     private let events: AsyncStream<Share.Occurrence>.Continuation
@@ -61,11 +63,12 @@ actor ShareControl {
 
     init(
         room: SharingRoom, sources: OpenedSources, options: SharingOptions, inviting: Inviting,
-        server: ViewerServer? = nil,
+        server: ViewerServer? = nil, places: SharePlaces = SharePlaces(),
         events: AsyncStream<Share.Occurrence>.Continuation
     ) {
         self.server = server
-        viewers = ShareViewers(outlivesViewers: server != nil)
+        self.places = places
+        viewers = ShareViewers(outlivesViewers: server != nil || !places.isEmpty)
         self.room = room
         self.sources = sources
         self.options = options
@@ -108,6 +111,31 @@ actor ShareControl {
         sources.stop()
     }
 
+    /// Has what was set since the share began hold for a place, too.
+    func limit(_ place: RoomViewer) { place.session.connection.setMaximumBitrate(maximumBitrate) }
+
+    /// Everybody whom the share goes to, in the order in which they came, and what each is called.
+    var receivers: [(viewer: Int, name: String, session: AttendeeSession)] {
+        get async {
+            let viewers = viewers.sessions.map { ($0.viewer, self.viewers.name(of: $0.viewer), $0.session) }
+            return (viewers + (await places.sessions)).sorted { $0.0 < $1.0 }
+        }
+    }
+
+    /// Whether viewers come by a link, and find the share running.
+    var isServed: Bool { server != nil }
+
+    /// Whether there is nobody else to share to than the servers.
+    var isForPlacesAlone: Bool { server == nil && viewers.isEmpty }
+
+    /// Whether there is anybody who can see what is shared now.
+    var isAnyConnected: Bool {
+        get async {
+            if viewers.isAnyConnected { return true }
+            return await places.publishedCount > 0
+        }
+    }
+
     /// Takes note of how it goes with a viewer.
     func viewer(_ id: Int, is state: ShareViewers.State) { viewers[id] = state }
 
@@ -122,11 +150,11 @@ actor ShareControl {
 
     /// Adds to a viewer's report what its connection does not know: whose it is, what is shared, and whether that stands
     /// still. None of it is of webrtc-stats.
-    func complete(_ report: [StatisticsObject], of viewer: Int) -> [StatisticsObject] {
+    func complete(_ report: [StatisticsObject], of viewer: Int, named name: String) -> [StatisticsObject] {
         var report = report
         if let transport = report.firstIndex(where: { $0.type == .transport }) {
             report[transport].set("viewer", viewer)
-            report[transport].set("viewerName", viewers.name(of: viewer))
+            report[transport].set("viewerName", name)
         }
         // The content is the first of the pictures.
         if let content = report.firstIndex(where: { $0.type == .mediaSource && $0.text("kind") == "video" }) {
@@ -469,6 +497,8 @@ actor ShareControl {
         let present = await room.viewers
         let served = await server?.viewers ?? []
         let isLocked = await server?.isLocked
+        let places = await places.report(rates)
+        let isPublished = places.contains { $0.state == .published || $0.state == .away }
         let destination = await room.destination
         let subgroups = await room.subgroups
         var isSlateShown = false
@@ -476,7 +506,7 @@ actor ShareControl {
         let idle: ControlledShare.State = server != nil && viewers.isEmpty ? .waiting : .connecting
         return ControlledShare(
             name: name, pid: ProcessInfo.processInfo.processIdentifier, attendee: room.owner.rawValue,
-            state: pause != nil ? .paused : viewers.hasAnyConnected ? .sharing : idle,
+            state: pause != nil ? .paused : viewers.hasAnyConnected || isPublished ? .sharing : idle,
             source: sources.contentSpecification, interruption: captureReporter.interruption?.description,
             width: rates.size?.width, height: rates.size?.height,
             framesPerSecond: rates.framesPerSecond, bitrate: rates.bitsPerSecond / 1000,
@@ -489,7 +519,7 @@ actor ShareControl {
                 guard let state = viewers[viewer.id]?.told else { return nil }
                 return ControlledShare.Viewer(
                     viewer, state: state, served: served.first { $0.id == viewer.id }, rates: rates.viewers[viewer.id])
-            }, uptime: (begun.duration(to: .now) / .seconds(1)).rounded(.down))
+            }, places: places, uptime: (begun.duration(to: .now) / .seconds(1)).rounded(.down))
     }
 }
 

@@ -23,6 +23,14 @@ final class Terminal: Sendable {
             timeZone: .current, calendar: .current)
     }
 
+    /// `17:05:31`.
+    static var timeOfDayWithSeconds: Date.VerbatimFormatStyle {
+        Date.VerbatimFormatStyle(
+            format:
+                "\(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\(second: .twoDigits)",
+            timeZone: .current, calendar: .current)
+    }
+
     /// Says a line that stays.
     func say(_ line: String) { say([line]) }
 
