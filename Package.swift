@@ -39,9 +39,9 @@ func program(_ name: String, _ modules: [String], _ others: [Target.Dependency] 
 }
 
 /// A program as anybody would write it: it sees what is public.
-func example(_ name: String) -> Target {
+func example(_ name: String, _ modules: [String] = []) -> Target {
     .executableTarget(
-        name: name, dependencies: ["RTCShare"], path: "Examples/\(name)", packageAccess: false,
+        name: name, dependencies: ["RTCShare"] + needs(modules), path: "Examples/\(name)", packageAccess: false,
         swiftSettings: settings)
 }
 
@@ -187,6 +187,7 @@ let package = Package(
         example("SubgroupShare"),
         example("DeviceLevelShare"),
         example("ScreenBroadcast"),
+        example("PublishToServer", ["Signaling"]),
         // The code of the articles, as anybody would write it.
         .target(
             name: "Snippets", dependencies: ["RTCShare"] + needs(["Signaling"]), path: "Examples/Snippets",
