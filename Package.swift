@@ -39,9 +39,9 @@ func program(_ name: String, _ modules: [String], _ others: [Target.Dependency] 
 }
 
 /// A program as anybody would write it: it sees what is public.
-func example(_ name: String) -> Target {
+func example(_ name: String, _ modules: [String] = []) -> Target {
     .executableTarget(
-        name: name, dependencies: ["RTCShare"], path: "Examples/\(name)", packageAccess: false,
+        name: name, dependencies: ["RTCShare"] + needs(modules), path: "Examples/\(name)", packageAccess: false,
         swiftSettings: settings)
 }
 
@@ -66,6 +66,7 @@ let package = Package(
             name: "RTCShare",
             targets: ["RTCShare"]),
         .library(name: "RTCShareSignaling", targets: ["RTCShareSignaling"]),
+        .library(name: "RTCSharePlayback", targets: ["RTCSharePlayback"]),
         .executable(name: "rtcshare", targets: ["rtcshare"]),
         .executable(name: "rtcbench", targets: ["rtcbench"]),
     ],
@@ -98,6 +99,8 @@ let package = Package(
         moduleInC("CUnistring", ["COptionalLibrary"]),
         // Pictures of PipeWire's nodes: its interface is macros of C for the most part.
         moduleInC("CPipeWireVideo", ["COptionalLibrary", "CPipeWire"]),
+        // SDL 2, which is looked for when a window is wanted, and linked by nobody.
+        moduleInC("CSDL"),
         // Calls of Linux whose types the C library hides from Swift: many datagrams at a time.
         moduleInC("CDatagrams"),
         // Memory and descriptors that processes share.
@@ -125,6 +128,7 @@ let package = Package(
         module("SecureTransport", ["COpenSSL", "CSRTP", "Locks", "WireFormat"]),
         module("CongestionControl", ["RTP", "WireFormat"]),
         module("VideoCoding", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "WireFormat"]),
+        module("Recording", ["Media", "RTP", "VideoCoding", "WireFormat"]),
         module("AudioCoding", ["COpus", "CSampleRate", "CSndFile", "Locks", "Media", "WireFormat"]),
         module("Capture", ["AudioCoding", "CDBus", "CPipeWireVideo", "CPulse", "CXCB", "CYUV", "Locks", "Media"]),
         module(
@@ -138,11 +142,15 @@ let package = Package(
         module(
             "NetworkRuntime",
             [
-                "AudioCoding", "CDatagrams", "ICE", "Locks", "Media", "PeerConnection", "RTP", "SDP", "STUN",
-                "SecureTransport", "VideoCoding", "WireFormat",
+                "AudioCoding", "CDatagrams", "ICE", "Locks", "Media", "PeerConnection", "RTP", "Recording", "SDP",
+                "STUN", "SecureTransport", "VideoCoding", "WireFormat",
             ], [logging, nioCore, nioPosix]),
         module(
-            "ContentShare", ["Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP", "VideoCoding", "WireFormat"]),
+            "ContentShare",
+            [
+                "Locks", "Media", "NetworkRuntime", "PeerConnection", "RTP", "Recording", "SDP", "VideoCoding",
+                "WireFormat",
+            ]),
 
         // All that a program imports.
         .target(
@@ -160,14 +168,17 @@ let package = Package(
                 "SDP", "SecureTransport", "WireFormat",
             ], [logging, nioCore, nioHTTP, nioPosix]),
 
+        // Floor 5: where pictures are seen and sound is heard.
+        module(
+            "Playback", ["AudioCoding", "CSDL", "Capture", "ContentShare", "Locks", "Media", "PeerConnection"]),
+
         // Floor 6: the programs.
         program(
             "rtcshare",
             [
                 "AudioCoding", "CProcess", "CQREncode", "Capture", "CaptureBroadcast", "CongestionControl",
-                "ContentShare",
-                "ICE", "Locks", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP", "SecureTransport",
-                "Signaling", "VideoCoding", "WireFormat",
+                "ContentShare", "ICE", "Locks", "Media", "NetworkRuntime", "PeerConnection", "Playback", "RTP", "SDP",
+                "SecureTransport", "Signaling", "VideoCoding", "WireFormat",
             ], ["RTCShare", argumentParser, logging, nioCore, nioPosix]),
         program(
             "rtcbench",
@@ -186,9 +197,11 @@ let package = Package(
         example("SubgroupShare"),
         example("DeviceLevelShare"),
         example("ScreenBroadcast"),
+        example("ViewInWindow", ["Playback"]),
+        example("PublishToServer", ["Signaling"]),
         // The code of the articles, as anybody would write it.
         .target(
-            name: "Snippets", dependencies: ["RTCShare"] + needs(["Signaling"]), path: "Examples/Snippets",
+            name: "Snippets", dependencies: ["RTCShare"] + needs(["Playback", "Signaling"]), path: "Examples/Snippets",
             packageAccess: false,
             swiftSettings: settings),
 
@@ -199,7 +212,11 @@ let package = Package(
                 "ICE", "Locks", "Media", "NetworkSimulation", "PeerConnection", "RTP", "SDP", "SecureTransport",
                 "WireFormat",
             ]),
-            path: "Tests/Support", exclude: ["NetworkRelay"], swiftSettings: settings),
+            path: "Tests/Support", exclude: ["NetworkRelay", "VideoNode"], swiftSettings: settings),
+        // A camera or a screen of PipeWire that does what a test tells it.
+        .target(
+            name: "VideoNode", dependencies: needs(["CPipeWire", "CPipeWireVideo"]), path: "Tests/Support/VideoNode",
+            linkerSettings: [.linkedLibrary("pipewire-0.3")]),
         .executableTarget(
             name: "NetworkRelay", dependencies: needs(["NetworkSimulation", "WireFormat"], [argumentParser]),
             path: "Tests/Support/NetworkRelay", swiftSettings: settings),
@@ -230,6 +247,8 @@ let package = Package(
                 "AudioCoding", "Capture", "ICE", "Locks", "Media", "NetworkRuntime", "PeerConnection", "RTP", "SDP",
                 "STUN", "VideoCoding", "WireFormat",
             ], ["TestSupport", logging, nioCore, nioPosix]),
+        tests(
+            "PlaybackTests", ["CSDL", "Capture", "Locks", "Media", "Playback"]),
         tests("RTPTests", ["RTP", "WireFormat"]),
         tests("SDPTests", ["SDP", "WireFormat"]),
         tests(
@@ -237,7 +256,8 @@ let package = Package(
             [
                 "Capture", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP", "Signaling",
                 "WireFormat",
-            ], ["TestSupport", nioHTTP]),
+            ], ["TestSupport", logging, nioHTTP]),
+        tests("RecordingTests", ["AudioCoding", "Media", "RTP", "Recording", "VideoCoding", "WireFormat"]),
         tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "CSRTP", "SecureTransport", "WireFormat"]),
         tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "VideoCoding"]),
@@ -245,8 +265,8 @@ let package = Package(
             "InteropTests",
             [
                 "Capture", "CaptureBroadcast", "ContentShare", "Cryptography", "Locks", "Media", "NetworkRuntime",
-                "PeerConnection", "SDP", "VideoCoding", "WireFormat",
-            ], ["RTCShare", "TestSupport", "rtcshare"], exclude: ["Peers"]),
+                "PeerConnection", "SDP", "Signaling", "VideoCoding", "WireFormat",
+            ], ["RTCShare", "TestSupport", "VideoNode", "rtcshare", argumentParser], exclude: ["Peers"]),
     ],
     swiftLanguageModes: [.v6]
 )

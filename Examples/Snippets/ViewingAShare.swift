@@ -1,4 +1,5 @@
 import RTCShare
+import RTCSharePlayback
 
 // The code of the article ViewingAShare.
 
@@ -52,6 +53,42 @@ final class BrightnessSink: VideoSink {
     func sourceDidEnd(error: (any Error)?) { print("no more pictures") }
 }
 // end
+
+func show(_ session: AttendeeSession) async throws {
+    // snippet:window
+    let window = try await VideoWindow(title: "alice", size: PixelSize(width: 1280, height: 720))
+    session.tiles.bind(window.large, to: .content)
+    session.tiles.bind(window.corner, to: .attendee)
+    let player = SoundPlayer(session.sounds)
+    player.synchronize(window.large, with: try AttendeeID("alice#content"))
+    for await event in window.events {
+        switch event {
+        case .key("f"): await window.toggleFullScreen()
+        case .key("m"): player.isMuted.toggle()
+        case .closed, .failed: await session.leave()
+        case .key: continue
+        }
+    }
+    // end
+}
+
+// snippet:draw
+func draw(_ view: VideoView, with renderer: OpaquePointer) throws {
+    let place = PixelRectangle(x: 0, y: 0, size: PixelSize(width: 640, height: 360))
+    // What waits for its sound is to be drawn at `next`, since the start of the monotonic clock.
+    let (_, next) = try view.draw(with: renderer, in: place)
+    if let next { print("again at \(next)") }
+}
+// end
+
+func record(_ session: AttendeeSession) async throws {
+    // snippet:record-received
+    let recorder = try WebMRecorder(path: "seen.webm")
+    session.recordReceived(to: recorder)
+    try await session.waitUntilEnd()
+    try recorder.close()
+    // end
+}
 
 func meet() async throws {
     // snippet:meet

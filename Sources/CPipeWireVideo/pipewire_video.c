@@ -27,7 +27,7 @@ struct pipewire_video {
     pipewire_video_format format;
     // Counts the times that buffers were taken from us: pictures from before lie in memory that is gone.
     unsigned removals;
-    // What a camera is to give; of a desktop there is none.
+    // Of a camera, what it gives.
     bool is_camera;
     pipewire_camera_format camera;
     char problem[256];
@@ -93,8 +93,12 @@ static const struct spa_pod *ask_for_buffers(struct spa_pod_builder *builder) {
         SPA_POD_CHOICE_FLAGS_Int((1 << SPA_DATA_MemPtr) | (1 << SPA_DATA_MemFd)));
 }
 
-static void take_camera_format(pipewire_video *video) {
-    // It was offered alone, so that it is this one.
+static void take_camera_format(pipewire_video *video, const struct spa_pod *param) {
+    // Where another program uses the camera too, it is that one's, whatever was offered here.
+    if (!camera_parse(param, &video->camera) || video->camera.width > LARGEST_SIDE || video->camera.height > LARGEST_SIDE) {
+        end(video, "another program uses it, with pictures that can't be read");
+        return;
+    }
     video->format = (pipewire_video_format){
         video->format.generation + 1, pipewire_pixels_bgrx, video->camera.width, video->camera.height};
     uint8_t memory[512];
@@ -109,7 +113,7 @@ static void take_camera_format(pipewire_video *video) {
 static void on_param_changed(void *data, uint32_t id, const struct spa_pod *param) {
     pipewire_video *video = data;
     if (id != SPA_PARAM_Format || !param) return;
-    if (video->is_camera) return take_camera_format(video);
+    if (video->is_camera) return take_camera_format(video, param);
     struct spa_video_info_raw raw = {0};
     pipewire_pixels pixels;
     if (spa_format_video_raw_parse(param, &raw) < 0 || !pixels_of(raw.format, &pixels) || raw.size.width < 1
@@ -196,10 +200,30 @@ static const char *start(pipewire_video *video) {
     return NULL;
 }
 
-static const char *connect_stream(pipewire_video *video, int descriptor, uint32_t node, uint32_t rate) {
+// What a stream is to be of: a camera, where there are formats of one, or else a desktop.
+typedef struct {
+    int descriptor;
+    uint32_t node, rate;
+    const pipewire_camera_format *formats;
+    uint32_t format_count;
+} subject;
+
+// So many formats of a camera are offered at most.
+#define MOST_OFFERS 32
+
+// The first at its rate, and then all at any, for a camera that another program uses already.
+static uint32_t offer_camera(struct spa_pod_builder *builder, const subject *subject, const struct spa_pod **params) {
+    uint32_t count = 0;
+    params[count++] = camera_offer(builder, &subject->formats[0], false);
+    for (uint32_t i = 0; i < subject->format_count && count < MOST_OFFERS; i++)
+        params[count++] = camera_offer(builder, &subject->formats[i], true);
+    return count;
+}
+
+static const char *connect_stream(pipewire_video *video, const subject *subject) {
     // The connection takes the descriptor, whether or not there is one.
-    video->core = descriptor >= 0 ? pw_context_connect_fd(video->context, descriptor, NULL, 0)
-                                  : pw_context_connect(video->context, NULL, 0);
+    video->core = subject->descriptor >= 0 ? pw_context_connect_fd(video->context, subject->descriptor, NULL, 0)
+                                           : pw_context_connect(video->context, NULL, 0);
     if (!video->core) return strerror(errno);
     pw_core_add_listener(video->core, &video->core_listener, &core_events, video);
     video->stream = pw_stream_new(
@@ -209,37 +233,33 @@ static const char *connect_stream(pipewire_video *video, int descriptor, uint32_
             video->is_camera ? "Camera" : "Screen", NULL));
     if (!video->stream) return strerror(errno);
     pw_stream_add_listener(video->stream, &video->stream_listener, &stream_events, video);
-    uint8_t memory[2048];
+    uint8_t memory[16384];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
-    const struct spa_pod *params[2];
+    const struct spa_pod *params[MOST_OFFERS];
     uint32_t count = 0;
     if (video->is_camera) {
-        params[count++] = camera_offer(&builder, &video->camera);
+        count = offer_camera(&builder, subject, params);
     } else {
-        params[count++] = format_offer(&builder, rate, true);
-        params[count++] = format_offer(&builder, rate, false);
+        params[count++] = format_offer(&builder, subject->rate, true);
+        params[count++] = format_offer(&builder, subject->rate, false);
     }
     // Once a node is gone, another with its number is another's screen.
     enum pw_stream_flags flags =
         PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_MAP_BUFFERS | PW_STREAM_FLAG_DONT_RECONNECT;
-    int result = pw_stream_connect(video->stream, PW_DIRECTION_INPUT, node, flags, params, count);
+    int result = pw_stream_connect(video->stream, PW_DIRECTION_INPUT, subject->node, flags, params, count);
     return result < 0 ? spa_strerror(result) : NULL;
 }
 
-static pipewire_video *connect_video(
-    int descriptor, uint32_t node, uint32_t rate, const pipewire_camera_format *camera, char *problem, size_t size) {
+static pipewire_video *connect_video(const subject *subject, char *problem, size_t size) {
     const char *reason = pipewire_library_begin();
     pipewire_video *video = reason ? NULL : calloc(1, sizeof *video);
-    if (video && camera) {
-        video->is_camera = true;
-        video->camera = *camera;
-    }
+    if (video) video->is_camera = subject->format_count > 0;
     if (!reason) reason = video ? start(video) : strerror(ENOMEM);
     if (reason) {
-        if (descriptor >= 0) close(descriptor);
+        if (subject->descriptor >= 0) close(subject->descriptor);
     } else {
         pipewire_video_lock(video);
-        reason = connect_stream(video, descriptor, node, rate);
+        reason = connect_stream(video, subject);
         pipewire_video_unlock(video);
     }
     if (!reason) return video;
@@ -249,12 +269,13 @@ static pipewire_video *connect_video(
 }
 
 pipewire_video *pipewire_video_connect(int descriptor, uint32_t node, uint32_t rate, char *problem, size_t size) {
-    return connect_video(descriptor, node, rate, NULL, problem, size);
+    return connect_video(&(subject){.descriptor = descriptor, .node = node, .rate = rate}, problem, size);
 }
 
 pipewire_video *pipewire_camera_connect(
-    uint32_t node, const pipewire_camera_format *format, char *problem, size_t size) {
-    return connect_video(-1, node, 0, format, problem, size);
+    int descriptor, uint32_t node, const pipewire_camera_format *formats, uint32_t count, char *problem, size_t size) {
+    return connect_video(
+        &(subject){.descriptor = descriptor, .node = node, .formats = formats, .format_count = count}, problem, size);
 }
 
 void pipewire_video_close(pipewire_video *video) {
@@ -281,6 +302,8 @@ void pipewire_video_unlock(pipewire_video *video) { pw_thread_loop_unlock(video-
 pipewire_video_state pipewire_video_get_state(const pipewire_video *video) { return video->state; }
 const char *pipewire_video_problem(const pipewire_video *video) { return video->problem; }
 pipewire_video_format pipewire_video_get_format(const pipewire_video *video) { return video->format; }
+pipewire_camera_format pipewire_camera_get_format(const pipewire_video *video) { return video->camera; }
+
 // MARK: Pictures
 
 static pipewire_rectangle rectangle(const struct spa_region *region) {

@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 int process_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+int process_allow_dumps(void) { return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); }
 
 void memory_trim(void) { malloc_trim(0); }
 

@@ -33,27 +33,40 @@
     X(int, pa_mainloop_prepare, (pa_mainloop * loop, int timeout), (loop, timeout)) \
     X(int, pa_mainloop_poll, (pa_mainloop * loop), (loop)) \
     X(int, pa_mainloop_dispatch, (pa_mainloop * loop), (loop)) \
+    X(void, pa_mainloop_wakeup, (pa_mainloop * loop), (loop)) \
     X(void, pa_operation_cancel, (pa_operation * operation), (operation)) \
     X(pa_operation_state_t, pa_operation_get_state, (const pa_operation *operation), (operation)) \
     X(void, pa_operation_unref, (pa_operation * operation), (operation)) \
     X(pa_stream *, pa_stream_new, \
       (pa_context * context, const char *name, const pa_sample_spec *format, const pa_channel_map *map), \
       (context, name, format, map)) \
+    X(int, pa_stream_connect_playback, \
+      (pa_stream * stream, const char *device, const pa_buffer_attr *attributes, pa_stream_flags_t flags, \
+       const pa_cvolume *volume, pa_stream *master), \
+      (stream, device, attributes, flags, volume, master)) \
     X(int, pa_stream_connect_record, \
       (pa_stream * stream, const char *device, const pa_buffer_attr *attributes, pa_stream_flags_t flags), \
       (stream, device, attributes, flags)) \
     X(int, pa_stream_disconnect, (pa_stream * stream), (stream)) \
     X(int, pa_stream_drop, (pa_stream * stream), (stream)) \
+    X(pa_operation *, pa_stream_flush, (pa_stream * stream, pa_stream_success_cb_t answer, void *told), \
+      (stream, answer, told)) \
     X(uint32_t, pa_stream_get_index, (const pa_stream *stream), (stream)) \
     X(int, pa_stream_get_latency, (pa_stream * stream, pa_usec_t *latency, int *negative), (stream, latency, negative)) \
     X(pa_stream_state_t, pa_stream_get_state, (const pa_stream *stream), (stream)) \
+    X(const pa_timing_info *, pa_stream_get_timing_info, (pa_stream * stream), (stream)) \
     X(int, pa_stream_peek, (pa_stream * stream, const void **data, size_t *size), (stream, data, size)) \
     X(size_t, pa_stream_readable_size, (const pa_stream *stream), (stream)) \
     X(void, pa_stream_set_latency_update_callback, (pa_stream * stream, pa_stream_notify_cb_t answer, void *told), \
       (stream, answer, told)) \
+    X(void, pa_stream_set_underflow_callback, (pa_stream * stream, pa_stream_notify_cb_t answer, void *told), \
+      (stream, answer, told)) \
     X(void, pa_stream_unref, (pa_stream * stream), (stream)) \
     X(pa_operation *, pa_stream_update_timing_info, \
       (pa_stream * stream, pa_stream_success_cb_t answer, void *told), (stream, answer, told)) \
+    X(int, pa_stream_write, \
+      (pa_stream * stream, const void *data, size_t size, pa_free_cb_t release, int64_t offset, pa_seek_mode_t seek), \
+      (stream, data, size, release, offset, seek)) \
     X(const char *, pa_strerror, (int error), (error))
 
 EACH_FUNCTION(DEFINE_OPTIONAL)

@@ -59,8 +59,10 @@ public enum CaptureError: Error, Sendable, Hashable {
     case unknownCamera(name: String?, cameras: [CameraDevice])
     /// The camera went away, or gives nothing: it may be another program's.
     case cameraLost(camera: String, reason: String)
-    /// The camera has no light that could be switched.
-    case torchUnavailable(camera: String)
+    /// The desktop's person does not let this program use cameras.
+    case camerasDeclined
+    /// The camera has no light that could be switched (a reason of nil), or refuses.
+    case torchUnavailable(camera: String, reason: String?)
     /// A camera gave a picture that is none; it was left out.
     case unreadablePicture
     /// The operating system refused something that every source needs.
@@ -86,7 +88,8 @@ extension CaptureError: CaptureFailure {
         switch self {
         case .invalidFrameRate, .invalidPatternSize, .inaudibleFrequency, .unknownOutput, .regionOutsideScreen,
             .unsupportedPixels, .unrepeatableFile, .invalidY4M, .unknownSoundDevice, .unknownWindow, .ambiguousWindow,
-            .unsharableWindow, .shareDeclined, .portalUnavailable(.kindNotOffered), .unknownCamera, .torchUnavailable:
+            .unsharableWindow, .shareDeclined, .portalUnavailable(.kindNotOffered), .unknownCamera, .camerasDeclined,
+            .torchUnavailable:
             .configurationFailure
         case .unusableSoundFile(.notWAVE), .unusableSoundFile(.unreadable), .unusableSoundFile(.unsuitableFormat):
             .configurationFailure
@@ -180,8 +183,13 @@ extension CaptureError: CustomStringConvertible {
             return "there is no camera '\(camera ?? "")'; there are \(known)"
         case .cameraLost(let camera, let reason):
             return "the camera '\(camera)' was lost: \(reason); see whether it is connected, and no other program's"
-        case .torchUnavailable(let camera):
+        case .camerasDeclined:
+            return "the desktop asked whether this program may use a camera, and the answer was no; allow it in the "
+                + "desktop's settings, under privacy"
+        case .torchUnavailable(let camera, nil):
             return "the camera '\(camera)' has no light that could be switched"
+        case .torchUnavailable(let camera, let reason?):
+            return "the camera '\(camera)' refuses to switch its light: \(reason)"
         case .unreadablePicture:
             return "the camera gave a picture that is none"
         case .systemRefused(let call, let number):

@@ -65,6 +65,9 @@ package final class CaptureThread: Sendable {
         }
     }
 
+    /// Asks the thread to end, and waits for nothing.
+    package func cancel() { current.withLock { $0?.signal.raise() } }
+
     /// Asks the thread to end, and waits for that, unless it is the thread itself that asks.
     package func stop() {
         guard let run = current.withLock({ $0 }) else { return }

@@ -24,8 +24,8 @@ public actor AttendeeSession {
     /// The sound that the peer sends.
     public nonisolated let sounds: RemoteSoundController
     private let observers = ObserverList<any AttendeeSessionObserver>()
-    private var camera: VideoSendPipeline?
-    private var voice: AudioSendPipeline?
+    /// The attendee's own picture and voice.
+    private let own: OwnMedia
     /// Hands on what the peer sends, until it is gone.
     private let reception: Task<Void, Never>
     private var isConnected = false
@@ -39,7 +39,6 @@ public actor AttendeeSession {
     private weak var presenter: AttendeeSession?
     /// The content of other attendees, in whose name this one shares.
     private var otherShares: [AttendeeID: ContentShareController] = [:]
-    private var starts = 0
     /// What the offer announces, where this session drew it itself.
     let identity: LocalIdentity?
 
@@ -58,6 +57,7 @@ public actor AttendeeSession {
         self.connection = connection
         self.contentShare = contentShare
         self.identity = identity
+        own = OwnMedia(of: attendee)
         tiles = VideoTileController(connection: connection)
         sounds = RemoteSoundController()
         reception = MediaReceiver.start(on: connection, tiles: tiles, sounds: sounds)
@@ -138,56 +138,55 @@ public actor AttendeeSession {
     public func startLocalVideo(
         source: any VideoSource, configuration: LocalVideoConfiguration = LocalVideoConfiguration()
     ) async throws(ContentShareError) {
-        if let problem = configuration.problem { throw .configuration(problem) }
         try checkOpen()
-        let camera = try madeCamera(configuration)
-        try await camera.open(.camera, of: attendee, on: connection) { isEnding ? nil : true }
-        starts += 1
-        camera.apply(configuration, defaults: .camera)
-        camera.replaceTrack(
-            with: VideoTrack(id: "camera-\(starts)", source: source), sourceCanWait: configuration.sourceCanWait)
-    }
-
-    /// What sends the own picture, made where there is nothing yet.
-    private func madeCamera(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> VideoSendPipeline {
-        if let camera { return camera }
-        let made = try VideoSendPipeline(configuration, defaults: .camera)
-        camera = made
-        return made
+        try await own.startVideo(source, configuration, over: [connection]) { _ in isEnding ? nil : true }
     }
 
     /// Sends no own picture any more.
-    public func stopLocalVideo() { camera?.replaceTrack(with: nil) }
+    public func stopLocalVideo() { own.stopVideo() }
 
     /// Sends `source` as the attendee's own voice; replaces the source where one is sent already.
     public func startLocalAudio(
         source: any AudioSource, configuration: LocalAudioConfiguration = LocalAudioConfiguration()
     ) async throws(ContentShareError) {
-        if let problem = configuration.problem { throw .configuration(problem) }
         try checkOpen()
-        let voice = self.voice ?? AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: true))
-        self.voice = voice
-        try await voice.open(.microphone, of: attendee, on: connection) { isEnding ? nil : true }
-        starts += 1
-        voice.apply(configuration, isVoice: true)
-        voice.replaceTrack(with: AudioTrack(id: "voice-\(starts)", source: source))
+        try await own.startAudio(source, configuration, over: [connection]) { _ in isEnding ? nil : true }
     }
 
     /// Sends no own voice any more.
-    public func stopLocalAudio() { voice?.replaceTrack(with: nil) }
+    public func stopLocalAudio() { own.stopAudio() }
 
     /// The attendee's own voice, to mute it or to set its volume; nil where none is sent.
-    public var localAudioTrack: AudioTrack? { voice?.track }
+    public var localAudioTrack: AudioTrack? { own.audioTrack }
 
     /// The attendee's own picture, to mute it or to adapt its format; nil where none is sent.
-    public var localVideoTrack: VideoTrack? { camera?.track }
+    public var localVideoTrack: VideoTrack? { own.videoTrack }
 
     /// What of this attendee's media the viewer's newest answer declines: of what was started, the rest being nobody's loss.
     public func refusedMedia() async -> Set<SharedMedia> {
-        var refused = await contentShare.refusedMedia(of: connection)
-        if camera?.isRefused(on: connection) == true { refused.insert(.camera) }
-        if voice?.isRefused(on: connection) == true { refused.insert(.microphone) }
-        return refused
+        await contentShare.refusedMedia(of: connection).union(own.refusedMedia(on: connection))
+    }
+
+    // MARK: A recording
+
+    /// Records what is sent from now on, until `recorder` is closed: the content and its sound as `alice#content`, the own
+    /// picture and voice as `alice`. Of two recorders the later has it.
+    ///
+    /// It is recorded whether anybody takes it or not, and encoded for that.
+    public func recordSent(to recorder: WebMRecorder) async {
+        let source = recorder.addSource()
+        own.record(to: source)
+        for share in shares { await share.record(to: source) }
+    }
+
+    /// Records what the peer sends from now on, until `recorder` is closed: each picture and each sound in a track with
+    /// its attendee's id. Nothing is decoded for that.
+    ///
+    /// Where pictures have come for ten seconds without a place to seek to, the peer is asked for one.
+    public nonisolated func recordReceived(to recorder: WebMRecorder) {
+        let source = recorder.addSource()
+        tiles.record(to: source)
+        sounds.record(to: source)
     }
 
     // MARK: The connection
@@ -257,8 +256,7 @@ public actor AttendeeSession {
     public func statistics() async -> [StatisticsObject] {
         var report = await connection.statistics()
         for share in shares { report = await share.complete(report, of: connection) }
-        if let camera { report = camera.complete(report, of: connection) }
-        return sounds.complete(tiles.complete(report))
+        return sounds.complete(tiles.complete(own.complete(report, of: connection)))
     }
 
     private func handle(_ event: PeerConnection.Event) async {
@@ -301,8 +299,7 @@ public actor AttendeeSession {
             return
         }
         isEnding = true
-        camera?.stop()
-        voice?.stop()
+        own.end()
         for controller in shares { await controller.connectionEnded(connection, share) }
         tiles.end()
         sounds.end()

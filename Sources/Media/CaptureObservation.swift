@@ -39,8 +39,12 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
     case movedOffScreen
     /// A desktop whose screen stands still has given no picture of it yet.
     case awaitingPicture
+    /// The desktop has stopped giving pictures, as of a window that is minimised, and may give some again.
+    case heldByDesktop
     /// The process that captures is not connected: `reason` says since when, or why.
     case extensionAway(reason: String)
+    /// The camera was unplugged, or gives nothing: `reason` says which one, and why.
+    case cameraAway(reason: String)
 
     /// What a person is told.
     public var description: String {
@@ -48,7 +52,8 @@ public enum CaptureInterruption: Sendable, Hashable, CustomStringConvertible {
         case .minimised: "the window is minimised"
         case .movedOffScreen: "the window was moved off the screen"
         case .awaitingPicture: "the desktop gives a picture as soon as something on the screen changes"
-        case .extensionAway(let reason): reason
+        case .heldByDesktop: "the desktop gives no pictures for now; the window may be minimised"
+        case .extensionAway(let reason), .cameraAway(let reason): reason
         }
     }
 }

@@ -8,9 +8,9 @@ struct RTCBenchCommand: AsyncParsableCommand {
         discussion:
             "Build with -c release. Figures of one run are compared with each other; machines differ and drift.",
         subcommands: [
-            AllocationsCommand.self, ConnectCommand.self, EncodeCommand.self, FanoutCommand.self,
+            AllocationsCommand.self, CameraCommand.self, ConnectCommand.self, EncodeCommand.self, FanoutCommand.self,
             FanoutViewersCommand.self, LatencyCommand.self, LinkCommand.self, NetworkCommand.self,
             PacketsCommand.self, PathCommand.self, SoakCommand.self, SoakViewersCommand.self,
-            ViewerCommand.self,
+            ViewerCommand.self, WaylandCommand.self,
         ])
 }

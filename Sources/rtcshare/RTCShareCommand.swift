@@ -53,7 +53,8 @@ struct RTCShareCommand: AsyncParsableCommand {
                 name: "Running share",
                 subcommands: [
                     StatusCommand.self, StopCommand.self, PauseCommand.self, ResumeCommand.self, SourceCommand.self,
-                    SetCommand.self, MuteCommand.self, UnmuteCommand.self, InviteCommand.self, AdmitCommand.self,
+                    CameraCommand.self, SetCommand.self, MuteCommand.self, UnmuteCommand.self, InviteCommand.self,
+                    AdmitCommand.self,
                     KickCommand.self, LockCommand.self, UnlockCommand.self, LinkCommand.self,
                     DestinationCommand.self, SubgroupCommand.self,
                 ])

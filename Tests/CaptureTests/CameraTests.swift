@@ -12,7 +12,7 @@ struct CameraTests {
     private static func format(_ pixels: CameraFormat.Pixels, _ width: Int, _ height: Int, _ rate: Double)
         -> CameraFormat
     {
-        CameraFormat(pixels: pixels, size: PixelSize(width: width, height: height), framesPerSecond: rate)
+        CameraFormat(pixels: pixels, size: PixelSize(width: width, height: height), frameRates: [rate])
     }
 
     /// As a camera of today tells it: large pictures at full speed come as JPEG alone.
@@ -72,7 +72,7 @@ struct CameraTests {
         let size = PixelSize(width: 36, height: 20)
         let stride = size.width * layout.bytesEach + padding
         let bytes = Self.buffer(layout.pixels, size, stride: stride)
-        let pictures = CameraPictures(CameraFormat(pixels: layout.pixels, size: size, framesPerSecond: 30))
+        let pictures = CameraPictures(CameraFormat(pixels: layout.pixels, size: size, frameRates: [30]))
         // Where it isn't told, rows follow each other.
         let picture = try #require(
             try bytes.withUnsafeBytes { try pictures.picture(of: $0, stride: padding == 0 ? 0 : stride) })
@@ -96,7 +96,7 @@ struct CameraTests {
     @Test("What is no JPEG is refused")
     func brokenJPEG() throws {
         let pictures = CameraPictures(
-            CameraFormat(pixels: .mjpeg, size: PixelSize(width: 64, height: 64), framesPerSecond: 30))
+            CameraFormat(pixels: .mjpeg, size: PixelSize(width: 64, height: 64), frameRates: [30]))
         for bytes in [[], [0xFF, 0xD8], Array(repeating: 0xFF, count: 5000), [0xFF, 0xD8, 0xFF, 0xD9]] as [[UInt8]] {
             let picture = try bytes.withUnsafeBytes { try pictures.picture(of: $0, stride: 0) }
             #expect(picture == nil)

@@ -66,6 +66,8 @@ struct SessionEndTests {
         await pair.sounds.hear(1000, of: "alice")
         #expect(await pair.alice.localAudioTrack?.source === other)
         await pair.end()
+        // Told once what had come is handed on.
+        await pair.sounds.log.wait(count: 4)
         #expect(pair.sounds.log.entries.last == .removed("alice"))
         voice.stop()
         other.stop()

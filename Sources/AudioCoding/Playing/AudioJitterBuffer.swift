@@ -65,6 +65,8 @@ package struct AudioJitterBuffer: Sendable {
     /// The counts so far.
     package internal(set) var statistics = Statistics()
 
+    /// How long packets wait at least, whatever the jitter is.
+    var minimumTarget: Int64 = 0
     var estimator = PacketDelayEstimator()
     /// In the order of their timestamps, none of them twice.
     var packets: [Packet] = []
@@ -106,7 +108,7 @@ package struct AudioJitterBuffer: Sendable {
         // To mend a loss the packet after it must be there in time.
         let last = packets.last
         let mending = last?.repeatsLast == true ? last?.sampleCount ?? 0 : 0
-        return min(max(estimator.jitter + mending, Self.smallestTarget), Self.largestTarget)
+        return min(max(estimator.jitter + mending, Self.smallestTarget, minimumTarget), Self.largestTarget)
     }
 
     var delay: Int64 {

@@ -44,6 +44,12 @@ package final class AudioPlayout {
     /// How long packets are to wait for the jitter seen.
     package var targetDelay: Duration { buffer.targetDelay }
 
+    /// How long they are to wait at least, whatever the jitter is: for pictures that take longer. At most a second counts.
+    package var minimumDelay: Duration {
+        get { AudioJitterBuffer.duration(buffer.minimumTarget) }
+        set { buffer.minimumTarget = AudioJitterBuffer.samples(max(newValue, .zero)) }
+    }
+
     /// How long they wait.
     package var currentDelay: Duration { buffer.currentDelay }
 

@@ -1,6 +1,6 @@
 /// Plays a block of sound a little faster or slower without changing its pitch: one period is left out, or repeated,
 /// with a cross-fade of 5 ms (overlap-add where the waveform is most like itself).
-enum TimeScaling {
+package enum TimeScaling {
     /// 5 ms at 48 kHz: what is compared and cross-faded.
     private static let overlap = 240
     /// 2.5 to 10 ms: the periods of voices, and of any tone above 100 Hz a multiple.
@@ -12,7 +12,7 @@ enum TimeScaling {
 
     /// The block without one period, of at most `limit` samples a channel; nil where there is none to be left out. With
     /// `anyway`, what comes nearest to a period is left out, however unlike it is.
-    static func shortened(
+    package static func shortened(
         _ samples: [Float], channels: Int, limit: Int, anyway: Bool = false
     ) -> (samples: [Float], removed: Int)? {
         guard let lag = bestLag(samples, channels: channels, limit: limit, likeness: anyway ? -2 : likeness) else {
@@ -27,7 +27,7 @@ enum TimeScaling {
 
     /// The block with one period twice, of at most `limit` samples a channel; nil where there is none to be repeated. With
     /// `anyway`, what comes nearest to a period is repeated, however unlike it is.
-    static func lengthened(
+    package static func lengthened(
         _ samples: [Float], channels: Int, limit: Int, anyway: Bool = false
     ) -> (samples: [Float], added: Int)? {
         guard let lag = bestLag(samples, channels: channels, limit: limit, likeness: anyway ? -2 : likeness) else {

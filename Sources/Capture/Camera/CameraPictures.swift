@@ -3,7 +3,7 @@ import RTCShareMedia
 
 /// Makes I420 pictures of what a camera gives.
 struct CameraPictures {
-    private let format: CameraFormat
+    let format: CameraFormat
     private let pool = FramePool()
 
     init(_ format: CameraFormat) {
@@ -11,7 +11,10 @@ struct CameraPictures {
     }
 
     /// The size of its pictures: with even sides.
-    var size: PixelSize { PixelRectangle(x: 0, y: 0, size: format.size).even.size }
+    var size: PixelSize { Self.size(of: format) }
+
+    /// The size of pictures of a format: with even sides.
+    static func size(of format: CameraFormat) -> PixelSize { PixelRectangle(x: 0, y: 0, size: format.size).even.size }
 
     /// A picture of a buffer's bytes; nil where they are too few, or no JPEG. `stride` is zero where it isn't told.
     func picture(of bytes: UnsafeRawBufferPointer, stride: Int) throws(CaptureError) -> (any VideoFrameBuffer)? {
@@ -40,6 +43,7 @@ struct CameraPictures {
                 status = MJPGToI420(
                     base, bytes.count, y, yStride, u, uStride, v, vStride, Int32(whole.width), Int32(whole.height),
                     width, height)
+                if status == 0 { Self.narrow(planes) }
             case .bgrx: status = ARGBToI420(base, row, y, yStride, u, uStride, v, vStride, width, height)
             case .rgbx: status = ABGRToI420(base, row, y, yStride, u, uStride, v, vStride, width, height)
             case .bgr: status = RGB24ToI420(base, row, y, yStride, u, uStride, v, vStride, width, height)
@@ -47,6 +51,16 @@ struct CameraPictures {
             }
         }
         return status == 0 ? picture : nil
+    }
+
+    /// JPEG's samples use all of a byte (JFIF 1.02 §7), those of other video luma of 16 to 235 and chroma of 16 to 240.
+    private static func narrow(_ planes: [UnsafeMutableRawBufferPointer]) {
+        for (index, plane) in planes.enumerated() {
+            let (factor, offset): (UInt16, UInt16) = index == 0 ? (220, 16 * 256 + 128) : (225, 16 * 256)
+            for place in plane.indices {
+                plane[place] = UInt8(truncatingIfNeeded: (UInt16(plane[place]) &* factor &+ offset) >> 8)
+            }
+        }
     }
 
     /// Where a buffer has what.

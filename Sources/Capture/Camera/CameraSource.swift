@@ -3,18 +3,22 @@ public import RTCShareMedia
 
 /// Gives what a camera sees, by PipeWire: as it comes, as motion.
 ///
-/// The camera can be changed at any time; a camera that goes ends the source. Its pictures are I420, of the format that comes
-/// nearest to what was asked for.
+/// The camera can be changed at any time. One that goes, or gives nothing any more, is waited for: meanwhile the source is
+/// muted, and observers are told (``CaptureInterruption/cameraAway(reason:)``); one that has given nothing at all ends
+/// the source. While nobody takes its pictures the camera is let go.
+///
+/// Pictures are I420, of the format that comes nearest to what was asked for; where another program uses the camera
+/// already, of the one that it has.
 public final class CameraSource: CaptureSource, BroadcastingVideoSource {
     /// The size and rate of the camera that was opened first.
     public let captureFormat: CaptureFormat
     /// The sinks and observers.
     public let broadcaster = VideoBroadcaster(contentHint: .motion)
-    private let wanted: CaptureFormat
-    private let choice: CameraChoice
+    private let capture: CameraCapture
     private let thread = CaptureThread()
 
-    /// Opens the camera of a name, PipeWire's or a part of the one for people, or else the first.
+    /// Opens the camera of a name, PipeWire's or a part of the one for people, or else the first. In a sandbox the desktop
+    /// asks its person first.
     public convenience init(
         named name: String? = nil, size: PixelSize = PixelSize(width: 1280, height: 720), framesPerSecond: Double = 30
     ) throws(CaptureError) {
@@ -22,53 +26,79 @@ public final class CameraSource: CaptureSource, BroadcastingVideoSource {
     }
 
     /// Opens a camera that was listed.
-    public init(
+    public convenience init(
         _ device: CameraDevice, size: PixelSize = PixelSize(width: 1280, height: 720), framesPerSecond: Double = 30
     ) throws(CaptureError) {
+        try self.init(device, size: size, framesPerSecond: framesPerSecond, access: CameraAccess.find())
+    }
+
+    init(
+        _ device: CameraDevice, size: PixelSize, framesPerSecond: Double, access: CameraAccess
+    ) throws(CaptureError) {
         try CaptureFormat.check(framesPerSecond: framesPerSecond)
-        let format = device.format(nearestTo: size, framesPerSecond: framesPerSecond)
-        wanted = CaptureFormat(size: size, framesPerSecond: framesPerSecond)
-        let rate = format.framesPerSecond > 0 ? min(format.framesPerSecond, framesPerSecond) : framesPerSecond
-        captureFormat = CaptureFormat(size: CameraPictures(format).size, framesPerSecond: rate)
-        choice = CameraChoice(device, format)
+        let wanted = CaptureFormat(size: size, framesPerSecond: framesPerSecond)
+        capture = CameraCapture(device, as: wanted, by: access, to: broadcaster)
+        let format = capture.state.withLock { $0.format }
+        captureFormat = CaptureFormat(
+            size: CameraPictures.size(of: format),
+            framesPerSecond: format.framesPerSecond > 0
+                ? min(format.framesPerSecond, framesPerSecond) : framesPerSecond)
     }
 
     /// The camera that is used, or will be.
-    public var device: CameraDevice { choice.current.device }
+    public var device: CameraDevice { capture.state.withLock { $0.device } }
 
-    /// What it gives.
-    public var format: CameraFormat { choice.current.format }
+    /// What it gives, or is asked for.
+    public var format: CameraFormat { capture.state.withLock { $0.format } }
 
-    /// Uses another camera from now on, in the format that comes nearest to what was asked for at first.
+    /// Uses another camera from now on, in the format that comes nearest to what was asked for at first. A light that is on
+    /// goes on there where there is one.
     public func use(_ device: CameraDevice) {
-        choice.set(device, device.format(nearestTo: wanted.size, framesPerSecond: wanted.framesPerSecond))
+        let formats = capture.wanted.formats(of: device)
+        capture.state.withLock { $0.use(device, formats) }
     }
 
-    /// Uses another format of the camera: one of its ``CameraDevice/formats``.
-    public func use(_ format: CameraFormat) { choice.set(device, format) }
+    /// Uses another format of the camera, at its highest rate: one of its ``CameraDevice/formats``.
+    public func use(_ format: CameraFormat) {
+        let first = format.at(framesPerSecond: format.framesPerSecond)
+        let wanted = capture.wanted
+        capture.state.withLock { $0.use($0.device, [first] + wanted.formats(of: $0.device)) }
+    }
 
     /// Uses the next of the cameras that there are, after the last the first.
     public func switchCamera() throws(CaptureError) {
-        let cameras = try CameraDevice.all()
+        let cameras = try CameraRegistry(capture.access).devices()
         guard !cameras.isEmpty else { throw .unknownCamera(name: nil, cameras: []) }
         let name = device.name
         let place = cameras.firstIndex { $0.name == name } ?? -1
         use(cameras[(place + 1) % cameras.count])
     }
 
-    /// Whether the camera's light is on.
-    public var isTorchEnabled: Bool { false }
+    /// Whether the camera has a light that can be switched.
+    public var isTorchAvailable: Bool { device.hasTorch }
 
-    /// Switches the camera's light. PipeWire has no control for one, so that no camera has it here.
+    /// Whether the camera's light is on, or will be from when the source gives pictures.
+    public var isTorchEnabled: Bool { capture.state.withLock { $0.isTorchEnabled && $0.device.hasTorch } }
+
+    /// Switches the camera's light; before the source gives pictures, from then on.
+    /// - Throws: ``CaptureError/torchUnavailable(camera:reason:)`` where it has none, or refuses.
     public func setTorch(_ isEnabled: Bool) throws(CaptureError) {
-        if isEnabled { throw .torchUnavailable(camera: device.description) }
+        let (device, isRunning) = capture.state.withLock { ($0.device, $0.isRunning) }
+        guard device.hasTorch || !isEnabled else {
+            throw .torchUnavailable(camera: device.description, reason: nil)
+        }
+        if isRunning, device.hasTorch { try CameraRegistry(capture.access).setTorch(isEnabled, of: device) }
+        capture.state.withLock { $0.isTorchEnabled = isEnabled }
     }
 
     /// Begins to give frames.
     public func start() throws {
-        let run = Run(choice: choice, broadcaster: broadcaster, size: captureFormat.size)
+        let capture = capture
+        let size = captureFormat.size
         try thread.start { signal in
-            run.broadcaster.run(until: signal) { () throws(CaptureError) in try run.run(until: signal) }
+            capture.broadcaster.run(until: signal) { () throws(CaptureError) in
+                try capture.run(until: signal, size: size)
+            }
         }
     }
 
@@ -77,96 +107,41 @@ public final class CameraSource: CaptureSource, BroadcastingVideoSource {
 }
 
 /// Which camera is used, and how.
-private final class CameraChoice: Sendable {
-    struct Value {
-        var device: CameraDevice
-        var format: CameraFormat
-        /// Counts the choices.
-        var generation = 0
+struct CameraState {
+    private(set) var device: CameraDevice
+    /// From the one on that is wanted most.
+    private(set) var formats: [CameraFormat]
+    /// What it gives, or the first of those.
+    private(set) var format: CameraFormat
+    /// Counts the choices.
+    private(set) var generation = 0
+    var isTorchEnabled = false
+    /// Whether it is being used now.
+    var isRunning = false
+
+    init(_ device: CameraDevice, _ formats: [CameraFormat]) {
+        (self.device, self.formats, format) = (device, formats, formats[0])
     }
 
-    private let value: Locked<Value>
-
-    init(_ device: CameraDevice, _ format: CameraFormat) {
-        value = Locked(Value(device: device, format: format))
+    /// Another choice.
+    mutating func use(_ device: CameraDevice, _ formats: [CameraFormat]) {
+        (self.device, self.formats, format) = (device, formats, formats[0])
+        generation += 1
     }
 
-    var current: Value { value.withLock { $0 } }
-
-    func set(_ device: CameraDevice, _ format: CameraFormat) {
-        value.withLock { $0 = Value(device: device, format: format, generation: $0.generation + 1) }
+    /// The same camera, as it was found now.
+    mutating func found(_ device: CameraDevice, _ formats: [CameraFormat]) {
+        (self.device, self.formats) = (device, formats)
     }
+
+    /// It gives pictures of this format.
+    mutating func gives(_ format: CameraFormat) { self.format = format }
 }
 
-/// What a camera's thread does: it takes pictures of the camera that is chosen, one camera after the other.
-private struct Run: Sendable {
-    let choice: CameraChoice
-    let broadcaster: VideoBroadcaster
-    let size: PixelSize
-
-    /// How often is looked whether another camera was chosen.
-    private static let interval = Duration.milliseconds(100)
-    /// A camera gives its first picture within this time.
-    private static let patience = Duration.seconds(10)
-
-    func run(until signal: StopSignal) throws(CaptureError) {
-        var size = size
-        while !signal.isRaised {
-            let current = choice.current
-            let (device, format) = (current.device, current.format)
-            let stream: NodeStream
-            do throws(NodeStream.Failure) {
-                // One that was unplugged and is back has another number.
-                let node = try? CameraDevice.all().first { $0.name == device.name }?.node
-                stream = try NodeStream(camera: node ?? device.node, format)
-            } catch {
-                throw .cameraLost(camera: device.description, reason: error.reason)
-            }
-            let pictures = CameraPictures(format)
-            if pictures.size != size {
-                size = pictures.size
-                broadcaster.observers.sizeDidChange(to: size)
-            }
-            do throws(NodeStream.Failure) {
-                try give(pictures, of: stream, until: signal) { choice.current.generation != current.generation }
-            } catch {
-                throw .cameraLost(camera: device.description, reason: error.reason)
-            }
-        }
-    }
-
-    private func give(
-        _ pictures: CameraPictures, of stream: NodeStream, until signal: StopSignal, unless isOver: () -> Bool
-    ) throws(NodeStream.Failure) {
-        var deadline: Duration? = monotonicNow() + Self.patience
-        while !signal.isRaised, !isOver() {
-            try stream.takeNote()
-            var newest: NodePicture?
-            while let picture = stream.take() { newest = picture }
-            if let newest, broadcaster.demand > .nothing { try give(newest, pictures) }
-            if newest != nil { deadline = nil }
-            newest = nil
-            if let deadline, monotonicNow() > deadline {
-                throw NodeStream.Failure(reason: "it gave no picture within \(Self.patience.components.seconds) s")
-            }
-            _ = signal.wait(readable: stream.descriptor, until: monotonicNow() + Self.interval)
-        }
-    }
-
-    private func give(_ taken: NodePicture, _ pictures: CameraPictures) throws(NodeStream.Failure) {
-        do throws(CaptureError) {
-            let picture = try taken.withMemory { () throws(CaptureError) in
-                try taken.bytes.flatMap { (bytes, stride) throws(CaptureError) in
-                    try pictures.picture(of: bytes, stride: stride)
-                }
-            }
-            if let picture = picture.flatMap({ $0 }) {
-                broadcaster.send(VideoFrame(buffer: picture, timestamp: monotonicNow()))
-            } else {
-                broadcaster.observers.didRefuse(CaptureError.unreadablePicture)
-            }
-        } catch {
-            throw NodeStream.Failure(reason: error.description)
-        }
+extension CaptureFormat {
+    /// A camera's formats, from the one on that comes nearest: that one at the rate that does.
+    func formats(of device: CameraDevice) -> [CameraFormat] {
+        let formats = device.formats(nearestTo: size, framesPerSecond: framesPerSecond)
+        return [formats[0].at(framesPerSecond: framesPerSecond)] + formats
     }
 }

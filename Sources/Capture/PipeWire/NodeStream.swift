@@ -29,13 +29,15 @@ final class NodeStream: Sendable {
         descriptor = pipewire_video_descriptor(handle)
     }
 
-    /// Connects to a camera of the session's PipeWire, for one of its formats.
-    init(camera node: UInt32, _ format: CameraFormat) throws(Failure) {
+    /// Connects to a camera by a socket, which is closed with it at last, or where that is -1 to one of the session's PipeWire:
+    /// for the first of these formats, or, where another program uses it already, for the one that it has.
+    init(camera node: UInt32, _ formats: [CameraFormat], remote: Int32) throws(Failure) {
         var problem = [CChar](repeating: 0, count: 256)
-        var code = format.code
-        guard let handle = pipewire_camera_connect(node, &code, &problem, problem.count) else {
-            throw Failure(reason: String(nullTerminated: problem))
-        }
+        let codes = formats.map(\.code)
+        guard
+            let handle = pipewire_camera_connect(
+                remote, node, codes, UInt32(codes.count), &problem, problem.count)
+        else { throw Failure(reason: String(nullTerminated: problem)) }
         self.handle = handle
         giver = nil
         descriptor = pipewire_video_descriptor(handle)
@@ -69,12 +71,16 @@ final class NodeStream: Sendable {
         }
     }
 
+    /// Whether who gives the pictures holds them back.
+    var isPaused: Bool { locked { pipewire_video_get_state(handle) == pipewire_video_paused } }
+
     /// The next picture; nil where there is none.
     func take() -> NodePicture? {
         locked {
             var picture = pipewire_picture()
             guard pipewire_video_take(handle, &picture) else { return nil }
-            return NodePicture(picture, pipewire_video_get_format(handle), of: self)
+            return NodePicture(
+                picture, pipewire_video_get_format(handle), pipewire_camera_get_format(handle), of: self)
         }
     }
 
@@ -94,11 +100,17 @@ final class NodePicture {
     private let stream: NodeStream
     /// What is in it, of a desktop.
     let content: CastContent
+    /// What it is, of a camera; nil of a desktop's.
+    let cameraFormat: CameraFormat?
 
-    fileprivate init(_ picture: pipewire_picture, _ format: pipewire_video_format, of stream: NodeStream) {
+    fileprivate init(
+        _ picture: pipewire_picture, _ format: pipewire_video_format, _ camera: pipewire_camera_format,
+        of stream: NodeStream
+    ) {
         self.picture = picture
         self.stream = stream
         content = CastContent(picture, format)
+        cameraFormat = camera.width > 0 ? CameraFormat(camera) : nil
     }
 
     deinit {

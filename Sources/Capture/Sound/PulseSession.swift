@@ -2,7 +2,7 @@ import RTCShareCPulse
 
 /// A connection to the sound server, of the one thread that uses it. Nothing waits but in ``wait(atMost:until:)``, which
 /// the stop signal ends.
-final class PulseSession {
+package final class PulseSession {
     /// The connection's handle, for requests.
     let context: OpaquePointer
     private let loop: OpaquePointer
@@ -14,7 +14,7 @@ final class PulseSession {
     static let answerTime = Duration.seconds(5)
 
     /// Begins to connect to `server` (as `PULSE_SERVER` names it; nil: where the session's is).
-    init(server: String?, signal: StopSignal?) throws(CaptureError) {
+    package init(server: String?, signal: StopSignal?) throws(CaptureError) {
         if let problem = pulse_library_problem() {
             throw .soundServerUnavailable(server: server, reason: String(cString: problem))
         }
@@ -41,7 +41,7 @@ final class PulseSession {
     }
 
     /// Waits until the server has taken us; false where the signal was raised.
-    func connect() throws(CaptureError) -> Bool {
+    package func connect() throws(CaptureError) -> Bool {
         let isConnected = try wait(atMost: Self.answerTime) { pa_context_get_state(context) == PA_CONTEXT_READY }
         isReady = isConnected
         return isConnected
@@ -50,7 +50,7 @@ final class PulseSession {
     /// Handles what comes from the server until `isDone` says so; false where the signal was raised.
     ///
     /// Throws where the connection fails, and where `limit` (nil: none) has passed.
-    func wait(atMost limit: Duration?, until isDone: () -> Bool) throws(CaptureError) -> Bool {
+    package func wait(atMost limit: Duration?, until isDone: () -> Bool) throws(CaptureError) -> Bool {
         let deadline = limit.map { monotonicNow() + $0 }
         while true {
             if signal?.isRaised == true { return false }
@@ -64,6 +64,13 @@ final class PulseSession {
             guard pa_mainloop_prepare(loop, timeout) >= 0, pa_mainloop_poll(loop) >= 0, pa_mainloop_dispatch(loop) >= 0
             else { throw lost("its connection cannot be polled") }
         }
+    }
+
+    /// What has ``wait(atMost:until:)`` look again: to be called from any thread, for as long as the session is there.
+    package var wakening: @Sendable () -> Void {
+        // libpulse has this one function for other threads. The session's owner sees to it that it outlives who calls it.
+        nonisolated(unsafe) let loop = loop
+        return { pa_mainloop_wakeup(loop) }
     }
 
     /// Waits for the answer to a request, and ends the request where there is none: its callback is called no more.

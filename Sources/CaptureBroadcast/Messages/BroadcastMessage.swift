@@ -126,6 +126,8 @@ extension BroadcastMessage {
             case .movedOffScreen: body.append(1)
             case .extensionAway(let reason): body = [2] + Self.text(reason)
             case .awaitingPicture: body.append(3)
+            case .cameraAway(let reason): body = [4] + Self.text(reason)
+            case .heldByDesktop: body.append(5)
             }
         case .hint(let hint): body.append(hint.code)
         case .finished(let error): body = error.map { [1] + Self.text($0) } ?? [0]
@@ -236,6 +238,8 @@ extension BroadcastMessage {
             case 0: return .interrupted(.minimised)
             case 1: return .interrupted(.movedOffScreen)
             case 3: return .interrupted(.awaitingPicture)
+            case 4: return .interrupted(.cameraAway(reason: text(&reader)))
+            case 5: return .interrupted(.heldByDesktop)
             default: return .interrupted(.extensionAway(reason: text(&reader)))
             }
         case 6: return .resumed

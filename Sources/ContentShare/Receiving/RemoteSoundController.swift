@@ -22,6 +22,8 @@ public final class RemoteSoundController: Sendable {
         /// What is heard, by receiver.
         var sounds: [Int: RemoteSound] = [:]
         var pipelines: [Int: AudioReceivePipeline] = [:]
+        /// What records whatever is sent.
+        var recordings: [SoundRecording] = []
         var nextID = 1
 
         /// Lets go of what a receiver was heard through, and says what sound it was, if it was heard.
@@ -70,9 +72,35 @@ public final class RemoteSoundController: Sendable {
         }
     }
 
+    /// Records each sound that the peer sends, or says that it will, as it arrives.
+    func record(to source: RecordingSource) {
+        let recording = SoundRecording(to: source)
+        let attendees = state.withLock { state in
+            state.recordings.append(recording)
+            return state.attendees
+        }
+        recording.announce(attendees)
+    }
+
     /// Gives `sink` nothing more.
     public func unbind(_ sink: any AudioSink) {
         for pipeline in state.withLock({ $0.pipelines.values }) { pipeline.remove(sink) }
+    }
+
+    /// Has a sound wait for `target` at least before its sinks get it, where its pictures take longer than it does: what is
+    /// due is brought there gently, a little slower or faster than it was spoken. Zero, as it is at first, asks for no more
+    /// than the path needs; at most a second counts (W3C webrtc-extensions, `jitterBufferTarget`).
+    public func setJitterBufferTarget(_ target: Duration, ofSound id: Int) {
+        let pipeline = state.withLock { state in
+            state.sounds.first { $0.value.soundID == id }.flatMap { state.pipelines[$0.key] }
+        }
+        pipeline?.setJitterBufferTarget(target)
+    }
+
+    /// The id of the object of a report that is about a sound; nil where there is no such sound.
+    package func statisticsID(ofSound id: Int) -> String? {
+        state.withLock { $0.sounds.first { $0.value.soundID == id }?.key }
+            .map { StatisticsObject.inboundID(receiver: $0) }
     }
 
     /// Completes a connection's report with what was played.
@@ -83,22 +111,26 @@ public final class RemoteSoundController: Sendable {
     // MARK: What the connection tells
 
     func update(_ media: [RemoteMedia]) {
-        let removed = state.withLock { state -> [Removal] in
-            let attendees = media.enumerated().map { index, media -> AttendeeID? in
-                guard !media.isVideo, media.isActive else { return nil }
-                return AttendeeID(ofStream: media.streamID, isContent: media.isContent, receiver: index)
-            }
+        let attendees = media.enumerated().map { index, media -> AttendeeID? in
+            guard !media.isVideo, media.isActive else { return nil }
+            return AttendeeID(ofStream: media.streamID, isContent: media.isContent, receiver: index)
+        }
+        let (removed, recordings) = state.withLock { state in
             let gone = state.attendees.indices.filter { !attendees.indices.contains($0) || attendees[$0] == nil }
             let removed = gone.map { state.remove(receiver: $0) }
             state.attendees = attendees
-            return removed
+            state.recordings.removeAll { !$0.isOpen }
+            return (removed, state.recordings)
         }
         tell(removed)
+        for recording in recordings { recording.announce(attendees) }
     }
 
     func activityChanged(_ activity: ReceiverActivity, receiver: Int) {
         guard activity == .ended else { return }
-        tell([state.withLock { $0.remove(receiver: receiver) }])
+        let (removed, recordings) = state.withLock { ($0.remove(receiver: receiver), $0.recordings) }
+        tell([removed])
+        for recording in recordings { recording.end(receiver: receiver) }
     }
 
     func receive(_ packet: ReceivedAudioPacket, receiver: Int) {
@@ -112,12 +144,20 @@ public final class RemoteSoundController: Sendable {
             return sound
         }
         if let added { observers.forEach { $0.remoteSoundDidAdd(added) } }
-        state.withLock { $0.pipelines[receiver] }?.decode(packet)
+        let (pipeline, attendee, recordings) = state.withLock { state in
+            let attendee = state.attendees.indices.contains(receiver) ? state.attendees[receiver] : nil
+            return (state.pipelines[receiver], attendee, state.recordings)
+        }
+        if let attendee { for recording in recordings { recording.receive(packet, of: attendee, receiver: receiver) } }
+        pipeline?.decode(packet)
     }
 
     func end() {
         let removed = state.withLock { state in
-            defer { state.attendees = [] }
+            defer {
+                state.attendees = []
+                state.recordings = []
+            }
             return state.attendees.indices.map { state.remove(receiver: $0) }
         }
         tell(removed)

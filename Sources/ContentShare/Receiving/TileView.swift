@@ -49,6 +49,9 @@ final class TileView: Sendable {
 
     func unbind(_ sink: any VideoSink) { broadcaster.remove(sink) }
 
+    /// Tells the sinks whether the picture stands still.
+    func setPaused(_ isPaused: Bool) { broadcaster.isMuted = isPaused }
+
     func bind(encoded body: @escaping @Sendable (AssembledFrame) -> Void, isBeginning: Bool) {
         let needsKeyFrame = state.withLock { state in
             state.encoded.append(Recipient(body: body))
@@ -63,7 +66,8 @@ final class TileView: Sendable {
                 broadcaster.send(
                     VideoFrame(
                         buffer: picture, timestamp: .nanoseconds(frame.completion.nanoseconds),
-                        rotation: VideoRotation(rawValue: frame.quarterTurns * 90) ?? .upright))
+                        rotation: VideoRotation(rawValue: frame.quarterTurns * 90) ?? .upright,
+                        captureTime: frame.captureTime))
             },
             undecodable: requestKeyFrame)
     }

@@ -2,7 +2,10 @@ internal import RTCShareLocks
 public import RTCShareMedia
 internal import RTCShareNetworkRuntime
 package import RTCSharePeerConnection
+internal import RTCShareRTP
+internal import RTCShareRecording
 internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
 
 /// The pictures that a peer sends, as tiles that sinks can be bound to.
 ///
@@ -20,6 +23,8 @@ public final class VideoTileController: Sendable {
         var beginning: Int?
         /// Sinks for whatever tiles come.
         var standing: [StandingSink] = []
+        /// What records whatever tiles come.
+        var recordings: [RecordingSource] = []
         /// Told whenever there is another ``VideoTileController/tiles``, by number.
         var readers: [Int: AsyncStream<Void>.Continuation] = [:]
         var readersSoFar = 0
@@ -114,6 +119,32 @@ public final class VideoTileController: Sendable {
         view.bind(encoded: body, isBeginning: isBeginning)
     }
 
+    /// Records each tile, of those that there are and of those that come, as it arrives.
+    func record(to source: RecordingSource) {
+        let present = state.withLock { state in
+            if !state.hasEnded { state.recordings.append(source) }
+            return state.list.tiles
+        }
+        for tile in present { record(tile, to: source) }
+    }
+
+    private func record(_ tile: VideoTileState, to source: RecordingSource) {
+        // It may have gone meanwhile.
+        guard let (view, isBeginning) = try? view(ofTile: tile.tileID) else { return }
+        let take = source.picture(
+            name: tile.attendeeID.rawValue, isMain: tile.isContent, requestKeyFrame: view.requestKeyFrame)
+        let clock = Locked(SerialNumberUnwrapper<RTPTimestamp>())
+        view.bind(
+            encoded: { frame in
+                let ticks = clock.withLock { $0.unwrap(frame.timestamp) }
+                take(
+                    frame.data,
+                    MediaTimes(
+                        media: .seconds(1) * ticks / PacketizedFrame.clockRate, capture: frame.captureTime,
+                        arrival: .nanoseconds(frame.completion.nanoseconds)))
+            }, isBeginning: isBeginning)
+    }
+
     /// Gives `sink` no more pictures of a tile; the tile's other sinks go on.
     public func unbind(_ sink: any VideoSink, fromTile id: Int) {
         let view = state.withLock { state in state.list.receiver(ofTile: id).flatMap { state.views[$0] } }
@@ -153,6 +184,11 @@ public final class VideoTileController: Sendable {
         tell(events)
     }
 
+    /// The id of the object of a report that is about a tile's pictures; nil where there is no such tile.
+    package func statisticsID(ofTile id: Int) -> String? {
+        state.withLock { $0.list.receiver(ofTile: id) }.map { StatisticsObject.inboundID(receiver: $0) }
+    }
+
     /// Completes a connection's report with what was decoded.
     func complete(_ report: [StatisticsObject]) -> [StatisticsObject] {
         state.withLock { $0.views }.reduce(report) { $1.value.complete($0) }
@@ -187,6 +223,7 @@ public final class VideoTileController: Sendable {
         let (events, readers) = state.withLock { state in
             state.hasEnded = true
             state.standing = []
+            state.recordings = []
             return (state.list.end(), Array(state.readers.values))
         }
         tell(events)
@@ -195,29 +232,38 @@ public final class VideoTileController: Sendable {
 
     private func view(ofTile id: Int) throws(VideoTileError) -> (TileView, isBeginning: Bool) {
         let connection = connection
-        let found = state.withLock { state -> (TileView, isBeginning: Bool)? in
-            guard let receiver = state.list.receiver(ofTile: id) else { return nil }
+        let found = state.withLock { state -> (view: TileView, isPaused: Bool, isBeginning: Bool)? in
+            guard let receiver = state.list.receiver(ofTile: id), let tile = state.list.tile(ofReceiver: receiver)
+            else { return nil }
             let view =
                 state.views[receiver]
                 ?? TileView(receiver: receiver) {
                     Task { await connection.requestKeyFrame(ofReceiver: receiver) }
                 }
             state.views[receiver] = view
-            return (view, state.beginning == receiver)
+            return (view, tile.pauseState != .unpaused, state.beginning == receiver)
         }
         guard let found else { throw .unknownTile(id) }
-        return found
+        found.view.setPaused(found.isPaused)
+        return (found.view, found.isBeginning)
     }
 
     private func tell(_ events: [VideoTileList.Event]) {
         for event in events {
             switch event {
             case .didAdd(let tile):
-                let sinks = state.withLock { $0.standing.filter { $0.modality == tile.attendeeID.modality } }
+                let (sinks, recordings) = state.withLock { state in
+                    (state.standing.filter { $0.modality == tile.attendeeID.modality }, state.recordings)
+                }
                 for standing in sinks { bindStanding(standing.sink, to: tile) }
+                for source in recordings where source.recorder.isOpen { record(tile, to: source) }
                 observers.forEach { $0.videoTileDidAdd(tile) }
-            case .didPause(let tile): observers.forEach { $0.videoTileDidPause(tile) }
-            case .didResume(let tile): observers.forEach { $0.videoTileDidResume(tile) }
+            case .didPause(let tile):
+                setPaused(true, tile)
+                observers.forEach { $0.videoTileDidPause(tile) }
+            case .didResume(let tile):
+                setPaused(false, tile)
+                observers.forEach { $0.videoTileDidResume(tile) }
             case .sizeDidChange(let tile): observers.forEach { $0.videoTileSizeDidChange(tile) }
             case .didRemove(let tile):
                 dropViewsWithoutTile()
@@ -226,6 +272,11 @@ public final class VideoTileController: Sendable {
         }
         guard !events.isEmpty else { return }
         for reader in state.withLock({ Array($0.readers.values) }) { reader.yield() }
+    }
+
+    private func setPaused(_ isPaused: Bool, _ tile: VideoTileState) {
+        state.withLock { state in state.list.receiver(ofTile: tile.tileID).flatMap { state.views[$0] } }?
+            .setPaused(isPaused)
     }
 
     private func dropViewsWithoutTile() {

@@ -24,12 +24,10 @@ public actor SharingRoom {
     /// Where the viewers' connections live that have no port of their own.
     private let ports: SharedPorts?
     /// The owner's picture and voice, encoded once for all.
-    private var camera: VideoSendPipeline?
-    private var voice: AudioSendPipeline?
+    private let own: OwnMedia
     private var members: [Int: RoomViewer] = [:]
     private var viewersSoFar = 0
     private var changes = 0
-    private var starts = 0
     private var hasEnded = false
 
     /// The viewers that a room has at most.
@@ -41,6 +39,7 @@ public actor SharingRoom {
         guard owner.modality == .attendee else { throw .content(owner.rawValue) }
         self.owner = owner
         self.ports = ports
+        own = OwnMedia(of: owner)
         contentShare = try ContentShareController(attendee: owner)
     }
 
@@ -54,12 +53,30 @@ public actor SharingRoom {
         media: Set<SharedMedia> = [.content], configuration: Connection.Configuration = Connection.Configuration(),
         membership: RoomMembership = RoomMembership()
     ) async throws -> RoomViewer {
-        let identity = try LocalIdentity(media: SharedMedia.kinds(media, of: owner))
+        try await addViewer(
+            announcing: media, sending: Set(SharedMedia.allCases), configuration: configuration, membership: membership)
+    }
+
+    /// Opens a connection to one more viewer, as the one who offers, which is sent nothing else than `media`, whatever the
+    /// owner begins to send beside them: for servers that take one picture and one sound.
+    package func addViewer(
+        restrictedTo media: Set<SharedMedia>, configuration: Connection.Configuration,
+        membership: RoomMembership = RoomMembership()
+    ) async throws -> RoomViewer {
+        try await addViewer(
+            announcing: media, sending: media, configuration: configuration, membership: membership)
+    }
+
+    private func addViewer(
+        announcing announced: Set<SharedMedia>, sending media: Set<SharedMedia>,
+        configuration: Connection.Configuration, membership: RoomMembership
+    ) async throws -> RoomViewer {
+        let identity = try LocalIdentity(media: SharedMedia.kinds(announced, of: owner))
         var configuration = configuration
         if configuration.sharedPort == nil, configuration.port == 0 { configuration.sharedPort = ports?.next() }
         let connection = try await Connection(as: .offerer, identity: identity, configuration: configuration)
         do {
-            return try await addViewer(on: connection, membership: membership)
+            return try await addViewer(on: connection, sending: media, membership: membership)
         } catch {
             await connection.close()
             throw error
@@ -110,19 +127,25 @@ public actor SharingRoom {
     public func addViewer(
         on connection: Connection, membership: RoomMembership = RoomMembership()
     ) async throws -> RoomViewer {
+        try await addViewer(on: connection, sending: Set(SharedMedia.allCases), membership: membership)
+    }
+
+    private func addViewer(
+        on connection: Connection, sending media: Set<SharedMedia>, membership: RoomMembership
+    ) async throws -> RoomViewer {
         guard !hasEnded else { throw SharingRoomError.ended }
         guard members.count < Self.maximumViewers else {
             throw SharingRoomError.tooManyViewers(limit: Self.maximumViewers)
         }
         viewersSoFar += 1
         let viewer = RoomViewer(
-            id: viewersSoFar, membership: membership,
+            id: viewersSoFar, membership: membership, media: media,
             session: AttendeeSession(connection: connection, contentShare: contentShare))
         members[viewer.id] = viewer
         do {
-            try await contentShare.add(connection, isIncluded: membership.includes(destination))
-            if let camera { try await open(camera, .camera, for: viewer) }
-            if let voice { try await open(voice, .microphone, for: viewer) }
+            try await contentShare.add(connection, taking: media, isIncluded: membership.includes(destination))
+            try await own.add(connection, taking: media, isIncluded: isSentOwnMedia)
+            guard !hasEnded else { throw SharingRoomError.ended }
         } catch {
             members[viewer.id] = nil
             throw error
@@ -141,16 +164,15 @@ public actor SharingRoom {
         of viewer: Int, to membership: RoomMembership
     ) async throws(SharingRoomError) {
         guard let member = members[viewer] else { throw .unknownViewer(viewer) }
-        members[viewer] = RoomViewer(id: viewer, membership: membership, session: member.session)
-        camera?.setIncluded(!membership.isWaiting, on: member.session.connection)
-        voice?.setIncluded(!membership.isWaiting, on: member.session.connection)
+        members[viewer] = RoomViewer(
+            id: viewer, membership: membership, media: member.media, session: member.session)
+        own.setIncluded(!membership.isWaiting, on: member.session.connection)
         await follow()
     }
 
     private func remove(_ viewer: Int) {
         guard let connection = members.removeValue(forKey: viewer)?.session.connection else { return }
-        camera?.remove(connection)
-        voice?.remove(connection)
+        own.remove(connection)
     }
 
     // MARK: The owner's picture and voice
@@ -160,69 +182,65 @@ public actor SharingRoom {
     public func startLocalVideo(
         source: any VideoSource, configuration: LocalVideoConfiguration = LocalVideoConfiguration()
     ) async throws(ContentShareError) {
-        if let problem = configuration.problem { throw .configuration(problem) }
-        let camera = try madeCamera(configuration)
-        for viewer in viewers { try await open(camera, .camera, for: viewer) }
-        camera.apply(configuration, defaults: .camera)
-        starts += 1
-        camera.replaceTrack(
-            with: VideoTrack(id: "camera-\(starts)", source: source), sourceCanWait: configuration.sourceCanWait)
-    }
-
-    private func madeCamera(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> VideoSendPipeline {
-        if let camera { return camera }
-        let made = try VideoSendPipeline(configuration, defaults: .camera)
-        camera = made
-        return made
+        guard !hasEnded else { throw .ended }
+        try await own.startVideo(source, configuration, over: connections(taking: .camera), isIncluded: isSentOwnMedia)
     }
 
     /// Sends no own picture any more.
-    public func stopLocalVideo() { camera?.replaceTrack(with: nil) }
+    public func stopLocalVideo() { own.stopVideo() }
 
     /// Sends `source` as the owner's own voice, to everybody who is not waiting; replaces the source where one is sent already.
     public func startLocalAudio(
         source: any AudioSource, configuration: LocalAudioConfiguration = LocalAudioConfiguration()
     ) async throws(ContentShareError) {
-        if let problem = configuration.problem { throw .configuration(problem) }
-        let voice = self.voice ?? AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: true))
-        self.voice = voice
-        for viewer in viewers { try await open(voice, .microphone, for: viewer) }
-        voice.apply(configuration, isVoice: true)
-        starts += 1
-        voice.replaceTrack(with: AudioTrack(id: "voice-\(starts)", source: source))
+        guard !hasEnded else { throw .ended }
+        try await own.startAudio(
+            source, configuration, over: connections(taking: .microphone), isIncluded: isSentOwnMedia)
     }
 
     /// Sends no own voice any more.
-    public func stopLocalAudio() { voice?.replaceTrack(with: nil) }
+    public func stopLocalAudio() { own.stopAudio() }
 
     /// The owner's own voice, to mute it or to set its volume; nil where none is sent.
-    public var localAudioTrack: AudioTrack? { voice?.track }
+    public var localAudioTrack: AudioTrack? { own.audioTrack }
 
     /// The owner's own picture, to mute it or to adapt its format; nil where none is sent.
-    public var localVideoTrack: VideoTrack? { camera?.track }
+    public var localVideoTrack: VideoTrack? { own.videoTrack }
 
-    private func open(
-        _ pipeline: some SendingPipeline, _ kind: SharedMedia, for viewer: RoomViewer
-    ) async throws(ContentShareError) {
-        try await pipeline.open(kind, of: owner, on: viewer.session.connection) {
-            hasEnded ? nil : members[viewer.id].map { !$0.membership.isWaiting }
-        }
+    private func connections(taking media: SharedMedia) -> [Connection] {
+        viewers.filter { $0.media.contains(media) }.map(\.session.connection)
+    }
+
+    /// Whether who is at the other end of a connection is sent the owner's picture and voice; nil for who is gone.
+    private func isSentOwnMedia(_ connection: Connection) -> Bool? {
+        guard !hasEnded else { return nil }
+        return members.values.first { $0.session.connection === connection }.map { !$0.membership.isWaiting }
     }
 
     /// A report of all that was counted for a viewer, as `getStats()` gives it; empty where there is no such viewer.
     public func statistics(of viewer: Int) async -> [StatisticsObject] {
         guard let session = members[viewer]?.session else { return [] }
         let report = await session.statistics()
-        return camera?.complete(report, of: session.connection) ?? report
+        return own.complete(report, of: session.connection)
     }
 
     /// What of the media a viewer's newest description declines.
     public func refusedMedia(of viewer: Int) async -> Set<SharedMedia> {
         guard let session = members[viewer]?.session else { return [] }
-        var refused = await session.refusedMedia()
-        if camera?.isRefused(on: session.connection) == true { refused.insert(.camera) }
-        if voice?.isRefused(on: session.connection) == true { refused.insert(.microphone) }
-        return refused
+        return await session.refusedMedia().union(own.refusedMedia(on: session.connection))
+    }
+
+    // MARK: A recording
+
+    /// Records what is sent from now on, until `recorder` is closed: the content and its sound as `alice#content`, the
+    /// owner's picture and voice as `alice`. Of two recorders the later has it.
+    ///
+    /// It is recorded once, as those of the best paths are sent it, whoever is there; without viewers too, and encoded for
+    /// that.
+    public func record(to recorder: WebMRecorder) async {
+        let source = recorder.addSource()
+        own.record(to: source)
+        await contentShare.record(to: source)
     }
 
     // MARK: Subgroups
@@ -263,8 +281,7 @@ public actor SharingRoom {
     /// Ends the share, and takes leave of everybody.
     public func end() async {
         hasEnded = true
-        camera?.stop()
-        voice?.stop()
+        own.end()
         await contentShare.end(.ok)
         await withDiscardingTaskGroup { group in
             for viewer in members.values { group.addTask { await viewer.session.leave() } }
@@ -279,6 +296,8 @@ public struct RoomViewer: Sendable, Identifiable {
     public let id: Int
     /// Where the viewer is.
     public let membership: RoomMembership
+    /// What this viewer is sent at most.
+    let media: Set<SharedMedia>
     /// The owner's session with the viewer: for descriptions, statistics, and an own picture and voice.
     public let session: AttendeeSession
 }

@@ -24,6 +24,8 @@ public actor ContentShareController {
     private var phase = SharePhase()
     private var video: VideoSendPipeline?
     private var audio: AudioSendPipeline?
+    /// What records what is shared.
+    private var recording: RecordingSource?
     private var starts = 0
     /// Ends the capture that goes with what is shared.
     private var stopCapture: (@Sendable () -> Void)?
@@ -36,6 +38,8 @@ public actor ContentShareController {
     /// One to whom the share goes.
     private struct Viewer {
         let connection: Connection
+        /// What it is sent at most.
+        var media: Set<SharedMedia> = Set(SharedMedia.allCases)
         /// Whether it gets what is shared now.
         var isIncluded: Bool
     }
@@ -193,13 +197,30 @@ public actor ContentShareController {
         video?.complete(report, of: connection) ?? report
     }
 
+    // MARK: A recording
+
+    /// Records what is shared from now on.
+    func record(to source: RecordingSource) {
+        recording = source
+        if let video { record(video, to: source) }
+        if let audio { record(audio, to: source) }
+    }
+
+    private func record(_ pipeline: some SendingPipeline, to source: RecordingSource) {
+        // An attendee whose content no id can name has no controller.
+        guard let content = try? attendee.content else { return }
+        pipeline.record(to: source, name: content.rawValue, isMain: true)
+    }
+
     // MARK: A room's viewers
 
-    /// Shares to the viewer at a connection too; `isIncluded`: it is to get what is shared now.
-    func add(_ connection: Connection, isIncluded: Bool) async throws(ContentShareError) {
+    /// Shares to the viewer at a connection too, which is sent `media` at most; `isIncluded`: it is to get what is shared now.
+    func add(
+        _ connection: Connection, taking media: Set<SharedMedia>, isIncluded: Bool
+    ) async throws(ContentShareError) {
         if phase.hasEnded { throw .ended }
         let id = ObjectIdentifier(connection)
-        let viewer = Viewer(connection: connection, isIncluded: isIncluded)
+        let viewer = Viewer(connection: connection, media: media, isIncluded: isIncluded)
         viewers[id] = viewer
         do {
             if let video { try await open(video, .content, for: viewer) }
@@ -265,10 +286,11 @@ public actor ContentShareController {
         if phase.hasEnded { throw .ended }
     }
 
-    /// Has the picture or the sound go to a viewer.
+    /// Has the picture or the sound go to a viewer who takes it.
     private func open(
         _ pipeline: some SendingPipeline, _ kind: SharedMedia, for viewer: Viewer
     ) async throws(ContentShareError) {
+        guard viewer.media.contains(kind) else { return }
         try await pipeline.open(kind, of: attendee, on: viewer.connection) {
             phase.hasEnded ? nil : viewers[ObjectIdentifier(viewer.connection)]?.isIncluded
         }
@@ -279,6 +301,7 @@ public actor ContentShareController {
         if let video { return video }
         let made = try VideoSendPipeline(configuration, defaults: .content)
         video = made
+        if let recording { record(made, to: recording) }
         let events = made.events
         follower = Task { [weak self] in
             for await event in events { await self?.handle(event) }
@@ -290,6 +313,7 @@ public actor ContentShareController {
         if let audio { return audio }
         let made = AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: false))
         audio = made
+        if let recording { record(made, to: recording) }
         return made
     }
 

@@ -10,6 +10,8 @@ struct VideoDefaults {
     let framesPerSecond: Double
     let size: PixelSize
     let priority: BitratePriority
+    /// What it is where nobody says so.
+    var assumedHint: ContentHint?
 
     /// A whole screen, at a rate at which its text is sharp.
     static let content = VideoDefaults(
@@ -17,8 +19,9 @@ struct VideoDefaults {
         priority: .medium)
     /// A face.
     static let camera = VideoDefaults(
-        bitrate: .kilobitsPerSecond(800), framesPerSecond: 30, size: PixelSize(width: 1280, height: 720), priority: .low
-    )
+        bitrate: .kilobitsPerSecond(800), framesPerSecond: 30, size: PixelSize(width: 1280, height: 720),
+        priority: .low,
+        assumedHint: .motion)
 }
 
 extension VideoSendPipeline {
@@ -43,6 +46,7 @@ extension VideoSendPipeline {
             settings.framesPerSecond = configuration.maxFramerate ?? defaults.framesPerSecond
             settings.maximumSize = configuration.maxSize ?? defaults.size
             settings.hint = configuration.contentHint
+            settings.assumedHint = defaults.assumedHint
             settings.usesPartialUpdates = configuration.usesPartialUpdates
         }
     }

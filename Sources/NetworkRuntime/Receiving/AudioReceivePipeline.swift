@@ -26,6 +26,11 @@ package final class AudioReceivePipeline: BroadcastingAudioSource {
         player.queue.async { [player] in player.value.insert(packet, on: player.queue) }
     }
 
+    /// Has sound wait for as long at least, whatever the jitter is (W3C webrtc-extensions `jitterBufferTarget`).
+    package func setJitterBufferTarget(_ target: Duration) {
+        player.queue.async { [player] in player.value.setJitterBufferTarget(target) }
+    }
+
     /// Plays nothing more.
     package func stop() {
         player.queue.sync { player.value.stop() }
@@ -55,6 +60,8 @@ private final class Player {
     private let playout: AudioPlayout
     private let broadcaster: AudioBroadcaster
     private var timer: (any DispatchSourceTimer)?
+    /// When the sender took the sample with this timestamp, by the newest packet that says it.
+    private var reference: (timestamp: Int64, captureTime: Duration)?
 
     /// Half a block: what is due is found at most this late.
     private static let tick = DispatchTimeInterval.milliseconds(10)
@@ -70,7 +77,10 @@ private final class Player {
 
     var statistics: AudioJitterBuffer.Statistics { playout.statistics }
 
+    func setJitterBufferTarget(_ target: Duration) { playout.minimumDelay = target }
+
     func insert(_ packet: ReceivedAudioPacket, on queue: DispatchQueue) {
+        reference = packet.captureTime.map { (packet.timestamp, $0) }
         playout.insert(
             sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, payload: packet.payload,
             now: .nanoseconds(packet.arrival.nanoseconds))
@@ -95,7 +105,13 @@ private final class Player {
             broadcaster.send(
                 AudioFrame(
                     samples: frame.samples, channels: frame.channels, sampleRate: frame.sampleRate,
-                    timestamp: frame.timestamp - playout.currentDelay))
+                    timestamp: frame.timestamp - playout.currentDelay, captureTime: captureTime))
         }
+    }
+
+    /// When the sender took the first sample of what was pulled last.
+    private var captureTime: Duration? {
+        guard let reference, let played = playout.playedTimestamp else { return nil }
+        return reference.captureTime + .nanoseconds((played - reference.timestamp) * 1_000_000_000 / 48_000)
     }
 }

@@ -31,9 +31,11 @@ package final class AudioSendPipeline: Sendable {
         var input: AudioSendInput?
         var isMuted = false
         var isStopped = false
+        /// What takes each packet, beside those who are sent it.
+        var recorder: TrackRecorder?
 
         /// What is played: nothing while nobody takes it.
-        var playing: AudioTrack? { group.hasActive ? track : nil }
+        var playing: AudioTrack? { group.hasActive || recorder != nil ? track : nil }
 
         func sender(on connection: Connection) -> RTPSender? {
             group.senders.keys.first { $0.connection === connection }
@@ -151,13 +153,14 @@ package final class AudioSendPipeline: Sendable {
     /// Takes a block on the source's thread, and leaves the work to the queue.
     fileprivate func receive(_ frame: AudioFrame, from input: AudioSendInput) {
         worker.queue.async { [self] in
-            let (isCurrent, group) = state.withLock { ($0.input === input, $0.group) }
+            let (isCurrent, group, recorder) = state.withLock { ($0.input === input, $0.group, $0.recorder) }
             guard isCurrent else { return }
             let worker = worker.value
             let recipients = group.recipients
             worker.configuration = group.configuration(for: recipients)
             worker.blockSize = group.blockSize(for: recipients)
             for encoded in worker.encode(frame, reset: worker.input !== input) {
+                recorder?.receive(encoded)
                 for sender in recipients { sender.connection.send(encoded, media: sender.media) }
             }
             worker.input = input
@@ -198,6 +201,20 @@ extension AudioSendPipeline: SendingPipeline {
     }
 
     package func sender(on connection: Connection) -> RTPSender? { state.withLock { $0.sender(on: connection) } }
+
+    package func record(to source: RecordingSource, name: String, isMain: Bool) {
+        let recorder = TrackRecorder(source.sound(name: name, isMain: isMain))
+        setRecorder(recorder, insteadOf: nil)
+        source.recorder.onEnd { [weak self] in self?.setRecorder(nil, insteadOf: recorder) }
+    }
+
+    /// Records no more where it is not `current` that does.
+    private func setRecorder(_ recorder: TrackRecorder?, insteadOf current: TrackRecorder?) {
+        change { state in
+            if !state.isStopped, current == nil || state.recorder === current { state.recorder = recorder }
+            return nil
+        }
+    }
 
     package func receive(_ feedback: SenderFeedback, of sender: RTPSender) {
         switch feedback {

@@ -23,6 +23,8 @@ struct EncodingGroup<Sender: Hashable> {
     let priority: BitratePriority
     /// Whether there is something to show.
     var isShowing = false
+    /// Whether encoding 0 is recorded: it is made whether somebody is sent it or not.
+    var isRecorded = false
     private(set) var senders: [Sender: SenderState] = [:]
     private var keyFrames = KeyFrameSchedule<Sender>()
     /// When the next key frame of an encoding is made, where one is asked for.
@@ -159,7 +161,8 @@ struct EncodingGroup<Sender: Hashable> {
         let members = members(of: encoding).map(\.state)
         guard !members.isEmpty else {
             // What nobody would see is not encoded.
-            if encoding > 0 || senders.values.contains(where: \.isActive) { settings.bitrate = .zero }
+            let isKept = encoding == 0 && isRecorded
+            if !isKept, encoding > 0 || senders.values.contains(where: \.isActive) { settings.bitrate = .zero }
             return settings
         }
         if let rate = rate(among: members, now: now) { settings.bitrate = min(settings.bitrate, rate) }

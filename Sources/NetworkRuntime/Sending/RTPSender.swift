@@ -98,4 +98,8 @@ package protocol SendingPipeline: SenderOwner {
 
     /// The sender on a connection.
     func sender(on connection: Connection) -> RTPSender?
+
+    /// Records what is sent, or would be if anybody took it, until `source` records nothing any more: in a track of this
+    /// name, which players show first where it is a main one. Of two recordings the later holds.
+    func record(to source: RecordingSource, name: String, isMain: Bool)
 }

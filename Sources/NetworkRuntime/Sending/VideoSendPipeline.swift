@@ -43,8 +43,12 @@ package final class VideoSendPipeline: Sendable {
         var track: VideoTrack?
         var sourceCanWait = false
         var audience = Audience()
+        /// The track of which frames come.
+        var encodedTrack: VideoTrack?
         /// Whether a frame of the present track was sent.
         var hasBegun = false
+        /// What takes the frames of encoding 0, beside those who are sent it.
+        var recorder: TrackRecorder?
         var isMuted = false
         /// The last picture is sent once more although the track is muted.
         var isRepeated = false
@@ -56,8 +60,10 @@ package final class VideoSendPipeline: Sendable {
             group.senders.keys.first { $0.connection === connection }
         }
 
+        /// Whether there is anybody, or anything, that takes what is shown.
+        var isTaken: Bool { audience.hasViewer || recorder != nil }
         /// What is shown: nothing while nobody takes it.
-        var shown: VideoTrack? { audience.hasViewer ? track : nil }
+        var shown: VideoTrack? { isTaken ? track : nil }
     }
 
     /// Which track the encodings show.
@@ -229,17 +235,21 @@ package final class VideoSendPipeline: Sendable {
     /// Sends a frame to those who are sent its encoding. Called on the encoder's thread.
     private func send(_ frame: PacketizedFrame, isBlurred: Bool, began: VideoTrack?) {
         let now = Self.now
-        let (recipients, isFirst, isMoveDue) = state.withLock { state in
-            let isFirst = began != nil && began === state.track && !state.hasBegun
-            if isFirst { state.hasBegun = true }
+        let (recipients, firstOf, recorder, isMoveDue) = state.withLock { state in
             let recipients = state.group.recipients(of: frame.stream, isKeyFrame: frame.isKeyFrame)
+            if let began { state.encodedTrack = began }
+            let recorder = frame.stream == 0 ? state.recorder : nil
+            // What nobody is sent has not begun for anybody.
+            let isFirst = !recipients.isEmpty && !state.hasBegun && state.encodedTrack === state.track
+            if isFirst { state.hasBegun = true }
             if frame.isKeyFrame {
                 state.group.keyFrameMade(
                     of: frame.stream, byteCount: frame.bytes.count, isBlurred: isBlurred, now: now)
             }
-            return (recipients, isFirst, state.group.isMoveDue(now: now))
+            return (recipients, isFirst ? state.track : nil, recorder, state.group.isMoveDue(now: now))
         }
-        if isFirst, let began { continuation.yield(.began(began)) }
+        if let firstOf { continuation.yield(.began(firstOf)) }
+        recorder?.receive(frame)
         Connection.send(frame, to: recipients.map { ($0.connection, $0.media) })
         if isMoveDue { change { $0.group.move(now: now) } }
     }
@@ -273,6 +283,7 @@ package final class VideoSendPipeline: Sendable {
     /// piece: of two who do so at the same time, the later has the last word.
     private func change(_ body: (inout State) -> Void) {
         let (ended, showsAnew, hears) = state.withLock { state -> ([Encoding], Bool, Bool) in
+            let wasTaken = state.isTaken
             body(&state)
             let (hasBegun, ended) = carryOut(&state)
             let now = Self.now
@@ -283,7 +294,7 @@ package final class VideoSendPipeline: Sendable {
             let audience = Audience(hasViewer: state.group.hasActive, isRefused: state.group.isRefused)
             let (before, isStopped) = (state.audience, state.isStopped)
             state.audience = audience
-            return (ended, hasBegun || audience.hasViewer != before.hasViewer, audience != before && !isStopped)
+            return (ended, hasBegun || state.isTaken != wasTaken, audience != before && !isStopped)
         }
         for encoding in ended { encoding.retire() }
         if showsAnew { DispatchQueue.global(qos: .userInitiated).async { [weak self] in self?.show() } }
@@ -421,6 +432,23 @@ extension VideoSendPipeline: SendingPipeline {
     }
 
     package func sender(on connection: Connection) -> RTPSender? { state.withLock { $0.sender(on: connection) } }
+
+    package func record(to source: RecordingSource, name: String, isMain: Bool) {
+        let take = source.picture(name: name, isMain: isMain) { [weak self] in self?.requestKeyFrame(of: 0) }
+        let recorder = TrackRecorder(take)
+        setRecorder(recorder, insteadOf: nil)
+        requestKeyFrame(of: 0)
+        source.recorder.onEnd { [weak self] in self?.setRecorder(nil, insteadOf: recorder) }
+    }
+
+    /// Records no more where it is not `current` that does.
+    private func setRecorder(_ recorder: TrackRecorder?, insteadOf current: TrackRecorder?) {
+        change { state in
+            guard !state.isStopped, current == nil || state.recorder === current else { return }
+            state.recorder = recorder
+            state.group.isRecorded = recorder != nil
+        }
+    }
 
     package func receive(_ feedback: SenderFeedback, of sender: RTPSender) {
         let now = Self.now

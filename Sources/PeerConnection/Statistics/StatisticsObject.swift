@@ -45,6 +45,8 @@ public struct StatisticsObject: Sendable, Hashable {
         case inboundRTP = "inbound-rtp"
         /// What the peer reports on a stream that it sends.
         case remoteOutboundRTP = "remote-outbound-rtp"
+        /// Where received sound is heard.
+        case mediaPlayout = "media-playout"
         /// Where frames come from.
         case mediaSource = "media-source"
         /// ICE and DTLS together.

@@ -28,6 +28,8 @@ struct HTTPTarget: Hashable, Sendable {
     let segments: [String]
     /// Whether the path ends in a slash.
     let endsInSlash: Bool
+    /// What follows the path's question mark, as it stands.
+    let query: Substring?
 
     /// Nil for what is no path of ours: other forms, broken escapes, parts that lead elsewhere.
     init?(_ text: String) {
@@ -40,11 +42,14 @@ struct HTTPTarget: Hashable, Sendable {
         }
         self.segments = segments
         endsInSlash = path.hasSuffix("/")
+        let rest = text.dropFirst(path.count)
+        query = rest.first == "?" ? rest.dropFirst().prefix { $0 != "#" } : nil
     }
 
-    private init(segments: [String], endsInSlash: Bool) {
+    private init(segments: [String], of target: HTTPTarget) {
         self.segments = segments
-        self.endsInSlash = endsInSlash
+        endsInSlash = target.endsInSlash
+        query = target.query
     }
 
     private static func decode(_ part: Substring) -> String? {
@@ -71,7 +76,7 @@ struct HTTPTarget: Hashable, Sendable {
     /// The same beneath a folder; unchanged where it is not there: a proxy may have taken it away.
     func removing(base: [String]) -> HTTPTarget {
         guard !base.isEmpty, segments.starts(with: base) else { return self }
-        return HTTPTarget(segments: Array(segments.dropFirst(base.count)), endsInSlash: endsInSlash)
+        return HTTPTarget(segments: Array(segments.dropFirst(base.count)), of: self)
     }
 }
 

@@ -1,11 +1,11 @@
+internal import Dispatch
 internal import FoundationEssentials
 internal import Glibc
-internal import NIOPosix
 internal import RTCShareCCURL
 internal import Synchronization
 
 /// Asks servers over HTTP, by libcurl: TLS is verified, proxies are those of the environment (`https_proxy`, `no_proxy` and
-/// the like), `SSL_CERT_FILE` names other roots.
+/// the like) but for this machine's own servers, `SSL_CERT_FILE` names other roots.
 struct HTTPClient: Sendable {
     struct Request: Sendable {
         var method: String
@@ -14,39 +14,6 @@ struct HTTPClient: Sendable {
         var body: [UInt8]?
         /// Sent to the URL's own origin alone, wherever a server leads to.
         var token: AccessToken?
-    }
-
-    struct Response: Sendable {
-        let status: Int
-        let headers: [(name: String, value: String)]
-        let body: [UInt8]
-        /// Whose response it is, after redirections.
-        let url: WebAddress
-
-        var isSuccess: Bool { (200..<300).contains(status) }
-
-        subscript(name: String) -> String? { all(name).first }
-
-        func all(_ name: String) -> [String] {
-            headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
-        }
-
-        /// A sentence of the server's own: of a problem (RFC 9457), or of plain text; shortened.
-        var sentence: String? {
-            struct Problem: Decodable {
-                let title: String?
-                let detail: String?
-            }
-            let type = self["Content-Type"]?.lowercased() ?? ""
-            if type.contains("json"), let problem = try? JSONDecoder().decode(Problem.self, from: Data(body)),
-                let words = problem.detail ?? problem.title
-            {
-                return String(words.prefix(300))
-            }
-            guard type.hasPrefix("text/plain"), let text = String(validating: body, as: UTF8.self) else { return nil }
-            let line = text.split(whereSeparator: \.isNewline).first.map { String($0.prefix(300)) }
-            return line.flatMap { $0.isEmpty ? nil : $0 }
-        }
     }
 
     /// How long a request may take.
@@ -76,13 +43,15 @@ struct HTTPClient: Sendable {
 
     private func send(_ request: Request) async throws(HTTPClientError) -> Response {
         let transfer = Transfer(request, timeout: timeout, userAgent: userAgent)
-        // libcurl waits on the thread that asks: not on one of those that tasks run on, which are few.
+        // libcurl waits on the thread that asks: one of its own, for those that tasks or SwiftNIO's files have are few, and a
+        // server that does not answer is to keep nobody else waiting.
         let result = await withTaskCancellationHandler {
-            try? await NIOThreadPool.singleton.runIfActive { transfer.run() }
+            await withCheckedContinuation { continuation in
+                DispatchQueue(label: "rtcshare.http").async { continuation.resume(returning: transfer.run()) }
+            }
         } onCancel: {
             transfer.cancel()
         }
-        guard let result else { throw .cancelled }
         return try result.get()
     }
 
@@ -147,6 +116,7 @@ struct HTTPClient: Sendable {
             ccurl_set_pointer(handle, CURLOPT_HTTPHEADER, list)
             ccurl_set_long(handle, CURLOPT_TIMEOUT_MS, Int(timeout / .milliseconds(1)))
             ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
+            if let proxy = Proxies.proxy(for: request.url) { ccurl_set_string(handle, CURLOPT_PROXY, proxy) }
             if let roots = ProcessInfo.processInfo.environment["SSL_CERT_FILE"], !roots.isEmpty {
                 ccurl_set_string(handle, CURLOPT_CAINFO, roots)
             }

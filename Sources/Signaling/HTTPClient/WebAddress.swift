@@ -1,4 +1,5 @@
 internal import RTCShareCCURL
+internal import RTCShareWireFormat
 
 /// An absolute URL of the web, as libcurl reads it (RFC 3986).
 struct WebAddress: Hashable, Sendable, CustomStringConvertible {
@@ -8,6 +9,9 @@ struct WebAddress: Hashable, Sendable, CustomStringConvertible {
     let origin: String
     /// What stands behind `#`.
     let fragment: String?
+    /// Whether user or password stood before the host.
+    let hasUserInformation: Bool
+    private let host: String
 
     /// Reads a URL; nil for what is none of `http` and `https`.
     init?(_ text: String) {
@@ -21,6 +25,8 @@ struct WebAddress: Hashable, Sendable, CustomStringConvertible {
         let port = url[CURLUPART_PORT] ?? (scheme == "http" ? "80" : "443")
         origin = "\(scheme)://\(host.lowercased()):\(port)"
         fragment = url[CURLUPART_FRAGMENT]
+        hasUserInformation = url[CURLUPART_USER] != nil || url[CURLUPART_PASSWORD] != nil
+        self.host = host
         for part in [CURLUPART_FRAGMENT, CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS] { url.remove(part) }
         guard let text = url[CURLUPART_URL] else { return nil }
         description = text
@@ -31,6 +37,15 @@ struct WebAddress: Hashable, Sendable, CustomStringConvertible {
         guard let url = Parts(description), url.resolve(reference) else { return nil }
         return WebAddress(url)
     }
+
+    /// Whether what goes there is encrypted.
+    var isSecure: Bool { origin.hasPrefix("https:") }
+
+    /// Whether it is this machine's.
+    var isLoopback: Bool { HostCheck.isLoopback(host: host) }
+
+    /// The URL without what stands behind its path, where secrets may be.
+    var shown: String { String(description.prefix { $0 != "?" }) }
 
     /// The path, as it stands in the URL.
     var path: String { Parts(description)?[CURLUPART_PATH] ?? "/" }

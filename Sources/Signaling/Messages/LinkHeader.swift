@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareNetworkRuntime
 
 /// One link of a `Link` header (RFC 8288): where it leads, and its parameters.
@@ -17,6 +19,34 @@ struct LinkHeader: Hashable, Sendable {
         let relations = parameters["rel"]?.split(separator: " ").map { $0.lowercased() } ?? []
         guard relations.contains("ice-server") else { return nil }
         return (target, parameters["username"], parameters["credential"])
+    }
+
+    /// What the link of an ICE server may mean: what stands there, and where that has percent signs in it, decoded. Servers
+    /// write both, and asking a relay with the wrong words harms nobody.
+    var iceServerReadings: [(url: String, username: String?, credential: String?)] {
+        guard let server = iceServer else { return [] }
+        let decoded = (
+            url: Self.decoded(server.url), username: server.username.map(Self.decoded),
+            credential: server.credential.map(Self.decoded)
+        )
+        return decoded == server ? [server] : [server, decoded]
+    }
+
+    /// What percent-encoding stands for (RFC 3986 §2.1); the text itself where that is none.
+    private static func decoded(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2)
+            guard digits.count == 2, let value = UInt8(Substring(digits), radix: 16) else { return text }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self) ?? text
     }
 
     /// The link that tells a player of an ICE server, with what it asks of its user.

@@ -27,6 +27,8 @@ extension VP8Encoder {
         package var maximumQuantizer: Int
         /// Whether what changed little, or moved as a whole, is coded by frames of our own. Otherwise libvpx codes everything.
         package var usesPartialUpdates = true
+        /// How libvpx goes about these pictures.
+        package var tuning = Tuning.screen
 
         /// What suits a screen.
         package init(
@@ -43,6 +45,31 @@ extension VP8Encoder {
             self.threads = threads
             self.minimumQuantizer = minimumQuantizer
             self.maximumQuantizer = maximumQuantizer
+        }
+    }
+}
+
+extension VP8Encoder {
+    /// How libvpx goes about pictures that a camera takes, and about those that a machine draws. `rtcbench camera` measures
+    /// what each of these is worth.
+    package struct Tuning: Sendable, Hashable {
+        /// VP8E_SET_SCREEN_CONTENT_MODE.
+        package var isScreenContent: Bool
+        /// What may change in a block that is taken for still: VP8E_SET_STATIC_THRESHOLD; nil follows the hint.
+        package var staticThreshold: Int?
+        /// VP8E_SET_NOISE_SENSITIVITY, 0 to 6. Of what has little noise it takes detail, for a third more time; it is only
+        /// worth that in poor light.
+        package var noiseSensitivity = 0
+
+        /// What a machine draws, films among it.
+        package static let screen = Tuning(isScreenContent: true)
+        /// What a camera takes.
+        package static let camera = Tuning(isScreenContent: false, staticThreshold: 0)
+
+        /// Without what takes noise out.
+        package init(isScreenContent: Bool, staticThreshold: Int? = nil) {
+            self.isScreenContent = isScreenContent
+            self.staticThreshold = staticThreshold
         }
     }
 }
@@ -151,15 +178,17 @@ extension VP8Encoder.Configuration {
         max(.milliseconds(hint == .motion ? 100 : 250), .seconds(3 / framesPerSecond))
     }
 
+    private var staticThreshold: Int32 { Int32(tuning.staticThreshold ?? (hint == .motion ? 1 : 100)) }
+
     /// The encoder's controls that stand beside its configuration.
     var controls: [(name: String, control: vp8e_enc_control_id, value: Int32)] {
         [
             ("speed", VP8E_SET_CPUUSED, Int32(speed)),
             // 1, not 2: nothing is dropped after it was encoded, for how coarse it becomes is our choice
             // (``QuantizerControl``).
-            ("screen content mode", VP8E_SET_SCREEN_CONTENT_MODE, 1),
-            ("static threshold", VP8E_SET_STATIC_THRESHOLD, hint == .motion ? 1 : 100),
-            ("noise sensitivity", VP8E_SET_NOISE_SENSITIVITY, 0),
+            ("screen content mode", VP8E_SET_SCREEN_CONTENT_MODE, tuning.isScreenContent ? 1 : 0),
+            ("static threshold", VP8E_SET_STATIC_THRESHOLD, staticThreshold),
+            ("noise sensitivity", VP8E_SET_NOISE_SENSITIVITY, Int32(tuning.noiseSensitivity)),
             // As many as a power of two: one for each thread.
             ("token partitions", VP8E_SET_TOKEN_PARTITIONS, threads > 2 ? 2 : threads > 1 ? 1 : 0),
         ]

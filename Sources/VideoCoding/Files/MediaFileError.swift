@@ -2,6 +2,8 @@
 public enum MediaFileError: Error, Sendable, Hashable {
     /// The file can't be made or opened; `reason` is the system's.
     case cannotOpen(path: String, reason: String)
+    /// The file is there already, and would be lost.
+    case alreadyExists(path: String)
     /// The file is open and took not all; `reason` is the system's.
     case cannotWrite(path: String, reason: String)
     /// The file is open and can't be read; `reason` is the system's.
@@ -19,6 +21,7 @@ extension MediaFileError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .cannotOpen(let path, let reason): "\(path) can't be opened: \(reason)"
+        case .alreadyExists(let path): "\(path) is there already; remove it, or name another file"
         case .cannotWrite(let path, let reason): "\(path) can't be written: \(reason)"
         case .cannotRead(let path, let reason): "\(path) can't be read: \(reason)"
         case .malformed(let path, let offset, let reason): "\(path) is damaged at byte \(offset): \(reason)"

@@ -40,10 +40,15 @@ struct EncoderThreadState {
     }
 
     /// What the pictures are, by the settings or else by their source; what nobody knows, by how they move.
-    var hint: ContentHint { isHintFound ? motion.hint : settings.hint ?? sourceHint }
+    var hint: ContentHint { isHintFound ? motion.hint : saidHint }
+
+    private var saidHint: ContentHint {
+        let hint = settings.hint ?? sourceHint
+        return hint == .none ? settings.assumedHint ?? .none : hint
+    }
 
     /// Whether nobody said what the pictures are.
-    private var isHintFound: Bool { settings.hint ?? sourceHint == .none }
+    private var isHintFound: Bool { saidHint == .none }
 
     /// The picture that the cadence named is taken up.
     mutating func begin(new: Bool, now: Duration) {
@@ -57,7 +62,8 @@ struct EncoderThreadState {
     /// What the next picture is to be encoded with.
     func order(isNew: Bool) -> EncodingOrder {
         var order = EncodingOrder(
-            settings: settings, hint: hint, generation: generation, ledger: ledger, governor: governor, isNew: isNew)
+            settings: settings, hint: hint, isCamera: saidHint == .motion, generation: generation, ledger: ledger,
+            governor: governor, isNew: isNew)
         // What a film or a camera shows goes nowhere as a whole: less is found, for three times the effort, which is only worth
         // it where bits are short for what its user says is motion.
         let isFar = hint == .motion ? governor.reason == .bandwidth && !isHintFound : governor.reason != .cpu
@@ -199,6 +205,8 @@ struct EncodingOrder {
     let maximumQuantizer: Int
     /// libvpx's cpu-used where nothing is to be looked for.
     let speed: Int
+    /// How libvpx goes about it.
+    let tuning: VP8Encoder.Tuning
     /// The bits that there are.
     let ledger: BitLedger
     /// How far away the next picture is, where it is worth finding out where things moved to.
@@ -206,8 +214,8 @@ struct EncodingOrder {
     private let sizeSteps: QualityGovernor.SizeSteps
 
     init(
-        settings: VideoEncoderThread.Settings, hint: ContentHint, generation: Int, ledger: BitLedger,
-        governor: QualityGovernor, isNew: Bool
+        settings: VideoEncoderThread.Settings, hint: ContentHint, isCamera: Bool, generation: Int,
+        ledger: BitLedger, governor: QualityGovernor, isNew: Bool
     ) {
         self.settings = settings
         self.ledger = ledger
@@ -221,8 +229,14 @@ struct EncodingOrder {
             isNew ? fewer : settings.framesPerSecond, VP8Encoder.Configuration.smallestFramesPerSecond)
         sizeSteps = governor.sizeSteps
         maximumQuantizer = governor.maximumQuantizer
-        speed = governor.isHurried ? min(settings.speed, Self.hurriedSpeed) : settings.speed
+        tuning = settings.tuning ?? (isCamera ? .camera : .screen)
+        let usualSpeed = settings.speed ?? (isCamera ? Self.cameraSpeed : Self.screenSpeed)
+        speed = governor.isHurried ? min(usualSpeed, Self.hurriedSpeed) : usualSpeed
     }
+
+    /// What a camera takes is worth some more looking for where things moved to (`rtcbench camera`).
+    private static let cameraSpeed = -5
+    private static let screenSpeed = -8
 
     /// As fast as libvpx can be.
     private static let hurriedSpeed = -16

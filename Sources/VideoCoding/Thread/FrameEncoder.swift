@@ -141,6 +141,7 @@ struct FrameEncoder {
         configuration.hint = order.hint
         configuration.temporalLayers = settings.temporalLayers
         configuration.usesPartialUpdates = settings.usesPartialUpdates
+        configuration.tuning = order.tuning
         configuration.speed =
             order.searchInterval.map {
                 search.speed(change: share, of: size, interval: $0, fastest: order.speed, timestamp: timestamp)

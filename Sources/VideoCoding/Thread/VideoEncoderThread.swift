@@ -31,17 +31,21 @@ package final class VideoEncoderThread: VideoSink {
         package var temporalLayers: Int
         /// Whether pictures are turned upright before encoding. Otherwise the frame carries its rotation.
         package var turnsPictures: Bool
-        /// libvpx's cpu-used, -16 to -1.
-        package var speed: Int
+        /// What the pictures are where neither the settings nor their source say it; nil has that told by how they move.
+        package var assumedHint: ContentHint?
+        /// libvpx's cpu-used, -16 to -1; nil has one that suits the pictures.
+        package var speed: Int?
         /// Whether what changed little, or moved as a whole, is coded by frames of our own, which takes a small part of
         /// libvpx's time and bits. Otherwise libvpx codes everything.
         package var usesPartialUpdates = true
+        /// How libvpx goes about the pictures; nil has what suits them: those that are said to be `motion` are a camera's.
+        package var tuning: VP8Encoder.Tuning?
 
         /// What suits a screen.
         package init(
             bitrate: DataRate, framesPerSecond: Double = 30,
             maximumSize: PixelSize = PixelSize(width: 1920, height: 1080), hint: ContentHint? = nil,
-            temporalLayers: Int = 1, turnsPictures: Bool = false, speed: Int = -8
+            temporalLayers: Int = 1, turnsPictures: Bool = false, speed: Int? = nil
         ) {
             self.bitrate = bitrate
             self.framesPerSecond = framesPerSecond

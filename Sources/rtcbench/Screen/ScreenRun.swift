@@ -35,6 +35,7 @@ struct ScreenRun {
         var environment = ProcessInfo.processInfo.environment
         environment["DISPLAY"] = screen.name
         environment["XDG_STATE_HOME"] = folder.path
+        environment.merge(screen.environment) { $1 }
         environment.merge(PeerCommands.tokens) { $1 }
         let sender = try ChildProcess(
             commands.command(for: peer), environment: environment, log: folder.file("\(peer.rawValue).log"),
@@ -167,7 +168,10 @@ struct ScreenRun {
     }
 
     private func processorTimes(_ senders: [ChildProcess]) -> (sender: Double, server: Double) {
-        (senders.reduce(0) { $0 + ProgramTime.seconds(of: $1.pid) }, ProgramTime.seconds(of: screen.server.pid))
+        (
+            senders.reduce(0) { $0 + ProgramTime.seconds(of: $1.pid) },
+            screen.servers.reduce(0) { $0 + ProgramTime.seconds(of: $1.pid) }
+        )
     }
 
     // MARK: Similarity

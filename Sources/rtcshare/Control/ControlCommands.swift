@@ -5,6 +5,7 @@ internal import RTCShareCapture
 internal import RTCShareContentShare
 internal import RTCShareMedia
 internal import RTCShareSDP
+internal import RTCShareSignaling
 
 /// A command that asks a running share.
 protocol ControlCommand: AsyncParsableCommand {
@@ -89,6 +90,36 @@ struct SourceCommand: ControlCommand {
     @OptionGroup var share: ControlOptions
 
     func run() async throws { try await perform(.source(spec: source.withAbsolutePath)) }
+}
+
+struct CameraCommand: ControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "camera", abstract: "Show another picture of yourself from now on, or none, or switch its light.",
+        discussion: """
+            What is named is opened first: where that fails, all goes on as it is. The share is to have been begun with \
+            --camera.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("What shows you: a SPEC as for --camera, or none.", valueName: "spec|none"),
+        completion: ShellCompletion.source)
+    var camera: String?
+
+    @Flag(inversion: .prefixedNo, help: "Switch the camera's light on, or off, where it has one.")
+    var light: Bool?
+
+    @OptionGroup var share: ControlOptions
+
+    func validate() throws {
+        guard camera != nil || light != nil else {
+            throw ValidationError("nothing is to be changed: give a SPEC, none, --light or --no-light")
+        }
+    }
+
+    func run() async throws {
+        if let camera { try await perform(.camera(spec: camera.withAbsolutePath)) }
+        if let light { try await perform(.light(isOn: light)) }
+    }
 }
 
 struct SetCommand: ControlCommand {
@@ -334,6 +365,7 @@ extension ControlledShare {
                     ? "paused, viewers \(isSlateShown ? "see a slate" : "keep the last picture")" : state.rawValue
             ),
             ("source", source + (interruption.map { " (\($0))" } ?? "")),
+            ("camera", camera?.words ?? "none"),
             ("sent", size + String(printing: "%.0f frames a second, %.0f kbit/s", framesPerSecond, bitrate)),
             (
                 "limits",
@@ -345,9 +377,20 @@ extension ControlledShare {
         ]
         if !subgroups.isEmpty { rows.append(("joined", subgroups.joined(separator: ", "))) }
         if let isLocked { rows.append(("link", isLocked ? "locked: nobody else is let in" : "open")) }
+        if let recording {
+            rows.append(("recording", "\(recording.file), \(recording.seconds.clock)"))
+        }
+        for place in places { rows.append(("place \(place.id)", place.words)) }
         for viewer in viewers { rows.append(("viewer \(viewer.id)", viewer.words)) }
         rows.append(("running for", uptime.clock))
         return rows.map { name, value in "\(name):".padded(to: 14) + value }
+    }
+}
+
+extension ControlledShare.Camera {
+    /// The same for a person.
+    fileprivate var words: String {
+        spec + (interruption.map { " (\($0))" } ?? "") + (isLightOn.map { ", light \($0 ? "on" : "off")" } ?? "")
     }
 }
 
@@ -358,10 +401,31 @@ extension ControlledShare.Viewer {
         if !groups.isEmpty { parts.append("in \(groups.joined(separator: ", "))") }
         parts += [browser, address].compactMap { $0 }
         if let since { parts.append("since \(since.timeOfDay)") }
-        if let bitrate { parts.append(String(printing: "%.0f kbit/s", bitrate)) }
-        if let fractionLost { parts.append(String(printing: "%.1f %% lost", fractionLost * 100)) }
-        if let roundTripTime { parts.append(String(printing: "%.0f ms", roundTripTime * 1000)) }
-        if let path { parts.append(path.rawValue) }
+        parts += wordsForPath(bitrate, fractionLost, roundTripTime, path)
         return parts.joined(separator: ", ")
     }
+}
+
+extension ControlledShare.Place {
+    /// The same for a person.
+    fileprivate var words: String {
+        var parts = ["\(state.rawValue) since \(since.timeOfDay)"]
+        if count > 1 { parts.append("published \(count) times") }
+        parts += wordsForPath(bitrate, fractionLost, roundTripTime, path)
+        if let nextAttempt { parts.append("next try at \(nextAttempt.timeOfDayWithSeconds)") }
+        // Of a report of several lines the first says what it is about.
+        let reason = failure?.split(whereSeparator: \.isNewline).first
+        return "\(kind) \(name), " + parts.joined(separator: ", ") + (reason.map { ": \($0)" } ?? "")
+    }
+}
+
+/// What a person is told of the way to somebody.
+private func wordsForPath(
+    _ bitrate: Double?, _ fractionLost: Double?, _ roundTripTime: Double?, _ path: ViewerRates.Path?
+) -> [String] {
+    [
+        bitrate.map { String(printing: "%.0f kbit/s", $0) },
+        fractionLost.map { String(printing: "%.1f %% lost", $0 * 100) },
+        roundTripTime.map { String(printing: "%.0f ms", $0 * 1000) }, path?.rawValue,
+    ].compactMap { $0 }
 }

@@ -1,4 +1,6 @@
 internal import FoundationEssentials
+internal import Glibc
+internal import RTCShareSignaling
 
 /// What a running share is asked: a line of JSON, such as `{"pause":{"slate":true}}`.
 enum ControlRequest: Codable, Hashable, Sendable {
@@ -7,6 +9,9 @@ enum ControlRequest: Codable, Hashable, Sendable {
     case pause(slate: Bool)
     case resume
     case source(spec: String)
+    /// Another picture of the attendee, or `none`.
+    case camera(spec: String)
+    case light(isOn: Bool)
     case set(ControlledSettings)
     case mute(ControlledSounds)
     case unmute(ControlledSounds)
@@ -65,6 +70,14 @@ struct ControlledShare: Codable, Hashable, Sendable {
         case connecting, sharing, paused
     }
 
+    struct Camera: Codable, Hashable, Sendable {
+        let spec: String
+        /// Why it stands still; nil where it goes on.
+        var interruption: String?
+        /// Nil where it has no light that could be switched.
+        var isLightOn: Bool?
+    }
+
     struct Viewer: Codable, Hashable, Sendable {
         enum State: String, Codable, Sendable {
             /// Its answer is waited for.
@@ -96,6 +109,37 @@ struct ControlledShare: Codable, Hashable, Sendable {
         var path: ViewerRates.Path?
     }
 
+    struct Recording: Codable, Hashable, Sendable {
+        let file: String
+        /// How long the film is.
+        let seconds: Double
+    }
+
+    /// A server that it is published at.
+    struct Place: Codable, Hashable, Sendable {
+        let id: Int
+        /// How the server is spoken to: `whip`.
+        let kind: String
+        /// What people know it by: its URL, without what may be secret in it.
+        let name: String
+        let state: Publication.State
+        /// Since when it is so.
+        let since: Date
+        /// How often the share was published there.
+        let count: Int
+        /// Why that failed last; nil once it is there again.
+        var failure: String?
+        /// When it is tried again.
+        var nextAttempt: Date?
+        /// What is sent there, in kbit/s.
+        var bitrate: Double?
+        /// The part of the packets that it reports as lost.
+        var fractionLost: Double?
+        /// In seconds.
+        var roundTripTime: Double?
+        var path: ViewerRates.Path?
+    }
+
     let name: String
     let pid: Int32
     let attendee: String
@@ -104,6 +148,8 @@ struct ControlledShare: Codable, Hashable, Sendable {
     let source: String
     /// Why the source stands still, or can't be seen where it is; nil where it goes on.
     let interruption: String?
+    /// What gives the attendee's own picture; nil where none is sent.
+    var camera: Camera?
     /// What was sent last; nil before anything was.
     let width: Int?
     let height: Int?
@@ -123,7 +169,11 @@ struct ControlledShare: Codable, Hashable, Sendable {
     let subgroups: [String]
     /// Whether nobody new is let in; nil where there is no link.
     var isLocked: Bool?
+    /// What is sent is recorded in a film; nil where it is not.
+    var recording: Recording?
     let viewers: [Viewer]
+    /// The servers that it is published at.
+    var places: [Place] = []
     /// Seconds since the share was begun.
     let uptime: Double
 }

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareCapture
 internal import RTCShareMedia
 
@@ -73,10 +74,27 @@ struct SourceListing: Encodable {
 
     /// A camera with what it gives.
     struct Camera: Encodable {
+        struct Format: Encodable {
+            /// `YUY2` and the like.
+            let pixels: String
+            let width: Int
+            let height: Int
+            /// A second, the most first; none where the camera doesn't say.
+            let frameRates: [Double]
+        }
+
         let spec: String
         let name: String
         let description: String
-        let formats: [String]
+        /// Whether it has a light that can be switched.
+        let light: Bool
+        let formats: [Format]
+        /// The formats for people.
+        fileprivate let rows: [String]
+
+        private enum CodingKeys: String, CodingKey {
+            case spec, name, description, light, formats
+        }
     }
 
     private(set) var portal: [Portal] = []
@@ -119,10 +137,24 @@ struct SourceListing: Encodable {
 
     /// A machine without PipeWire has none that could be shared, which is no problem to speak of.
     private mutating func addCameras() {
+        guard !CameraDevice.isAskedFor else {
+            cameras = [
+                Camera(
+                    spec: SourceSpecification.camera(name: nil).description, name: "",
+                    description: "one that this program may use, once the desktop has asked", light: false, formats: [],
+                    rows: [])
+            ]
+            return
+        }
         cameras = ((try? CameraDevice.all()) ?? []).map { camera in
             Camera(
                 spec: SourceSpecification.camera(name: camera.name).description, name: camera.name,
-                description: camera.description, formats: camera.formats.map(\.description))
+                description: camera.description, light: camera.hasTorch,
+                formats: camera.formats.map { format in
+                    Camera.Format(
+                        pixels: format.pixels.rawValue, width: format.size.width, height: format.size.height,
+                        frameRates: format.frameRates)
+                }, rows: camera.formats.map(\.description))
         }
     }
 
@@ -190,7 +222,8 @@ struct SourceListing: Encodable {
             (
                 "Cameras",
                 cameras.flatMap { camera in
-                    [[camera.spec, camera.description]] + camera.formats.map { ["", $0] }
+                    [[camera.spec, camera.description + (camera.light ? ", with a light" : "")]]
+                        + camera.rows.map { ["", $0] }
                 }
             ),
             (

@@ -23,6 +23,10 @@ enum ShellCompletion {
     ) -> [String] {
         if prefix.hasPrefix("file:") { return files(prefix, endingIn: ".y4m") }
         var found = sourceKinds
+        // Whoever completes is not to have the desktop ask its person.
+        if prefix.hasPrefix("camera"), !CameraDevice.isAskedFor {
+            found += ((try? CameraDevice.all()) ?? []).map { SourceSpecification.camera(name: $0.name).description }
+        }
         if let display = environment["DISPLAY"], !display.isEmpty {
             // A display that does not answer has nothing to offer; the command itself will say so.
             found += ((try? DisplaySource.outputs(display: display)) ?? []).map {
@@ -128,7 +132,7 @@ enum ShellCompletion {
             _rtcshare "$1" "${head}${fragment}" "${words[current - 1]}"
             COMPREPLY=("${COMPREPLY[@]#"${head}"}")
             case "${words[current - 1]}" in
-            --source | --camera | --audio | --microphone | source | --ice-server)
+            --source | --camera | --audio | --microphone | source | camera | --ice-server)
                 # A SPEC is no file, whose colons bash would put backslashes before. One that ends so goes on.
                 compopt +o filenames 2>/dev/null
                 [[ "${COMPREPLY[0]}" = *[:=/] ]] && compopt -o nospace 2>/dev/null

@@ -75,11 +75,17 @@ struct UnitCommand: AsyncParsableCommand {
             if broadcast.session == nil { try check(broadcast.tokens) }
         case let send as SendCommand:
             needsScreen = Self.isOfScreen(send.sharing.sources.source)
-            guard let answer = send.answer, answer != "-" else { throw Self.needsInput("send without --answer FILE") }
+            if !send.publishing.isGiven {
+                guard let answer = send.answer, answer != "-" else {
+                    throw Self.needsInput("send without --answer FILE or --whip URL")
+                }
+            }
             try check(send.sharing)
+            try check(send.places)
         case let serve as ServeCommand:
             needsScreen = Self.isOfScreen(serve.sharing.sources.source)
             try check(serve.sharing)
+            try check(serve.publishing)
         default:
             throw CommandFailure(.usage, "\(command.first ?? ""): a unit runs serve, broadcast or send")
         }
@@ -120,6 +126,17 @@ struct UnitCommand: AsyncParsableCommand {
         if case .broadcast? = try sharing.sources.source.map({ try SourceSpecification($0) }) {
             try check(sharing.broadcastTokens)
         }
+    }
+
+    private func check(_ places: PublishingOptions) throws(CommandFailure) {
+        let variable = PublishingOptions.tokenVariable
+        guard places.isGiven, places.whipTokenFile.isEmpty, environmentFile == nil,
+            ProcessInfo.processInfo.environment[variable] != nil
+        else { return }
+        throw CommandFailure(
+            .usage,
+            "a service does not have this shell's \(variable): name the token's file with --whip-token-file, or a file of "
+                + "variables with rtcshare unit --environment-file")
     }
 
     private func check(_ tokens: BroadcastTokenOptions) throws(CommandFailure) {

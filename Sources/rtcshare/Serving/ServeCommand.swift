@@ -21,6 +21,9 @@ struct ServeCommand: AsyncParsableCommand {
             --source test comes with a beep at each flash, unless --audio says otherwise.
 
             Players take the same link: rtcshare view LINK, or whep/TOKEN in place of #TOKEN (WHEP).
+
+            With --whip the share is published at a server as well, from the same encode. What fails there is tried again, and \
+            leaves the viewers of the link alone.
             """)
 
     @OptionGroup(title: "The link") var link: LinkOptions
@@ -31,8 +34,11 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Media") var offering: OfferingOptions
 
+    @OptionGroup(title: "Through servers") var publishing: PublishingOptions
+
     func validate() throws {
         try link.validate()
+        try publishing.validate()
         try sharing.validate()
         try running.validate()
     }
@@ -48,7 +54,9 @@ struct ServeCommand: AsyncParsableCommand {
             configuration.media = selection.media
             configuration.connection = sharing.connectionConfiguration(for: selection.media)
             try offering.apply(to: &configuration.connection)
+            let endpoints = try publishing.endpoints()
             let sources = try sharing.open(selection)
+            let film = try sharing.openFilm()
             let room = try await running.room(of: attendee)
             let interruption = Interruption()
             let listening = try await listen(configuration, room: room)
@@ -56,14 +64,17 @@ struct ServeCommand: AsyncParsableCommand {
                 media: selection.media, configuration: listening.connection,
                 policy: offering.ice.iceTransportPolicy)
             let share = Share(
-                room: room, sources: sources, options: sharing, running: running, inviting: inviting,
+                room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
                 interruption: interruption)
             let hosts = try LinkHosts.hosts(
                 given: link.address, listening: configuration.addresses, all: link.allAddresses)
             do {
-                try await share.run(behind: listening.server) { control in
+                let places = endpoints.places(
+                    of: room, membership: try running.membership, configuration: listening.connection)
+                try await share.run(behind: listening.server, publishedAt: places) { control in
                     await control.setLinkHosts(hosts)
                     try tell(listening.server, hosts, configuration)
+                    PublishingOptions.tellRisks(of: endpoints, sharing: selection.media)
                 }
             } catch {
                 await listening.mediaPort.close()

@@ -148,6 +148,19 @@ enum ProcessArguments {
         }
     }
 
+    /// Overwrites what stands behind the path of a URL, where servers have keys.
+    static func hideQuery(of url: String) {
+        let query = url.utf8.drop { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }.dropFirst()
+        guard !query.isEmpty else { return }
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let argument = CommandLine.unsafeArgv[index] else { continue }
+            let bytes = UnsafeMutableRawBufferPointer(start: argument, count: strlen(argument))
+            // It may be one word with its option.
+            guard bytes.reversed().starts(with: url.utf8.reversed()) else { continue }
+            for offset in bytes.indices.suffix(query.count) { bytes[offset] = UInt8(ascii: "*") }
+        }
+    }
+
     /// Where user and password stand in an argument that ends with one of the URLs. An argument may hold any bytes, of which
     /// the URLs are the text as far as it is one: what is looked for there is looked for as bytes.
     static func credentials(in argument: [UInt8], of urls: [String]) -> Range<Int>? {

@@ -19,6 +19,13 @@ struct SendCommand: AsyncParsableCommand {
             With --answer, the session that rtcshare offer left is used, and used up. Without, the offer is made here: it \
             goes to standard output, the answer is read from standard input, and the sockets stay open in between.
 
+            With --whip a server takes the viewer's place, and hands the share on to its own viewers:
+
+                rtcshare send --whip https://server.example/live/whip --token-file whip.token
+
+            What fails there after it was published once, the way to the server included, is begun anew until the share is \
+            stopped. Several --whip publish at several servers, from one encode, and rtcshare serve takes --whip too.
+
             Ctrl-C ends the share and tells the viewer; a second Ctrl-C ends the program at once. While it runs, rtcshare \
             status, pause, source, invite and others ask it and change it. With several viewers it ends when the last has \
             left.
@@ -38,9 +45,24 @@ struct SendCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Without --answer") var offering: OfferingOptions
 
+    @OptionGroup(title: "Through servers") var publishing: PublishingOptions
+
+    @Option(
+        help: ArgumentHelp("The same as --whip-token-file, which serve takes too.", valueName: "file"),
+        completion: .file())
+    var tokenFile: [String] = []
+
+    /// Where the share is published.
+    var places: PublishingOptions {
+        var places = publishing
+        places.whipTokenFile += tokenFile
+        return places
+    }
+
     func validate() throws {
         try sharing.validate()
         try running.validate()
+        try places.validate()
         if answer != nil,
             offering.port != nil || !offering.bind.isEmpty || !offering.publicIp.isEmpty || offering.ice.isGiven
                 || offering.attendee != nil
@@ -53,6 +75,15 @@ struct SendCommand: AsyncParsableCommand {
         if answer == nil, session != nil {
             throw ValidationError("--session goes with --answer; without an answer, send makes its own offer")
         }
+        guard places.isGiven else { return }
+        if answer != nil { throw ValidationError("--answer and --whip exclude each other: give one") }
+        for (name, value) in [
+            ("--camera", sharing.sources.selection.shownCamera), ("--microphone", sharing.sources.selection.microphone),
+        ] where value != nil && value != AudioSpecification.none.description {
+            throw ValidationError(
+                "\(name): a WHIP server takes one picture and one sound; share a camera by --source camera, and mix a "
+                    + "microphone in by --audio microphone")
+        }
     }
 
     func run() async throws {
@@ -60,10 +91,46 @@ struct SendCommand: AsyncParsableCommand {
             if let answer {
                 try await StoredShare(answerPath: answer, sessionPath: session, sharing: sharing, running: running)
                     .run()
+            } else if places.isGiven {
+                try await publish()
             } else {
                 try await offerAndSend()
             }
         }
+    }
+
+    /// Shares to servers, until stopped.
+    private func publish() async throws {
+        let attendee = try offering.attendeeID()
+        let selection = sharing.sources.selection.withTestSound
+        try selection.check()
+        _ = try selection.standardInputOption()
+        var configuration = sharing.connectionConfiguration(for: selection.media)
+        try offering.apply(to: &configuration)
+        let membership = try running.membership
+        // What is wrong with URLs and tokens is found before anything is opened.
+        let endpoints = try places.endpoints()
+        let sources = try sharing.open(selection)
+        let film = try sharing.openFilm()
+        let room = try await running.room(of: attendee)
+        let interruption = Interruption()
+        // One port for all sessions, and for those that come after them.
+        let port = try await SharedPort(addresses: configuration.addresses, port: offering.port ?? 0)
+        configuration.sharedPort = port
+        let inviting = ShareControl.Inviting(
+            media: selection.media, configuration: configuration, policy: offering.ice.iceTransportPolicy)
+        let share = Share(
+            room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
+            interruption: interruption)
+        do {
+            PublishingOptions.tellRisks(of: endpoints, sharing: selection.media)
+            try await share.run(
+                publishedAt: endpoints.places(of: room, membership: membership, configuration: configuration))
+        } catch {
+            await port.close()
+            throw error
+        }
+        await port.close()
     }
 
     /// Does the offer's part too.
@@ -72,6 +139,7 @@ struct SendCommand: AsyncParsableCommand {
         let selection = sharing.sources.selection
         try selection.checkStandardInput(answer: "-")
         let sources = try sharing.open(selection)
+        let film = try sharing.openFilm()
         let room = try await running.room(of: attendee)
         var configuration = sharing.connectionConfiguration(for: selection.media)
         try offering.apply(to: &configuration)
@@ -91,7 +159,7 @@ struct SendCommand: AsyncParsableCommand {
         let inviting = ShareControl.Inviting(
             media: selection.media, configuration: configuration, policy: offering.ice.iceTransportPolicy)
         let share = Share(
-            room: room, sources: sources, options: sharing, running: running, inviting: inviting,
+            room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
             interruption: interruption)
         try await share.run(on: connection) {
             try await connection.accept(answer: answer, to: offer)
@@ -156,6 +224,14 @@ struct SharingOptions: ParsableArguments {
         completion: .file())
     var stats: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Record what is sent as a film, without encoding it again: the content and its sound, your own picture and voice. \
+            The file must not be there yet.
+            """, valueName: "file.webm"), completion: .file(extensions: ["webm"]))
+    var record: String?
+
     enum Hint: String, ExpressibleByArgument, CaseIterable, Codable, Sendable {
         case text, detail, motion
 
@@ -182,6 +258,7 @@ struct SharingOptions: ParsableArguments {
             throw ValidationError("--max-framerate \(maxFramerate): give 0.1 to 240 frames a second")
         }
         try ShareDuration.validate(duration)
+        try FilmFile.validate(record)
         guard Deviations(without: congestionWithout) != nil else {
             throw ValidationError("--congestion-without: use the names that rtcbench network --without has")
         }
@@ -211,6 +288,12 @@ struct SharingOptions: ParsableArguments {
         return try OpenedSources(
             selection, maximumFrameRate: maxFramerate, broadcastTokens: try content.flatMap(tokens), choosesAnew: choose
         )
+    }
+
+    /// Makes the film that is asked for.
+    func openFilm() throws(CommandFailure) -> FilmFile? {
+        guard let record else { return nil }
+        return try FilmFile(path: record, activity: "the share")
     }
 
     /// The tokens that a source takes; nil where it takes none.

@@ -14,6 +14,8 @@ struct Share {
     let options: SharingOptions
     let running: RunningOptions
     let inviting: ShareControl.Inviting
+    /// What is sent is recorded in it.
+    let film: FilmFile?
     let interruption: Interruption
     /// Gives an element when the stored session that this share hangs on was removed.
     var removals: AsyncStream<Void>?
@@ -23,6 +25,8 @@ struct Share {
         case viewer(Int, ViewerEvent)
         /// Somebody came by a link, or waits to be let in.
         case served(ViewerServer.Event)
+        /// Something happened to a server that the share is published at.
+        case place(SharePlaces.Occurrence)
         case shareStopped(ContentShareStatus)
         case sourceEnded((any Error)?)
         /// Something beside the content has ended; with an error where that was not asked for.
@@ -56,17 +60,29 @@ struct Share {
         }
     }
 
-    /// Runs until it is stopped, with those who come to a server. `begun` is called once viewers can come.
-    func run(behind server: ViewerServer, begun: (ShareControl) async throws -> Void) async throws {
-        try await run(server: server, consume: {}) { control in
+    /// Runs until it is stopped, with those who come to a server, and published at others. `begun` is called once viewers can
+    /// come.
+    func run(
+        behind server: ViewerServer, publishedAt places: SharePlaces, begun: (ShareControl) async throws -> Void
+    ) async throws {
+        try await run(server: server, places: places, consume: {}) { control in
             try await control.begin()
             try await control.startCapture()
             try await begun(control)
         }
     }
 
+    /// Runs until it is stopped, published at servers; captures from when it is there at one of them.
+    func run(publishedAt places: SharePlaces) async throws {
+        try await run(server: nil, places: places, consume: {}) { control in
+            try await control.begin()
+            for place in 1...places.count { Terminal.shared.say("Publishing at \(places.name(of: place)) …") }
+        }
+    }
+
     private func run(
-        server: ViewerServer?, consume: () throws -> Void, begin: (ShareControl) async throws -> Void
+        server: ViewerServer?, places: SharePlaces = SharePlaces(), consume: () throws -> Void,
+        begin: (ShareControl) async throws -> Void
     ) async throws {
         let statistics = try options.stats.map { try StatisticsWriter(path: $0) }
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
@@ -74,12 +90,16 @@ struct Share {
         room.contentShare.add(observer: listener)
         let beside = listenBeside(continuation)
         let control = ShareControl(
-            room: room, sources: sources, options: options, inviting: inviting, server: server, events: continuation)
+            room: room, sources: sources, options: options, inviting: inviting, server: server, places: places,
+            film: film,
+            events: continuation)
+        if let film { await room.record(to: film.recorder) }
         let socket = try await running.listen(for: control)
-        let watchers = watch(server, continuation)
+        var watchers = watch(server, continuation)
         defer { for watcher in watchers { watcher.cancel() } }
         do {
             try await begin(control)
+            watchers += await places.start { continuation.yield(.place($0)) }
             ServiceManager.ready()
             if server != nil { endInTime(continuation) }
             try await follow(
@@ -88,9 +108,12 @@ struct Share {
         } catch {
             await finish(control, server, statistics)
             await socket?.close()
+            // Of the two the share's end is the news.
+            try? film?.close()
             throw error
         }
         await socket?.close()
+        try film?.close()
         withExtendedLifetime((listener, beside)) {}
     }
 
@@ -114,10 +137,7 @@ struct Share {
             source.add(observer: listener)
             return listener
         }
-        guard let camera = sources.camera else { return listeners }
-        let listener = BesideListener(name: "camera", continuation)
-        camera.add(observer: listener)
-        return listeners + [listener]
+        return listeners
     }
 
     private func watch(
@@ -150,21 +170,33 @@ struct Share {
         var line = ShareStatus()
         var rates = ShareStatus()
         var wasConnected = false
+        var beginnings = PlaceBeginnings(count: control.places.count)
         var seconds = 0
+        func reachedSomebody() async throws {
+            guard !wasConnected else { return }
+            wasConnected = true
+            try consume()
+            guard await !control.isServed else { return }
+            try await control.startCapture()
+            endInTime(continuation)
+        }
         for await occurrence in occurrences {
             switch occurrence {
             case .viewer(let viewer, .ended(let error)):
                 guard try await hasOthers(than: viewer, goneBy: error, control) else { return }
             case .viewer(let viewer, let event):
-                if case .connected = event, !wasConnected {
-                    wasConnected = true
-                    try consume()
-                    if await !control.viewers.outlivesViewers {
-                        try await control.startCapture()
-                        endInTime(continuation)
-                    }
-                }
+                if case .connected = event { try await reachedSomebody() }
                 await tell(event, of: viewer, control)
+            case .place(let occurrence):
+                if case .failed(let error, let outlook, _) = occurrence.event,
+                    beginnings.note(occurrence.place, outlook), !wasConnected, await control.isForPlacesAlone
+                {
+                    throw error
+                }
+                Terminal.shared.say(control.places.words(for: occurrence))
+                guard case .published(let place, _) = occurrence.event else { continue }
+                await control.limit(place)
+                try await reachedSomebody()
             case .served(.joined(let viewer, let served)): await control.listen(to: viewer, as: served)
             case .served(.waiting(let served)):
                 let name = await control.viewers.name(of: served.id)
@@ -197,8 +229,9 @@ struct Share {
                 seconds += 1
                 if seconds.isMultiple(of: Self.secondsBetweenTrims) { ProcessMemory.giveBack() }
             case .statusDue:
-                guard await control.viewers.isAnyConnected else { continue }
-                Terminal.shared.status(line.line(for: await reports(control)))
+                guard await control.isAnyConnected else { continue }
+                Terminal.shared.status(
+                    line.line(for: await reports(control), places: await control.places.publishedCount))
             }
         }
     }
@@ -245,11 +278,11 @@ struct Share {
     /// A report of each viewer's connection, in the order in which they came.
     private func reports(_ control: ShareControl) async -> [(viewer: Int, report: [StatisticsObject])] {
         var reports: [(viewer: Int, report: [StatisticsObject])] = []
-        for (viewer, session) in await control.viewers.sessions {
+        for (viewer, name, session) in await control.receivers {
             let report = await room.statistics(of: viewer)
             // Of who has left the room the session still has its own.
             let counted = report.isEmpty ? await session.statistics() : report
-            reports.append((viewer, await control.complete(counted, of: viewer)))
+            reports.append((viewer, await control.complete(counted, of: viewer, named: name)))
         }
         return reports
     }
@@ -271,6 +304,7 @@ struct Share {
             for viewer in viewers { group.addTask { await viewer.session.connection.drainQueue() } }
         }
         try? write(await reports(control), to: statistics)
+        await control.places.stop()
         await room.end()
         await server?.close()
     }
@@ -289,7 +323,7 @@ private final class ContentListener: ContentShareObserver {
 }
 
 /// Hears of the end of a sound or a camera, which ends no share.
-private final class BesideListener: CaptureSourceObserver {
+final class BesideListener: CaptureSourceObserver {
     private let name: String
     private let continuation: AsyncStream<Share.Occurrence>.Continuation
 

@@ -31,6 +31,10 @@ actor ShareControl {
     private let inviting: Inviting
     /// Who lets viewers in that come by a link.
     private let server: ViewerServer?
+    /// What is sent is recorded in it.
+    private let film: FilmFile?
+    /// The servers that the share is published at.
+    let places: SharePlaces
     /// The addresses and names that links have.
     private var linkHosts: [String] = []
     private let events: AsyncStream<Share.Occurrence>.Continuation
@@ -38,6 +42,7 @@ actor ShareControl {
     private var name = ControlSocket.defaultName
     private let begun = ContinuousClock.now
     private var sources: OpenedSources
+    private let camera: ShareCamera
     private let sound: (any AudioSource)?
     private var configuration: LocalVideoConfiguration
     private var pause: Pause?
@@ -62,17 +67,21 @@ actor ShareControl {
 
     init(
         room: SharingRoom, sources: OpenedSources, options: SharingOptions, inviting: Inviting,
-        server: ViewerServer? = nil,
+        server: ViewerServer? = nil, places: SharePlaces = SharePlaces(), film: FilmFile? = nil,
         events: AsyncStream<Share.Occurrence>.Continuation
     ) {
         self.server = server
-        viewers = ShareViewers(outlivesViewers: server != nil)
+        self.places = places
+        self.film = film
+        viewers = ShareViewers(outlivesViewers: server != nil || !places.isEmpty)
         self.room = room
         self.sources = sources
         self.options = options
         self.inviting = inviting
         self.events = events
         captureReporter = CaptureReporter(sources.content)
+        camera = ShareCamera(
+            sources.camera, specification: sources.cameraSpecification, in: room, events: events)
         sound = sources.contentSound
         configuration = options.configuration
         configuration.sourceCanWait = sources.contentCanWait
@@ -87,7 +96,7 @@ actor ShareControl {
     func begin(for viewer: RoomViewer? = nil) async throws {
         if let viewer { listen(to: viewer, state: .connecting) }
         try await show(sources.content)
-        if let camera = sources.camera { try await room.startLocalVideo(source: camera) }
+        try await camera.begin()
         if let microphone = sources.microphone { try await room.startLocalAudio(source: microphone) }
     }
 
@@ -99,6 +108,7 @@ actor ShareControl {
         guard !isCapturing else { return }
         isCapturing = true
         try sources.start()
+        try camera.start()
     }
 
     /// Ends capture, and whatever is asked from now on.
@@ -107,6 +117,32 @@ actor ShareControl {
         if case .slate(let slate)? = pause { slate.stop() }
         dropKeptSource()
         sources.stop()
+        camera.stop()
+    }
+
+    /// Has what was set since the share began hold for a place, too.
+    func limit(_ place: RoomViewer) { place.session.connection.setMaximumBitrate(maximumBitrate) }
+
+    /// Everybody whom the share goes to, in the order in which they came, and what each is called.
+    var receivers: [(viewer: Int, name: String, session: AttendeeSession)] {
+        get async {
+            let viewers = viewers.sessions.map { ($0.viewer, self.viewers.name(of: $0.viewer), $0.session) }
+            return (viewers + (await places.sessions)).sorted { $0.0 < $1.0 }
+        }
+    }
+
+    /// Whether viewers come by a link, and find the share running.
+    var isServed: Bool { server != nil }
+
+    /// Whether there is nobody else to share to than the servers.
+    var isForPlacesAlone: Bool { server == nil && viewers.isEmpty }
+
+    /// Whether there is anybody who can see what is shared now.
+    var isAnyConnected: Bool {
+        get async {
+            if viewers.isAnyConnected { return true }
+            return await places.publishedCount > 0
+        }
     }
 
     /// Takes note of how it goes with a viewer.
@@ -123,11 +159,11 @@ actor ShareControl {
 
     /// Adds to a viewer's report what its connection does not know: whose it is, what is shared, and whether that stands
     /// still. None of it is of webrtc-stats.
-    func complete(_ report: [StatisticsObject], of viewer: Int) -> [StatisticsObject] {
+    func complete(_ report: [StatisticsObject], of viewer: Int, named name: String) -> [StatisticsObject] {
         var report = report
         if let transport = report.firstIndex(where: { $0.type == .transport }) {
             report[transport].set("viewer", viewer)
-            report[transport].set("viewerName", viewers.name(of: viewer))
+            report[transport].set("viewerName", name)
         }
         // The content is the first of the pictures.
         if let content = report.firstIndex(where: { $0.type == .mediaSource && $0.text("kind") == "video" }) {
@@ -196,6 +232,8 @@ actor ShareControl {
                 if let notice = try await pause(showingSlate: slate) { return .done(notice: notice) }
             case .resume: if let notice = try await resume() { return .done(notice: notice) }
             case .source(let spec): try await change(source: spec)
+            case .camera(let spec): try await change(camera: spec)
+            case .light(let isOn): try camera.setLight(isOn, content: sources.content)
             case .set(let settings): try await set(settings)
             case .mute(let sounds): try await mute(sounds, true)
             case .unmute(let sounds): try await mute(sounds, false)
@@ -227,6 +265,9 @@ actor ShareControl {
             case .pause(let slate): "Paused: viewers \(slate ? "see a slate" : "keep the last picture")."
             case .resume: "The share goes on."
             case .source(let spec): "Sharing \(spec)\(pause == nil ? "" : " once the share goes on")."
+            case .camera(SourceSelection.none): "No picture of you is sent any more."
+            case .camera(let spec): "Your picture is of \(spec) now."
+            case .light(let isOn): "The camera's light is \(isOn ? "on" : "off")."
             case .set: "Sending at most \(contentBitrate) of pictures."
             case .mute: "Muted."
             case .unmute: "Not muted any more."
@@ -345,6 +386,16 @@ actor ShareControl {
         } else {
             previous.0.stop()
         }
+    }
+
+    private func change(camera spec: String) async throws {
+        guard inviting.media.contains(.camera) else {
+            throw CommandFailure(
+                .usage,
+                "the share was begun without a camera, so viewers have no place for your picture; give --camera at its start"
+            )
+        }
+        try await camera.change(to: spec)
     }
 
     private func set(_ settings: ControlledSettings) async throws {
@@ -470,6 +521,8 @@ actor ShareControl {
         let present = await room.viewers
         let served = await server?.viewers ?? []
         let isLocked = await server?.isLocked
+        let places = await places.report(rates)
+        let isPublished = places.contains { $0.state == .published || $0.state == .away }
         let destination = await room.destination
         let subgroups = await room.subgroups
         var isSlateShown = false
@@ -477,20 +530,21 @@ actor ShareControl {
         let idle: ControlledShare.State = server != nil && viewers.isEmpty ? .waiting : .connecting
         return ControlledShare(
             name: name, pid: ProcessInfo.processInfo.processIdentifier, attendee: room.owner.rawValue,
-            state: pause != nil ? .paused : viewers.hasAnyConnected ? .sharing : idle,
+            state: pause != nil ? .paused : viewers.hasAnyConnected || isPublished ? .sharing : idle,
             source: sources.contentSpecification, interruption: captureReporter.interruption?.description,
-            width: rates.size?.width, height: rates.size?.height,
+            camera: camera.status, width: rates.size?.width, height: rates.size?.height,
             framesPerSecond: rates.framesPerSecond, bitrate: rates.bitsPerSecond / 1000,
             maxBitrate: Int(contentBitrate.bitsPerSecond / 1000),
             maxFramerate: configuration.maxFramerate ?? options.maxFramerate,
             hint: configuration.contentHint.flatMap { SharingOptions.Hint($0) }, isSlateShown: isSlateShown,
             isAudioMuted: isAudioMuted, isMicrophoneMuted: isMicrophoneMuted, destination: destination.description,
             subgroups: subgroups.map(\.name).sorted(), isLocked: isLocked,
+            recording: film.map { .init(file: $0.recorder.path, seconds: $0.duration / .seconds(1)) },
             viewers: present.compactMap { viewer in
                 guard let state = viewers[viewer.id]?.told else { return nil }
                 return ControlledShare.Viewer(
                     viewer, state: state, served: served.first { $0.id == viewer.id }, rates: rates.viewers[viewer.id])
-            }, uptime: (begun.duration(to: .now) / .seconds(1)).rounded(.down))
+            }, places: places, uptime: (begun.duration(to: .now) / .seconds(1)).rounded(.down))
     }
 }
 

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 internal import RTCShareMedia
 internal import RTCSharePeerConnection
 
@@ -91,8 +92,8 @@ struct ShareStatus {
         return rates
     }
 
-    /// The status line.
-    mutating func line(for reports: [(viewer: Int, report: [StatisticsObject])]) -> String {
+    /// The status line; `places` of those who are reported on are servers.
+    mutating func line(for reports: [(viewer: Int, report: [StatisticsObject])], places: Int = 0) -> String {
         let rates = rates(for: reports)
         guard rates.isKnown else { return "Sending …" }
         var parts = [
@@ -101,6 +102,11 @@ struct ShareStatus {
         ]
         if let trip = rates.roundTripTime { parts.append(String(printing: "%.0f ms round trip", trip * 1000)) }
         if let lost = rates.fractionLost { parts.append(String(printing: "%.1f %% lost", lost * 100)) }
-        return (reports.count > 1 ? "Sending to \(reports.count) viewers " : "Sending ") + parts.joined(separator: ", ")
+        let viewers = max(0, reports.count - places)
+        let audience = [(viewers, "viewer"), (places, "server")].filter { $0.0 > 0 }.map { count, name in
+            "\(count) \(name)\(count == 1 ? "" : "s")"
+        }
+        return (reports.count > 1 ? "Sending to \(audience.joined(separator: " and ")) " : "Sending ")
+            + parts.joined(separator: ", ")
     }
 }

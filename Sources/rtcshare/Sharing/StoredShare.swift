@@ -27,6 +27,7 @@ struct StoredShare {
         try selection.check(offered: stored.sources)
         try selection.checkStandardInput(answer: answerPath)
         let sources = try sharing.open(selection)
+        let film = try sharing.openFilm()
         let room = try await running.room(of: AttendeeID(stored.session.attendee))
         let interruption = Interruption()
         let (connection, configuration) = try await connection(for: stored, sending: selection.media, in: file)
@@ -34,7 +35,7 @@ struct StoredShare {
             media: stored.sources.media.intersection(selection.media), configuration: configuration,
             policy: ICEOptions.Policy(rawValue: stored.transportPolicy))
         let share = Share(
-            room: room, sources: sources, options: sharing, running: running, inviting: inviting,
+            room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
             interruption: interruption, removals: endsWithSession ? try PrivateFile(path: file.path).removals() : nil)
         try await share.run(on: connection) {
             try await connection.accept(answer: answer, to: offer)

@@ -5,6 +5,7 @@ internal import RTCShareCaptureBroadcast
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+internal import RTCSharePlayback
 internal import RTCShareSDP
 internal import RTCShareSignaling
 internal import RTCShareVideoCoding
@@ -29,9 +30,13 @@ extension CommandFailure {
         case let error as SubgroupError: self.init(.usage, error.description)
         case let error as SharingRoomError: self.init(error.status, error.words)
         case let error as WHEPError: self.init(error.status, error.description)
+        case let error as WHIPError:
+            self.init(error.status, error.words(namingToken: "its token, by --whip-token-file or RTCSHARE_WHIP_TOKEN"))
+        case let error as PublicationEnded: self.init(.unavailable, error.description)
         case let error as HTTPClientError: self.init(.unavailable, error.description)
         case let error as ViewerServerError: self.init(.usage, error.description)
-        case let error as MediaFileError: self.init(.cannotCreate, error.description)
+        case let error as MediaFileError: self.init(error.status, error.description)
+        case let error as VideoWindowError: self.init(.unavailable, error.description)
         default: self.init(.internalError, "\(error)")
         }
     }
@@ -54,9 +59,26 @@ extension WHEPError {
         switch self {
         case .url: .usage
         case .token: .badInput
-        case .refused(let status, _): status == 401 || status == 403 ? .notPermitted : .unavailable
+        case .refused(let refusal): refusal.exitStatus
         case .noAnswer: .protocol
         }
+    }
+}
+
+extension WHIPError {
+    fileprivate var status: CommandFailure.Status {
+        switch self {
+        case .url, .userInformation: .usage
+        case .refused(let refusal): refusal.exitStatus
+        case .noAnswer: .protocol
+        case .pictureDeclined, .sessionGone, .lost: .unavailable
+        }
+    }
+}
+
+extension EndpointRefusal {
+    fileprivate var exitStatus: CommandFailure.Status {
+        status == 401 || status == 403 ? .notPermitted : .unavailable
     }
 }
 
@@ -110,6 +132,16 @@ extension AudioFileError {
     }
 }
 
+extension MediaFileError {
+    fileprivate var status: CommandFailure.Status {
+        switch self {
+        case .cannotWrite, .cannotRead: .inputOutput
+        case .malformed: .badInput
+        case .cannotOpen, .alreadyExists, .unsuitablePicture, .noPicture: .cannotCreate
+        }
+    }
+}
+
 extension BroadcastError {
     fileprivate var status: CommandFailure.Status {
         switch self {
@@ -127,7 +159,7 @@ extension CaptureError {
             .unknownSoundDevice, .unknownWindow, .ambiguousWindow, .unsharableWindow, .unrepeatableFile,
             .portalUnavailable(.kindNotOffered), .unknownCamera, .torchUnavailable:
             .usage
-        case .shareDeclined: .notPermitted
+        case .shareDeclined, .camerasDeclined: .notPermitted
         case .fileUnavailable(_, let number) where number == ENOENT: .inputMissing
         case .fileUnavailable(_, let number) where number == EACCES: .notPermitted
         case .fileUnavailable: .inputOutput

@@ -42,8 +42,14 @@ extension Date {
     /// `17:05`, as a clock on the wall shows it.
     var timeOfDay: String { localText("%H:%M") }
 
+    /// `17:05:31`.
+    var timeOfDayWithSeconds: String { localText("%H:%M:%S") }
+
     /// `2026-05-01 17:05:09 +0200`.
     var dayAndTime: String { localText("%Y-%m-%d %H:%M:%S %z") }
+
+    /// `20260501-170509`, for names of files.
+    var dayAndTimeInName: String { localText("%Y%m%d-%H%M%S") }
 
     private func localText(_ format: String) -> String {
         var time = time_t(timeIntervalSince1970.rounded(.down))

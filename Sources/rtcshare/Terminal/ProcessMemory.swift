@@ -1,5 +1,6 @@
 internal import Glibc
 internal import RTCShareCProcess
+internal import RTCShareCapture
 
 /// This process's memory: who may see what it holds (keys, passwords, tokens, pictures), and how much it keeps.
 enum ProcessMemory {
@@ -10,6 +11,10 @@ enum ProcessMemory {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         _ = process_forbid_dumps()
+        // A portal that can't look at who asks refuses: it may, for as long as it takes to answer the first question.
+        PortalIdentification.set { isAsking in
+            _ = isAsking ? process_allow_dumps() : process_forbid_dumps()
+        }
     }
 
     /// Gives back to the system what was freed, which the C library keeps for each thread that allocated: an encoder that is

@@ -4,6 +4,7 @@ internal import Glibc
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
+internal import RTCSharePlayback
 internal import RTCShareSDP
 internal import RTCShareSignaling
 internal import RTCShareVideoCoding
@@ -12,16 +13,20 @@ internal import RTCShareWireFormat
 struct ViewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "view",
-        abstract: "View a share: open a link or answer an offer, receive, record.",
+        abstract: "View a share: open a link or answer an offer, see and hear it, record it.",
         discussion: """
             A link of rtcshare serve, or the URL of another WHEP server, needs nothing else:
 
-                rtcshare view 'http://192.168.1.23:8080/#…' --record share.ivf
+                rtcshare view 'http://192.168.1.23:8080/#…'
+                rtcshare view 'http://192.168.1.23:8080/#…' --record share.webm
+
+            Where there is a display, a window shows the share, with its sound. Its keys: f has it fill the screen, 1 shows the \
+            picture's own size, m switches the sound off and on, s keeps the picture as a PNG file in this folder, q ends viewing.
 
             With --offer the answer goes to standard output at once; give it to whoever made the offer. Tiles are reported on standard \
             error as they appear and go. Ctrl-C ends viewing.
 
-                rtcshare view --offer offer.sdp --record share.ivf > answer.sdp
+                rtcshare view --offer offer.sdp --record share.webm > answer.sdp
             """)
 
     @Argument(help: ArgumentHelp("The link.", valueName: "url")) var url: String?
@@ -38,9 +43,10 @@ struct ViewCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Record what is received: the content as VP8 in IVF and its sound beside it as WAV; an attendee's own picture and \
-            voice go to files with the attendee's id in the name.
-            """, valueName: "file.ivf"), completion: .file())
+            Record what is received. FILE.webm is one film with all pictures and sounds as they came, which must not be there \
+            yet. FILE.ivf holds the content as VP8, with its sound beside it as WAV; an attendee's own picture and voice go to \
+            files with the attendee's id in the name.
+            """, valueName: "file.webm"), completion: .file(extensions: ["webm", "ivf"]))
     var record: String?
 
     @Option(
@@ -48,6 +54,15 @@ struct ViewCommand: AsyncParsableCommand {
             "Keep the content's newest picture in this PNG file; written at the end.", valueName: "file.png"),
         completion: .file())
     var snapshot: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            """
+            Show a window, and play the sound, or don't. By default there is a window where there is a display, unless \
+            --record or --snapshot is given.
+            """))
+    var window: Bool?
 
     @Option(help: ArgumentHelp("End this many seconds after the first picture.", valueName: "s"))
     var duration: Double?
@@ -77,6 +92,7 @@ struct ViewCommand: AsyncParsableCommand {
 
     func validate() throws {
         try ShareDuration.validate(duration)
+        try FilmFile.validate(record, orEndings: ["", "ivf", "wav"])
         guard (url == nil) != (offer == nil) else {
             throw ValidationError(
                 url == nil ? "give a link, or an offer with --offer" : "a link and --offer exclude each other: give one"
@@ -136,7 +152,23 @@ struct ViewCommand: AsyncParsableCommand {
     private func viewing(_ session: AttendeeSession) throws -> Viewing {
         try Viewing(
             session: session, record: record, snapshot: snapshot,
-            statistics: try stats.map { try StatisticsWriter(path: $0) })
+            statistics: try stats.map { try StatisticsWriter(path: $0) }, window: try window(session))
+    }
+
+    /// The window, where one is wanted. Better said now than with the first picture that there can be none.
+    private func window(_ session: AttendeeSession) throws -> ViewWindow? {
+        let isWanted = ViewWindow.isWanted(
+            flag: window, keepsFile: record != nil || snapshot != nil,
+            environment: ProcessInfo.processInfo.environment)
+        guard isWanted else { return nil }
+        do {
+            try VideoWindow.checkAvailable()
+        } catch {
+            guard window == nil else { throw error }
+            Terminal.shared.say("No window: \(error)")
+            return nil
+        }
+        return ViewWindow(session, isRequired: window == true)
     }
 
     private func answer(_ offer: SessionDescription, _ configuration: Connection.Configuration) async throws {

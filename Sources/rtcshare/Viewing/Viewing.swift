@@ -4,6 +4,7 @@ internal import RTCShareContentShare
 internal import RTCShareLocks
 internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
 internal import RTCShareVideoCoding
 
 /// A view under way: shows tiles to a person, records, and keeps the newest picture.
@@ -34,17 +35,19 @@ final class Viewing: Sendable {
     private let snapshot: String?
     private let statistics: StatisticsWriter?
     private let recording: Recording?
+    private let film: FilmFile?
     private let seen = Locked(Seen())
     private let mainTile = Locked<Int?>(nil)
     private let picture = SnapshotSink()
     /// Gets each picture of the main tile, beside the rest.
     private let observer: (any VideoSink)?
+    private let window: ViewWindow?
     private let occurrences: AsyncStream<Occurrence>
     fileprivate let continuation: AsyncStream<Occurrence>.Continuation
 
     init(
         session: AttendeeSession, record: String? = nil, snapshot: String? = nil, statistics: StatisticsWriter? = nil,
-        observer: (any VideoSink)? = nil
+        observer: (any VideoSink)? = nil, window: ViewWindow? = nil
     ) throws(CommandFailure) {
         // Better said now than when what was to be kept is gone.
         for path in [record, snapshot].compactMap({ $0 }) { try Self.checkWritable(path) }
@@ -52,10 +55,17 @@ final class Viewing: Sendable {
         self.snapshot = snapshot
         self.statistics = statistics
         self.observer = observer
+        self.window = window
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
         self.occurrences = occurrences
         self.continuation = continuation
-        recording = record.map { path in Recording(path: path) { continuation.yield(.failed($0)) } }
+        if let record, FilmFile.isNamed(by: record) {
+            film = try FilmFile(path: record, activity: "viewing")
+            recording = nil
+        } else {
+            film = nil
+            recording = record.map { path in Recording(path: path) { continuation.yield(.failed($0)) } }
+        }
     }
 
     private static func checkWritable(_ path: String) throws(CommandFailure) {
@@ -82,6 +92,8 @@ final class Viewing: Sendable {
         session.add(observer: listener)
         session.tiles.add(observer: listener)
         session.sounds.add(observer: listener)
+        if let film { session.recordReceived(to: film.recorder) }
+        window?.start { [continuation] error in continuation.yield(error.map { .failed($0) } ?? .interrupted) }
         let watchers = watch(interruption)
         do {
             try await connect()
@@ -99,6 +111,7 @@ final class Viewing: Sendable {
 
     private func keep() throws {
         try recording?.close()
+        try film?.close()
         if let snapshot, summary.frames > 0 { try picture.write(to: snapshot) }
     }
 
@@ -130,14 +143,20 @@ final class Viewing: Sendable {
             case .reconnected: Terminal.shared.say("The sender is back.")
             case .ended(nil): return Terminal.shared.say("The sender ended the share.")
             case .ended(let error?), .failed(let error): throw error
-            case .second: try statistics?.write(await session.statistics())
+            case .second: try statistics?.write(await report())
             case .interrupted, .durationOver: return
             }
         }
     }
 
+    private func report() async -> [StatisticsObject] {
+        let report = await session.statistics()
+        return window?.complete(report) ?? report
+    }
+
     private func finish(_ watchers: [Task<Void, Never>]) async {
-        try? statistics?.write(await session.statistics())
+        try? statistics?.write(await report())
+        await window?.stop()
         await session.leave()
         for watcher in watchers { watcher.cancel() }
     }

@@ -459,7 +459,7 @@ struct ReportTests {
         _ = try folder.write(try Self.lines([Self.sent(0), Self.sent(1)]), to: "early.jsonl")
         _ = try folder.write(try Self.lines([Self.sent(50), Self.sent(51)]), to: "late.jsonl")
         for (arguments, status, words) in [
-            (["empty.jsonl"], 65, "empty.jsonl"), (["missing.jsonl"], 66, "No such file"), (["."], 66, "can't read"),
+            (["empty.jsonl"], 65, "empty.jsonl"), (["missing.jsonl"], 66, "no such file"), (["."], 66, "can't read"),
             (["early.jsonl", "late.jsonl"], 65, "different times"), (["early.jsonl", "early.jsonl"], 64, "twice"),
             (["a", "b", "c"], 64, "one file"), ([], 64, "file"),
         ] as [([String], Int32, String)] {

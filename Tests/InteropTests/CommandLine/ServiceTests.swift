@@ -47,6 +47,14 @@ extension Interop {
             #expect(lines.contains("LimitCORE=0"))
         }
 
+        @Test("A share that is published at a server is a service, with the token in a file")
+        func unitOfAPublication() throws {
+            let command = ["send", "--whip", "https://server.example/whip", "--source", "test"]
+            #expect(
+                try unit(command).text.contains(
+                    "ExecStart=\"/opt/rtc share/rtcshare\" \(command.joined(separator: " "))"))
+        }
+
         @Test("A unit that shares no screen does not wait for a desktop")
         func unitWithoutScreen() throws {
             let text = try unit(["send", "--answer", "answer.sdp", "--source", "test"]).text

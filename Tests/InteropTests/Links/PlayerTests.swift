@@ -151,34 +151,6 @@ extension Interop {
             #expect(try Data(contentsOf: folder.file("seen.png")).count > 500)
         }
 
-        /// `Peers/whep_server.py`.
-        private struct Server {
-            struct Request: Decodable {
-                let method: String
-                let path: String
-                let authorization: String?
-                let port: Int
-            }
-
-            let program: RunningProgram
-            var url: String { program.standardOutput.split(separator: "\n").first.map(String.init) ?? "" }
-
-            init(_ options: [String] = [], in folder: TemporaryFolder) async throws {
-                let program = try RunningProgram(
-                    try #require(Peers.python), [Peers.script("whep_server.py")] + options, in: folder)
-                self.program = program
-                try await program.wait(for: "the server", timeout: .seconds(60)) {
-                    program.standardOutput.hasSuffix("\n")
-                }
-            }
-
-            func requests() throws -> [Request] {
-                try program.standardOutput.split(separator: "\n").dropFirst().map {
-                    try JSONDecoder().decode(Request.self, from: Data($0.utf8))
-                }
-            }
-        }
-
         private func view(_ url: String, token: String, in folder: TemporaryFolder) async throws
             -> RunningProgram.Outcome
         {
@@ -192,12 +164,12 @@ extension Interop {
         @Test("rtcshare view watches another program's server, and tells it the end where the session is")
         func viewOfAnotherServer() async throws {
             let folder = try TemporaryFolder()
-            let server = try await Server(["--token", "open-sesame"], in: folder)
+            let server = try await PeerServer("whep_server.py", ["--token", "open-sesame"], in: folder)
             defer { server.program.stop() }
             let outcome = try await view(server.url, token: "open-sesame", in: folder)
             #expect(outcome.status == 0, "\(outcome.standardError)")
             try expectRecording(in: folder, size: (320, 240), frames: 40)
-            let requests = try server.requests()
+            let requests = server.requests()
             #expect(requests.first?.method == "POST" && requests.first?.path == "/live/whep")
             #expect(requests.last?.method == "DELETE" && requests.last?.path == "/live/sessions/1?of=alice")
             #expect(requests.allSatisfy { $0.authorization == "Bearer open-sesame" })
@@ -206,12 +178,12 @@ extension Interop {
         @Test("A server that leads to another origin does not have the token go there")
         func redirection() async throws {
             let folder = try TemporaryFolder()
-            let server = try await Server(["--redirect"], in: folder)
+            let server = try await PeerServer("whep_server.py", ["--redirect"], in: folder)
             defer { server.program.stop() }
             let outcome = try await view(server.url, token: "open-sesame", in: folder)
             #expect(outcome.status == 0, "\(outcome.standardError)")
             let port = URL(string: server.url)?.port
-            let requests = try server.requests()
+            let requests = server.requests()
             #expect(requests.filter { $0.port == port }.map(\.authorization) == ["Bearer open-sesame"])
             let elsewhere = requests.filter { $0.port != port }
             #expect(elsewhere.contains { $0.method == "POST" } && elsewhere.contains { $0.method == "DELETE" })
@@ -221,7 +193,7 @@ extension Interop {
         @Test("What a server says of its refusal, a person reads")
         func refusalOfAnotherServer() async throws {
             let folder = try TemporaryFolder()
-            let server = try await Server(["--token", "open-sesame"], in: folder)
+            let server = try await PeerServer("whep_server.py", ["--token", "open-sesame"], in: folder)
             defer { server.program.stop() }
             let outcome = try await view(server.url, token: "a-wrong-one", in: folder)
             #expect(outcome.status == 77, "\(outcome.standardError)")

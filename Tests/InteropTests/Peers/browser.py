@@ -58,10 +58,25 @@ def serve(page):
 
         def do_GET(self):
             found = page.get(self.path)
-            if found:
+            if found and self.headers.get("Range"):
+                self.answer_part(*found)
+            elif found:
                 self.answer(200 if found[1] else 204, *found)
             else:
                 self.answer(404)
+
+        def answer_part(self, kind, body):
+            """What a player asks for: `bytes=FIRST-`, or up to a last one."""
+            first, last = self.headers["Range"].removeprefix("bytes=").split("-")
+            begin, end = int(first), min(int(last) + 1 if last else len(body), len(body))
+            self.send_response(206)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(body)}")
+            self.send_header("Content-Length", str(end - begin))
+            self.send_header("Accept-Ranges", "bytes")
+            self.end_headers()
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                self.wfile.write(body[begin:end])
 
         def do_POST(self):
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))

@@ -58,7 +58,7 @@ extension Interop {
             try await wait(second.viewer, for: "1280x720")
         }
 
-        @Test("Sizes and turns are followed, and a compositor that is killed ends the share with a sentence")
+        @Test("Sizes and turns are followed, and a compositor that is killed ends the share until it is back")
         func changes() async throws {
             let folder = try TemporaryFolder()
             let desktop = try await WaylandDesktop(.sway, in: folder)
@@ -79,6 +79,17 @@ extension Interop {
             let outcome = try await sender.outcome(timeout: .seconds(20))
             #expect(outcome.status == 69, "\(outcome.standardError)")
             #expect(outcome.standardError.contains("the desktop's pictures were lost"))
+            viewer.stop()
+
+            // Once it is back, so is its screen for who starts again.
+            try await desktop.restart()
+            try desktop.start("foot", Self.movingText)
+            try await share.offer(["--source", "portal:monitor"])
+            let other = try await share.view()
+            defer { other.stop() }
+            let again = try share.send()
+            defer { again.stop() }
+            try await wait(other, for: "1280x720")
         }
 
         @Test("What a desktop offers is listed and examined; its XWayland gives windows, and never its screen")

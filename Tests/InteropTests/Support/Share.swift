@@ -30,9 +30,10 @@ struct Share {
         try start(["send", "--answer", answer.path, "--session", session.path] + options)
     }
 
-    /// Starts `rtcshare view` and keeps the answer that it prints at once as `answer.sdp`.
+    /// Starts `rtcshare view` and keeps the answer that it prints at once as `answer.sdp`. Its window would lie on the display
+    /// that is shared.
     func view(_ options: [String] = []) async throws -> RunningProgram {
-        let viewer = try start(["view", "--offer", folder.file("offer.sdp").path] + options)
+        let viewer = try start(["view", "--no-window", "--offer", folder.file("offer.sdp").path] + options)
         try await viewer.wait(for: "the whole answer", timeout: .seconds(30)) {
             // The last m-section ends with its candidates: a fingerprint alone may be an answer half written.
             let text = viewer.standardOutput

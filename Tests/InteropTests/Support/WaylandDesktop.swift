@@ -31,6 +31,10 @@ final class WaylandDesktop {
     private let run: URL
     private var programs: [RunningProgram] = []
     private(set) var compositor: RunningProgram?
+    /// The PipeWire.
+    private(set) var server: RunningProgram?
+    /// Where PipeWire listens.
+    var pipeWireSocket: String { run.appendingPathComponent("pipewire-0").path }
 
     init(_ kind: Kind, in folder: TemporaryFolder) async throws {
         self.folder = folder
@@ -49,7 +53,7 @@ final class WaylandDesktop {
         ]
         try start("dbus-daemon", ["--session", "--nofork", "--address", "unix:path=\(run.path)/bus"])
         try await appears("bus")
-        try start("pipewire")
+        server = try start("pipewire")
         try await appears("pipewire-0")
         try start("wireplumber")
         switch kind {
@@ -65,6 +69,9 @@ final class WaylandDesktop {
         // The programs of the desktop before what they stand on.
         programs.reversed().forEach { $0.stop() }
     }
+
+    /// Has sway and its part of the portal be there again, once they were killed.
+    func restart() async throws { try await startSway() }
 
     private func startSway() async throws {
         let config = folder.file("home/.config")
@@ -138,14 +145,18 @@ final class WaylandDesktop {
         try #require(outcome.status == 0, "gnome_pointer.py: \(outcome.standardError)")
     }
 
-    /// Starts a camera of 640x480: `format` is GStreamer's, or `MJPEG`.
-    func startCamera(_ name: String, _ format: String, framesPerSecond: Int = 30) throws -> RunningProgram {
+    /// Starts a camera of 320x240 that sees one colour, 0xRRGGBB: `format` is GStreamer's, or `MJPEG`.
+    @discardableResult
+    func startCamera(_ name: String, _ format: String, colour: UInt32 = 0x80_8080) throws -> RunningProgram {
         let isJPEG = format == "MJPEG"
-        let caps = "video/x-raw,format=\(isJPEG ? "I420" : format),width=640,height=480,framerate=\(framesPerSecond)/1"
+        let caps = "video/x-raw,format=\(isJPEG ? "I420" : format),width=320,height=240,framerate=30/1"
         let properties =
             "props,media.class=Video/Source,media.role=Camera,node.name=\(name),node.description=The_\(name)"
         let elements =
-            ["videotestsrc", "is-live=true", "!", caps, "!"] + (isJPEG ? ["jpegenc", "!"] : [])
+            [
+                "videotestsrc", "is-live=true", "pattern=solid-color", "foreground-color=\(0xFF00_0000 | colour)", "!",
+                caps, "!",
+            ] + (isJPEG ? ["jpegenc", "!"] : [])
             + ["pipewiresink", "mode=provide", "stream-properties=\(properties)"]
         return try start("gst-launch-1.0", elements)
     }
@@ -166,7 +177,7 @@ final class WaylandDesktop {
     }
 
     /// Waits until somebody on the bus has a name.
-    private func owns(_ name: String) async throws {
+    func owns(_ name: String) async throws {
         let asks = [
             "--session", "--print-reply=literal", "--dest=org.freedesktop.DBus", "/",
             "org.freedesktop.DBus.NameHasOwner",

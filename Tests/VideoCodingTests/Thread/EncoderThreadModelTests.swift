@@ -354,4 +354,22 @@ struct EncoderThreadStateTests {
         #expect(sizes.full == buffer.size && sizes.now == PixelSize(width: 960, height: 540))
         #expect(state.cadence.framesPerSecond == 30)
     }
+
+    @Test(
+        "What is said, or assumed, to be motion is encoded as a camera's; what only moves as a film does is not",
+        arguments: [
+            (ContentHint?.none, ContentHint.motion, ContentHint?.none, true), (.motion, .none, nil, true),
+            (nil, .none, .motion, true), (nil, .detail, .motion, false), (.detail, .motion, nil, false),
+            (nil, .none, nil, false), (.text, .none, .motion, false),
+        ])
+    func cameraTuning(setting: ContentHint?, source: ContentHint, assumed: ContentHint?, isCamera: Bool) {
+        var settings = VideoEncoderThread.Settings(bitrate: .kilobitsPerSecond(800), hint: setting)
+        settings.assumedHint = assumed
+        var state = EncoderThreadState(settings: settings, now: .zero)
+        state.sourceHintDidChange(source, now: .zero)
+        let order = state.order(isNew: true)
+        #expect(order.tuning == (isCamera ? .camera : .screen))
+        #expect(order.speed == (isCamera ? -5 : -8))
+        #expect((state.hint == .motion) == isCamera)
+    }
 }

@@ -18,11 +18,24 @@ public final class PortalSource: CaptureSource, BroadcastingVideoSource {
 
     /// Has the desktop ask the person what to share, and waits for the answer. Nobody is asked where `restoreToken`, the one
     /// of a source before, still holds.
-    public init(
+    public convenience init(
         _ kind: ScreenCastPortal.Kind = .any, restoreToken: String? = nil, framesPerSecond: Double = 30
     ) throws(CaptureError) {
+        let bus: SessionBus
+        do throws(ScreenCastPortal.Problem) {
+            bus = try ScreenCastPortal.bus()
+        } catch {
+            throw .portalUnavailable(error)
+        }
+        try self.init(kind, restoreToken: restoreToken, framesPerSecond: framesPerSecond, on: bus)
+    }
+
+    /// The same with the portal of a bus.
+    init(
+        _ kind: ScreenCastPortal.Kind, restoreToken: String?, framesPerSecond: Double, on bus: SessionBus
+    ) throws(CaptureError) {
         try CaptureFormat.check(framesPerSecond: framesPerSecond)
-        cast = try ScreenCast(kind, restoreToken: restoreToken, framesPerSecond: framesPerSecond)
+        cast = try ScreenCast(kind, restoreToken: restoreToken, framesPerSecond: framesPerSecond, on: bus)
         self.restoreToken = cast.session.grant.restoreToken
         captureFormat = CaptureFormat(size: try cast.awaitFormat(), framesPerSecond: framesPerSecond)
     }
@@ -51,14 +64,16 @@ final class ScreenCast: Sendable {
     private static let patience = Duration.seconds(10)
     /// A stream without a picture for so long is of a screen that stands still: some desktops give none of that.
     private static let firstPicturePatience = Duration.seconds(1)
+    /// A stream is paused for a moment whenever its pictures change their size; for longer, it is held.
+    private static let holdPatience = Duration.milliseconds(700)
     /// How often is looked for an end while nobody wants pictures.
     private static let restInterval = Duration.seconds(2)
 
     init(
-        _ kind: ScreenCastPortal.Kind, restoreToken: String?, framesPerSecond: Double
+        _ kind: ScreenCastPortal.Kind, restoreToken: String?, framesPerSecond: Double, on bus: SessionBus
     ) throws(CaptureError) {
         do throws(ScreenCastSession.Refusal) {
-            session = try ScreenCastSession(kind, restoreToken: restoreToken)
+            session = try ScreenCastSession(kind, restoreToken: restoreToken, on: bus)
         } catch {
             switch error {
             case .declined: throw .shareDeclined
@@ -109,6 +124,9 @@ final class ScreenCast: Sendable {
         var pictures = CastPictures()
         var newest: NodePicture?
         var reporter = CaptureReporter(broadcaster: broadcaster, size: format.size)
+        // What comes after the end, or after another start, is not held back by this.
+        defer { reporter.setMuted(false) }
+        var pausedSince: Duration?
         var cadence = ScreenCadence(framesPerSecond: format.framesPerSecond, now: monotonicNow())
         let interval = Duration.seconds(1) / format.framesPerSecond
         let begin = monotonicNow()
@@ -119,8 +137,12 @@ final class ScreenCast: Sendable {
             while let picture = stream.take() {
                 if pictures.note(picture.content) { newest = picture }
             }
-            let isAwaited = pictures.size == nil && monotonicNow() - begin > Self.firstPicturePatience
-            reporter.report(isAwaited ? .awaitingPicture : nil, size: pictures.size, now: monotonicNow())
+            let now = monotonicNow()
+            let isAwaited = pictures.size == nil && now - begin > Self.firstPicturePatience
+            pausedSince = pictures.size != nil && stream.isPaused ? pausedSince ?? now : nil
+            let isHeld = pausedSince.map { now - $0 > Self.holdPatience } ?? false
+            reporter.setMuted(isHeld)
+            reporter.report(isAwaited ? .awaitingPicture : isHeld ? .heldByDesktop : nil, size: pictures.size, now: now)
             guard broadcaster.hasSinks else {
                 signal.rest(for: Self.restInterval) { !broadcaster.hasSinks }
                 cadence.skip(now: monotonicNow())

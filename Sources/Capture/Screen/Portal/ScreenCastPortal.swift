@@ -41,8 +41,6 @@ public struct ScreenCastPortal: Sendable, Hashable {
     public let kinds: [Kind]
     let pointerModes: UInt32
 
-    static let service = "org.freedesktop.portal.Desktop"
-    static let path = "/org/freedesktop/portal/desktop"
     static let interface = "org.freedesktop.portal.ScreenCast"
 
     /// Asks the session's portal what it offers.
@@ -59,19 +57,17 @@ public struct ScreenCastPortal: Sendable, Hashable {
     }
 
     init(on bus: SessionBus) throws(Problem) {
-        let answer: [BusValue]
-        do throws(SessionBus.Failure) {
-            answer = try bus.call(
-                Self.service, Self.path, "org.freedesktop.DBus.Properties", "GetAll", [.string(Self.interface)])
+        let answer: BusValue
+        do throws(PortalRequests.Refusal) {
+            answer = try PortalRequests.properties(of: Self.interface, on: bus)
         } catch {
-            throw error.isUnknownService
-                ? .noPortal : error.name.hasSuffix(".InvalidArgs") ? .noScreenCast : .failed(reason: error.reason)
+            throw Problem(error)
         }
-        let bits = answer.first?["AvailableSourceTypes"]?.number ?? 0
+        let bits = answer["AvailableSourceTypes"]?.number ?? 0
         guard bits & 3 != 0 else { throw .noScreenCast }
         kinds = [Kind.monitor, .window].filter { bits & Int($0.bits) != 0 }
-        version = answer.first?["version"]?.number ?? 1
-        pointerModes = UInt32(truncatingIfNeeded: answer.first?["AvailableCursorModes"]?.number ?? 0)
+        version = answer["version"]?.number ?? 1
+        pointerModes = UInt32(truncatingIfNeeded: answer["AvailableCursorModes"]?.number ?? 0)
     }
 
     /// The bits of what is asked for, which are among those that are offered: others are refused.
@@ -83,6 +79,19 @@ public struct ScreenCastPortal: Sendable, Hashable {
 
     /// The pointer beside the pictures, or else within them, or else none; nil where the portal knows no modes.
     var pointerMode: UInt32? { [4, 2, 1].first { pointerModes & $0 != 0 } }
+}
+
+extension ScreenCastPortal.Problem {
+    /// What a part of the portal's refusal means for screens; a person's no has a name of its own elsewhere.
+    init(_ refusal: PortalRequests.Refusal) {
+        self =
+            switch refusal {
+            case .noPortal: .noPortal
+            case .noInterface: .noScreenCast
+            case .failed(let reason): .failed(reason: reason)
+            case .declined: .failed(reason: "the answer was no")
+            }
+    }
 }
 
 extension ScreenCastPortal.Problem: CustomStringConvertible {

@@ -11,19 +11,24 @@ public struct VideoFrame: Sendable {
     /// The size that the picture is wanted at, before rotation: what ``VideoFormatAdapter`` made of a request. Whoever
     /// encodes or writes the picture scales it once, where it converts it anyway.
     public internal(set) var outputSize: PixelSize
+    /// Of a received picture: when its sender took it, since 1 January 1970 on the sender's clock. Nil where that is not
+    /// known yet, and for all other pictures. What sound says is by the same clock: a picture belongs to the sound of
+    /// the same ``AudioFrame/captureTime``.
+    public let captureTime: Duration?
     /// Whether the buffer was seen to hold what it promises: that is looked at once, where the frame comes in.
     var isValidated = false
 
     /// A picture taken at `timestamp`, wanted at the size that it has where nothing else is said.
     public init(
         buffer: any VideoFrameBuffer, timestamp: Duration, rotation: VideoRotation = .upright,
-        damage: [PixelRectangle]? = nil, outputSize: PixelSize? = nil
+        damage: [PixelRectangle]? = nil, outputSize: PixelSize? = nil, captureTime: Duration? = nil
     ) {
         self.buffer = buffer
         self.timestamp = timestamp
         self.rotation = rotation
         self.damage = damage
         self.outputSize = outputSize ?? buffer.size
+        self.captureTime = captureTime
     }
 
     /// A picture taken `timestampNanoseconds` after the start of the monotonic clock.

@@ -14,6 +14,8 @@ final class ContentDisplay: Sendable {
     private let root: xcb_window_t
     private let window: xcb_window_t
     private let context: xcb_gcontext_t
+    /// Whether the root window shows nothing, and windows go to a Wayland desktop each for itself.
+    private let isRootless: Bool
     private static let depth: UInt8 = 24
     private static let maximumTextLength = 254
 
@@ -28,11 +30,12 @@ final class ContentDisplay: Sendable {
         let pixmaps: [xcb_pixmap_t]
     }
 
-    init(display: String) throws {
+    init(display: String, isRootless: Bool = false) throws {
         guard let connection = xcb_connect(display, nil), xcb_connection_has_error(connection) == 0,
             let setup = xcb_get_setup(connection), let screen = xcb_setup_roots_iterator(setup).data
         else { throw BenchmarkFailure("the X server \(display) can't be drawn on: it did not take the connection") }
         self.connection = connection
+        self.isRootless = isRootless
         let vendor = UnsafeRawBufferPointer(
             start: xcb_setup_vendor(setup), count: Int(xcb_setup_vendor_length(setup)))
         server = "\(String(decoding: vendor, as: UTF8.self)) release \(setup.pointee.release_number)"
@@ -207,7 +210,7 @@ final class ContentDisplay: Sendable {
 
     /// What the screen shows, 0x00RRGGBB, row by row.
     func screen() throws -> [UInt32] {
-        try Self.pixels(of: root, width: size.width, height: size.height, connection: connection)
+        try Self.pixels(of: isRootless ? window : root, width: size.width, height: size.height, connection: connection)
     }
 
     private static func pixels(

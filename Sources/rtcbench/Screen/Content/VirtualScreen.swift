@@ -1,25 +1,40 @@
 internal import Foundation
 internal import RTCShareMedia
 
-/// An X server of the benchmark's own, which ends with its last client, and so with the benchmark.
+/// A screen of the benchmark's own: an X server, which ends with its last client, and so with the benchmark, or a Wayland
+/// desktop.
 struct VirtualScreen {
-    let server: ChildProcess
-    /// What stands in DISPLAY for it.
+    /// What gives it.
+    let servers: [ChildProcess]
+    /// What stands in DISPLAY for what draws on it.
     let name: String
+    /// What else is in the environment of who shares it.
+    let environment: [String: String]
     let display: ContentDisplay
 
+    /// The X server.
+    var server: ChildProcess { servers[0] }
+
+    init(servers: [ChildProcess], name: String, environment: [String: String], display: ContentDisplay) {
+        (self.servers, self.name, self.environment, self.display) = (servers, name, environment, display)
+    }
+
+    /// Ends what gives it, what stands on others first.
+    func end() { for server in servers.reversed() { server.end() } }
+
     init(size: PixelSize, folder: TemporaryFolder) async throws {
-        server = try ChildProcess(
+        let server = try ChildProcess(
             ["Xvfb", "-displayfd", "1", "-screen", "0", "\(size)x24", "-nolisten", "tcp", "-terminate"],
             environment: ProcessInfo.processInfo.environment, log: folder.file("xvfb.log"), processors: nil)
         do {
             let number = try await server.read(lineOnly: true, within: .seconds(10))
             guard !number.isEmpty else { throw BenchmarkFailure("it ended") }
-            name = ":\(number)"
+            self.init(
+                servers: [server], name: ":\(number)", environment: [:],
+                display: try ContentDisplay(display: ":\(number)"))
         } catch let error as BenchmarkFailure {
             throw BenchmarkFailure("Xvfb did not start: \(error)\n\(server.lastWords)")
         }
-        display = try ContentDisplay(display: name)
     }
 }
 

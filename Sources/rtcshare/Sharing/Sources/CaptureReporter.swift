@@ -22,7 +22,8 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         switch interruption {
         case .movedOffScreen:
             Terminal.shared.say("The window was moved off the screen; its picture goes on.")
-        case .minimised, .awaitingPicture, .extensionAway: Terminal.shared.say("Paused: \(interruption).")
+        case .minimised, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway:
+            Terminal.shared.say("Paused: \(interruption).")
         }
     }
 
@@ -30,7 +31,7 @@ final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
         present.withLock { $0 = nil }
         switch interruption {
         case .movedOffScreen: Terminal.shared.say("The window is back on the screen.")
-        case .minimised, .awaitingPicture, .extensionAway: Terminal.shared.say("Goes on.")
+        case .minimised, .awaitingPicture, .heldByDesktop, .extensionAway, .cameraAway: Terminal.shared.say("Goes on.")
         }
     }
 

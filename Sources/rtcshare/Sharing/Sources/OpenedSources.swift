@@ -15,6 +15,8 @@ struct OpenedSources: Sendable {
     let audio: [any AudioCaptureSource]
     let microphone: (any AudioCaptureSource)?
     let camera: (any CaptureSource)?
+    /// The SPEC of the camera.
+    let cameraSpecification: String?
 
     /// Opens what the options name; what can't be opened is an error, and nothing has been sent yet.
     init(
@@ -40,8 +42,13 @@ struct OpenedSources: Sendable {
             return try specification.open()
         }
         microphone = try selection.microphone.flatMap { try AudioSpecification($0).open() }
-        camera = try selection.shownCamera.map { try SourceSpecification($0).open(framesPerSecond: 30) }
+        let camera = try selection.shownCamera.map { try SourceSpecification($0) }
+        cameraSpecification = camera?.description
+        self.camera = try camera?.open(framesPerSecond: Self.cameraRate)
     }
+
+    /// How many pictures a second show somebody.
+    private static let cameraRate = 30.0
 
     /// What is shared, opened and not yet started.
     struct Content: Sendable {
@@ -55,14 +62,20 @@ struct OpenedSources: Sendable {
     static func openContent(
         _ specification: SourceSpecification, maximumFrameRate: Double, broadcastTokens: BroadcastTokens?
     ) async throws -> Content {
+        try await aside {
+            try open(specification, maximumFrameRate: maximumFrameRate, broadcastTokens: broadcastTokens)
+        }
+    }
+
+    /// Opens what a running share is to show of its attendee next, in the same way.
+    static func openCamera(_ specification: SourceSpecification) async throws -> any CaptureSource {
+        try await aside { try specification.open(framesPerSecond: cameraRate) }
+    }
+
+    private static func aside<Opened: Sendable>(_ open: @escaping @Sendable () throws -> Opened) async throws -> Opened
+    {
         try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(
-                    with: Result {
-                        try open(
-                            specification, maximumFrameRate: maximumFrameRate, broadcastTokens: broadcastTokens)
-                    })
-            }
+            DispatchQueue.global().async { continuation.resume(with: Result { try open() }) }
         }
     }
 
@@ -89,18 +102,16 @@ struct OpenedSources: Sendable {
         return mixer
     }
 
-    /// Begins to capture.
+    /// Begins to capture, all but the camera.
     func start() throws {
         try content.start()
-        try camera?.start()
         for sound in audio { try sound.start() }
         try microphone?.start()
     }
 
-    /// Ends capture.
+    /// Ends capture, of all but the camera.
     func stop() {
         content.stop()
-        camera?.stop()
         for sound in audio { sound.stop() }
         microphone?.stop()
     }

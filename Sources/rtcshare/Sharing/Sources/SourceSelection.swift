@@ -9,7 +9,8 @@ struct SourceSelection: Codable, Sendable {
     var microphone: String?
     var camera: String?
 
-    private static let none = AudioSpecification.none.description
+    /// What leaves a picture or a sound out.
+    static let none = AudioSpecification.none.description
 
     /// These, with paths that hold wherever they are opened.
     var withAbsolutePaths: SourceSelection {

@@ -30,13 +30,13 @@ final class SessionBus: Sendable {
     /// Can be read when there may be a signal.
     let descriptor: Int32
 
-    /// Connects to the bus that the environment names.
-    init() throws(Failure) {
+    /// Connects to the bus at an address, or else to the one that the environment names.
+    init(address: String? = nil) throws(Failure) {
         guard dbus_threads_init_default() != 0 else { throw Failure(name: "", reason: "there is no memory for it") }
         var error = DBusError()
         dbus_error_init(&error)
         defer { dbus_error_free(&error) }
-        guard let connection = dbus_bus_get_private(DBUS_BUS_SESSION, &error) else { throw Failure(error) }
+        guard let connection = Self.connect(address, &error) else { throw Failure(error) }
         // By default a lost bus ends the program.
         dbus_connection_set_exit_on_disconnect(connection, 0)
         var descriptor: Int32 = -1
@@ -44,6 +44,17 @@ final class SessionBus: Sendable {
         self.connection = connection
         self.descriptor = descriptor
         uniqueName = dbus_bus_get_unique_name(connection).map { String(cString: $0) } ?? ""
+    }
+
+    private static func connect(_ address: String?, _ error: inout DBusError) -> OpaquePointer? {
+        guard let address else { return dbus_bus_get_private(DBUS_BUS_SESSION, &error) }
+        guard let connection = dbus_connection_open_private(address, &error) else { return nil }
+        guard dbus_bus_register(connection, &error) != 0 else {
+            dbus_connection_close(connection)
+            dbus_connection_unref(connection)
+            return nil
+        }
+        return connection
     }
 
     deinit {

@@ -1,0 +1,166 @@
+import RTCShareCPulse
+import RTCShareMedia
+
+/// A stream that plays through a sink of the sound server, of the one thread that uses it.
+package final class PulsePlayback {
+    /// How far what was written is from being heard.
+    package struct Timing: Sendable, Hashable {
+        /// When the sample is heard that is written next, if it is written before.
+        package let heard: Duration
+        /// How long what was written and not yet taken by the device lasts.
+        package let queued: Duration
+    }
+
+    package static let sampleRate = 48_000
+    package static let channels = 2
+    private let session: PulseSession
+    private let stream: OpaquePointer
+    private let changes = Changes()
+    /// What was heard when, and by the server's last answer how much lay in its queue.
+    private var anchor: (position: Int, heard: Duration, queued: Duration)?
+    /// Samples of each channel that were written.
+    private var position = 0
+    private var nextQuestion = 0
+
+    /// What the server's events set, kept by this object for longer than they are told.
+    private final class Changes {
+        var timing = false
+        var underflow = false
+
+        static func at(_ pointer: UnsafeMutableRawPointer?) -> Changes? {
+            pointer.map { Unmanaged<Changes>.fromOpaque($0).takeUnretainedValue() }
+        }
+    }
+
+    private static let frameBytes = channels * MemoryLayout<Float>.size
+    /// How many samples lie between two questions for the latency: a quarter of a second.
+    private static let questionInterval = sampleRate / 4
+    /// From a sample's being written to its being heard, where the device allows that: as little as does without gaps where
+    /// blocks come every 20 ms.
+    private static let latency = Duration.milliseconds(60)
+    /// Playing begins, and goes on after a gap, with so much.
+    private static let reserve = Duration.milliseconds(40)
+
+    /// Begins to play through the server's default sink. `name` is what its mixer calls the sound.
+    package init(session: PulseSession, name: String) throws(CaptureError) {
+        self.session = session
+        var format = pa_sample_spec(
+            format: PA_SAMPLE_FLOAT32LE, rate: UInt32(Self.sampleRate), channels: UInt8(Self.channels))
+        guard let stream = pa_stream_new(session.context, name, &format, nil) else { throw session.failure }
+        self.stream = stream
+        // All ones: the server's default. A second is more than ever waits, and what goes beyond is dropped by the server.
+        var attributes = pa_buffer_attr(
+            maxlength: Self.bytes(.seconds(1)), tlength: Self.bytes(Self.latency), prebuf: Self.bytes(Self.reserve),
+            minreq: .max, fragsize: .max)
+        guard pa_stream_connect_playback(stream, nil, &attributes, PA_STREAM_ADJUST_LATENCY, nil, nil) >= 0 else {
+            throw session.failure
+        }
+        let told = Unmanaged.passUnretained(changes).toOpaque()
+        pa_stream_set_latency_update_callback(stream, { _, told in Changes.at(told)?.timing = true }, told)
+        pa_stream_set_underflow_callback(stream, { _, told in Changes.at(told)?.underflow = true }, told)
+    }
+
+    deinit {
+        pa_stream_set_latency_update_callback(stream, nil, nil)
+        pa_stream_set_underflow_callback(stream, nil, nil)
+        pa_stream_disconnect(stream)
+        pa_stream_unref(stream)
+    }
+
+    private static func bytes(_ duration: Duration) -> UInt32 {
+        UInt32(duration / .seconds(1) * Double(sampleRate)) * UInt32(frameBytes)
+    }
+
+    /// Waits until the server takes sound; false where the signal was raised.
+    package func begin() throws(CaptureError) -> Bool {
+        let stream = stream
+        let hasAnswer = try session.wait(atMost: PulseSession.answerTime) {
+            pa_stream_get_state(stream) != PA_STREAM_CREATING
+        }
+        if hasAnswer { try check() }
+        return hasAnswer
+    }
+
+    /// Waits until `hasSound` says so, which it is asked whenever the session is woken; false where the signal was raised.
+    package func wait(until hasSound: () -> Bool) throws(CaptureError) -> Bool {
+        let (stream, changes) = (stream, changes)
+        while true {
+            let isAwake = try session.wait(atMost: nil) {
+                hasSound() || changes.timing || changes.underflow || pa_stream_get_state(stream) != PA_STREAM_READY
+            }
+            guard isAwake else { return false }
+            try check()
+            noteTiming()
+            if hasSound() { return true }
+        }
+    }
+
+    /// Plays samples after those that were written before, interleaved.
+    package func write(_ samples: [Float]) throws(CaptureError) {
+        let written = samples.withUnsafeBytes { bytes in
+            pa_stream_write(stream, bytes.baseAddress, bytes.count, nil, 0, PA_SEEK_RELATIVE)
+        }
+        guard written >= 0 else { throw session.failure }
+        position += samples.count / Self.channels
+        if position >= nextQuestion { askForTiming() }
+    }
+
+    /// Has what was written and not yet taken by the device never be heard.
+    package func dropQueue() {
+        if let request = pa_stream_flush(stream, nil, nil) { pa_operation_unref(request) }
+        anchor = nil
+        nextQuestion = position
+    }
+
+    /// When what is written next is heard, by what the server said last; nil until it has said anything since the sound
+    /// began, or since it broke off.
+    package var timing: Timing? {
+        guard let anchor else { return nil }
+        let distance = Int64(position - anchor.position) * 1_000_000_000 / Int64(Self.sampleRate)
+        return Timing(heard: anchor.heard + .nanoseconds(distance), queued: anchor.queued)
+    }
+
+    /// How often the server's answers came.
+    package private(set) var answers = 0
+    /// How often there was nothing to play in time.
+    package private(set) var underflows = 0
+
+    private func askForTiming() {
+        nextQuestion = position + Self.questionInterval
+        if let question = pa_stream_update_timing_info(stream, nil, nil) { pa_operation_unref(question) }
+    }
+
+    /// Reads the latency, which is right when the answer has just come.
+    private func noteTiming() {
+        if changes.underflow {
+            changes.underflow = false
+            underflows += 1
+            // What is written from now on is heard later than was thought.
+            anchor = nil
+            nextQuestion = position
+        }
+        guard changes.timing else { return }
+        changes.timing = false
+        var microseconds: pa_usec_t = 0
+        var isNegative: Int32 = 0
+        guard pa_stream_get_latency(stream, &microseconds, &isNegative) >= 0, isNegative == 0,
+            let info = pa_stream_get_timing_info(stream)?.pointee, info.playing != 0
+        else {
+            nextQuestion = position
+            return
+        }
+        let queuedBytes = max(info.write_index - info.read_index, 0)
+        let queued = Duration.seconds(Double(queuedBytes) / Double(Self.frameBytes * Self.sampleRate))
+        anchor = (position, monotonicNow() + .microseconds(Int64(clamping: microseconds)), queued)
+        answers += 1
+    }
+
+    private func check() throws(CaptureError) {
+        switch pa_stream_get_state(stream) {
+        case PA_STREAM_CREATING, PA_STREAM_READY: return
+        default:
+            throw .soundDeviceLost(
+                device: "default", reason: PulseSession.message(pa_context_errno(session.context)))
+        }
+    }
+}

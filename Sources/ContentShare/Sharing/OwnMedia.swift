@@ -1,0 +1,150 @@
+internal import RTCShareMedia
+internal import RTCShareNetworkRuntime
+internal import RTCSharePeerConnection
+
+/// An attendee's own picture and voice, each encoded once for all the connections that it is sent over.
+///
+///     camera ──▶ one encoder ──▶ a sender for each connection
+///     voice ───▶ one encoder ──▶ a sender for each connection
+///
+/// Its owner is an actor, and nobody else has it.
+final class OwnMedia {
+    private let attendee: AttendeeID
+    private var camera: VideoSendPipeline?
+    private var voice: AudioSendPipeline?
+    private var starts = 0
+    /// What records both.
+    private var recording: RecordingSource?
+
+    /// Neither picture nor voice, yet.
+    init(of attendee: AttendeeID) {
+        self.attendee = attendee
+    }
+
+    // MARK: What is sent
+
+    /// Sends what `source` shows over these connections, but for those that have ended; replaces the source where one is sent
+    /// already. `isIncluded` says of a connection whether its peer is to be sent it; nil: not any more.
+    func startVideo(
+        _ source: any VideoSource, _ configuration: LocalVideoConfiguration, over connections: [Connection],
+        isIncluded: (Connection) -> Bool?
+    ) async throws(ContentShareError) {
+        if let problem = configuration.problem { throw .configuration(problem) }
+        let camera = try madeCamera(configuration)
+        try await open(camera, .camera, over: connections, isIncluded: isIncluded)
+        camera.apply(configuration, defaults: .camera)
+        starts += 1
+        camera.replaceTrack(
+            with: VideoTrack(id: "camera-\(starts)", source: source), sourceCanWait: configuration.sourceCanWait)
+    }
+
+    /// Sends the sound of `source` over these connections, as ``startVideo(_:_:over:isIncluded:)`` does pictures.
+    func startAudio(
+        _ source: any AudioSource, _ configuration: LocalAudioConfiguration, over connections: [Connection],
+        isIncluded: (Connection) -> Bool?
+    ) async throws(ContentShareError) {
+        if let problem = configuration.problem { throw .configuration(problem) }
+        let voice = madeVoice()
+        try await open(voice, .microphone, over: connections, isIncluded: isIncluded)
+        voice.apply(configuration, isVoice: true)
+        starts += 1
+        voice.replaceTrack(with: AudioTrack(id: "voice-\(starts)", source: source))
+    }
+
+    private func madeCamera(_ configuration: LocalVideoConfiguration) throws(ContentShareError) -> VideoSendPipeline {
+        if let camera { return camera }
+        let made = try VideoSendPipeline(configuration, defaults: .camera)
+        camera = made
+        if let recording { record(made, to: recording) }
+        return made
+    }
+
+    private func madeVoice() -> AudioSendPipeline {
+        if let voice { return voice }
+        let made = AudioSendPipeline(settings: AudioSendPipeline.Settings(isVoice: true))
+        voice = made
+        if let recording { record(made, to: recording) }
+        return made
+    }
+
+    /// Sends no picture any more.
+    func stopVideo() { camera?.replaceTrack(with: nil) }
+
+    /// Sends no voice any more.
+    func stopAudio() { voice?.replaceTrack(with: nil) }
+
+    /// Nothing is sent any more, nor will be.
+    func end() {
+        camera?.stop()
+        voice?.stop()
+    }
+
+    /// The picture that is sent; nil where none is.
+    var videoTrack: VideoTrack? { camera?.track }
+    /// The voice that is sent; nil where none is.
+    var audioTrack: AudioTrack? { voice?.track }
+
+    /// Records what is sent from now on.
+    func record(to source: RecordingSource) {
+        recording = source
+        if let camera { record(camera, to: source) }
+        if let voice { record(voice, to: source) }
+    }
+
+    private func record(_ pipeline: some SendingPipeline, to source: RecordingSource) {
+        pipeline.record(to: source, name: attendee.rawValue, isMain: false)
+    }
+
+    // MARK: Who is sent it
+
+    /// Sends what there is of `media` over one more connection.
+    func add(
+        _ connection: Connection, taking media: Set<SharedMedia>, isIncluded: (Connection) -> Bool?
+    ) async throws(ContentShareError) {
+        if let camera, media.contains(.camera) {
+            try await open(camera, .camera, over: [connection], isIncluded: isIncluded)
+        }
+        if let voice, media.contains(.microphone) {
+            try await open(voice, .microphone, over: [connection], isIncluded: isIncluded)
+        }
+    }
+
+    /// Has a connection's peer be sent it, or not.
+    func setIncluded(_ isIncluded: Bool, on connection: Connection) {
+        camera?.setIncluded(isIncluded, on: connection)
+        voice?.setIncluded(isIncluded, on: connection)
+    }
+
+    /// Sends nothing more over a connection.
+    func remove(_ connection: Connection) {
+        camera?.remove(connection)
+        voice?.remove(connection)
+    }
+
+    /// What of it the newest description of a connection declines.
+    func refusedMedia(on connection: Connection) -> Set<SharedMedia> {
+        var refused: Set<SharedMedia> = []
+        if camera?.isRefused(on: connection) == true { refused.insert(.camera) }
+        if voice?.isRefused(on: connection) == true { refused.insert(.microphone) }
+        return refused
+    }
+
+    /// Adds to a connection's report what its encoder has counted.
+    func complete(_ report: [StatisticsObject], of connection: Connection) -> [StatisticsObject] {
+        camera?.complete(report, of: connection) ?? report
+    }
+
+    private func open(
+        _ pipeline: some SendingPipeline, _ kind: SharedMedia, over connections: [Connection],
+        isIncluded: (Connection) -> Bool?
+    ) async throws(ContentShareError) {
+        for connection in connections {
+            do throws(ContentShareError) {
+                try await pipeline.open(kind, of: attendee, on: connection) { isIncluded(connection) }
+            } catch {
+                // Who leaves takes nothing from the others.
+                guard case .ended = error else { throw error }
+            }
+        }
+    }
+}

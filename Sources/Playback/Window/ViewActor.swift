@@ -1,0 +1,89 @@
+internal import Dispatch
+internal import FoundationEssentials
+internal import Glibc
+internal import RTCShareLocks
+
+/// Where everything of SDL's windows happens: one thread, as SDL asks. The compiler sees to it.
+@globalActor
+actor ViewActor {
+    static let shared = ViewActor()
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { ViewExecutor.shared.asUnownedSerialExecutor() }
+}
+
+/// The thread of ``ViewActor``. It rests where there is nothing to do; where there are windows, it waits for their events,
+/// and whoever has something for it wakes it by an event.
+final class ViewExecutor: SerialExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var hasThread = false
+        /// The thread's own clock.
+        var clock: clockid_t?
+        /// What ends the wait for events; nil while nobody waits for any.
+        var wakening: (@Sendable () -> Void)?
+
+        /// To be called once where there is something to do.
+        mutating func takeWakening() -> (@Sendable () -> Void)? {
+            defer { wakening = nil }
+            return wakening
+        }
+    }
+
+    static let shared = ViewExecutor()
+    private let state = Locked(State())
+    private let work = DispatchSemaphore(value: 0)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let (isFirst, wakening) = state.withLock { state in
+            state.jobs.append(job)
+            defer { state.hasThread = true }
+            return (!state.hasThread, state.takeWakening())
+        }
+        if isFirst { startThread() }
+        work.signal()
+        wakening?()
+    }
+
+    func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+    /// Has who waits for events look at what there is to do.
+    func wake() {
+        let wakening = state.withLock { $0.takeWakening() }
+        wakening?()
+    }
+
+    /// Says that events are about to be waited for, and `wakening` ends that: until it was called, or ``waitsNoLonger()``.
+    /// Called before it is looked whether there is something to do, so that nothing comes unnoticed in between.
+    func waits(_ wakening: @escaping @Sendable () -> Void) {
+        state.withLock { $0.wakening = $0.jobs.isEmpty ? wakening : nil }
+    }
+
+    /// Whether something was to be done since ``waits(_:)``.
+    var isWanted: Bool { state.withLock { $0.wakening == nil } }
+
+    /// Says that events are waited for no longer.
+    func waitsNoLonger() {
+        state.withLock { $0.wakening = nil }
+    }
+
+    /// What the thread has taken of the processor's time.
+    var processorTime: Duration {
+        var time = timespec()
+        guard let clock = state.withLock({ $0.clock }), clock_gettime(clock, &time) == 0 else { return .zero }
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
+    private func startThread() {
+        // A queue of its own, whose only work never ends, is a thread of its own.
+        DispatchQueue(label: "video-window").async { [self] in
+            var clock = clockid_t()
+            if pthread_getcpuclockid(pthread_self(), &clock) == 0 { state.withLock { $0.clock = clock } }
+            while true {
+                work.wait()
+                let job = state.withLock { $0.jobs.removeFirst() }
+                job.runSynchronously(on: asUnownedSerialExecutor())
+            }
+        }
+    }
+}

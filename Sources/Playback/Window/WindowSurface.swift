@@ -1,0 +1,273 @@
+internal import Glibc
+internal import RTCShareCSDL
+internal import RTCShareCapture
+internal import RTCShareMedia
+
+/// A window of SDL's with two views in it: one that fills it, and a small one in its corner.
+@ViewActor
+final class WindowSurface {
+    /// Whose window it is.
+    enum Origin: Sendable {
+        /// One of our own, for a picture of this size.
+        case own(title: String, picture: PixelSize)
+        /// The window of X11's with this number, which belongs to the program.
+        case x11(UInt)
+    }
+
+    /// The window's number, by which events name it.
+    let id: UInt32
+    /// The number in X11 of a window that is not ours.
+    let foreignID: UInt?
+    private let sdl: SDLLibrary
+    private let window: OpaquePointer
+    private let renderer: OpaquePointer
+    private let views: (large: VideoView, corner: VideoView)
+    private let textures: (large: PictureTexture, corner: PictureTexture)
+    private let tell: @Sendable (VideoWindow.Event) -> Void
+    /// What was drawn last, by the views' counts; nil where all has to be drawn anew.
+    private var drawn: (large: Int, corner: Int)?
+    private var isFullScreen = false
+    /// The size that it was given by us, and not by its person.
+    private var givenSize: PixelSize?
+    private(set) var isClosed = false
+
+    private static let smallest = PixelSize(width: 160, height: 90)
+    /// Of the room on a display, what a new window takes at most: its frame needs some.
+    private static let share = 0.94
+
+    init(
+        _ origin: Origin, sdl: SDLLibrary, views: (large: VideoView, corner: VideoView),
+        tell: @escaping @Sendable (VideoWindow.Event) -> Void
+    ) throws(VideoWindowError) {
+        self.sdl = sdl
+        self.views = views
+        self.tell = tell
+        window = try Self.makeWindow(origin, sdl)
+        do throws(VideoWindowError) {
+            renderer = try Self.makeRenderer(of: window, sdl)
+        } catch {
+            sdl.functions.DestroyWindow(window)
+            throw error
+        }
+        id = sdl.functions.GetWindowID(window)
+        foreignID = if case .x11(let number) = origin { number } else { nil }
+        textures = (PictureTexture(sdl: sdl, renderer: renderer), PictureTexture(sdl: sdl, renderer: renderer))
+        for view in [views.large, views.corner] { view.onChange { ViewExecutor.shared.wake() } }
+        guard case .own(_, let picture) = origin else { return }
+        givenSize = size
+        if density != 1 { showNaturalSize(of: picture) }
+    }
+
+    private static func makeWindow(_ origin: Origin, _ sdl: SDLLibrary) throws(VideoWindowError) -> OpaquePointer {
+        switch origin {
+        case .own(let title, let picture):
+            let anywhere = Int32(bitPattern: SDL_WINDOWPOS_UNDEFINED_MASK)
+            // How dense its display is, the window says once it is there.
+            let size = windowSize(for: picture, density: 1, display: 0, sdl)
+            let window = try sdl.check(
+                "a window",
+                sdl.functions.CreateWindow(
+                    title, anywhere, anywhere, Int32(clamping: size.width), Int32(clamping: size.height),
+                    SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_ALLOW_HIGHDPI.rawValue))
+            sdl.functions.SetWindowMinimumSize(window, Int32(smallest.width), Int32(smallest.height))
+            return window
+        case .x11(let number):
+            let driver = sdl.functions.GetCurrentVideoDriver().map { String(cString: $0) } ?? "nothing"
+            guard driver == "x11" else { throw .notX11(driver: driver) }
+            let window = try sdl.check(
+                "a window of X11's", sdl.functions.CreateWindowFrom(UnsafeRawPointer(bitPattern: number)))
+            guard sdl_follow_foreign_window(window) else {
+                sdl.functions.DestroyWindow(window)
+                throw .notX11(driver: driver)
+            }
+            // Its end is told in X11's own words alone.
+            _ = sdl.functions.EventState(SDL_SYSWMEVENT.rawValue, SDL_ENABLE)
+            return window
+        }
+    }
+
+    /// What draws: the graphics card. Where OpenGL has none, SDL's own renderer does the same at half the cost.
+    private static func makeRenderer(
+        of window: OpaquePointer, _ sdl: SDLLibrary
+    ) throws(VideoWindowError) -> OpaquePointer {
+        // Not held back until the display's next refresh: what is shown late is shown at once, and the wait is the window
+        // manager's.
+        let renderer = try sdl.check("something to draw with", sdl.functions.CreateRenderer(window, -1, 0))
+        var info = SDL_RendererInfo()
+        guard sdl.functions.GetRendererInfo(renderer, &info) == 0, String(cString: info.name).hasPrefix("opengl"),
+            getenv("SDL_RENDER_DRIVER") == nil, sdl_draws_in_software()
+        else { return renderer }
+        sdl.functions.DestroyRenderer(renderer)
+        // Not every display takes what that draws: Wayland does not.
+        if let software = sdl.functions.CreateRenderer(window, -1, SDL_RENDERER_SOFTWARE.rawValue) { return software }
+        return try sdl.check("something to draw with", sdl.functions.CreateRenderer(window, -1, 0))
+    }
+
+    /// Ends it; what is asked of it then does nothing.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        for view in [views.large, views.corner] { view.onChange(nil) }
+        textures.large.destroy()
+        textures.corner.destroy()
+        sdl.functions.DestroyRenderer(renderer)
+        sdl.functions.DestroyWindow(window)
+    }
+
+    // MARK: Pictures
+
+    /// Draws what is to be seen now, where that is not what is seen already, and says when it will be something else.
+    func update(at now: Duration) -> Duration? {
+        guard !isClosed else { return nil }
+        let (large, corner) = (views.large.look(at: now), views.corner.look(at: now))
+        let isSeen = drawn.map { $0 == (large.changes, corner.changes) } ?? false
+        if !isSeen, isVisible {
+            do throws(VideoWindowError) {
+                try draw(large, corner)
+                drawn = (large.changes, corner.changes)
+            } catch {
+                tell(.failed(error))
+                close()
+            }
+        }
+        return [large.nextChange, corner.nextChange].compactMap { $0 }.min()
+    }
+
+    private func draw(_ large: VideoView.Look, _ corner: VideoView.Look) throws(VideoWindowError) {
+        let area = try outputArea
+        _ = sdl.functions.SetRenderDrawColor(renderer, 0, 0, 0, 255)
+        try sdl.check("clearing a window", sdl.functions.RenderClear(renderer))
+        let largeIsNew = try textures.large.draw(large, in: area)
+        var cornerIsNew = false
+        if let frame = corner.frame, let place = ViewLayout.corner(frame.sizeToBeSeen, of: area) {
+            cornerIsNew = try textures.corner.draw(corner, in: place)
+        }
+        sdl.functions.RenderPresent(renderer)
+        let now = monotonicNow()
+        if largeIsNew, let frame = large.frame { views.large.didShow(frame, at: now) }
+        if cornerIsNew, let frame = corner.frame { views.corner.didShow(frame, at: now) }
+    }
+
+    private var outputArea: PixelRectangle {
+        get throws(VideoWindowError) {
+            var (width, height) = (Int32(0), Int32(0))
+            try sdl.check(
+                "a window's size", sdl.functions.GetRendererOutputSize(renderer, &width, &height))
+            return PixelRectangle(x: 0, y: 0, size: PixelSize(width: Int(width), height: Int(height)))
+        }
+    }
+
+    private var isVisible: Bool {
+        sdl.functions.GetWindowFlags(window) & (SDL_WINDOW_HIDDEN.rawValue | SDL_WINDOW_MINIMIZED.rawValue) == 0
+    }
+
+    // MARK: What a program wants
+
+    func setTitle(_ title: String) {
+        guard !isClosed else { return }
+        sdl.functions.SetWindowTitle(window, title)
+    }
+
+    func toggleFullScreen() { setFullScreen(!isFullScreen) }
+
+    func setFullScreen(_ isWanted: Bool) {
+        guard !isClosed, isWanted != isFullScreen else { return }
+        let flags = isWanted ? SDL_WINDOW_FULLSCREEN_DESKTOP.rawValue : 0
+        guard sdl.functions.SetWindowFullscreen(window, flags) == 0 else { return }
+        isFullScreen = isWanted
+        // The pointer would lie on the picture.
+        _ = sdl.functions.ShowCursor(isWanted ? SDL_DISABLE : SDL_ENABLE)
+    }
+
+    /// Gives the window the size that a picture takes, unless its person has given it another.
+    func adopt(_ picture: PixelSize) {
+        guard !isClosed, !isFullScreen, size == givenSize else { return }
+        showNaturalSize(of: picture)
+    }
+
+    /// Gives the window the size of its large picture.
+    func showNaturalSize() {
+        guard !isClosed, let picture = views.large.frame?.sizeToBeSeen else { return }
+        setFullScreen(false)
+        showNaturalSize(of: picture)
+    }
+
+    private func showNaturalSize(of picture: PixelSize) {
+        let display = max(sdl.functions.GetWindowDisplayIndex(window), 0)
+        let wanted = Self.windowSize(for: picture, density: density, display: display, sdl)
+        sdl.functions.SetWindowSize(window, Int32(clamping: wanted.width), Int32(clamping: wanted.height))
+        givenSize = size
+        drawn = nil
+    }
+
+    private var size: PixelSize {
+        var (width, height) = (Int32(0), Int32(0))
+        sdl.functions.GetWindowSize(window, &width, &height)
+        return PixelSize(width: Int(width), height: Int(height))
+    }
+
+    private static func windowSize(
+        for picture: PixelSize, density: Double, display: Int32, _ sdl: SDLLibrary
+    ) -> PixelSize {
+        var bounds = SDL_Rect()
+        guard sdl.functions.GetDisplayUsableBounds(display, &bounds) == 0 else { return picture }
+        let room = PixelSize(width: Int(Double(bounds.w) * share), height: Int(Double(bounds.h) * share))
+        return ViewLayout.window(for: picture, density: density, room: room)
+    }
+
+    /// How many pixels of the screen are one of the units that windows are measured in.
+    private var density: Double {
+        let size = size
+        guard size.width > 0, let area = try? outputArea, area.size.width > 0 else { return 1 }
+        return Double(area.size.width) / Double(size.width)
+    }
+
+    // MARK: What a person does
+
+    func handle(_ event: SDL_Event) {
+        switch SDL_EventType(event.type) {
+        case SDL_WINDOWEVENT: handle(event.window)
+        case SDL_KEYDOWN where event.key.repeat == 0:
+            if let key = Self.character(of: event.key.keysym) { tell(.key(key)) }
+        case SDL_QUIT: tell(.closed)
+        case SDL_RENDER_TARGETS_RESET: drawn = nil
+        case SDL_RENDER_DEVICE_RESET:
+            textures.large.forget()
+            textures.corner.forget()
+            drawn = nil
+        default: return
+        }
+    }
+
+    /// A window that was the program's is no more.
+    func foreignWindowIsGone() {
+        guard !isClosed else { return }
+        tell(.closed)
+        sdl_ignore_errors_of_x11()
+        close()
+        sdl_heed_errors_of_x11()
+    }
+
+    private func handle(_ event: SDL_WindowEvent) {
+        switch SDL_WindowEventID(UInt32(event.event)) {
+        case SDL_WINDOWEVENT_CLOSE: tell(.closed)
+        case SDL_WINDOWEVENT_EXPOSED, SDL_WINDOWEVENT_SIZE_CHANGED, SDL_WINDOWEVENT_RESTORED, SDL_WINDOWEVENT_SHOWN,
+            SDL_WINDOWEVENT_DISPLAY_CHANGED:
+            drawn = nil
+        default: return
+        }
+    }
+
+    /// What a key stands for by itself: letters as the keyboard's layout has them, digits by their place, as some layouts have
+    /// them behind Shift.
+    private static func character(of key: SDL_Keysym) -> Character? {
+        let commands = UInt32(KMOD_CTRL.rawValue | KMOD_ALT.rawValue | KMOD_GUI.rawValue)
+        guard UInt32(key.mod) & commands == 0 else { return nil }
+        let digits = SDL_SCANCODE_1.rawValue...SDL_SCANCODE_9.rawValue
+        if digits.contains(key.scancode.rawValue) {
+            return Character(UnicodeScalar(UInt8(ascii: "1") + UInt8(key.scancode.rawValue - digits.lowerBound)))
+        }
+        if key.scancode == SDL_SCANCODE_KP_1 { return "1" }
+        return UInt32(exactly: key.sym).flatMap(UnicodeScalar.init).map { Character($0) }
+    }
+}

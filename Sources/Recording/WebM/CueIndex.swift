@@ -1,0 +1,69 @@
+/// The index of a WebM file (RFC 9559 §5.1.5) in the room that the file's head has for it: it is whole at every moment.
+///
+/// Each place takes 32 bytes, so that no write of one is ever cut in two by the end of a page, and what follows the last is
+/// an element of nothing. A new one takes the beginning of that. Once the room is full every second place is left out: a
+/// film of three hours, with a place each ten seconds, has all of them, one of a day one each eighty seconds.
+struct CueIndex {
+    /// Bytes to be written in the index's room.
+    struct Patch: Hashable {
+        let offset: Int
+        let bytes: [UInt8]
+    }
+
+    private struct Place {
+        let track: Int
+        let milliseconds: Int
+        let clusterPosition: Int
+    }
+
+    private var places: [Place] = []
+    private let capacity: Int
+    private static let slot = 32
+
+    /// An index with room for so many places.
+    init(capacity: Int = 1024) {
+        self.capacity = max(2, capacity)
+    }
+
+    /// The bytes of the room.
+    var byteCount: Int { capacity * Self.slot }
+
+    /// What the room holds before the first place.
+    var empty: Patch { nothing(from: 0) }
+
+    /// Adds a place: where a track can be begun to be played, at a time, the cluster of it standing so far into the segment.
+    /// - Returns: what is to be written, in this order.
+    mutating func add(track: Int, milliseconds: Int, clusterPosition: Int) -> [Patch] {
+        var patches: [Patch] = []
+        if places.count == capacity {
+            places = places.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element)
+            // Until what is behind them is gone too, some stand twice, which is no harm.
+            patches.append(Patch(offset: 0, bytes: places.flatMap(Self.bytes)))
+            patches.append(nothing(from: places.count))
+        }
+        let place = Place(track: track, milliseconds: milliseconds, clusterPosition: clusterPosition)
+        places.append(place)
+        // Until the place is written, this is within the nothing that was there before.
+        if places.count < capacity { patches.append(nothing(from: places.count)) }
+        return patches + [Patch(offset: (places.count - 1) * Self.slot, bytes: Self.bytes(of: place))]
+    }
+
+    private func nothing(from index: Int) -> Patch {
+        Patch(
+            offset: index * Self.slot, bytes: EBML.voidHead(byteCount: (capacity - index) * Self.slot))
+    }
+
+    private static func bytes(of place: Place) -> [UInt8] {
+        var point = EBML()
+        point.write(.cueTime, EBML.fixed(UInt64(place.milliseconds), byteCount: 5))
+        point.write(.cueTrackPositions) { positions in
+            positions.write(.cueTrack, UInt64(place.track))
+            positions.write(.cueClusterPosition, EBML.fixed(UInt64(place.clusterPosition), byteCount: 8))
+        }
+        let head = 2
+        point.writeVoid(byteCount: slot - head - point.bytes.count)
+        var cue = EBML()
+        cue.write(.cuePoint, point.bytes)
+        return cue.bytes
+    }
+}

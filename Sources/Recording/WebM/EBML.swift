@@ -1,0 +1,133 @@
+/// The elements of a WebM file that are written here, by their ids (RFC 9559 §5).
+enum WebMElement: UInt32 {
+    case ebml = 0x1A45_DFA3
+    case ebmlVersion = 0x4286
+    case ebmlReadVersion = 0x42F7
+    case ebmlMaximumIDLength = 0x42F2
+    case ebmlMaximumSizeLength = 0x42F3
+    case documentType = 0x4282
+    case documentTypeVersion = 0x4287
+    case documentTypeReadVersion = 0x4285
+    case void = 0xEC
+
+    case segment = 0x1853_8067
+    case seekHead = 0x114D_9B74
+    case seek = 0x4DBB
+    case seekID = 0x53AB
+    case seekPosition = 0x53AC
+
+    case info = 0x1549_A966
+    case timestampScale = 0x2A_D7B1
+    case duration = 0x4489
+    case dateUTC = 0x4461
+    case muxingApplication = 0x4D80
+    case writingApplication = 0x5741
+
+    case tracks = 0x1654_AE6B
+    case trackEntry = 0xAE
+    case trackNumber = 0xD7
+    case trackUID = 0x73C5
+    case trackType = 0x83
+    case flagDefault = 0x88
+    case flagLacing = 0x9C
+    case name = 0x536E
+    case language = 0x22_B59C
+    case codecID = 0x86
+    case codecPrivate = 0x63A2
+    case codecDelay = 0x56AA
+    case seekPreRoll = 0x56BB
+    case video = 0xE0
+    case pixelWidth = 0xB0
+    case pixelHeight = 0xBA
+    case colour = 0x55B0
+    case matrixCoefficients = 0x55B1
+    case range = 0x55B9
+    case transferCharacteristics = 0x55BA
+    case primaries = 0x55BB
+    case audio = 0xE1
+    case samplingFrequency = 0xB5
+    case channels = 0x9F
+
+    case cues = 0x1C53_BB6B
+    case cuePoint = 0xBB
+    case cueTime = 0xB3
+    case cueTrackPositions = 0xB7
+    case cueTrack = 0xF7
+    case cueClusterPosition = 0xF1
+
+    case cluster = 0x1F43_B675
+    case timestamp = 0xE7
+    case simpleBlock = 0xA3
+
+    /// The id as it stands in the file.
+    var bytes: [UInt8] { EBML.bigEndian(UInt64(rawValue)) }
+}
+
+/// Writes EBML (RFC 8794): elements, each an id, a size and its content.
+struct EBML {
+    private(set) var bytes: [UInt8] = []
+
+    /// The size, of eight bytes, of an element that ends where something stands that can't be in it (§6.2).
+    static let unknownSize: [UInt8] = [0x01] + [UInt8](repeating: 0xFF, count: 7)
+
+    mutating func write(_ element: WebMElement, _ content: [UInt8]) {
+        bytes += element.bytes
+        bytes += Self.size(content.count)
+        bytes += content
+    }
+
+    mutating func write(_ element: WebMElement, _ number: UInt64) { write(element, Self.bigEndian(number)) }
+
+    mutating func write(_ element: WebMElement, _ text: String) { write(element, Array(text.utf8)) }
+
+    /// An element of other elements.
+    mutating func write(_ element: WebMElement, _ content: (inout EBML) -> Void) {
+        var inner = EBML()
+        content(&inner)
+        write(element, inner.bytes)
+    }
+
+    /// An element of other elements that are yet to come: their size is written to the place that is returned, once it
+    /// is known.
+    mutating func begin(_ element: WebMElement) -> Int {
+        bytes += element.bytes
+        defer { bytes += Self.unknownSize }
+        return bytes.count
+    }
+
+    /// What is written already, as it stands.
+    mutating func append(_ written: [UInt8]) { bytes += written }
+
+    /// An element of nothing that takes this much room with its id and size: two bytes at least.
+    mutating func writeVoid(byteCount: Int) {
+        let head = byteCount < 0x80 ? 2 : 9
+        bytes += WebMElement.void.bytes
+        bytes += head == 2 ? Self.size(byteCount - head) : Self.longSize(byteCount - head)
+        bytes += [UInt8](repeating: 0, count: byteCount - head)
+    }
+
+    /// The id and the size of an element of nothing, without the nothing.
+    static func voidHead(byteCount: Int) -> [UInt8] { WebMElement.void.bytes + longSize(byteCount - 9) }
+
+    /// A size, in as few bytes as hold it (§4.4).
+    static func size(_ count: Int) -> [UInt8] {
+        for length in 1..<8 where count < 1 << (7 * length) - 1 {
+            let marked = UInt64(count) | 1 << (7 * UInt64(length))
+            return (0..<length).reversed().map { UInt8(truncatingIfNeeded: marked >> (8 * UInt64($0))) }
+        }
+        return longSize(count)
+    }
+
+    /// A size in eight bytes.
+    static func longSize(_ count: Int) -> [UInt8] { fixed(UInt64(count) | 1 << 56, byteCount: 8) }
+
+    /// A number in as few bytes as hold it, and at least one.
+    static func bigEndian(_ number: UInt64) -> [UInt8] {
+        fixed(number, byteCount: max(1, (64 - number.leadingZeroBitCount + 7) / 8))
+    }
+
+    /// A number in so many bytes.
+    static func fixed(_ number: UInt64, byteCount: Int) -> [UInt8] {
+        (0..<byteCount).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
+    }
+}

@@ -1,0 +1,72 @@
+internal import Glibc
+internal import RTCShareVideoCoding
+
+/// The owner of a new file that grows, and of which parts are overwritten. What was written is the system's: it is there
+/// whatever becomes of this process.
+final class GrowingFile {
+    let path: String
+    private var descriptor: Int32
+    /// How long the file is.
+    private(set) var length = 0
+
+    /// Makes the file, which must not be there yet.
+    init(creating path: String) throws(MediaFileError) {
+        self.path = path
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard descriptor < 0 else { return }
+        if errno == EEXIST { throw .alreadyExists(path: path) }
+        throw .cannotOpen(path: path, reason: Self.reason())
+    }
+
+    deinit {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+    }
+
+    /// Writes at the end. Where not all can be written, the file is as long as before.
+    func append(_ bytes: [UInt8]) throws(MediaFileError) {
+        do throws(MediaFileError) {
+            try write(bytes, at: length)
+        } catch {
+            ftruncate(descriptor, off_t(length))
+            throw error
+        }
+        length += bytes.count
+    }
+
+    /// Writes in place of what stands there, or leaves a hole up to there.
+    func overwrite(_ bytes: [UInt8], at offset: Int) throws(MediaFileError) {
+        try write(bytes, at: offset)
+        length = max(length, offset + bytes.count)
+    }
+
+    private func write(_ bytes: [UInt8], at offset: Int) throws(MediaFileError) {
+        guard descriptor >= 0 else { throw .cannotWrite(path: path, reason: "it is closed") }
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes { bytes in
+                pwrite(
+                    descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written,
+                    off_t(offset + written))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .cannotWrite(path: path, reason: Self.reason()) }
+            written += count
+        }
+    }
+
+    /// Closes the file. Does nothing the second time.
+    func close() throws(MediaFileError) {
+        guard descriptor >= 0 else { return }
+        defer { descriptor = -1 }
+        guard Glibc.close(descriptor) == 0 else { throw .cannotWrite(path: path, reason: Self.reason()) }
+    }
+
+    /// Closes the file and removes it.
+    func discard() {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+        descriptor = -1
+        unlink(path)
+    }
+
+    private static func reason() -> String { String(cString: strerror(errno)) }
+}

@@ -1,0 +1,200 @@
+public import FoundationEssentials
+internal import Glibc
+public import RTCShareContentShare
+
+/// A room's share at a server, for as long as it is wanted there: what fails is begun anew, after pauses that grow.
+///
+///     start ──▶ connecting ──connected──▶ published ⇄ away ──stop──▶ ended
+///                 ▲    │                      │         │
+///                 │    └───────failed─────────┴─────────┴──▶ waiting, or given up where that is hopeless
+///                 └───────────────the pause is over─────────────┘
+///
+/// What never was published is given up where the server refuses what it was asked for. What was is tried again whatever
+/// the server says: one that was just started again may not know its own streams yet.
+public actor Publication {
+    /// How it stands.
+    public enum State: String, Sendable, Codable {
+        /// A session is asked for, or a way to the server looked for.
+        case connecting
+        /// The share is there.
+        case published
+        /// The server does not answer; it may come back.
+        case away
+        /// It failed; the next try is waited for.
+        case waiting
+        /// It failed, and will fail each time: nothing is tried any more.
+        case failed
+        /// It was stopped.
+        case ended
+    }
+
+    /// What happens.
+    public enum Event: Sendable {
+        /// The share is there; the server has this place in the room. `count` says how often that came about so far.
+        case published(RoomViewer, count: Int)
+        /// The server does not answer; it may come back, and another way to it is looked for.
+        case away
+        /// The server answers again.
+        case back
+        /// It failed, and is tried again after `pause`; or, where that is nil, is given up.
+        case failed(any Error, outlook: PublishingOutlook, pause: Duration?)
+    }
+
+    /// Where it stands now.
+    public struct Status: Sendable {
+        /// How it stands.
+        public var state = State.connecting
+        /// Since when.
+        public var since = Date()
+        /// How often it was published.
+        public var count = 0
+        /// Why it failed last; nil once it is published again.
+        public var failure: (any Error)?
+        /// When it is tried again.
+        public var nextAttempt: Date?
+        /// The server's place in the room, while there is a session.
+        public var viewer: RoomViewer?
+    }
+
+    /// Where it is published.
+    public nonisolated let endpoint: any PublishingEndpoint
+    /// What happens, in order; one reader.
+    public nonisolated let events: AsyncStream<Event>
+    /// Where it stands now.
+    public private(set) var status = Status()
+    private nonisolated let continuation: AsyncStream<Event>.Continuation
+    private let room: SharingRoom
+    private let clock: any Clock<Duration>
+    /// Draws a number from 0 to 1.
+    private let draw: @Sendable () -> Double
+    private(set) var pauses = RetryPauses()
+    private var running: Task<Void, Never>?
+    private var session: (any PublishingSession)?
+
+    /// For how long it has to be published for what comes then to be a trouble of its own.
+    private static let settledTime = Duration.seconds(30)
+
+    /// A share that ``start()`` has published at a server.
+    public init(of room: SharingRoom, at endpoint: some PublishingEndpoint) {
+        self.init(of: room, at: endpoint, clock: ContinuousClock()) { .random(in: 0...1) }
+    }
+
+    /// The same with a clock and a source of chance that are given.
+    init(
+        of room: SharingRoom, at endpoint: some PublishingEndpoint, clock: any Clock<Duration>,
+        drawing draw: @escaping @Sendable () -> Double
+    ) {
+        self.room = room
+        self.endpoint = endpoint
+        self.clock = clock
+        self.draw = draw
+        (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1024))
+    }
+
+    /// Begins to publish. Once; what becomes of it, ``events`` tells.
+    public func start() {
+        guard running == nil, status.state != .ended else { return }
+        running = Task { [weak self] in
+            while let goesOn = await self?.attempt(), goesOn {}
+        }
+    }
+
+    /// Ends it, and tells the server so, as far as that can be reached.
+    public func stop() async {
+        change(to: .ended)
+        running?.cancel()
+        await session?.leave()
+        await running?.value
+        running = nil
+        continuation.finish()
+    }
+
+    // MARK: One try after the other
+
+    /// Publishes until that fails, and waits for the time of the next try; false where there is none.
+    private func attempt() async -> Bool {
+        guard status.state != .ended else { return false }
+        status.nextAttempt = nil
+        change(to: .connecting)
+        let failure = await publish()
+        status.viewer = nil
+        guard status.state != .ended else { return false }
+        let outlook = endpoint.outlook(after: failure)
+        let pause = pause(after: outlook)
+        status.failure = failure
+        status.nextAttempt = pause.map { Date() + $0 / .seconds(1) }
+        change(to: pause == nil ? .failed : .waiting)
+        continuation.yield(.failed(failure, outlook: outlook, pause: pause))
+        guard let pause else { return false }
+        return (try? await clock.sleep(for: pause)) != nil
+    }
+
+    private func pause(after outlook: PublishingOutlook) -> Duration? {
+        var wish: Duration?
+        switch outlook {
+        case .hopeless where status.count == 0: return nil
+        case .hopeless, .uncertain: break
+        case .welcome(let time): wish = time
+        }
+        return pauses.take(atLeast: wish, chance: draw())
+    }
+
+    /// Publishes; returns why that is over.
+    private func publish() async -> any Error {
+        let session: any PublishingSession
+        do {
+            session = try await endpoint.publish(room)
+        } catch {
+            return error
+        }
+        self.session = session
+        status.viewer = session.viewer
+        let failure = await follow(session)
+        // A session that the server still has would be in the way of the next.
+        await session.leave()
+        self.session = nil
+        return failure
+    }
+
+    private func follow(_ session: any PublishingSession) async -> any Error {
+        // Ended while it began.
+        if status.state == .ended { return CancellationError() }
+        var settling: Task<Void, Never>?
+        defer { settling?.cancel() }
+        for await event in session.events where status.state != .ended {
+            switch event {
+            case .connected:
+                status.count += 1
+                status.failure = nil
+                change(to: .published)
+                continuation.yield(.published(session.viewer, count: status.count))
+                settling = Task { [weak self, clock] in
+                    guard (try? await clock.sleep(for: Self.settledTime)) != nil else { return }
+                    await self?.settle()
+                }
+            case .away:
+                change(to: .away)
+                continuation.yield(.away)
+            case .back:
+                change(to: .published)
+                continuation.yield(.back)
+            case .ended(let error): return error ?? PublicationEnded()
+            }
+        }
+        return CancellationError()
+    }
+
+    private func settle() { pauses.reset() }
+
+    private func change(to state: State) {
+        guard status.state != .ended, status.state != state else { return }
+        status.state = state
+        status.since = Date()
+    }
+}
+
+/// A server took its leave, without a reason.
+public struct PublicationEnded: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What happened.
+    public var description: String { "the server ended the session" }
+}

@@ -1,0 +1,54 @@
+internal import ArgumentParser
+internal import FoundationEssentials
+internal import Glibc
+internal import RTCShareNetworkRuntime
+internal import RTCShareVideoCoding
+internal import RTCShareWireFormat
+
+/// The film that `--record FILE.webm` makes of what is shared or viewed. Where the disk has no room for more, that is said,
+/// and all else goes on.
+final class FilmFile: Sendable {
+    let recorder: WebMRecorder
+
+    private static let ending = "webm"
+
+    /// Makes the file; `activity` is what goes on without it.
+    init(path: String, activity: String) throws(CommandFailure) {
+        do {
+            recorder = try WebMRecorder(path: path) { error in
+                Terminal.shared.say(
+                    "The recording has ended, \(activity) goes on: \(error). What was recorded is kept.")
+            }
+        } catch {
+            throw CommandFailure(explaining: error)
+        }
+    }
+
+    /// Whether a path names a film.
+    static func isNamed(by path: String) -> Bool { URL(filePath: path).pathExtension.lowercased() == ending }
+
+    /// Complains of a path that names neither a film nor something with one of these endings.
+    static func validate(_ path: String?, orEndings others: [String] = []) throws {
+        guard let path, !isNamed(by: path), !others.contains(URL(filePath: path).pathExtension.lowercased()) else {
+            return
+        }
+        throw ValidationError("--record \(path): what is recorded is WebM; name the file FILE.\(ending)")
+    }
+
+    /// How long it is.
+    var duration: Duration { recorder.duration }
+
+    /// Ends the film, and says how long it is.
+    /// - Throws: why it has ended before.
+    func close() throws(CommandFailure) {
+        do {
+            try recorder.close()
+        } catch {
+            throw CommandFailure(explaining: error)
+        }
+        guard duration > .zero else {
+            return Terminal.shared.say("Nothing was recorded: no picture and no sound came.")
+        }
+        Terminal.shared.say("Recorded \(duration.seconds.clock): \(recorder.path)")
+    }
+}

@@ -1,0 +1,113 @@
+internal import ArgumentParser
+internal import FoundationEssentials
+internal import Glibc
+internal import RTCShareContentShare
+internal import RTCShareNetworkRuntime
+internal import RTCShareSignaling
+
+/// The servers that a share is published at.
+struct PublishingOptions: ParsableArguments {
+    @Option(
+        name: .customLong("whip"),
+        help: ArgumentHelp(
+            "Publish at this endpoint of a WHIP server (RFC 9725), again for each. It gets the content and its sound.",
+            valueName: "url"))
+    var whip: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            A file with the token that a WHIP server wants, that only you can read; with several --whip one for each, in their \
+            order, and none for one that wants none. Or set RTCSHARE_WHIP_TOKEN, for one --whip.
+            """, valueName: "file"), completion: .file())
+    var whipTokenFile: [String] = []
+
+    static let tokenVariable = "RTCSHARE_WHIP_TOKEN"
+    private static let noToken = "none"
+
+    /// Whether there are any.
+    var isGiven: Bool { !whip.isEmpty }
+
+    func validate() throws {
+        if whip.isEmpty, !whipTokenFile.isEmpty {
+            throw ValidationError("--whip-token-file goes with --whip: give that too")
+        }
+        guard whipTokenFile.isEmpty || whipTokenFile.count == whip.count else {
+            throw ValidationError(
+                "there are \(whip.count) --whip and \(whipTokenFile.count) token files: give one for each, in their order, "
+                    + "and \(Self.noToken) for one that wants none")
+        }
+    }
+
+    /// The endpoints. What in their URLs may be secret is seen by nobody else in the list of processes from then on.
+    func endpoints(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> [WHIPEndpoint] {
+        defer { for url in whip { ProcessArguments.hideQuery(of: url) } }
+        return try zip(whip, try tokens(environment: environment)).map { url, token in
+            try WHIPEndpoint(url: url, token: token)
+        }
+    }
+
+    /// The token for each URL, in their order.
+    func tokens(environment: [String: String]) throws -> [AccessToken?] {
+        guard whipTokenFile.isEmpty else {
+            return try whipTokenFile.map { path in
+                if path == Self.noToken { return nil }
+                return try Self.token(try SecretFile.readText(path, what: "token file"), from: path)
+            }
+        }
+        guard let text = environment[Self.tokenVariable] else { return whip.map { _ in nil } }
+        guard whip.count == 1 else {
+            throw CommandFailure(
+                .usage,
+                "\(Self.tokenVariable) is the token of one --whip, and there are \(whip.count): name the file of each with "
+                    + "--whip-token-file, in their order")
+        }
+        return [try Self.token(text, from: Self.tokenVariable)]
+    }
+
+    private static func token(_ text: String, from source: String) throws(CommandFailure) -> AccessToken {
+        let text = text.trimmed
+        do {
+            return try AccessToken(presenting: text)
+        } catch {
+            throw CommandFailure(
+                .badInput,
+                text.isEmpty
+                    ? "\(source): there is no token in it"
+                    : "\(source): this is no token; a token is one word of at most 4096 characters that a header can hold"
+            )
+        }
+    }
+
+    /// Says what a person should know before anything goes to the endpoints, of a share of `media`.
+    static func tellRisks(of endpoints: [WHIPEndpoint], sharing media: Set<SharedMedia>) {
+        for endpoint in endpoints where endpoint.exposesToken {
+            Terminal.shared.say(
+                "The token goes to \(endpoint.name) over plain HTTP: who can listen on the way can read it. Give an https:// "
+                    + "URL where the server has one.")
+        }
+        let missing = [(SharedMedia.camera, "the camera"), (.microphone, "the microphone")]
+            .filter { media.contains($0.0) }.map(\.1)
+        guard !endpoints.isEmpty, !missing.isEmpty else { return }
+        Terminal.shared.say(
+            "Servers get the content and its sound, and not \(missing.joined(separator: " and ")): a WHIP session has one "
+                + "picture and one sound. --audio microphone mixes the microphone in for everybody.")
+    }
+}
+
+extension [WHIPEndpoint] {
+    /// The places of a room's share at these, over connections that go by this.
+    func places(
+        of room: SharingRoom, membership: RoomMembership, configuration: Connection.Configuration
+    ) -> SharePlaces {
+        SharePlaces(
+            map { endpoint in
+                var endpoint = endpoint
+                endpoint.membership = membership
+                endpoint.configuration = configuration
+                return endpoint
+            }, of: room)
+    }
+}

@@ -1,0 +1,136 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import RTCShareContentShare
+internal import RTCShareSignaling
+
+/// The servers at which a share is published, beside those who come to it: each a place with a life of its own, numbered
+/// from 1.
+struct SharePlaces: Sendable {
+    /// What happens to one of them.
+    struct Occurrence: Sendable {
+        let place: Int
+        let event: Publication.Event
+    }
+
+    private let publications: [Publication]
+
+    init(_ publications: [Publication] = []) {
+        self.publications = publications
+    }
+
+    /// Publishes a room's share at servers, once ``start(_:)`` begins.
+    init(_ endpoints: [any PublishingEndpoint], of room: SharingRoom) {
+        self.init(endpoints.map { Publication(of: room, at: $0) })
+    }
+
+    var count: Int { publications.count }
+    var isEmpty: Bool { publications.isEmpty }
+
+    /// Begins to publish, and tells what happens; the tasks that do so are the caller's to cancel.
+    func start(_ tell: @escaping @Sendable (Occurrence) -> Void) async -> [Task<Void, Never>] {
+        var tasks: [Task<Void, Never>] = []
+        for (index, publication) in publications.enumerated() {
+            tasks.append(
+                Task {
+                    for await event in publication.events { tell(Occurrence(place: index + 1, event: event)) }
+                })
+            await publication.start()
+        }
+        return tasks
+    }
+
+    /// Ends all of them at once, and tells the servers.
+    func stop() async {
+        await withDiscardingTaskGroup { group in
+            for publication in publications { group.addTask { await publication.stop() } }
+        }
+    }
+
+    /// What a place is called.
+    func name(of place: Int) -> String {
+        let name = publications[place - 1].endpoint.name
+        let isUnique = publications.count { $0.endpoint.name == name } == 1
+        return isUnique ? name : "\(name) (place \(place))"
+    }
+
+    /// The sessions that there are now, by their numbers in the room.
+    var sessions: [(viewer: Int, name: String, session: AttendeeSession)] {
+        get async {
+            var sessions: [(viewer: Int, name: String, session: AttendeeSession)] = []
+            for index in publications.indices {
+                guard let viewer = await publications[index].status.viewer else { continue }
+                sessions.append((viewer.id, name(of: index + 1), viewer.session))
+            }
+            return sessions
+        }
+    }
+
+    /// How many have the share now.
+    var publishedCount: Int {
+        get async {
+            var count = 0
+            for publication in publications where await publication.status.state == .published { count += 1 }
+            return count
+        }
+    }
+
+    /// Where each of them stands, for who asks.
+    func report(_ rates: ShareRates) async -> [ControlledShare.Place] {
+        var places: [ControlledShare.Place] = []
+        for (index, publication) in publications.enumerated() {
+            let status = await publication.status
+            places.append(
+                ControlledShare.Place(
+                    id: index + 1, kind: publication.endpoint.kind, name: publication.endpoint.name, status,
+                    rates: status.viewer.flatMap { rates.viewers[$0.id] }))
+        }
+        return places
+    }
+}
+
+extension ControlledShare.Place {
+    fileprivate init(id: Int, kind: String, name: String, _ status: Publication.Status, rates: ViewerRates?) {
+        self.init(
+            id: id, kind: kind, name: name, state: status.state, since: status.since, count: status.count,
+            failure: status.failure.map { CommandFailure(explaining: $0).message }, nextAttempt: status.nextAttempt,
+            bitrate: rates.map { $0.bitsPerSecond / 1000 }, fractionLost: rates?.fractionLost,
+            roundTripTime: rates?.roundTripTime, path: rates?.path)
+    }
+}
+
+extension SharePlaces {
+    /// What is said of something that happened, at the terminal.
+    func words(for occurrence: Occurrence) -> [String] {
+        let name = name(of: occurrence.place)
+        switch occurrence.event {
+        case .published(_, count: 1): return ["Published at \(name)."]
+        case .published: return ["Published at \(name) again."]
+        case .away: return ["\(name) does not answer; waiting for it, and looking for another way."]
+        case .back: return ["\(name) answers again."]
+        case .failed(let error, _, let pause):
+            var lines = CommandFailure(explaining: error).lines(after: "\(name): ")
+            guard let pause else { return lines + ["\(name) is given up."] }
+            let seconds = max(1, Int((pause / .seconds(1)).rounded()))
+            let next = "Trying again in \(seconds) \(seconds == 1 ? "second" : "seconds")."
+            if lines.count == 1 { lines[0] += ". " + next } else { lines.append(next) }
+            return lines
+        }
+    }
+}
+
+/// How the first tries went, where a share goes to servers alone: one that no server takes, and none can be waited for, is
+/// worth an error rather than patience.
+struct PlaceBeginnings {
+    private var waitedFor: Set<Int>
+
+    init(count: Int) {
+        waitedFor = Set((0..<count).map { $0 + 1 })
+    }
+
+    /// Takes note of a try that failed; returns whether all did, and no server asked to be tried again.
+    mutating func note(_ place: Int, _ outlook: PublishingOutlook) -> Bool {
+        if case .welcome = outlook { return false }
+        waitedFor.remove(place)
+        return waitedFor.isEmpty
+    }
+}

@@ -1,0 +1,122 @@
+internal import RTCShareCapture
+internal import RTCShareContentShare
+internal import RTCShareLocks
+internal import RTCShareMedia
+
+/// The attendee's own picture in a running share: which camera gives it, and how that goes. Its share control alone has it.
+final class ShareCamera {
+    private let room: SharingRoom
+    private let events: AsyncStream<Share.Occurrence>.Continuation
+    private var source: (any CaptureSource)?
+    /// The SPEC of what gives the picture; nil where none is sent.
+    private(set) var specification: String?
+    private var listener: CameraListener?
+    private var isCapturing = false
+
+    init(
+        _ source: (any CaptureSource)?, specification: String?, in room: SharingRoom,
+        events: AsyncStream<Share.Occurrence>.Continuation
+    ) {
+        (self.source, self.specification, self.room, self.events) = (source, specification, room, events)
+        listen()
+    }
+
+    private func listen() {
+        listener = source.map { source in
+            let listener = CameraListener(events)
+            source.add(observer: listener)
+            return listener
+        }
+    }
+
+    /// Puts it in place; it is sent from when there is a viewer.
+    func begin() async throws {
+        if let source { try await room.startLocalVideo(source: source) }
+    }
+
+    /// Begins to capture.
+    func start() throws {
+        isCapturing = true
+        try source?.start()
+    }
+
+    /// Ends capture.
+    func stop() {
+        isCapturing = false
+        source?.stop()
+    }
+
+    /// Sends what this SPEC gives from now on, or `none`. What can't be opened leaves all as it was.
+    func change(to text: String) async throws {
+        guard text != SourceSelection.none else {
+            await room.stopLocalVideo()
+            return replace(with: nil, specification: nil)
+        }
+        let specification = try SourceSpecification(text)
+        guard specification != .standardInput else {
+            throw CommandFailure(.usage, "\(text): a running share can't be given standard input; name a file")
+        }
+        let new = try await OpenedSources.openCamera(specification)
+        do {
+            if isCapturing { try new.start() }
+            try await room.startLocalVideo(source: new)
+        } catch {
+            new.stop()
+            throw error
+        }
+        replace(with: new, specification: specification.description)
+    }
+
+    private func replace(with new: (any CaptureSource)?, specification: String?) {
+        let old = source
+        // That one has ended is no news then.
+        if let old, let listener { old.remove(observer: listener) }
+        (source, self.specification) = (new, specification)
+        listen()
+        old?.stop()
+    }
+
+    /// Switches the light of the camera, or else of one that is `content`.
+    func setLight(_ isOn: Bool, content: any CaptureSource) throws {
+        guard let camera = [source, content].lazy.compactMap({ $0 as? CameraSource }).first else {
+            throw CommandFailure(.usage, "--light: the share has no camera")
+        }
+        try camera.setTorch(isOn)
+    }
+
+    /// How it stands; nil where there is none.
+    var status: ControlledShare.Camera? {
+        specification.map { specification in
+            let camera = source as? CameraSource
+            return ControlledShare.Camera(
+                spec: specification, interruption: listener?.interruption?.description,
+                isLightOn: camera.flatMap { $0.isTorchAvailable ? $0.isTorchEnabled : nil })
+        }
+    }
+}
+
+/// Tells the person at the terminal what happens to the camera, and the share when it ends, which is no end of the share.
+private final class CameraListener: CaptureSourceObserver {
+    private let ended: BesideListener
+    private let present = Locked<CaptureInterruption?>(nil)
+
+    init(_ events: AsyncStream<Share.Occurrence>.Continuation) {
+        ended = BesideListener(name: "camera", events)
+    }
+
+    /// What the camera stands still for; nil where it goes on.
+    var interruption: CaptureInterruption? { present.withLock { $0 } }
+
+    func captureDidStop() { ended.captureDidStop() }
+    func captureDidFail(error: CaptureSourceError) { ended.captureDidFail(error: error) }
+
+    func captureWasInterrupted(by interruption: CaptureInterruption) {
+        present.withLock { $0 = interruption }
+        Terminal.shared.say("The share goes on without your picture: \(interruption).")
+    }
+
+    func captureInterruptionDidEnd(_ interruption: CaptureInterruption) {
+        present.withLock { $0 = nil }
+        Terminal.shared.say("Your picture goes on.")
+    }
+}

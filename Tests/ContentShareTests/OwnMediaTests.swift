@@ -1,0 +1,100 @@
+import RTCShareCapture
+import RTCShareLocks
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
+import Testing
+
+@testable import RTCShareContentShare
+
+/// A room's owner's picture and voice, to many.
+@Suite("An own picture and voice for many", .timeLimit(.minutes(2)))
+struct OwnMediaTests {
+    /// Gives another source's pictures, and counts who takes them: whoever encodes does so by a track of its own.
+    private final class CountedVideo: VideoSource {
+        let source: TestPatternSource
+        let takers = Locked(0)
+        var contentHint: ContentHint { source.contentHint }
+
+        init(_ source: TestPatternSource) { self.source = source }
+
+        func add(_ sink: any VideoSink) {
+            takers.withLock { $0 += 1 }
+            source.add(sink)
+        }
+
+        func remove(_ sink: any VideoSink) {
+            takers.withLock { $0 -= 1 }
+            source.remove(sink)
+        }
+    }
+
+    /// The same of sound.
+    private final class CountedAudio: AudioSource {
+        let source: ToneSource
+        let takers = Locked(0)
+
+        init(_ source: ToneSource) { self.source = source }
+
+        func add(_ sink: any AudioSink) {
+            takers.withLock { $0 += 1 }
+            source.add(sink)
+        }
+
+        func remove(_ sink: any AudioSink) {
+            takers.withLock { $0 -= 1 }
+            source.remove(sink)
+        }
+    }
+
+    private static let media: Set<SharedMedia> = [.content, .camera, .microphone]
+
+    @Test("Four viewers are sent one encode of the picture, and one of the voice")
+    func oneEncode() async throws {
+        let room = try await RoomFixture()
+        let face = CountedVideo(try pattern(192, 144))
+        let voice = CountedAudio(try ToneSource(frequency: 440))
+        var seats = [try await room.seat("ann", media: Self.media)]
+        try await room.room.startLocalVideo(source: face)
+        try await room.room.startLocalAudio(source: voice)
+        try face.source.start()
+        try voice.source.start()
+        for name in ["bob", "eve", "joe"] { seats.append(try await room.seat(name, media: Self.media)) }
+        for seat in seats {
+            await seat.tiles.waitForPictures()
+            await seat.sounds.hear(440, of: "alice")
+        }
+        #expect(face.takers.withLock { $0 } == 1)
+        #expect(voice.takers.withLock { $0 } == 1)
+        face.source.stop()
+        voice.source.stop()
+        // All reports are of the same encoder: how many key frames it has made is the same in each.
+        var keyFrames: Set<Int64> = []
+        for seat in seats {
+            let report = await room.room.statistics(of: seat.viewer.id)
+            let stream = try #require(report.first { $0.integer("framesEncoded") ?? 0 > 0 })
+            keyFrames.insert(try #require(stream.integer("keyFramesEncoded")))
+        }
+        #expect(keyFrames.count == 1, "\(keyFrames)")
+        await room.room.end()
+        for seat in seats { await seat.session.leave() }
+        #expect(face.takers.withLock { $0 } == 0, "nothing is encoded for nobody")
+    }
+
+    @Test("Another picture and voice take the place of those before, though a viewer is just leaving")
+    func replaced() async throws {
+        let room = try await RoomFixture()
+        let ann = try await room.seat("ann", media: Self.media)
+        let bob = try await room.seat("bob", media: Self.media)
+        let (first, second) = (try pattern(192, 144), try pattern(160, 128))
+        try await room.room.startLocalVideo(source: first)
+        await ann.tiles.waitForPictures()
+        await bob.viewer.session.connection.close()
+        try await room.room.startLocalVideo(source: second)
+        try await room.room.startLocalAudio(source: try ToneSource(frequency: 440))
+        await ann.tiles.pictures.wait { $0.contains { $0.size == second.captureFormat.size } }
+        await room.end(ann, bob)
+        await #expect(throws: ContentShareError.ended) { try await room.room.startLocalVideo(source: first) }
+        [first, second].forEach { $0.stop() }
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import RTCShareMedia
+import Testing
+
+@testable import RTCShareContentShare
+@testable import rtcshare
+
+@Suite("What the window of view shows")
+struct ShownTilesTests {
+    private func tile(
+        _ number: Int, _ attendee: String, _ pause: VideoTileState.PauseState = .unpaused
+    ) throws -> VideoTileState {
+        var tile = VideoTileState(
+            tileID: number, attendeeID: try AttendeeID(attendee), size: PixelSize(width: 64, height: 36))
+        tile.pauseState = pause
+        return tile
+    }
+
+    @Test("The content is large and the picture of who shares it in the corner, whichever comes first")
+    func places() throws {
+        var tiles = ShownTiles()
+        #expect(tiles.large == nil && tiles.corner == nil)
+        tiles.update(try tile(1, "bob"))
+        #expect(tiles.large?.tileID == 1 && tiles.corner == nil)
+        tiles.update(try tile(2, "alice"))
+        #expect(tiles.large?.tileID == 1 && tiles.corner?.tileID == 2)
+        tiles.update(try tile(3, "alice#content"))
+        #expect(tiles.large?.tileID == 3 && tiles.corner?.tileID == 2)
+        tiles.remove(try tile(2, "alice"))
+        #expect(tiles.corner?.tileID == 1)
+        tiles.update(try tile(4, "bob#content"))
+        #expect(tiles.large?.tileID == 4 && tiles.corner?.tileID == 1, "the newest content")
+        tiles.remove(try tile(4, "bob#content"))
+        tiles.remove(try tile(3, "alice#content"))
+        #expect(tiles.large?.tileID == 1 && tiles.corner == nil)
+    }
+
+    @Test("The title says who is seen, and how that stands")
+    func title() throws {
+        var tiles = ShownTiles()
+        tiles.update(try tile(1, "alice#content"))
+        #expect(tiles.title == "alice - rtcshare")
+        tiles.update(try tile(1, "alice#content", .pausedBySender))
+        #expect(tiles.title == "alice (paused) - rtcshare")
+        tiles.isMuted = true
+        #expect(tiles.title == "alice (paused, muted) - rtcshare")
+        tiles.update(try tile(1, "alice#content", .pausedForPoorConnection))
+        #expect(tiles.title == "alice (nothing comes through, muted) - rtcshare")
+        tiles.update(try tile(1, "alice#content"))
+        tiles.isMuted = false
+        tiles.isConnected = false
+        #expect(tiles.title == "alice (nothing comes through) - rtcshare")
+        tiles.isConnected = true
+        tiles.remove(try tile(1, "alice#content"))
+        #expect(tiles.title == "alice (shares nothing now) - rtcshare")
+    }
+
+    @Test("A window is shown where there is a display and no file is kept, unless its person says otherwise")
+    func choice() {
+        let displays = [["DISPLAY": ":0"], ["WAYLAND_DISPLAY": "wayland-1"], ["DISPLAY": "", "WAYLAND_DISPLAY": "w"]]
+        for environment in displays {
+            #expect(ViewWindow.isWanted(flag: nil, keepsFile: false, environment: environment))
+            #expect(!ViewWindow.isWanted(flag: nil, keepsFile: true, environment: environment))
+            #expect(ViewWindow.isWanted(flag: true, keepsFile: true, environment: environment))
+            #expect(!ViewWindow.isWanted(flag: false, keepsFile: false, environment: environment))
+        }
+        #expect(!ViewWindow.isWanted(flag: nil, keepsFile: false, environment: ["DISPLAY": ""]))
+        #expect(ViewWindow.isWanted(flag: true, keepsFile: false, environment: [:]))
+    }
+
+    @Test("A key does one thing, and every other none")
+    func keys() {
+        let known: [Character: ViewKey] = [
+            "f": .toggleFullScreen, "\u{1B}": .leaveFullScreen, "1": .showNaturalSize, "m": .toggleSound,
+            "s": .takeSnapshot, "q": .quit,
+        ]
+        for value in UInt8.min...127 {
+            let character = Character(UnicodeScalar(value))
+            #expect(ViewKey(character) == known[character])
+        }
+    }
+
+    @Test("A snapshot takes no other file's name")
+    func snapshotName() throws {
+        let first = SnapshotName.path(at: .now) { _ in false }
+        #expect(first.wholeMatch(of: /rtcshare-\d{8}-\d{6}\.png/) != nil)
+        let date = Date.now
+        let taken = SnapshotName.path(at: date) { _ in false }
+        let second = SnapshotName.path(at: date) { $0 == taken }
+        #expect(second == taken.replacing(".png", with: "-2.png"))
+    }
+}

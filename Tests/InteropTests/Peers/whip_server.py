@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""A WHIP server (RFC 9725) made of aiortc: decodes what is published, and says how much that was.
+
+Prints the URL of its endpoint, and then lines of JSON: each request, as {method, path, authorization, port}, and what was
+decoded of each session, whenever that is more by a good deal, as {session, frames, width, height, colours, level}. `colours`
+is how many different ones the newest picture has, `level` the largest sample so far, full scale being 1. With --redirect the
+URL is that of another server, at another port, which answers 307 to this one.
+"""
+
+import argparse
+import asyncio
+
+import numpy
+from aiortc.mediastreams import MediaStreamError
+
+from aiortc_viewer import offer_loopback_where_nothing_else_is
+from http_sessions import Sessions, block_signals, serve, tell, wait_for_end
+
+PATH = "/live/whip"
+FRAMES_BETWEEN_REPORTS = 5
+
+
+class Published:
+    """What one session was sent."""
+
+    count = 0
+
+    def __init__(self, connection):
+        Published.count += 1
+        self.seen = {"session": Published.count, "frames": 0, "level": 0.0}
+        connection.on("track", lambda track: asyncio.ensure_future(self.receive(track)))
+
+    async def receive(self, track):
+        take = self.take_picture if track.kind == "video" else self.take_sound
+        try:
+            while True:
+                take(await track.recv())
+        except MediaStreamError:
+            pass
+
+    def take_picture(self, frame):
+        self.seen["frames"] += 1
+        if self.seen["frames"] % FRAMES_BETWEEN_REPORTS:
+            return
+        luma = frame.to_ndarray(format="gray")
+        tell(self.seen | {"width": frame.width, "height": frame.height, "colours": len(numpy.unique(luma))})
+
+    def take_sound(self, frame):
+        self.seen["level"] = max(self.seen["level"], float(abs(frame.to_ndarray().astype(int)).max()) / 32768)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--token", help="who shows another gets 401, with a sentence")
+    parser.add_argument("--redirect", action="store_true")
+    parser.add_argument("--bind", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--tls", nargs=2, metavar=("CERTIFICATE", "KEY"))
+    options = parser.parse_args()
+    block_signals()
+    sessions = Sessions(Published)
+    # aiortc restarts no ICE.
+    url = serve(options, sessions, PATH, port=0 if options.redirect else options.port, patched=405)
+    print(serve(options, sessions, PATH, location=url) if options.redirect else url, flush=True)
+    wait_for_end(sessions)
+
+
+if __name__ == "__main__":
+    offer_loopback_where_nothing_else_is()
+    main()

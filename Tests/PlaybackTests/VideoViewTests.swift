@@ -1,0 +1,63 @@
+import Glibc
+import RTCShareCapture
+import RTCShareLocks
+import RTCShareMedia
+import Testing
+
+@testable import RTCSharePlayback
+
+@Suite("A view")
+struct VideoViewTests {
+    private func picture(_ size: PixelSize = PixelSize(width: 32, height: 16), at time: Duration) -> VideoFrame {
+        VideoFrame(buffer: PixelBuffer(size: size, format: .i420) { _, _ in }, timestamp: time)
+    }
+
+    @Test("It shows the newest picture, counts what was shown and what was not, and says when there is something new")
+    func newest() {
+        let view = VideoView()
+        let changes = Locked(0)
+        view.onChange { changes.withLock { $0 += 1 } }
+        let start = monotonicNow()
+        for _ in 0..<3 { view.receive(picture(at: start)) }
+        #expect(changes.withLock { $0 } == 3)
+        let look = view.look(at: monotonicNow())
+        #expect(look.frameNumber == 1 && look.frame != nil && look.nextChange == nil)
+        view.didShow(picture(at: start), at: start + .milliseconds(12))
+        let again = view.look(at: monotonicNow())
+        #expect(again.frameNumber == 1 && again.changes == look.changes, "nothing changed: nothing is drawn")
+        let statistics = view.statistics
+        #expect(statistics.framesRendered == 1 && statistics.framesDropped == 2)
+        #expect(statistics.totalRenderDelay == .milliseconds(12) && statistics.renderDelay == .milliseconds(12))
+    }
+
+    @Test("A source that is muted has its picture dimmed, one that ends has it taken away")
+    func states() {
+        let view = VideoView()
+        let source = VideoBroadcaster()
+        source.add(view)
+        source.send(picture(at: .seconds(1)))
+        let live = view.look(at: monotonicNow())
+        #expect(!live.isPaused)
+        source.isMuted = true
+        let paused = view.look(at: monotonicNow())
+        #expect(paused.isPaused && paused.frameNumber == live.frameNumber && paused.changes != live.changes)
+        source.isMuted = false
+        #expect(!view.look(at: monotonicNow()).isPaused)
+        source.end(error: nil)
+        #expect(view.look(at: monotonicNow()).frame == nil && view.frame == nil)
+    }
+
+    @Test("A picture that lends less than it promises is not shown")
+    func broken() throws {
+        final class Liar: VideoFrameBuffer {
+            let size = PixelSize(width: 64, height: 64)
+            let format = PixelFormat.i420
+            func withPlanes<Result>(_ body: (borrowing PlaneSet) throws -> Result) rethrows -> Result {
+                try body(PlaneSet(planes: [UnsafeRawBufferPointer(start: nil, count: 0)], strides: [64]))
+            }
+        }
+        let view = VideoView()
+        view.receive(VideoFrame(buffer: Liar(), timestamp: .zero))
+        #expect(view.look(at: monotonicNow()).frame == nil)
+    }
+}

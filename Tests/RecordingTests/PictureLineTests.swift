@@ -1,0 +1,69 @@
+import RTCShareMedia
+import Testing
+
+@testable import RTCShareRecording
+
+struct PictureLineTests {
+    @Test("A picture begins with a frame that can be decoded on its own, and after a restart again")
+    func keyFrameFirst() {
+        var line = PictureLine()
+        _ = line.add(Samples.interFrame(tag: 1), at: .zero)
+        _ = line.add(Samples.keyFrame(tag: 2), at: .milliseconds(33))
+        _ = line.add(Samples.interFrame(tag: 3), at: .milliseconds(66))
+        line.restart()
+        _ = line.add(Samples.interFrame(tag: 4), at: .milliseconds(100))
+        _ = line.add(Samples.keyFrame(PixelSize(width: 320, height: 180), tag: 5), at: .milliseconds(133))
+        let frames = line.take(until: nil)
+        #expect(
+            frames.map(\.data) == [
+                Samples.keyFrame(tag: 2), Samples.interFrame(tag: 3),
+                Samples.keyFrame(PixelSize(width: 320, height: 180), tag: 5),
+            ])
+        #expect(frames.map(\.size) == [PixelSize(width: 640, height: 360), nil, PixelSize(width: 320, height: 180)])
+    }
+
+    @Test("Frames whose times don't grow follow each other all the same, for none can be left out")
+    func order() {
+        var line = PictureLine()
+        _ = line.add(Samples.keyFrame(), at: .milliseconds(50))
+        for time in [50, 20, 51, 100] { _ = line.add(Samples.interFrame(), at: .milliseconds(time)) }
+        #expect(line.take(until: nil).map(\.time) == [50, 51, 52, 53, 100].map { .milliseconds($0) })
+    }
+
+    @Test("What is due later waits")
+    func horizon() {
+        var line = PictureLine()
+        _ = line.add(Samples.keyFrame(), at: .zero)
+        for number in 1...4 { _ = line.add(Samples.interFrame(), at: .milliseconds(33 * number)) }
+        #expect(line.take(until: .milliseconds(66)).count == 3)
+        #expect(line.take(until: .milliseconds(66)).isEmpty)
+        #expect(line.take(until: nil).count == 2)
+    }
+
+    @Test("After ten seconds and 300 frames without one a key frame is asked for, and again where none comes")
+    func pacing() {
+        var line = PictureLine()
+        let interval = Duration.milliseconds(20)
+        _ = line.add(Samples.keyFrame(), at: .zero)
+        var asked = (1...1500).filter { line.add(Samples.interFrame(), at: interval * $0) }
+        #expect(asked == [500, 1000, 1500])
+        _ = line.add(Samples.keyFrame(), at: interval * 1501)
+        asked = (1502...2100).filter { line.add(Samples.interFrame(), at: interval * $0) }
+        #expect(asked == [2001])
+    }
+
+    @Test("A screen at rest, with a frame a second, is asked for a key frame each five minutes")
+    func rest() {
+        var line = PictureLine()
+        _ = line.add(Samples.keyFrame(), at: .zero)
+        let asked = (1...600).first { line.add(Samples.interFrame(), at: .seconds($0)) }
+        #expect(asked == 300)
+    }
+
+    @Test("What is no VP8 frame is left out", arguments: [[], [0x10], [0x10, 0, 0, 1, 2, 3, 4, 5, 6, 7]] as [[UInt8]])
+    func malformed(frame: [UInt8]) {
+        var line = PictureLine()
+        _ = line.add(frame, at: .zero)
+        #expect(line.take(until: nil).isEmpty)
+    }
+}

@@ -1,0 +1,131 @@
+import RTCShareMedia
+import Testing
+
+@testable import RTCShareRecording
+
+struct WebMMuxerTests {
+    private let folder: TestFolder
+    private let path: String
+
+    init() throws {
+        folder = try TestFolder()
+        path = folder.path("film.webm")
+    }
+
+    /// Times of a sender in this process, whose clocks are the monotonic one.
+    private func times(_ milliseconds: Int, delay: Int = 5) -> MediaTimes {
+        let time = Duration.seconds(1000) + .milliseconds(milliseconds)
+        return MediaTimes(media: time, capture: time, arrival: time + .milliseconds(delay))
+    }
+
+    private func now(_ milliseconds: Int) -> Duration { .seconds(1000) + .milliseconds(milliseconds) }
+
+    @Test("Pictures and sounds of a sender are in one order of time, whichever came first")
+    func order() throws {
+        let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
+        muxer.addPicture(1, of: 0, name: "alice#content", isMain: true)
+        try muxer.addSound(2, of: 0, name: "alice#content", isMain: true)
+        for block in 0..<100 {
+            // A picture takes 60 ms to encode; sound has nearly no way at all.
+            if block % 2 == 0 {
+                let frame = block == 0 ? Samples.keyFrame() : Samples.interFrame(tag: block)
+                _ = try muxer.receive(frame: frame, times(20 * block, delay: 60), ofPicture: 1)
+            }
+            try muxer.receive(packet: Samples.packet(tag: block), times(20 * block), ofSound: 2)
+            try muxer.advance(to: now(20 * block + 5))
+        }
+        try muxer.close()
+        let film = try WebMFile(path: path)
+        #expect(film.blocks.map(\.milliseconds) == film.blocks.map(\.milliseconds).sorted())
+        let sound = try #require(film.tracks.first { $0.codec == "A_OPUS" })
+        #expect(film.blocks(of: sound.number).compactMap { Samples.tag(of: $0.data) } == Array(0..<100))
+        let picture = try #require(film.tracks.first { $0.codec == "V_VP8" })
+        // The picture came first, and begins the film; the sound stands as it was taken.
+        let offset = film.blocks(of: picture.number)[10].milliseconds - 400
+        let heard = try #require(film.blocks(of: sound.number).first { Samples.tag(of: $0.data) == 20 })
+        #expect(heard.milliseconds - offset == 400)
+    }
+
+    @Test("A sound is silent from the beginning until it is heard, and while it rests")
+    func silentSound() throws {
+        let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
+        muxer.addPicture(1, of: 0, name: "alice#content", isMain: true)
+        try muxer.addSound(2, of: 0, name: "alice", isMain: false)
+        for number in 0..<50 {
+            let frame = number == 0 ? Samples.keyFrame() : Samples.interFrame()
+            _ = try muxer.receive(frame: frame, times(100 * number), ofPicture: 1)
+            if (20..<30).contains(number) {
+                for part in 0..<5 {
+                    let time = 100 * number + 20 * part
+                    try muxer.receive(packet: Samples.packet(tag: time), times(time), ofSound: 2)
+                }
+            }
+            try muxer.advance(to: now(100 * number))
+        }
+        try muxer.close()
+        let film = try WebMFile(path: path)
+        let sound = try #require(film.tracks.first { $0.codec == "A_OPUS" })
+        let blocks = film.blocks(of: sound.number)
+        #expect(blocks.first?.milliseconds == 0 && blocks.last.map { $0.milliseconds >= 4300 } == true)
+        #expect(zip(blocks, blocks.dropFirst()).allSatisfy { (0...21).contains($1.milliseconds - $0.milliseconds) })
+        let heard = blocks.filter { Samples.tag(of: $0.data) != nil }
+        #expect(heard.first?.milliseconds == 2000 && heard.count == 50)
+    }
+
+    @Test("A picture has a track from its first frame on, with that one's size, and goes on in it when it comes back")
+    func laterPicture() throws {
+        let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
+        try muxer.addSound(1, of: 0, name: "alice", isMain: false)
+        muxer.addPicture(2, of: 0, name: "alice", isMain: false)
+        for block in 0..<100 { try muxer.receive(packet: Samples.packet(), times(20 * block), ofSound: 1) }
+        try muxer.advance(to: now(2000))
+        #expect(try WebMFile(path: path).tracks.map(\.codec) == ["A_OPUS"])
+        _ = try muxer.receive(
+            frame: Samples.keyFrame(PixelSize(width: 320, height: 180), tag: 1), times(2100), ofPicture: 2)
+        // Its peer began it anew, under another number, with other numbers of its own.
+        muxer.addPicture(3, of: 0, name: "alice", isMain: false)
+        _ = try muxer.receive(frame: Samples.interFrame(tag: 2), times(2200), ofPicture: 3)
+        _ = try muxer.receive(
+            frame: Samples.keyFrame(PixelSize(width: 640, height: 480), tag: 3), times(2300), ofPicture: 3)
+        try muxer.close()
+        let film = try WebMFile(path: path)
+        let picture = try #require(film.tracks.first { $0.codec == "V_VP8" })
+        #expect(film.tracks.count == 2 && picture.width == 320 && picture.height == 180)
+        #expect(film.blocks(of: picture.number).map(\.milliseconds) == [2100, 2300])
+    }
+
+    @Test("Two senders' tracks of one name are two")
+    func senders() throws {
+        let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
+        muxer.addPicture(1, of: 0, name: "alice", isMain: false)
+        muxer.addPicture(2, of: 1, name: "alice", isMain: false)
+        _ = try muxer.receive(frame: Samples.keyFrame(tag: 1), times(0), ofPicture: 1)
+        _ = try muxer.receive(frame: Samples.keyFrame(tag: 2), times(10), ofPicture: 2)
+        try muxer.close()
+        #expect(try WebMFile(path: path).tracks.count == 2)
+    }
+
+    @Test("All but the last half second is in the file, whatever becomes of the process")
+    func upToDate() throws {
+        let muxer = try WebMMuxer(path: path, unixTimeAtZero: .zero)
+        muxer.addPicture(1, of: 0, name: "alice#content", isMain: true)
+        for number in 0..<300 {
+            let frame = number == 0 ? Samples.keyFrame() : Samples.interFrame()
+            _ = try muxer.receive(frame: frame, times(33 * number, delay: 0), ofPicture: 1)
+            try muxer.advance(to: now(33 * number))
+            guard number % 20 == 19 else { continue }
+            let film = try WebMFile(path: path)
+            #expect(film.milliseconds >= Double(33 * number - 533))
+        }
+        withExtendedLifetime(muxer) {}
+    }
+
+    @Test("The film's date is when its first picture or sound arrived")
+    func date() throws {
+        let muxer = try WebMMuxer(path: path, unixTimeAtZero: .seconds(978_307_200))
+        muxer.addPicture(1, of: 0, name: "alice", isMain: false)
+        _ = try muxer.receive(frame: Samples.keyFrame(), times(0, delay: 0), ofPicture: 1)
+        try muxer.close()
+        #expect(try WebMFile(path: path).date == 1_000_000_000_000)
+    }
+}

@@ -1,0 +1,202 @@
+import Foundation
+import RTCShareMedia
+import RTCShareVideoCoding
+import Testing
+
+@testable import RTCShareRecording
+
+struct EBMLTests {
+    @Test(
+        "Sizes take as few bytes as hold them, and none of them says that there is none",
+        arguments: [
+            (0, [0x80]), (1, [0x81]), (126, [0xFE]), (127, [0x40, 0x7F]), (16_382, [0x7F, 0xFE]),
+            (16_383, [0x20, 0x3F, 0xFF]),
+            (2_097_150, [0x3F, 0xFF, 0xFE]), (2_097_151, [0x10, 0x1F, 0xFF, 0xFF]),
+        ] as [(Int, [UInt8])])
+    func sizes(count: Int, bytes: [UInt8]) {
+        #expect(EBML.size(count) == bytes)
+    }
+
+    @Test("What stands for nothing takes the room that it is to take", arguments: [2, 3, 100, 127, 128, 129, 5000])
+    func nothing(byteCount: Int) {
+        var writer = EBML()
+        writer.writeVoid(byteCount: byteCount)
+        #expect(writer.bytes.count == byteCount && writer.bytes[0] == 0xEC)
+    }
+}
+
+struct CueIndexTests {
+    /// A file of an index and nothing else, for the reader.
+    private func read(_ room: [UInt8]) throws -> [WebMFile.Cue] {
+        var file = EBML()
+        file.write(.ebml, [])
+        file.write(.segment) { $0.write(.cues, room) }
+        return try WebMFile(file.bytes).cues
+    }
+
+    @Test("The index can be read between any two writes, and has every place but those for which there is no room")
+    func wholeAtEveryMoment() throws {
+        let capacity = 16
+        var index = CueIndex(capacity: capacity)
+        var room = [UInt8](repeating: 0, count: index.byteCount)
+        func apply(_ patch: CueIndex.Patch) {
+            room.replaceSubrange(patch.offset..<patch.offset + patch.bytes.count, with: patch.bytes)
+        }
+        apply(index.empty)
+        #expect(try read(room).isEmpty)
+        for number in 0..<100 {
+            for patch in index.add(track: 1, milliseconds: 1000 * number, clusterPosition: 500 * number) {
+                #expect(patch.bytes.count == 9 || patch.bytes.count % 32 == 0 && patch.offset % 32 == 0)
+                apply(patch)
+                let cues = try read(room)
+                // What is new comes last, in one piece with nothing before it.
+                #expect(cues.allSatisfy { $0.track == 1 && $0.milliseconds <= 1000 * number })
+            }
+            let times = try read(room).map(\.milliseconds)
+            #expect(times.first == 0 && times.last == 1000 * number)
+            #expect(times == times.sorted() && times.count <= capacity && times.count >= min(number + 1, capacity / 2))
+        }
+    }
+}
+
+struct WebMWriterTests {
+    private let folder: TestFolder
+    private let path: String
+
+    init() throws {
+        folder = try TestFolder()
+        path = folder.path("film.webm")
+    }
+
+    private let picture = WebMTrack(
+        number: 2, kind: .vp8(PixelSize(width: 640, height: 360)), name: "alice#content", isMain: true)
+    private let sound = WebMTrack(number: 1, kind: .opus, name: "alice", isMain: false)
+
+    private func writer() throws -> WebMWriter {
+        let writer = try WebMWriter(path: path)
+        try writer.begin(date: 978_307_200_000_000_000 + 5)
+        #expect(try writer.add(sound))
+        #expect(try writer.add(picture))
+        return writer
+    }
+
+    private func frame(at milliseconds: Int, isKeyFrame: Bool = false) -> WebMBlock {
+        WebMBlock(
+            track: 2, time: .milliseconds(milliseconds),
+            data: isKeyFrame ? Samples.keyFrame(tag: milliseconds) : Samples.interFrame(tag: milliseconds),
+            isKeyFrame: isKeyFrame)
+    }
+
+    private func packet(at milliseconds: Int) -> WebMBlock {
+        WebMBlock(
+            track: 1, time: .milliseconds(milliseconds), duration: .milliseconds(20),
+            data: Samples.packet(tag: milliseconds), isKeyFrame: true)
+    }
+
+    @Test("A film that was ended has its length, its tracks, the main ones first, and all that was written")
+    func ended() throws {
+        let writer = try writer()
+        try writer.write([frame(at: 0, isKeyFrame: true), packet(at: 0), packet(at: 20), frame(at: 33)])
+        try writer.write([packet(at: 40), frame(at: 66)])
+        try writer.close()
+        let film = try WebMFile(path: path)
+        #expect(film.leadsRight && film.milliseconds == 67 && film.date == 5)
+        #expect(
+            film.tracks.map(\.name) == ["alice#content", "alice"] && film.tracks.map(\.codec) == ["V_VP8", "A_OPUS"])
+        #expect(film.tracks.map(\.isDefault) == [true, true], "each is the first of its kind")
+        #expect(film.tracks[0].width == 640 && film.tracks[0].height == 360)
+        #expect(film.blocks(of: 1).map(\.milliseconds) == [0, 20, 40])
+        #expect(film.blocks(of: 2).map(\.milliseconds) == [0, 33, 66])
+        #expect(film.blocks.map(\.isKeyFrame) == [true, true, true, false, true, false])
+        #expect(
+            film.blocks(of: 2).map(\.data) == [
+                Samples.keyFrame(tag: 0), Samples.interFrame(tag: 33), Samples.interFrame(tag: 66),
+            ])
+        #expect(!film.clusters.contains { !$0.isEnded })
+    }
+
+    @Test("After every write the file can be read to its end: nothing of it waits for the film's")
+    func wholeAtEveryMoment() throws {
+        let writer = try writer()
+        #expect(try WebMFile(path: path).tracks.count == 2)
+        var written = 0
+        for second in 0..<30 {
+            for part in 0..<4 {
+                let time = second * 1000 + part * 250
+                try writer.write([frame(at: time, isKeyFrame: second % 7 == 0 && part == 0), packet(at: time)])
+                written += 2
+                let film = try WebMFile(path: path)
+                #expect(film.blocks.count == written && film.milliseconds == Double(time + 20))
+                #expect(!film.clusters.dropLast().contains { !$0.isEnded })
+            }
+        }
+        let film = try WebMFile(path: path)
+        #expect(film.cues.map(\.milliseconds) == [0, 7000, 14_000, 21_000, 28_000])
+        for cue in film.cues {
+            let cluster = try #require(film.clusters.first { $0.offset == cue.clusterOffset })
+            #expect(cluster.milliseconds == cue.milliseconds)
+            #expect(cluster.blocks.first?.track == 2 && cluster.blocks.first?.isKeyFrame == true)
+        }
+    }
+
+    @Test("A track that comes later is in the head from then on, and nothing else is another")
+    func laterTrack() throws {
+        let writer = try writer()
+        try writer.write([frame(at: 0, isKeyFrame: true)])
+        let later = WebMTrack(number: 3, kind: .vp8(PixelSize(width: 320, height: 180)), name: "alice", isMain: false)
+        #expect(try writer.add(later))
+        try writer.write([WebMBlock(track: 3, time: .seconds(3), data: Samples.keyFrame(), isKeyFrame: true)])
+        let film = try WebMFile(path: path)
+        #expect(film.tracks.map(\.number) == [2, 3, 1] && film.tracks.map(\.isDefault) == [true, false, true])
+        #expect(film.blocks(of: 2).count == 1 && film.blocks(of: 3).count == 1)
+    }
+
+    @Test("Of more tracks than there is room for those that were first are there")
+    func manyTracks() throws {
+        let writer = try writer()
+        let name = String(repeating: "n", count: 72)
+        let added = try (3..<100).filter { number in
+            try writer.add(WebMTrack(number: number, kind: .opus, name: name, isMain: false))
+        }
+        #expect(added.count >= 14 && added == Array(3..<3 + added.count))
+        #expect(try WebMFile(path: path).tracks.count == added.count + 2)
+    }
+
+    @Test("A film of sound alone has a place to begin at each five seconds")
+    func soundAlone() throws {
+        let writer = try WebMWriter(path: path)
+        try writer.begin(date: 0)
+        _ = try writer.add(sound)
+        try writer.write((0..<1000).map { packet(at: 20 * $0) })
+        try writer.close()
+        #expect(try WebMFile(path: path).cues.map(\.milliseconds) == [0, 5000, 10_000, 15_000])
+    }
+
+    @Test("A block that is earlier than its cluster stands at the cluster's beginning")
+    func earlyBlock() throws {
+        let writer = try writer()
+        try writer.write([frame(at: 0, isKeyFrame: true), frame(at: 1000, isKeyFrame: true)])
+        try writer.write([packet(at: 980), frame(at: 1033)])
+        try writer.close()
+        #expect(try WebMFile(path: path).blocks(of: 1).map(\.milliseconds) == [1000])
+    }
+
+    @Test("A file that is there is left as it is, and one without a folder is not made")
+    func unwritable() throws {
+        try Data("mine".utf8).write(to: URL(filePath: path))
+        #expect(throws: MediaFileError.alreadyExists(path: path)) { try WebMWriter(path: path) }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
+        let elsewhere = folder.path("missing/film.webm")
+        #expect(throws: MediaFileError.cannotOpen(path: elsewhere, reason: "No such file or directory")) {
+            try WebMWriter(path: elsewhere)
+        }
+    }
+
+    @Test("A film in which nothing is leaves no file")
+    func empty() throws {
+        let writer = try WebMWriter(path: path)
+        #expect(FileManager.default.fileExists(atPath: path))
+        try writer.close()
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import Logging
+import NIOHTTP1
+import RTCShareWireFormat
+import Testing
+
+@testable import RTCShareSignaling
+
+@Suite("Asking servers over HTTP", .timeLimit(.minutes(1)))
+struct HTTPClientTests {
+    private func response(_ headers: [(String, String)] = [], _ body: String = "") throws -> HTTPClient.Response {
+        HTTPClient.Response(
+            status: 503, headers: headers.map { (name: $0.0, value: $0.1) }, body: Array(body.utf8),
+            url: try #require(WebAddress("http://server.example/whip")))
+    }
+
+    static let sentences: [(type: String?, body: String, sentence: String?)] = [
+        ("text/plain; charset=utf-8", "busy\nfor long", "busy"),
+        ("text/html; charset=utf-8", "Unauthorized", "Unauthorized"),
+        ("text/html", "<!doctype html><title>502</title>", nil), ("text/html", "  \r\n <html>", nil),
+        (nil, "no such stream", "no such stream"),
+        ("application/problem+json", "{\"title\": \"Conflict\", \"detail\": \"taken\"}", "taken"),
+        ("application/json", "{\"error\": \"no\"}", "no"), ("application/json", "{\"message\": \"never\"}", "never"),
+        ("application/json", "\"a word\"", "a word"), ("application/json", "{\"code\": 5018}", "{\"code\": 5018}"),
+        ("application/json", "", nil), ("application/octet-stream", "abc", nil), ("text/plain", "", nil),
+        ("text/plain", " \n ", nil),
+    ]
+
+    @Test("A server's own sentence is found in what servers write", arguments: sentences.indices)
+    func sentence(_ index: Int) throws {
+        let (type, body, sentence) = Self.sentences[index]
+        #expect(try response(type.map { [("Content-Type", $0)] } ?? [], body).sentence == sentence)
+        #expect(
+            try response([("Content-Type", "text/plain")], String(repeating: "a", count: 1000)).sentence?.count == 300)
+    }
+
+    static let waits: [(text: String, seconds: Int?)] = [
+        ("120", 120), ("0", 0), ("-5", 0), ("999999999", 3600), ("soon", nil), ("", nil),
+        ("Wed, 21 Oct 2015 07:28:30 GMT", 30), ("Wed, 21 Oct 2015 07:27:00 GMT", 0),
+    ]
+
+    @Test("When to ask again is seconds or a date, and never in more than an hour", arguments: waits.indices)
+    func retryAfter(_ index: Int) throws {
+        // Wed, 21 Oct 2015 07:28:00 GMT
+        let now = Date(timeIntervalSince1970: 1_445_412_480)
+        let (text, seconds) = Self.waits[index]
+        #expect(try response([("retry-after", text)]).retryAfter(now: now) == seconds.map { .seconds($0) })
+        #expect(try response().retryAfter(now: now) == nil)
+    }
+
+    static let proxies: [(url: String, environment: [String: String], proxy: String?)] = [
+        ("http://127.0.0.1:8080/whip", ["http_proxy": "http://proxy"], ""), ("https://[::1]/whip", [:], ""),
+        ("http://localhost/whip", ["HTTP_PROXY": "http://proxy"], ""),
+        ("http://server.example/whip", [:], nil), ("https://server.example/whip", ["HTTP_PROXY": "http://proxy"], nil),
+        ("http://server.example/whip", ["HTTP_PROXY": "http://proxy"], "http://proxy"),
+        ("http://server.example/whip", ["HTTP_PROXY": "http://proxy", "http_proxy": "http://other"], nil),
+        ("http://server.example/whip", ["HTTP_PROXY": "http://proxy", "REQUEST_METHOD": "GET"], nil),
+    ]
+
+    @Test("This machine is asked without a proxy, and HTTP_PROXY counts in capitals too", arguments: proxies.indices)
+    func proxy(_ index: Int) throws {
+        let (url, environment, proxy) = Self.proxies[index]
+        #expect(Proxies.proxy(for: try #require(WebAddress(url)), environment: environment) == proxy)
+    }
+
+    @Test("Servers that do not answer keep nobody else waiting")
+    func silence() async throws {
+        let silent = try await SilentServer()
+        let asking = (0..<40).map { _ in Task { try await Self.get(silent.port) } }
+        await waitUntil { await silent.count >= 40 }
+        let server = try await PlayedServer()
+        #expect(try await Self.get(server.port).status == 404)
+        for task in asking { task.cancel() }
+        for task in asking { await #expect(throws: HTTPClientError.cancelled) { _ = try await task.value } }
+        await silent.end()
+        await server.end()
+    }
+
+    private static func get(_ port: UInt16) async throws -> HTTPClient.Response {
+        let url = try #require(WebAddress("http://127.0.0.1:\(port)/x"))
+        return try await HTTPClient().perform(HTTPClient.Request(method: "GET", url: url))
+    }
+
+    @Test("A link of an ICE server is read as it stands, and as it may be meant")
+    func links() throws {
+        let plain = try #require(
+            LinkHeader.parse("<turn:t.example>; rel=ice-server; username=\"u\"; credential=\"p%p\"").first)
+        #expect(plain.iceServerReadings.map(\.credential) == ["p%p"])
+        let encoded = try #require(
+            LinkHeader.parse("<turn%3At.example>; credential=\"a%2Fb\"; username=\"1%3Au\"; rel=\"ice-server\"").first)
+        #expect(encoded.iceServerReadings.map(\.url) == ["turn%3At.example", "turn:t.example"])
+        #expect(
+            encoded.iceServerReadings.last?.username == "1:u" && encoded.iceServerReadings.last?.credential == "a/b")
+        #expect(LinkHeader.parse("<https://next.example>; rel=next").first?.iceServerReadings.isEmpty == true)
+    }
+}
+
+/// Takes requests, and says nothing.
+private actor SilentServer {
+    private var server: HTTPServer?
+    private(set) var port: UInt16 = 0
+    private(set) var count = 0
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init() async throws {
+        let server = try await HTTPServer.start(
+            addresses: [.v4(0x7F00_0001)], ports: [0], tls: nil, logger: Logger(label: "test")
+        ) { [weak self] _ in
+            await self?.wait()
+            return HTTPResponse(.ok)
+        }
+        self.server = server
+        port = server.port
+    }
+
+    private func wait() async {
+        count += 1
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    func end() async {
+        for continuation in waiting { continuation.resume() }
+        await server?.close()
+    }
+}

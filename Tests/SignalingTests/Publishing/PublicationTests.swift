@@ -1,0 +1,277 @@
+import NIOHTTP1
+import RTCShareContentShare
+import RTCShareLocks
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
+import Testing
+
+@testable import RTCShareSignaling
+
+/// A server of a test that does what it is told, without a network.
+private final class ScriptedEndpoint: PublishingEndpoint {
+    enum Step: Sendable {
+        case fails(any Error, PublishingOutlook)
+        case publishes
+    }
+
+    struct Failure: Error, Equatable {
+        let number: Int
+    }
+
+    let kind = "script"
+    let name = "server"
+    private struct State {
+        var attempts = 0
+        var sessions: [ScriptedSession] = []
+    }
+
+    private let state = Locked(State())
+    private let step: @Sendable (Int) -> Step
+
+    /// `step` says what comes of each try, counted from 1.
+    init(step: @escaping @Sendable (Int) -> Step) { self.step = step }
+
+    var attempts: Int { state.withLock { $0.attempts } }
+    var sessions: [ScriptedSession] { state.withLock { $0.sessions } }
+
+    func publish(_ room: SharingRoom) async throws -> any PublishingSession {
+        let attempt = state.withLock { state in
+            state.attempts += 1
+            return state.attempts
+        }
+        switch step(attempt) {
+        case .fails(let error, _): throw error
+        case .publishes:
+            let session = ScriptedSession(viewer: try await room.addViewer(configuration: ServerFixture.connection))
+            state.withLock { $0.sessions.append(session) }
+            return session
+        }
+    }
+
+    func outlook(after error: any Error) -> PublishingOutlook {
+        let attempt = attempts
+        if case .fails(_, let outlook) = step(attempt) { return outlook }
+        return .uncertain
+    }
+}
+
+private final class ScriptedSession: PublishingSession {
+    let viewer: RoomViewer
+    let events: AsyncStream<PublishingSessionEvent>
+    private let continuation: AsyncStream<PublishingSessionEvent>.Continuation
+    private let left = Locked(false)
+
+    init(viewer: RoomViewer) {
+        self.viewer = viewer
+        (events, continuation) = AsyncStream.makeStream(of: PublishingSessionEvent.self)
+    }
+
+    var hasLeft: Bool { left.withLock { $0 } }
+
+    func tell(_ event: PublishingSessionEvent) { continuation.yield(event) }
+
+    func leave() async {
+        left.withLock { $0 = true }
+        continuation.finish()
+        await viewer.session.leave()
+    }
+}
+
+@Suite("A place that a share is published at", .timeLimit(.minutes(1)))
+struct PublicationTests {
+    private let clock = ManualClock()
+
+    private func publication(_ endpoint: ScriptedEndpoint) throws -> Publication {
+        // In the middle of what is drawn, so that pauses are whole.
+        Publication(of: try SharingRoom(owner: AttendeeID("alice")), at: endpoint, clock: clock) { 0.5 }
+    }
+
+    /// Publishes, and returns what tells of it, once the share is there.
+    private func begin(
+        _ publication: Publication, _ endpoint: ScriptedEndpoint
+    ) async -> AsyncStream<Publication.Event>.Iterator {
+        var events = publication.events.makeAsyncIterator()
+        await publication.start()
+        await waitUntil { endpoint.sessions.count == 1 }
+        endpoint.sessions[0].tell(.connected)
+        if case .published(let viewer, count: 1)? = await events.next(isolation: #isolation) {
+            #expect(viewer.id == endpoint.sessions[0].viewer.id)
+        } else {
+            Issue.record("it is not published")
+        }
+        return events
+    }
+
+    /// The next event, which is to be a failure: what is thought of it, and the pause.
+    private func failure(
+        _ events: inout AsyncStream<Publication.Event>.Iterator
+    ) async throws -> (error: any Error, pause: Duration?) {
+        guard case .failed(let error, _, let pause)? = await events.next(isolation: #isolation) else {
+            throw ScriptedEndpoint.Failure(number: 0)
+        }
+        return (error, pause)
+    }
+
+    /// Has the pause be over.
+    private func pass() async {
+        await waitUntil { clock.sleeperCount > 0 }
+        clock.wakeNext()
+    }
+
+    private static let unreachable = HTTPClientError.unreachable("server", "no network")
+
+    @Test("A minute without a network is waited out, with pauses that grow up to a bound")
+    func outage() async throws {
+        let clock = clock
+        let endpoint = ScriptedEndpoint { attempt in
+            attempt > 1 && clock.now.offset < .seconds(60) ? .fails(Self.unreachable, .uncertain) : .publishes
+        }
+        let publication = try publication(endpoint)
+        var events = await begin(publication, endpoint)
+        endpoint.sessions[0].tell(.away)
+        guard case .away? = await events.next(isolation: #isolation) else { return #expect(Bool(false), "not away") }
+        #expect(await publication.status.state == .away)
+        endpoint.sessions[0].tell(.ended(WHIPError.lost))
+        var pauses: [Duration] = []
+        while clock.now.offset < .seconds(60) {
+            let pause = try #require(try await failure(&events).pause)
+            pauses.append(pause)
+            let status = await publication.status
+            #expect(status.state == .waiting && status.nextAttempt != nil && status.failure != nil)
+            await pass()
+        }
+        #expect(pauses == [1, 2, 4, 8, 16, 30].map { .seconds($0) })
+        await waitUntil { endpoint.sessions.count == 2 }
+        endpoint.sessions[1].tell(.connected)
+        guard case .published(_, count: 2)? = await events.next(isolation: #isolation) else {
+            return #expect(Bool(false), "not again")
+        }
+        let status = await publication.status
+        #expect(status.state == .published && status.failure == nil && status.count == 2)
+        #expect(endpoint.sessions[0].hasLeft)
+        await publication.stop()
+        #expect(endpoint.sessions[1].hasLeft)
+        #expect(await publication.status.state == .ended)
+    }
+
+    @Test("What is hopeless before it was published once is given up, and tried again once it was")
+    func hopeless() async throws {
+        let never = ScriptedEndpoint { _ in .fails(WHIPError.url, .hopeless) }
+        let publication = try publication(never)
+        var events = publication.events.makeAsyncIterator()
+        await publication.start()
+        #expect(try await failure(&events).pause == nil)
+        #expect(await publication.status.state == .failed && never.attempts == 1)
+        await publication.stop()
+
+        let again = ScriptedEndpoint { $0 == 2 ? .fails(WHIPError.url, .hopeless) : .publishes }
+        let second = try self.publication(again)
+        events = await begin(second, again)
+        again.sessions[0].tell(.ended(nil))
+        #expect(try await failure(&events).error is PublicationEnded)
+        await pass()
+        #expect(try await failure(&events).pause == .seconds(2))
+        await pass()
+        await waitUntil { again.sessions.count == 2 }
+        await second.stop()
+    }
+
+    @Test("A server that says when to be asked again is not asked before")
+    func wishes() async throws {
+        let endpoint = ScriptedEndpoint { attempt in
+            .fails(ScriptedEndpoint.Failure(number: attempt), .welcome(after: attempt == 1 ? .seconds(7) : nil))
+        }
+        let publication = try publication(endpoint)
+        var events = publication.events.makeAsyncIterator()
+        await publication.start()
+        #expect(try await failure(&events).pause == .seconds(7))
+        await pass()
+        #expect(try await failure(&events).pause == .seconds(2))
+        await publication.stop()
+    }
+
+    @Test("What was published for half a minute has its next trouble begin with a short pause")
+    func settled() async throws {
+        let endpoint = ScriptedEndpoint { _ in .publishes }
+        let publication = try publication(endpoint)
+        var events = await begin(publication, endpoint)
+        for (number, pause) in [(0, 1), (1, 2)] {
+            endpoint.sessions[number].tell(.ended(WHIPError.lost))
+            #expect(try await failure(&events).pause == .seconds(pause))
+            await pass()
+            await waitUntil { endpoint.sessions.count == number + 2 }
+            endpoint.sessions[number + 1].tell(.connected)
+            guard case .published? = await events.next(isolation: #isolation) else {
+                return #expect(Bool(false), "not published")
+            }
+        }
+        await waitUntil { clock.sleeperCount == 1 }
+        #expect(clock.wakeNext() == .seconds(30))
+        // What wakes has to be heard of before the next trouble.
+        await waitUntil { await publication.pauses == RetryPauses() }
+        endpoint.sessions[2].tell(.ended(WHIPError.lost))
+        #expect(try await failure(&events).pause == .seconds(1))
+        await publication.stop()
+    }
+
+    @Test("It is stopped at once, whatever it waits for")
+    func stopped() async throws {
+        let endpoint = ScriptedEndpoint { $0 == 1 ? .fails(Self.unreachable, .uncertain) : .publishes }
+        let waiting = try publication(endpoint)
+        var events = waiting.events.makeAsyncIterator()
+        await waiting.start()
+        _ = try await failure(&events)
+        await waitUntil { clock.sleeperCount == 1 }
+        await waiting.stop()
+        #expect(endpoint.attempts == 1 && clock.sleeperCount == 0)
+        #expect(await events.next(isolation: #isolation) == nil)
+
+        let connecting = try publication(endpoint)
+        await connecting.start()
+        await waitUntil { await connecting.status.viewer != nil }
+        await connecting.stop()
+        #expect(endpoint.sessions.last?.hasLeft == true)
+        await connecting.start()
+        #expect(await connecting.status.state == .ended && endpoint.attempts == 2)
+    }
+
+    @Test("Two places and a viewer are sent one encode; a place that fails, and comes back, leaves the others alone")
+    func places() async throws {
+        let share = try await PublishingFixture()
+        let (office, world) = (try await PlayedServer(), try await PlayedServer())
+        var bad = PlayedServer.Part()
+        bad.refusal = .init(.forbidden)
+        let closed = try await PlayedServer(bad)
+        var publications: [Publication] = []
+        for server in [office, world, closed] {
+            let publication = Publication(of: share.room, at: try await share.endpoint(server))
+            await publication.start()
+            publications.append(publication)
+        }
+        await waitUntil { await publications[2].status.state == .failed }
+        await waitUntil { await publications[0].status.state == .published }
+        await waitUntil { await publications[1].status.state == .published }
+        let pictures = PictureCounter(try #require(await world.sessions.first))
+        await pictures.wait()
+        share.screen.stop()
+        try await Task.sleep(for: .milliseconds(100))
+        var counts: [Int64] = []
+        for viewer in await share.room.viewers {
+            let streams = await share.room.statistics(of: viewer.id).filter { $0.type == .outboundRTP }
+            counts.append(try #require(streams.first { $0.text("kind") == "video" }?.integer("framesEncoded")))
+        }
+        #expect(counts.count == 2 && Set(counts).count == 1 && counts[0] > 0, "\(counts)")
+
+        // Its goodbye is that of a server that ends.
+        await office.sessions.first?.leave()
+        await waitUntil { await publications[0].status.count == 2 }
+        try share.screen.start()
+        await pictures.wait(for: 10)
+        #expect(await publications[1].status.count == 1)
+        #expect(await share.room.viewers.count == 2)
+        for publication in publications { await publication.stop() }
+        for server in [office, world, closed] { await server.end() }
+        await share.end()
+    }
+}

@@ -1,0 +1,322 @@
+import Logging
+import NIOHTTP1
+import RTCShareContentShare
+import RTCShareNetworkRuntime
+import RTCSharePeerConnection
+import Testing
+
+@testable import RTCShareSignaling
+
+/// Servers as they are: what each does otherwise than RFC 9725 was read in its source.
+@Suite("Publishing at a WHIP server", .timeLimit(.minutes(2)))
+struct WHIPTests {
+    /// A server that is borne.
+    struct Kind: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        var part: PlayedServer.Part
+        var token: String?
+
+        init(_ name: String, token: String? = nil, _ change: (inout PlayedServer.Part) -> Void) {
+            testDescription = name
+            self.token = token
+            part = PlayedServer.Part()
+            part.token = token
+            change(&part)
+        }
+    }
+
+    static let kinds = [
+        Kind("as it is written") { _ in },
+        Kind("broadcast-box: no entity tag, 204 at the end", token: "key") {
+            $0.endpoint = "/api/whip"
+            $0.location = "/api/whip/7f0d"
+            $0.entityTag = nil
+            $0.deleted = .noContent
+            $0.links = ["</api/sse/7f0d>; rel=\"urn:ietf:params:whep:ext:core:server-sent-events\"; events=\"status\""]
+        },
+        Kind("simple-whip-server: the session is elsewhere", token: "verysecret") {
+            $0.endpoint = "/whip/endpoint/abc123"
+            $0.location = "/whip/resource/hKXTWYQzZbnwQdZq"
+        },
+        Kind("LiveKit: the key in the session's path, an entity tag without quotes") {
+            $0.endpoint = "/w/streamkey"
+            $0.location = "/w/streamkey/WH_abc"
+            $0.entityTag = "0a1b2c3d"
+            $0.patched = .unprocessableEntity
+        },
+        Kind("SRS: the session is told by its query") {
+            $0.endpoint = "/rtc/v1/whip/?app=live&stream=livestream&secret=xxx"
+            $0.location = "/rtc/v1/whip/?action=delete&token=12a3&app=live&stream=livestream"
+            $0.entityTag = nil
+        },
+        Kind("OvenMediaEngine: the endpoint is told by its query") {
+            $0.endpoint = "/app/stream?direction=whip"
+            $0.location = "/app/stream/ae51?direction=whip"
+        },
+        Kind("mediamtx: any entity tag, a session beneath the endpoint") {
+            $0.endpoint = "/office/whip"
+            $0.location = "whip/5a3f"
+            $0.entityTag = "*"
+        },
+        Kind("pion's example: no type, and the end begins another session") {
+            $0.location = "/whip"
+            $0.contentType = nil
+            $0.entityTag = nil
+            $0.deleted = .internalServerError
+        },
+        Kind("a session relative to the endpoint") { $0.location = "?session=1" },
+        Kind("200 in place of 201, and an answer after an empty line") {
+            $0.status = .ok
+            $0.prefix = "\r\n"
+        },
+        Kind("a wrong type, a session that nobody names") {
+            $0.contentType = "text/plain; charset=utf-8"
+            $0.location = nil
+        },
+        Kind("servers that help to connect, in every way of writing them") {
+            $0.links = [
+                "<stun:127.0.0.1:9>; rel=\"ice-server\", <turn:127.0.0.1:9?transport=udp>; rel=ice-server; "
+                    + "credential-type=\"password\"; credential=\"a;b,c\"; username=\"1731:u\"",
+                "<turn%3A127.0.0.1%3A9>; username=\"1731%3Au\"; credential=\"a%2Fb\"; rel=\"ice-server\"",
+                "<turn:>; rel=\"ice-server\"", "nonsense",
+            ]
+        },
+    ]
+
+    @Test("Each server gets pictures and sound, and is told the end where the session is", arguments: kinds)
+    func servers(kind: Kind) async throws {
+        let share = try await PublishingFixture()
+        let server = try await PlayedServer(kind.part)
+        let session = try await WHIPSession(
+            at: try await share.endpoint(server, token: kind.token), publishing: share.room)
+        try await session.start()
+        let publisher = try #require(await server.sessions.first)
+        let pictures = PictureCounter(publisher)
+        await pictures.wait()
+        #expect(pictures.tiles == ["alice#content"])
+        await waitUntil { publisher.sounds.sounds.contains { $0.attendeeID.rawValue == "alice#content" } }
+        #expect(await share.room.viewers.map(\.id) == [session.viewer.id])
+
+        let post = try #require(await server.asked.first)
+        #expect(post.method == "POST" && post.target == kind.part.endpoint && post.contentType == "application/sdp")
+        #expect(post.authorization == kind.token.map { "Bearer \($0)" })
+        #expect(post.body.contains("a=candidate:") && post.body.utf8.count < 16_384)
+        #expect(post.body.contains("a=group:BUNDLE") && post.body.contains("a=sendonly"))
+        // One stream (RFC 9725 §4.4.2).
+        #expect(post.body.split(separator: "\r\n").filter { $0.hasPrefix("a=msid:alice#content ") }.count == 2)
+        await session.leave()
+        let last = try #require(await server.asked.last)
+        if kind.part.location == nil {
+            #expect(last.method == "POST")
+        } else {
+            #expect(last.method == "DELETE" && last.authorization == post.authorization)
+        }
+        await waitUntil { await share.room.viewers.isEmpty }
+        await server.end()
+        await share.end()
+    }
+
+    /// A server that refuses, and what a person is told.
+    struct Refused: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        var refusal = PlayedServer.Refusal(.unauthorized)
+        var part = PlayedServer.Part()
+        var token: String?
+        let words: [String]
+        let outlook: PublishingOutlook
+
+        init(
+            _ name: String, _ refusal: PlayedServer.Refusal? = nil, token: String? = nil, words: [String],
+            outlook: PublishingOutlook = .hopeless, _ change: (inout PlayedServer.Part) -> Void = { _ in }
+        ) {
+            testDescription = name
+            part.refusal = refusal
+            self.token = token
+            self.words = words
+            self.outlook = outlook
+            change(&part)
+        }
+    }
+
+    static let refusals = [
+        Refused("broadcast-box, without a token", words: ["400", "Authorization was not set", "token: give its token"])
+        {
+            $0.token = "key"
+            $0.unshown = .init(.badRequest, type: "text/plain; charset=utf-8", "Authorization was not set\n")
+        },
+        Refused(
+            "simple-whip-server, with a wrong token", token: "wrong", words: ["403", "Unauthorized", "check the token"]
+        ) {
+            $0.token = "verysecret"
+            $0.wrong = .init(.forbidden, type: "text/html; charset=utf-8", "Unauthorized")
+        },
+        Refused(
+            "simple-whip-server, where somebody publishes",
+            .init(.forbidden, type: "text/html; charset=utf-8", "Endpoint ID already in use"), token: "right",
+            words: ["403", "Endpoint ID already in use", "somebody else"]),
+        Refused("none, which wants one", .init(.unauthorized), words: ["401", "it wants a token"]),
+        Refused(
+            "OvenMediaEngine", .init(.notFound, type: "text/plain", "There is no such stream"),
+            words: ["404", "There is no such stream", "check the URL"]),
+        Refused(
+            "mediamtx", .init(.notFound, type: "application/json", "{\"error\":\"path 'x' is not configured\"}"),
+            words: ["404", "path 'x' is not configured"]),
+        Refused(
+            "a page of a proxy", .init(.badGateway, type: "text/html", "<html><head><title>502 Bad Gateway</title>"),
+            words: ["502"], outlook: .uncertain),
+        Refused(
+            "a problem (RFC 9457)",
+            .init(
+                .unprocessableEntity, type: "application/problem+json",
+                "{\"title\":\"no\",\"detail\":\"no H264 in it\"}"),
+            words: ["422", "no H264 in it", "VP8"]),
+        Refused(
+            "SRS, which takes no VP8", .init(.ok, type: "application/json", "{\"code\":5018}"),
+            words: ["(200)", "no answer", "5018"]),
+        Refused(
+            "one that is full", .init(.serviceUnavailable, "", [("Retry-After", "7")]), words: ["503", "again in 7 s"],
+            outlook: .welcome(after: .seconds(7))),
+        Refused(
+            "one that has another publisher", .init(.conflict, type: "text/plain", "taken"), words: ["409", "taken"],
+            outlook: .welcome(after: nil)),
+        Refused(
+            "one that is elsewhere", .init(.movedPermanently, "", [("Location", "https://other.example/whip?key=1")]),
+            words: ["301", "https://other.example/whip:"]),
+        Refused(
+            "no session description", .init(.created, type: "application/sdp", "hello"), words: ["no answer: hello"]),
+    ]
+
+    @Test("What a server says of its refusal a person reads, with what to do", arguments: refusals)
+    func refused(by refused: Refused) async throws {
+        let share = try await PublishingFixture()
+        let server = try await PlayedServer(refused.part)
+        let endpoint = try await share.endpoint(server, token: refused.token)
+        let error = await #expect(throws: WHIPError.self) { _ = try await endpoint.publish(share.room) }
+        let words = error?.description ?? ""
+        for word in refused.words { #expect(words.contains(word), "\(words)") }
+        #expect(!words.contains("key=1") && !words.contains(refused.token ?? "wrong"))
+        #expect(endpoint.outlook(after: try #require(error)) == refused.outlook)
+        await waitUntil { await share.room.viewers.isEmpty }
+        await server.end()
+        await share.end()
+    }
+
+    @Test("A server that takes the sound alone is left, and the share goes on for the others")
+    func picturesDeclined() async throws {
+        let share = try await PublishingFixture()
+        var part = PlayedServer.Part()
+        part.takesPictures = false
+        let server = try await PlayedServer(part)
+        let endpoint = try await share.endpoint(server)
+        let error = await #expect(throws: WHIPError.self) { _ = try await endpoint.publish(share.room) }
+        #expect(error == .pictureDeclined && endpoint.outlook(after: WHIPError.pictureDeclined) == .hopeless)
+        #expect(await server.asked.last?.method == "DELETE")
+        #expect(await share.room.contentShare.isSharing)
+        await server.end()
+        await share.end()
+    }
+
+    @Test("A token goes to its own origin alone, and who is led elsewhere is told so")
+    func tokens() async throws {
+        let share = try await PublishingFixture()
+        let other = try await PlayedServer()
+        let (otherURL, origin) = (await other.url, "http://127.0.0.1:\(await other.port)")
+        for status in [HTTPResponseStatus.temporaryRedirect, .permanentRedirect] {
+            var part = PlayedServer.Part()
+            part.refusal = .init(status, "", [("Location", otherURL)])
+            let server = try await PlayedServer(part)
+            let session = try await share.endpoint(server, token: "secret").publish(share.room)
+            await PictureCounter(try #require(await other.sessions.last)).wait()
+            await session.leave()
+            #expect(await server.asked.map(\.authorization) == ["Bearer secret"])
+            await server.end()
+        }
+        #expect(await other.asked.map(\.method) == ["POST", "DELETE", "POST", "DELETE"])
+        #expect(await other.asked.allSatisfy { $0.authorization == nil })
+
+        var locked = PlayedServer.Part()
+        locked.token = "secret"
+        await other.play(locked)
+        var part = PlayedServer.Part()
+        part.refusal = .init(.temporaryRedirect, "", [("Location", otherURL)])
+        let server = try await PlayedServer(part)
+        let endpoint = try await share.endpoint(server, token: "secret")
+        let error = await #expect(throws: WHIPError.self) { _ = try await endpoint.publish(share.room) }
+        #expect(error?.description.contains("the token is not shown to \(origin)") == true)
+        await server.end()
+        await other.end()
+        await share.end()
+    }
+
+    @Test("Nobody is published who gave up meanwhile: the server is told so")
+    func givenUp() async throws {
+        let share = try await PublishingFixture()
+        let server = try await PlayedServer()
+        let endpoint = try await share.endpoint(server)
+        let publishing = Task { try await endpoint.publish(share.room) }
+        await waitUntil { await !server.asked.isEmpty }
+        publishing.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await publishing.value }
+        #expect(await server.asked.map(\.method) == ["POST", "DELETE"])
+        await waitUntil { await share.room.viewers.isEmpty }
+        await server.end()
+        await share.end()
+    }
+
+    @Test("A URL is one of the web's, without user and password, and what it keeps to itself is not shown")
+    func urls() throws {
+        #expect(throws: WHIPError.url) { try WHIPEndpoint(url: "rtmp://server.example/live") }
+        #expect(throws: WHIPError.userInformation) { try WHIPEndpoint(url: "https://a:b@server.example/live") }
+        let token = try AccessToken(presenting: "secret")
+        let endpoint = try WHIPEndpoint(url: "http://server.example/live/whip?key=1#x", token: token)
+        #expect(endpoint.name == "http://server.example/live/whip" && endpoint.exposesToken)
+        #expect(!"\(endpoint)".contains("secret"))
+        #expect(try !WHIPEndpoint(url: "https://server.example/whip", token: token).exposesToken)
+        #expect(try !WHIPEndpoint(url: "http://localhost/whip", token: token).exposesToken)
+    }
+
+    // MARK: Other ways
+
+    /// A server's part in a restart.
+    struct RestartPart: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        var mark: String?
+        var refusal = HTTPResponseStatus.methodNotAllowed
+        var isGone = false
+        let outcome: EndpointSession.Restart
+    }
+
+    @Test(
+        "ICE is restarted where the server takes part in it, whichever mark it knows it by",
+        arguments: [
+            RestartPart(testDescription: "LiveKit", mark: "*", refusal: .unprocessableEntity, outcome: .begun),
+            RestartPart(
+                testDescription: "simple-whip-server", mark: "\"*\"", refusal: .preconditionFailed, outcome: .begun),
+            RestartPart(testDescription: "none, 405", outcome: .refused),
+            RestartPart(
+                testDescription: "mediamtx, which takes it for candidates", refusal: .noContent, outcome: .refused),
+            RestartPart(testDescription: "one that was started again", isGone: true, outcome: .gone),
+        ])
+    func restarts(part: RestartPart) async throws {
+        let share = try await PublishingFixture()
+        var played = PlayedServer.Part()
+        played.restartMark = part.mark
+        played.patched = part.refusal
+        let server = try await PlayedServer(played)
+        let viewer = try await share.room.addViewer(
+            media: [.content, .contentAudio], configuration: ServerFixture.connection.mending)
+        let session = EndpointSession(
+            endpoint: try #require(WebAddress(await server.url)), token: nil, connection: viewer.session.connection,
+            usesOwnServers: false, logger: Logger(label: "test"))
+        try await session.begin()
+        let pictures = PictureCounter(try #require(await server.sessions.first))
+        await pictures.wait()
+        if part.isGone { await server.forget() }
+        #expect(await session.restart() == part.outcome)
+        await pictures.wait(for: 10)
+        #expect(await server.asked.filter { $0.method == "PATCH" }.allSatisfy { $0.body.contains("a=ice-ufrag:") })
+        await viewer.session.leave()
+        await server.end()
+        await share.end()
+    }
+}
