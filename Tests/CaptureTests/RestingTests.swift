@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import RTCShareLocks
 import RTCShareMedia
+import TestSupport
 import Testing
 
 @testable import RTCShareCapture
@@ -85,7 +86,7 @@ struct RestingTests {
 
         /// Returns when both have come.
         func wait() async {
-            while counts.withLock({ $0.pictures < 2 || $0.blocks < 2 }) { try? await Task.sleep(for: .milliseconds(1)) }
+            await waitUntil { counts.withLock { $0.pictures >= 2 && $0.blocks >= 2 } }
         }
     }
 }

@@ -1,6 +1,7 @@
 import RTCShareContentShare
 import RTCShareLocks
 import RTCShareMedia
+import TestSupport
 import Testing
 
 /// Shares that capture what they share.
@@ -25,7 +26,7 @@ import Testing
         func stop() { calls.withLock { $0.append(false) } }
 
         func wait(for wanted: [Bool]) async {
-            while calls.withLock({ $0 }) != wanted { await Task.yield() }
+            await waitUntil { calls.withLock { $0 } == wanted }
         }
     }
 

@@ -5,6 +5,7 @@ import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import RTCShareContentShare
@@ -58,7 +59,7 @@ struct SessionRuleTests {
             await pair.sharing.log.wait(count: 1)
             let isPicture = declined == .content
             #expect(pair.sharing.log.entries == [isPicture ? .didStop(.refusedByPeer) : .didStart])
-            while await pair.alice.refusedMedia().isEmpty { await Task.yield() }
+            await waitUntil { await !pair.alice.refusedMedia().isEmpty }
             #expect(await pair.alice.refusedMedia() == [declined])
             #expect(await pair.alice.contentShare.isSharing == !isPicture)
             if isPicture {
@@ -92,7 +93,7 @@ struct SessionRuleTests {
         let answer = try SessionDescription.parse(lines.joined(separator: "\r\n") + "\r\n")
         try await pair.alice.connection.accept(answer: answer, to: offer)
         if afterTheNews {
-            while await pair.alice.refusedMedia().isEmpty { await Task.yield() }
+            await waitUntil { await !pair.alice.refusedMedia().isEmpty }
             #expect(await pair.alice.refusedMedia() == [.camera])
         }
         try await pair.alice.startLocalVideo(source: face)

@@ -4,6 +4,7 @@ import RTCShareNetworkRuntime
 import RTCSharePeerConnection
 import RTCShareSDP
 import RTCShareWireFormat
+import TestSupport
 import Testing
 
 @testable import RTCShareContentShare
@@ -126,7 +127,7 @@ struct SharingRoomTests {
         await room.room.join(design)
         try await room.room.changeDestination(to: .subgroup(design))
         _ = await ann.tiles.wait(for: .removed)
-        while screen.broadcaster.hasSinks { await Task.yield() }
+        await waitUntil { !screen.broadcaster.hasSinks }
         #expect(await room.room.contentShare.isSharing)
         try await room.room.changeMembership(of: ann.viewer.id, to: .only("design"))
         _ = await ann.tiles.wait(for: .added, count: 2)
@@ -171,7 +172,7 @@ struct SharingRoomTests {
         await ann.tiles.waitForPictures()
         await ann.session.leave()
         try await ann.viewer.session.waitUntilEnd()
-        while await !room.room.viewers.isEmpty { await Task.yield() }
+        await waitUntil { await room.room.viewers.isEmpty }
         #expect(await room.room.contentShare.isSharing)
         let eve = try await room.seat("eve")
         #expect(eve.viewer.id == 3)
@@ -193,7 +194,7 @@ struct SharingRoomTests {
         let answer = try await bob.session.connection.answer(offer: offer).description
         try await bob.viewer.session.connection.accept(
             answer: SessionDescription.parse(answer.replacing("a=recvonly", with: "a=inactive")), to: offer)
-        while await bob.viewer.session.refusedMedia().isEmpty { await Task.yield() }
+        await waitUntil { await !bob.viewer.session.refusedMedia().isEmpty }
         #expect(await ann.viewer.session.refusedMedia().isEmpty)
         await ann.tiles.waitForPictures()
         #expect(room.sharing.log.entries == [.didStart])

@@ -66,6 +66,8 @@ public actor WHIPSession: PublishingSession {
                         || !answer.media.contains(where: { $0.kind == "video" })
                 else { throw WHIPError.pictureDeclined }
             }
+            // Who gave up hears of no session, however far this one came.
+            try Task.checkCancellation()
         } catch {
             await leave()
             throw (error as? EndpointSession.Failure).map(WHIPError.init) ?? error

@@ -4,6 +4,7 @@ import RTCSharePeerConnection
 import RTCShareRTP
 import RTCShareSDP
 import RTCShareWireFormat
+import TestSupport
 import Testing
 
 @testable import RTCShareNetworkRuntime
@@ -74,7 +75,7 @@ import Testing
         }
         let address = try #require(await sender.localAddresses.first)
         try await sender.closeSocket(at: address)
-        while await sender.localAddresses != [address] { await Task.yield() }
+        await waitUntil { await sender.localAddresses == [address] }
         sender.send(Loopback.frame(isKeyFrame: true, number: 1), media: 0)
         for await event in viewer.media {
             guard case .frame(let frame, _) = event else { continue }

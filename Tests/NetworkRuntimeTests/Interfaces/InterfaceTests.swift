@@ -2,6 +2,7 @@ import RTCShareICE
 import RTCShareRTP
 import RTCShareSDP
 import RTCShareWireFormat
+import TestSupport
 import Testing
 
 @testable import RTCShareNetworkRuntime
@@ -69,7 +70,7 @@ import Testing
         #expect(await call.sender.usedAddress == other)
         // It comes back, and the other one goes.
         await call.sender.interfacesDidChange(present: [used, other])
-        while await call.sender.localAddresses.count < 2 { await Task.yield() }
+        await waitUntil { await call.sender.localAddresses.count >= 2 }
         await call.sender.interfacesDidChange(present: [used])
         await call.expectFrames(from: 2000)
         #expect(await call.sender.usedAddress == used)
@@ -85,7 +86,7 @@ import Testing
         #expect(await call.sender.usedAddress == nil)
         #expect(await call.sender.localAddresses.isEmpty)
         await call.sender.interfacesDidChange(present: [Self.second], new: [Self.second])
-        while await call.sender.localAddresses.isEmpty { await Task.yield() }
+        await waitUntil { await !call.sender.localAddresses.isEmpty }
         await call.sender.restartICE()
         try await call.negotiate()
         await call.sender.hears { if case .reconnected = $0 { true } else { false } }
@@ -116,7 +117,7 @@ extension Connection {
     var candidateAddresses: [TransportAddress] { peer.localAddresses }
 
     func waitUntilNominated() async {
-        while peer.ice.agent.selectedPair?.isNominated != true { await Task.yield() }
+        await waitUntil { peer.ice.agent.selectedPair?.isNominated == true }
     }
 
     nonisolated func hears(_ isMeant: (PeerConnection.Event) -> Bool) async {

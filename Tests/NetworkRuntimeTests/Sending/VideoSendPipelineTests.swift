@@ -4,6 +4,7 @@ import RTCSharePeerConnection
 import RTCShareRTP
 import RTCShareVideoCoding
 import RTCShareWireFormat
+import TestSupport
 import Testing
 
 @testable import RTCShareNetworkRuntime
@@ -293,12 +294,11 @@ import Testing
         for (place, viewer) in viewers.enumerated() {
             pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(120 + place)), of: viewer)
         }
-        let deadline = ContinuousClock.now + .seconds(10)
-        while Self.rate(pipeline) != 120_000, ContinuousClock.now < deadline { await Task.yield() }
+        await waitUntil { Self.rate(pipeline) == 120_000 }
         #expect(Self.rate(pipeline) == 120_000)
         // Once heard, what comes later is heard, too.
         pipeline.keep(to: BitrateTarget(bitrate: .kilobitsPerSecond(90)), of: viewers[16])
-        while Self.rate(pipeline) != 90_000, ContinuousClock.now < deadline { await Task.yield() }
+        await waitUntil { Self.rate(pipeline) == 90_000 }
         #expect(Self.rate(pipeline) == 90_000)
         pipeline.stop()
         for viewer in viewers { await viewer.close() }

@@ -7,6 +7,7 @@ import RTCShareRTP
 import RTCShareSDP
 import RTCShareSTUN
 import RTCShareWireFormat
+import TestSupport
 import Testing
 
 @testable import RTCShareNetworkRuntime
@@ -101,14 +102,14 @@ import Testing
         let places = await port.localAddresses
         await port.interfacesDidChange(present: [other], usable: [other])
         #expect(await port.localAddresses.map(\.ip) == [other])
-        while await share.sender.usedAddress != other { await Task.yield() }
+        await waitUntil { await share.sender.usedAddress == other }
         await share.passFrame("the address in use has gone")
         // It comes back, at the same port, and the other one goes.
         await port.interfacesDidChange(present: Set(addresses), usable: addresses)
-        while await port.localAddresses != places { await Task.yield() }
+        await waitUntil { await port.localAddresses == places }
         #expect(await share.sender.localAddresses.count == 2)
         await port.interfacesDidChange(present: [used], usable: [used])
-        while await share.sender.usedAddress != used { await Task.yield() }
+        await waitUntil { await share.sender.usedAddress == used }
         await share.passFrame("the address is back")
         await share.close()
         await port.close()
@@ -132,7 +133,7 @@ import Testing
         }
         try await stranger.flush(to: address)
         // Until the last of it has been looked at.
-        while await port.statistics.unknownSources - before.unknownSources < 7 * rounds + 1 { await Task.yield() }
+        await waitUntil { await port.statistics.unknownSources - before.unknownSources >= 7 * rounds + 1 }
         for index in shares.indices { for _ in 0..<5 { await shares[index].passFrame("beside a stranger") } }
         let after = await port.statistics
         #expect(after.unknownFragments - before.unknownFragments == rounds, "\(after)")

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import NIOHTTP1
 import RTCShareWireFormat
+import TestSupport
 import Testing
 
 @testable import RTCShareSignaling

@@ -6,6 +6,7 @@ import RTCShareMedia
 import RTCShareNetworkRuntime
 import RTCShareSDP
 import RTCShareWireFormat
+import TestSupport
 import Testing
 
 @testable import RTCShareSignaling
@@ -73,6 +74,8 @@ actor PlayedServer {
     /// Those that publish, the newest last.
     private(set) var sessions: [AttendeeSession] = []
     private var offer: SessionDescription?
+    /// Whether answers wait until they may go out.
+    private var isHolding = false
     private var server: HTTPServer?
     private(set) var port: UInt16 = 0
 
@@ -96,6 +99,11 @@ actor PlayedServer {
         for session in sessions { await session.leave() }
     }
 
+    /// Answers nobody until ``release()``.
+    func hold() { isHolding = true }
+
+    func release() { isHolding = false }
+
     /// Forgets who publishes without a word, as one that is started again does.
     func forget() {
         part.location = "/whip/sessions/others"
@@ -109,6 +117,7 @@ actor PlayedServer {
                 method: request.method.rawValue, target: shown, authorization: request["Authorization"],
                 contentType: request["Content-Type"], ifMatch: request["If-Match"],
                 body: String(decoding: request.body, as: UTF8.self)))
+        await waitUntil { !isHolding }
         if let token = part.token {
             guard let authorization = request["Authorization"] else { return (part.unshown ?? part.wrong).response }
             guard authorization == "Bearer \(token)" else { return part.wrong.response }
@@ -209,9 +218,4 @@ struct PublishingFixture {
         endpoint.configuration = ServerFixture.connection
         return endpoint
     }
-}
-
-/// Waits for something to become so; the test's time limit ends what never does.
-func waitUntil(_ condition: () async throws -> Bool) async rethrows {
-    while try await !condition() { try? await Task.sleep(for: .milliseconds(5)) }
 }

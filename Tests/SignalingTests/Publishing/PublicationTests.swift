@@ -4,6 +4,7 @@ import RTCShareLocks
 import RTCShareMedia
 import RTCShareNetworkRuntime
 import RTCSharePeerConnection
+import TestSupport
 import Testing
 
 @testable import RTCShareSignaling

@@ -3,6 +3,7 @@ import NIOHTTP1
 import RTCShareContentShare
 import RTCShareNetworkRuntime
 import RTCSharePeerConnection
+import TestSupport
 import Testing
 
 @testable import RTCShareSignaling
@@ -252,10 +253,12 @@ struct WHIPTests {
     func givenUp() async throws {
         let share = try await PublishingFixture()
         let server = try await PlayedServer()
+        await server.hold()
         let endpoint = try await share.endpoint(server)
         let publishing = Task { try await endpoint.publish(share.room) }
         await waitUntil { await !server.asked.isEmpty }
         publishing.cancel()
+        await server.release()
         await #expect(throws: CancellationError.self) { _ = try await publishing.value }
         #expect(await server.asked.map(\.method) == ["POST", "DELETE"])
         await waitUntil { await share.room.viewers.isEmpty }

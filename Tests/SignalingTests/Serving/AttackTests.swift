@@ -134,7 +134,7 @@ struct AttackTests {
         let answer = try await share.post(try await share.offer())
         #expect(answer.status == 201)
         let location = try #require(answer["Location"])
-        await share.wait { await share.server.viewers.isEmpty }
+        await waitUntil { await share.server.viewers.isEmpty }
         #expect(await share.room.viewers.isEmpty)
         #expect(try await share.ask("DELETE", location).status == 404)
         await share.end()

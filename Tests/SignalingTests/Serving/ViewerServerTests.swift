@@ -23,8 +23,8 @@ struct ViewerServerTests {
         let viewer = try #require(await share.server.viewers.first)
         #expect(viewer.state == .connected && viewer.address == "127.0.0.1" && viewer.browser == "rtcshare")
         await player.leave()
-        await share.wait { await share.server.viewers.isEmpty }
-        await share.wait { await share.room.viewers.isEmpty }
+        await waitUntil { await share.server.viewers.isEmpty }
+        await waitUntil { await share.room.viewers.isEmpty }
         await share.end()
     }
 
@@ -41,7 +41,7 @@ struct ViewerServerTests {
             try await player.start()
         }
         for (_, pictures) in players {
-            await share.wait { Set(pictures.tiles) == ["alice#content", "alice"] }
+            await waitUntil { Set(pictures.tiles) == ["alice#content", "alice"] }
             await pictures.wait()
         }
         var encoders: Set<String> = []
@@ -62,7 +62,7 @@ struct ViewerServerTests {
         let player = try await share.player()
         let pictures = PictureCounter(player.session)
         try await player.start()
-        await share.wait { await share.server.viewers.first?.state == .waiting }
+        await waitUntil { await share.server.viewers.first?.state == .waiting }
         try await Task.sleep(for: .milliseconds(200))
         #expect(pictures.pictures == 0)
         let id = try #require(await share.server.viewers.first?.id)
@@ -81,7 +81,7 @@ struct ViewerServerTests {
         let pictures = PictureCounter(bob.session)
         try await ann.start()
         try await bob.start()
-        await share.wait { await share.server.viewers.count { $0.state == .connected } == 2 }
+        await waitUntil { await share.server.viewers.count { $0.state == .connected } == 2 }
         await share.server.lock()
         let first = try #require(await share.server.viewers.first?.id)
         try await share.server.kick(first)
@@ -106,7 +106,7 @@ struct ViewerServerTests {
         let refused = try await share.post(try await share.offer())
         #expect(refused.status == 503 && Int(refused["Retry-After"] ?? "") ?? 0 > 0)
         await player.leave()
-        await share.wait { await share.server.viewers.isEmpty }
+        await waitUntil { await share.server.viewers.isEmpty }
         #expect(try await share.post(try await share.offer()).status == 201)
         await share.end()
     }
@@ -133,11 +133,11 @@ struct ViewerServerTests {
         let player = try await share.player(link.url)
         let pictures = PictureCounter(player.session)
         try await player.start()
-        await share.wait { await share.server.viewers.first?.state == .connected }
+        await waitUntil { await share.server.viewers.first?.state == .connected }
         #expect(pictures.pictures == 0)
         try await share.room.changeDestination(to: .subgroup(design))
         await pictures.wait()
-        try await share.wait {
+        try await waitUntil {
             try await share.room.viewers.first?.membership == RoomMembership(onlySubgroups: [design])
         }
         await player.leave()
@@ -185,7 +185,7 @@ struct ViewerServerTests {
         let location = try #require(response["Location"])
         let connection = try RawConnection(port: share.server.port)
         connection.write("GET \(location)/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        await share.wait { await share.server.listenerCount > 0 }
+        await waitUntil { await share.server.listenerCount > 0 }
         await share.server.setPaused(true)
         let before = await connection.read(until: "\"state\":\"paused\",")
         try await share.server.kick(try #require(await share.server.viewers.first?.id))
@@ -265,8 +265,8 @@ struct ViewerServerTests {
                 }
             }
         }
-        await share.wait { await share.server.viewers.count == 1 }
-        await share.wait { await share.room.viewers.count == 1 }
+        await waitUntil { await share.server.viewers.count == 1 }
+        await waitUntil { await share.room.viewers.count == 1 }
         await pictures.wait()
         await stays.leave()
         await share.end()

@@ -7,6 +7,7 @@ import RTCShareMedia
 import RTCShareNetworkRuntime
 import RTCShareSDP
 import RTCShareWireFormat
+import TestSupport
 import Testing
 
 @testable import RTCShareSignaling
@@ -84,11 +85,6 @@ struct ServerFixture {
         try await ask(
             "POST", path, [("Content-Type", "application/sdp")] + headers, body: offer, token: token ?? self.token)
     }
-
-    /// Waits for something to become so; the test's time limit ends what never does.
-    func wait(until condition: () async throws -> Bool) async rethrows {
-        while try await !condition() { try? await Task.sleep(for: .milliseconds(5)) }
-    }
 }
 
 /// Counts the pictures of the tiles that a session has.
@@ -119,7 +115,7 @@ final class PictureCounter: VideoTileObserver, VideoSink {
     /// Returns when so many more pictures were seen.
     func wait(for count: Int = 3) async {
         let goal = pictures + count
-        while pictures < goal { try? await Task.sleep(for: .milliseconds(5)) }
+        await waitUntil { pictures >= goal }
     }
 }
 
