@@ -38,21 +38,6 @@ import Testing
         #expect(tracker.smoothedRoundTripTime == .microseconds(562_500))
     }
 
-    @Test("The newest REMB holds for a while")
-    func estimate() {
-        var holder = RemoteBitrateEstimateHolder(maximumAge: .seconds(5))
-        let start = Instant(nanoseconds: 0)
-        #expect(holder.estimate(now: start) == nil)
-        for kilobits in [500, 800] {
-            holder.receive(
-                ReceiverEstimatedMaximumBitrate(
-                    sender: SynchronizationSource(1), bitrate: .kilobitsPerSecond(kilobits), sources: []), now: start)
-        }
-        #expect(holder.estimate(now: start.advanced(by: .seconds(5))) == .kilobitsPerSecond(800))
-        #expect(holder.estimate(now: start.advanced(by: .milliseconds(5001))) == nil)
-        #expect(holder.messagesReceived == 2)
-    }
-
     @Test("Feedback on the last second is joined whatever the rate was before")
     func joinsFeedbackWhileItsRoomChanges() {
         var tracker = TransportFeedbackTracker()

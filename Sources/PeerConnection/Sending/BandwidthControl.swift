@@ -13,7 +13,6 @@ struct BandwidthControl: ~Copyable {
     var transportSequenceNumber = TransportSequenceNumber(1)
     /// What has left, for the peer's feedback.
     private(set) var sentPackets = TransportFeedbackTracker()
-    private var remoteEstimate = RemoteBitrateEstimateHolder()
     /// The pacer's rates as it was told them.
     private var paced: (target: DataRate, pacing: DataRate, padding: DataRate)?
     /// What packets that receivers missed have lately taken.
@@ -62,8 +61,7 @@ struct BandwidthControl: ~Copyable {
     }
 
     mutating func receive(_ estimate: ReceiverEstimatedMaximumBitrate, now: Instant) {
-        remoteEstimate.receive(estimate, now: now)
-        estimator.setRemoteEstimate(remoteEstimate.estimate(now: now), now: now)
+        estimator.setRemoteEstimate(estimate.bitrate, now: now)
     }
 
     // What leaves.
@@ -122,7 +120,6 @@ struct BandwidthControl: ~Copyable {
 
     /// Does what is due in the estimator. `roundTripTime`: where the peer's reports have not told it.
     mutating func process(roundTripTime: Duration?, now: Instant) {
-        estimator.setRemoteEstimate(remoteEstimate.estimate(now: now), now: now)
         if let roundTripTime { estimator.setRoundTripTime(roundTripTime, now: now) }
         estimator.process(now: now)
         measureRetransmissions(now: now)
