@@ -57,6 +57,7 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioWebSocket = Target.Dependency.product(name: "NIOWebSocket", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 
 let package = Package(
@@ -166,7 +167,7 @@ let package = Package(
             [
                 "CCURL", "CViewerPage", "ContentShare", "Cryptography", "Locks", "NetworkRuntime", "PeerConnection",
                 "SDP", "SecureTransport", "WireFormat",
-            ], [logging, nioCore, nioHTTP, nioPosix]),
+            ], [logging, nioCore, nioHTTP, nioPosix, nioWebSocket]),
 
         // Floor 5: where pictures are seen and sound is heard.
         module(
@@ -256,7 +257,7 @@ let package = Package(
             [
                 "Capture", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP", "Signaling",
                 "WireFormat",
-            ], ["TestSupport", logging, nioHTTP]),
+            ], ["TestSupport", logging, nioCore, nioHTTP, nioPosix, nioWebSocket]),
         tests("RecordingTests", ["AudioCoding", "Media", "RTP", "Recording", "VideoCoding", "WireFormat"]),
         tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "CSRTP", "SecureTransport", "WireFormat"]),

@@ -15,9 +15,23 @@ func publish(_ room: SharingRoom) async throws {
         case .published: print("published at \(endpoint.name)")
         case .away: print("the server does not answer")
         case .back: print("the server answers again")
+        case .losses(let count): print("the server misses \(count) packets")
+        case .limited(let rate): print("the server takes \(rate) at most")
         case .failed(let error, _, let pause): print("\(error); " + (pause.map { "again in \($0)" } ?? "given up"))
         }
     }
+    // end
+}
+
+func publish(inRoomOfJanus room: SharingRoom) async throws {
+    // snippet:janus
+    let content = try JanusEndpoint(
+        url: "http://server.example:8088/janus", room: .number(1234), display: "alice#content",
+        credentials: JanusCredentials(pin: "open sesame"))
+    let publications = [
+        Publication(of: room, at: content), Publication(of: room, at: content.ownMedia(as: "alice")),
+    ]
+    for publication in publications { await publication.start() }
     // end
 }
 

@@ -126,6 +126,9 @@ public actor AttendeeSession {
         return share
     }
 
+    /// Whether it has ended, or is about to.
+    package var isOver: Bool { isEnding }
+
     /// Whether there is, or was, a viewer.
     var hasBegun: Bool { isConnected || isEnding }
 

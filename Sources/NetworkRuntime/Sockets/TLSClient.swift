@@ -27,8 +27,8 @@ enum TLSClient {
 }
 
 /// Errors of connections in words.
-enum SocketFailure {
-    static func reason(of error: any Error) -> String {
+package enum SocketFailure {
+    package static func reason(of error: any Error) -> String {
         switch error {
         case let error as NIOConnectionError:
             if let refusal = error.connectionErrors.first?.error { return reason(of: refusal) }

@@ -35,14 +35,14 @@ struct HTTPServer: Sendable {
 
     /// Listens at the first free port of `ports` on each address; without addresses on all of this machine.
     static func start(
-        addresses: [IPAddress], ports: [UInt16], tls: TLSContext?, limits: Limits = Limits(), logger: Logger,
-        respond: @escaping Respond
+        addresses: [IPAddress], ports: [UInt16], tls: TLSContext?, limits: Limits = Limits(),
+        eventLoopGroup: MultiThreadedEventLoopGroup = .singleton, logger: Logger, respond: @escaping Respond
     ) async throws -> HTTPServer {
         let door = Door(limit: limits.connections)
         var failure: (any Error)?
         for port in ports {
             do {
-                return try await HTTPServer(addresses, port: port, door: door) { channel in
+                return try await HTTPServer(addresses, port: port, on: eventLoopGroup, door: door) { channel in
                     Self.prepare(channel, door: door, tls: tls, limits: limits, logger: logger, respond: respond)
                 }
             } catch let error as IOError where error.errnoCode == EADDRINUSE {
@@ -53,10 +53,10 @@ struct HTTPServer: Sendable {
     }
 
     private init(
-        _ addresses: [IPAddress], port: UInt16, door: Door,
+        _ addresses: [IPAddress], port: UInt16, on eventLoopGroup: MultiThreadedEventLoopGroup, door: Door,
         prepare: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) async throws {
-        let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let bootstrap = ServerBootstrap(group: eventLoopGroup)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.init(rawValue: TCP_NODELAY)), value: 1)

@@ -11,7 +11,10 @@ struct WebAddress: Hashable, Sendable, CustomStringConvertible {
     let fragment: String?
     /// Whether user or password stood before the host.
     let hasUserInformation: Bool
+    /// The host, an address of IPv6 in brackets.
     private let host: String
+    /// The port, also where the URL says none.
+    let port: Int
 
     /// Reads a URL; nil for what is none of `http` and `https`.
     init?(_ text: String) {
@@ -22,11 +25,12 @@ struct WebAddress: Hashable, Sendable, CustomStringConvertible {
     private init?(_ url: borrowing Parts) {
         guard let scheme = url[CURLUPART_SCHEME], scheme == "http" || scheme == "https", let host = url[CURLUPART_HOST]
         else { return nil }
-        let port = url[CURLUPART_PORT] ?? (scheme == "http" ? "80" : "443")
+        let port = url[CURLUPART_PORT].flatMap { Int($0) } ?? (scheme == "http" ? 80 : 443)
         origin = "\(scheme)://\(host.lowercased()):\(port)"
         fragment = url[CURLUPART_FRAGMENT]
         hasUserInformation = url[CURLUPART_USER] != nil || url[CURLUPART_PASSWORD] != nil
         self.host = host
+        self.port = port
         for part in [CURLUPART_FRAGMENT, CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS] { url.remove(part) }
         guard let text = url[CURLUPART_URL] else { return nil }
         description = text
@@ -46,6 +50,15 @@ struct WebAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// The URL without what stands behind its path, where secrets may be.
     var shown: String { String(description.prefix { $0 != "?" }) }
+
+    /// The host as a resolver takes it.
+    var hostName: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
+
+    /// Host and port, as a request names them (RFC 9110 §7.2).
+    var authority: String { "\(host):\(port)" }
+
+    /// Path and query, as a request asks for them (RFC 9112 §3.2.1).
+    var requestTarget: String { path + (Parts(description)?[CURLUPART_QUERY].map { "?\($0)" } ?? "") }
 
     /// The path, as it stands in the URL.
     var path: String { Parts(description)?[CURLUPART_PATH] ?? "/" }

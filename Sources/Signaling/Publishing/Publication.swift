@@ -1,6 +1,7 @@
 public import FoundationEssentials
 internal import Glibc
 public import RTCShareContentShare
+public import RTCShareWireFormat
 
 /// A room's share at a server, for as long as it is wanted there: what fails is begun anew, after pauses that grow.
 ///
@@ -10,7 +11,8 @@ public import RTCShareContentShare
 ///                 └───────────────the pause is over─────────────┘
 ///
 /// What never was published is given up where the server refuses what it was asked for. What was is tried again whatever
-/// the server says: one that was just started again may not know its own streams yet.
+/// the server says: one that was just started again may not know its own streams yet. Only who is sent away on purpose
+/// stays away.
 public actor Publication {
     /// How it stands.
     public enum State: String, Sendable, Codable {
@@ -36,6 +38,10 @@ public actor Publication {
         case away
         /// The server answers again.
         case back
+        /// The server misses so many packets: more than it likes.
+        case losses(Int)
+        /// The server takes no more than this.
+        case limited(DataRate)
         /// It failed, and is tried again after `pause`; or, where that is nil, is given up.
         case failed(any Error, outlook: PublishingOutlook, pause: Duration?)
     }
@@ -130,13 +136,14 @@ public actor Publication {
     }
 
     private func pause(after outlook: PublishingOutlook) -> Duration? {
-        var wish: Duration?
+        var requested: Duration?
         switch outlook {
+        case .unwelcome: return nil
         case .hopeless where status.count == 0: return nil
         case .hopeless, .uncertain: break
-        case .welcome(let time): wish = time
+        case .welcome(let time): requested = time
         }
-        return pauses.take(atLeast: wish, chance: draw())
+        return pauses.take(atLeast: requested, chance: draw())
     }
 
     /// Publishes; returns why that is over.
@@ -178,6 +185,8 @@ public actor Publication {
             case .back:
                 change(to: .published)
                 continuation.yield(.back)
+            case .losses(let count): continuation.yield(.losses(count))
+            case .limited(let rate): continuation.yield(.limited(rate))
             case .ended(let error): return error ?? PublicationEnded()
             }
         }

@@ -1,8 +1,10 @@
 public import RTCShareContentShare
+public import RTCShareWireFormat
 
-/// A server that a room's share can be published at, as a ``Publication`` needs it: WHIP's is ``WHIPEndpoint``.
+/// A server that a room's share can be published at, as a ``Publication`` needs it: WHIP's is ``WHIPEndpoint``, Janus'
+/// ``JanusEndpoint``.
 public protocol PublishingEndpoint: Sendable {
-    /// How it is spoken to: `whip`.
+    /// How it is spoken to: `whip`, `janus`.
     var kind: String { get }
     /// What people know it by, without secrets.
     var name: String { get }
@@ -34,6 +36,10 @@ public enum PublishingSessionEvent: Sendable {
     case away
     /// The server answers again.
     case back
+    /// The server misses so many packets: more than it likes.
+    case losses(Int)
+    /// The server takes no more than this.
+    case limited(DataRate)
     /// It is over: with an error where it failed, without where the server took its leave.
     case ended((any Error)?)
 }
@@ -46,4 +52,6 @@ public enum PublishingOutlook: Hashable, Sendable {
     case uncertain
     /// The server itself wants to be asked again, in this time where it says one.
     case welcome(after: Duration?)
+    /// Somebody there sent it away on purpose: it is not tried again, whatever was before.
+    case unwelcome
 }

@@ -53,11 +53,7 @@ public struct WHIPEndpoint: PublishingEndpoint {
             case .url, .userInformation, .noAnswer, .pictureDeclined, .refused: .hopeless
             case .sessionGone, .lost: .uncertain
             }
-        case let error as HTTPClientError:
-            switch error {
-            case .unavailable, .certificate, .redirection: .hopeless
-            case .cancelled, .unreachable: .uncertain
-            }
+        case let error as HTTPClientError: error.outlook
         case is SDPError, is NegotiationError, SharingRoomError.ended: .hopeless
         default: .uncertain
         }
@@ -69,6 +65,16 @@ public struct WHIPEndpoint: PublishingEndpoint {
         case 409, 423, 425, 429, 503: .welcome(after: nil)
         case 500...: .uncertain
         default: .hopeless
+        }
+    }
+}
+
+extension HTTPClientError {
+    /// Who can't be reached now may be in a while.
+    var outlook: PublishingOutlook {
+        switch self {
+        case .unavailable, .certificate, .redirection: .hopeless
+        case .cancelled, .unreachable: .uncertain
         }
     }
 }

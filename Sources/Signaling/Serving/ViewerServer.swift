@@ -1,6 +1,7 @@
 internal import Glibc
 public import Logging
 internal import NIOHTTP1
+public import NIOPosix
 public import RTCShareContentShare
 internal import RTCShareLocks
 public import RTCShareNetworkRuntime
@@ -44,6 +45,8 @@ public actor ViewerServer {
         public var media: Set<SharedMedia> = [.content]
         /// What viewers' connections go by. Its servers are told to viewers, too.
         public var connection = Connection.Configuration()
+        /// Where its own connections live; the program ends it, where it is the program's, when the server has ended.
+        public var eventLoopGroup = MultiThreadedEventLoopGroup.singleton
         /// Where it says what happens.
         public var logger = Logger(label: "rtcshare.serve")
 
@@ -104,7 +107,7 @@ public actor ViewerServer {
         let place = ServerPlace()
         server = try await HTTPServer.start(
             addresses: configuration.addresses, ports: (0...others).map { first + UInt16($0) },
-            tls: try configuration.tls?.makeContext(), logger: logger
+            tls: try configuration.tls?.makeContext(), eventLoopGroup: configuration.eventLoopGroup, logger: logger
         ) { request in
             await place.server?.respond(to: request)
                 ?? ProblemDetails(.serviceUnavailable, "the server begins; try again", retryAfter: .seconds(1)).response

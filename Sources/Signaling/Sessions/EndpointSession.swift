@@ -10,7 +10,7 @@ internal import RTCShareSDP
 ///
 /// Servers differ from what is written in nearly all of it. What says that it is an answer is taken for one; that
 /// candidates, restarts or the end are refused is no error.
-actor EndpointSession {
+actor EndpointSession: SessionAtServer {
     /// Why there is no session.
     enum Failure: Error {
         case refused(EndpointRefusal)
@@ -18,18 +18,8 @@ actor EndpointSession {
         case noAnswer(status: Int, sentence: String?)
     }
 
-    /// What became of a wish for another way.
-    enum Restart: Sendable {
-        /// The server takes part: it is looked for.
-        case begun
-        /// The server takes no part in it.
-        case refused
-        /// The server knows of no such session.
-        case gone
-        /// The server could not be asked.
-        case unreachable
-    }
-
+    /// Nothing: servers of these kinds have no word of their own.
+    nonisolated let notices = AsyncStream<SessionNotice> { $0.finish() }
     private let endpoint: WebAddress
     private let token: AccessToken?
     private let connection: Connection
@@ -53,7 +43,7 @@ actor EndpointSession {
     /// How long to wait for own servers before the offer is made.
     private static let gatheringPatience = Duration.seconds(5)
     /// How long the server may take to hear of the end.
-    private static let farewellTime = Duration.seconds(3)
+    private static let closingTime = Duration.seconds(3)
 
     init(
         endpoint: WebAddress, token: AccessToken?, connection: Connection, usesOwnServers: Bool, logger: Logger
@@ -170,7 +160,7 @@ actor EndpointSession {
     }
 
     /// Asks for another way. Until there is one, media go on as they did.
-    func restart() async -> Restart {
+    func restart() async -> SessionRestart {
         guard let resource, let answer else { return .refused }
         await connection.restartICE()
         do {
@@ -219,7 +209,7 @@ actor EndpointSession {
         guard let resource else { return }
         self.resource = nil
         var client = client
-        client.timeout = Self.farewellTime
+        client.timeout = Self.closingTime
         let request = HTTPClient.Request(method: "DELETE", url: resource, token: token(for: resource))
         // Whoever ends a session is often given up itself.
         _ = try? await Task { [client] in try await client.perform(request) }.value

@@ -118,7 +118,7 @@ struct ControlledShare: Codable, Hashable, Sendable {
     /// A server that it is published at.
     struct Place: Codable, Hashable, Sendable {
         let id: Int
-        /// How the server is spoken to: `whip`.
+        /// How the server is spoken to: `whip`, `janus`.
         let kind: String
         /// What people know it by: its URL, without what may be secret in it.
         let name: String

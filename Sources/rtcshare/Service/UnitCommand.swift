@@ -77,7 +77,7 @@ struct UnitCommand: AsyncParsableCommand {
             needsScreen = Self.isOfScreen(send.sharing.sources.source)
             if !send.publishing.isGiven {
                 guard let answer = send.answer, answer != "-" else {
-                    throw Self.needsInput("send without --answer FILE or --whip URL")
+                    throw Self.needsInput("send without --answer FILE, --whip URL or --janus URL")
                 }
             }
             try check(send.sharing)
@@ -130,7 +130,7 @@ struct UnitCommand: AsyncParsableCommand {
 
     private func check(_ places: PublishingOptions) throws(CommandFailure) {
         let variable = PublishingOptions.tokenVariable
-        guard places.isGiven, places.whipTokenFile.isEmpty, environmentFile == nil,
+        guard !places.whip.isEmpty, places.whipTokenFile.isEmpty, environmentFile == nil,
             ProcessInfo.processInfo.environment[variable] != nil
         else { return }
         throw CommandFailure(

@@ -22,7 +22,7 @@ struct ServeCommand: AsyncParsableCommand {
 
             Players take the same link: rtcshare view LINK, or whep/TOKEN in place of #TOKEN (WHEP).
 
-            With --whip the share is published at a server as well, from the same encode. What fails there is tried again, and \
+            With --whip or --janus the share is published at a server as well, from the same encode. What fails there is tried again, and \
             leaves the viewers of the link alone.
             """)
 
@@ -54,7 +54,7 @@ struct ServeCommand: AsyncParsableCommand {
             configuration.media = selection.media
             configuration.connection = sharing.connectionConfiguration(for: selection.media)
             try offering.apply(to: &configuration.connection)
-            let endpoints = try publishing.endpoints()
+            let endpoints = try publishing.endpoints(of: attendee, sharing: selection.media)
             let sources = try sharing.open(selection)
             let film = try sharing.openFilm()
             let room = try await running.room(of: attendee)
@@ -74,7 +74,7 @@ struct ServeCommand: AsyncParsableCommand {
                 try await share.run(behind: listening.server, publishedAt: places) { control in
                     await control.setLinkHosts(hosts)
                     try tell(listening.server, hosts, configuration)
-                    PublishingOptions.tellRisks(of: endpoints, sharing: selection.media)
+                    endpoints.tellRisks()
                 }
             } catch {
                 await listening.mediaPort.close()

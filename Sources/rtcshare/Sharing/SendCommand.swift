@@ -19,12 +19,15 @@ struct SendCommand: AsyncParsableCommand {
             With --answer, the session that rtcshare offer left is used, and used up. Without, the offer is made here: it \
             goes to standard output, the answer is read from standard input, and the sockets stay open in between.
 
-            With --whip a server takes the viewer's place, and hands the share on to its own viewers:
+            With --whip or --janus a server takes the viewer's place, and hands the share on to its own viewers:
 
                 rtcshare send --whip https://server.example/live/whip --token-file whip.token
 
+                rtcshare send --janus http://server.example:8088/janus --room 1234
+
             What fails there after it was published once, the way to the server included, is begun anew until the share is \
-            stopped. Several --whip publish at several servers, from one encode, and rtcshare serve takes --whip too.
+            stopped. Several servers are sent one encode, and rtcshare serve takes them too. In a room of a Janus you are \
+            ID#content, and a camera or a microphone is a second publisher, ID.
 
             Ctrl-C ends the share and tells the viewer; a second Ctrl-C ends the program at once. While it runs, rtcshare \
             status, pause, source, invite and others ask it and change it. With several viewers it ends when the last has \
@@ -76,7 +79,11 @@ struct SendCommand: AsyncParsableCommand {
             throw ValidationError("--session goes with --answer; without an answer, send makes its own offer")
         }
         guard places.isGiven else { return }
-        if answer != nil { throw ValidationError("--answer and --whip exclude each other: give one") }
+        if answer != nil {
+            throw ValidationError(
+                "--answer goes without --whip and --janus, which need no answer of a person: leave it out")
+        }
+        guard !places.room.isGiven else { return }
         for (name, value) in [
             ("--camera", sharing.sources.selection.shownCamera), ("--microphone", sharing.sources.selection.microphone),
         ] where value != nil && value != AudioSpecification.none.description {
@@ -109,7 +116,7 @@ struct SendCommand: AsyncParsableCommand {
         try offering.apply(to: &configuration)
         let membership = try running.membership
         // What is wrong with URLs and tokens is found before anything is opened.
-        let endpoints = try places.endpoints()
+        let endpoints = try places.endpoints(of: attendee, sharing: selection.media)
         let sources = try sharing.open(selection)
         let film = try sharing.openFilm()
         let room = try await running.room(of: attendee)
@@ -123,7 +130,7 @@ struct SendCommand: AsyncParsableCommand {
             room: room, sources: sources, options: sharing, running: running, inviting: inviting, film: film,
             interruption: interruption)
         do {
-            PublishingOptions.tellRisks(of: endpoints, sharing: selection.media)
+            endpoints.tellRisks()
             try await share.run(
                 publishedAt: endpoints.places(of: room, membership: membership, configuration: configuration))
         } catch {

@@ -188,10 +188,10 @@ struct Share {
                 if case .connected = event { try await reachedSomebody() }
                 await tell(event, of: viewer, control)
             case .place(let occurrence):
-                if case .failed(let error, let outlook, _) = occurrence.event,
-                    beginnings.note(occurrence.place, outlook), !wasConnected, await control.isForPlacesAlone
-                {
-                    throw error
+                if case .failed(let error, let outlook, _) = occurrence.event, await control.isForPlacesAlone {
+                    let noneBegan = beginnings.note(occurrence.place, outlook) && !wasConnected
+                    let isHopeless = await control.places.areGivenUp
+                    if noneBegan || isHopeless { throw error }
                 }
                 Terminal.shared.say(control.places.words(for: occurrence))
                 guard case .published(let place, _) = occurrence.event else { continue }

@@ -32,6 +32,7 @@ extension CommandFailure {
         case let error as WHEPError: self.init(error.status, error.description)
         case let error as WHIPError:
             self.init(error.status, error.words(namingToken: "its token, by --whip-token-file or RTCSHARE_WHIP_TOKEN"))
+        case let error as JanusError: self.init(error.status, error.words(.options))
         case let error as PublicationEnded: self.init(.unavailable, error.description)
         case let error as HTTPClientError: self.init(.unavailable, error.description)
         case let error as ViewerServerError: self.init(.usage, error.description)
@@ -74,6 +75,31 @@ extension WHIPError {
         case .pictureDeclined, .sessionGone, .lost: .unavailable
         }
     }
+}
+
+extension JanusError {
+    fileprivate var status: CommandFailure.Status {
+        switch self {
+        case .url, .userInformation: .usage
+        case .refused(let refusal): refusal.isOfPermission ? .notPermitted : .unavailable
+        case .noJanus, .noAnswer: .protocol
+        case .kicked: .notPermitted
+        case .pictureDeclined, .noPublisher, .roomGone, .hungUp, .sessionGone, .connectionClosed, .lost:
+            .unavailable
+        }
+    }
+}
+
+extension JanusError.Words {
+    /// What is given by options.
+    fileprivate static let options = {
+        var words = JanusError.Words()
+        words.room = "--room"
+        words.pin = "the room's pin (--pin-file)"
+        words.secret = "its API secret (--secret-file)"
+        words.token = "a token (--janus-token-file)"
+        return words
+    }()
 }
 
 extension EndpointRefusal {

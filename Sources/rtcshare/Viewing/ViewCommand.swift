@@ -20,6 +20,10 @@ struct ViewCommand: AsyncParsableCommand {
                 rtcshare view 'http://192.168.1.23:8080/#…'
                 rtcshare view 'http://192.168.1.23:8080/#…' --record share.webm
 
+            With --janus what others publish in a room of a Janus is viewed, each by the name that it has there:
+
+                rtcshare view --janus http://server.example:8088/janus --room 1234 --publisher 'alice#content'
+
             Where there is a display, a window shows the share, with its sound. Its keys: f has it fill the screen, 1 shows the \
             picture's own size, m switches the sound off and on, s keeps the picture as a PNG file in this folder, q ends viewing.
 
@@ -90,13 +94,27 @@ struct ViewCommand: AsyncParsableCommand {
 
     @OptionGroup var ice: ICEOptions
 
+    @OptionGroup(title: "Through servers") var room: JanusOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Whose picture and sound are viewed in the room of a Janus, again for each; a name or an id.",
+            valueName: "name"))
+    var publisher: [String] = []
+
     func validate() throws {
         try ShareDuration.validate(duration)
         try FilmFile.validate(record, orEndings: ["", "ivf", "wav"])
-        guard (url == nil) != (offer == nil) else {
+        try room.validate()
+        switch [url, offer, room.janus].count(where: { $0 != nil }) {
+        case 0: throw ValidationError("give a link, an offer with --offer, or a room with --janus")
+        case 1: break
+        default: throw ValidationError("a link, --offer and --janus exclude each other: give one")
+        }
+        guard room.isGiven == !publisher.isEmpty else {
             throw ValidationError(
-                url == nil ? "give a link, or an offer with --offer" : "a link and --offer exclude each other: give one"
-            )
+                room.isGiven
+                    ? "--janus goes with --publisher: name who is to be viewed" : "--publisher goes with --janus")
         }
         if tokenFile != nil, url == nil { throw ValidationError("--token-file goes with a link") }
     }
@@ -111,6 +129,8 @@ struct ViewCommand: AsyncParsableCommand {
             try ice.apply(to: &configuration)
             if let url {
                 try await play(url, configuration)
+            } else if let janus = room.janus {
+                try await subscribe(at: janus, configuration)
             } else if let offer {
                 try await answer(
                     SessionDescription.parse(StandardStreams.readText(offer, what: "offer")), configuration)
@@ -135,6 +155,27 @@ struct ViewCommand: AsyncParsableCommand {
             throw error
         }
         await player.leave()
+    }
+
+    /// Watches what is published in a room.
+    private func subscribe(at url: String, _ configuration: Connection.Configuration) async throws {
+        let player = try await JanusPlayer(
+            url: url, room: JanusID(room.room ?? ""), publishers: publisher, credentials: try room.credentials(),
+            as: AttendeeID("viewer"), configuration: configuration)
+        ProcessArguments.hideQuery(of: url)
+        let viewing = try viewing(player.session)
+        let interruption = Interruption()
+        do {
+            try await viewing.run(duration: duration, interruption: interruption) {
+                try await player.start()
+                if stats != "-" { StandardStreams.closeOutput() }
+            }
+        } catch {
+            await player.leave()
+            throw error
+        }
+        await player.leave()
+        if let reason = await player.reason { throw reason }
     }
 
     private func token() throws -> AccessToken? {

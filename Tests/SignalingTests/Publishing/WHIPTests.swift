@@ -286,7 +286,7 @@ struct WHIPTests {
         var mark: String?
         var refusal = HTTPResponseStatus.methodNotAllowed
         var isGone = false
-        let outcome: EndpointSession.Restart
+        let outcome: SessionRestart
     }
 
     @Test(

@@ -4,6 +4,7 @@ internal import Glibc
 internal import RTCShareContentShare
 internal import RTCShareNetworkRuntime
 internal import RTCShareSignaling
+internal import RTCShareWireFormat
 
 /// The servers that a share is published at.
 struct PublishingOptions: ParsableArguments {
@@ -22,11 +23,25 @@ struct PublishingOptions: ParsableArguments {
             """, valueName: "file"), completion: .file())
     var whipTokenFile: [String] = []
 
+    @OptionGroup var room: JanusOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "What you are called in the room of a Janus. By default ID#content, as viewers see the screen.",
+            valueName: "name"))
+    var display: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Ask the room of a Janus to take so much of the screen, in kbit/s. By default what the room takes.",
+            valueName: "kbps"))
+    var roomBitrate: Int?
+
     static let tokenVariable = "RTCSHARE_WHIP_TOKEN"
     private static let noToken = "none"
 
     /// Whether there are any.
-    var isGiven: Bool { !whip.isEmpty }
+    var isGiven: Bool { !whip.isEmpty || room.isGiven }
 
     func validate() throws {
         if whip.isEmpty, !whipTokenFile.isEmpty {
@@ -37,16 +52,27 @@ struct PublishingOptions: ParsableArguments {
                 "there are \(whip.count) --whip and \(whipTokenFile.count) token files: give one for each, in their order, "
                     + "and \(Self.noToken) for one that wants none")
         }
+        try room.validate()
+        if let roomBitrate {
+            guard room.isGiven else { throw ValidationError("--room-bitrate goes with --janus: give that too") }
+            try Kilobits.validate(roomBitrate, "--room-bitrate", in: LocalVideoConfiguration.bitrates)
+        }
+        if display != nil, !room.isGiven { throw ValidationError("--display goes with --janus: give that too") }
     }
 
-    /// The endpoints. What in their URLs may be secret is seen by nobody else in the list of processes from then on.
+    /// Where the share of these, of this attendee, is published. What in URLs may be secret is seen by nobody else in the
+    /// list of processes from then on.
     func endpoints(
+        of attendee: AttendeeID, sharing media: Set<SharedMedia>,
         environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws -> [WHIPEndpoint] {
+    ) throws -> PublishingEndpoints {
         defer { for url in whip { ProcessArguments.hideQuery(of: url) } }
-        return try zip(whip, try tokens(environment: environment)).map { url, token in
-            try WHIPEndpoint(url: url, token: token)
-        }
+        return PublishingEndpoints(
+            whip: try zip(whip, try tokens(environment: environment)).map { url, token in
+                try WHIPEndpoint(url: url, token: token)
+            },
+            janus: try room.endpoints(of: attendee, sharing: media, display: display),
+            requestedBitrate: roomBitrate.map { .kilobitsPerSecond($0) }, media: media)
     }
 
     /// The token for each URL, in their order.
@@ -80,34 +106,54 @@ struct PublishingOptions: ParsableArguments {
             )
         }
     }
-
-    /// Says what a person should know before anything goes to the endpoints, of a share of `media`.
-    static func tellRisks(of endpoints: [WHIPEndpoint], sharing media: Set<SharedMedia>) {
-        for endpoint in endpoints where endpoint.exposesToken {
-            Terminal.shared.say(
-                "The token goes to \(endpoint.name) over plain HTTP: who can listen on the way can read it. Give an https:// "
-                    + "URL where the server has one.")
-        }
-        let missing = [(SharedMedia.camera, "the camera"), (.microphone, "the microphone")]
-            .filter { media.contains($0.0) }.map(\.1)
-        guard !endpoints.isEmpty, !missing.isEmpty else { return }
-        Terminal.shared.say(
-            "Servers get the content and its sound, and not \(missing.joined(separator: " and ")): a WHIP session has one "
-                + "picture and one sound. --audio microphone mixes the microphone in for everybody.")
-    }
 }
 
-extension [WHIPEndpoint] {
+/// Where a share is published.
+struct PublishingEndpoints {
+    let whip: [WHIPEndpoint]
+    let janus: [JanusEndpoint]
+    /// What a room of a Janus is asked to take of the content.
+    let requestedBitrate: DataRate?
+    /// What is shared.
+    let media: Set<SharedMedia>
+
     /// The places of a room's share at these, over connections that go by this.
     func places(
         of room: SharingRoom, membership: RoomMembership, configuration: Connection.Configuration
     ) -> SharePlaces {
-        SharePlaces(
-            map { endpoint in
-                var endpoint = endpoint
-                endpoint.membership = membership
-                endpoint.configuration = configuration
-                return endpoint
-            }, of: room)
+        let whip = whip.map { endpoint in
+            var endpoint = endpoint
+            endpoint.membership = membership
+            endpoint.configuration = configuration
+            return endpoint
+        }
+        let janus = janus.map { endpoint in
+            var endpoint = endpoint
+            endpoint.membership = membership
+            endpoint.configuration = configuration
+            if endpoint.media.contains(.content) { endpoint.requestedBitrate = requestedBitrate }
+            return endpoint
+        }
+        return SharePlaces(whip + janus, of: room)
+    }
+
+    /// Says what a person should know before anything goes to them.
+    func tellRisks() {
+        for endpoint in whip where endpoint.exposesToken {
+            Terminal.shared.say(
+                "The token goes to \(endpoint.name) over plain HTTP: who can listen on the way can read it. Give an https:// "
+                    + "URL where the server has one.")
+        }
+        if let endpoint = janus.first, endpoint.exposesSecrets {
+            Terminal.shared.say(
+                "What the room wants to be shown goes to \(endpoint.name) unencrypted: who can listen on the way can read it. "
+                    + "Give an https:// or wss:// URL where the server has one.")
+        }
+        let missing = [(SharedMedia.camera, "the camera"), (.microphone, "the microphone")]
+            .filter { media.contains($0.0) }.map(\.1)
+        guard !whip.isEmpty, !missing.isEmpty else { return }
+        Terminal.shared.say(
+            "WHIP servers get the content and its sound, and not \(missing.joined(separator: " and ")): a session there has one "
+                + "picture and one sound. --audio microphone mixes the microphone in for everybody.")
     }
 }

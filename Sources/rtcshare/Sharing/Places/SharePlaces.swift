@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import RTCShareContentShare
 internal import RTCShareSignaling
+internal import RTCShareWireFormat
 
 /// The servers at which a share is published, beside those who come to it: each a place with a life of its own, numbered
 /// from 1.
@@ -74,6 +75,14 @@ struct SharePlaces: Sendable {
         }
     }
 
+    /// Whether nothing is tried any more at any of them.
+    var areGivenUp: Bool {
+        get async {
+            for publication in publications where await publication.status.state != .failed { return false }
+            return true
+        }
+    }
+
     /// Where each of them stands, for who asks.
     func report(_ rates: ShareRates) async -> [ControlledShare.Place] {
         var places: [ControlledShare.Place] = []
@@ -107,6 +116,12 @@ extension SharePlaces {
         case .published: return ["Published at \(name) again."]
         case .away: return ["\(name) does not answer; waiting for it, and looking for another way."]
         case .back: return ["\(name) answers again."]
+        case .losses(let count):
+            return ["\(name) misses \(count == 1 ? "a packet" : "\(count) packets") of late: the way there is poor."]
+        case .limited(let rate):
+            return [
+                "\(name) takes \(rate.bitsPerSecond / 1000) kbit/s at most of each publisher; --room-bitrate asks for more."
+            ]
         case .failed(let error, _, let pause):
             var lines = CommandFailure(explaining: error).lines(after: "\(name): ")
             guard let pause else { return lines + ["\(name) is given up."] }

@@ -1,0 +1,16 @@
+/// How a Janus is spoken to.
+protocol JanusTransport: Sendable {
+    /// What it says, until it can be heard no more; one reader.
+    var arrivals: AsyncThrowingStream<JanusMessage, any Error> { get }
+    /// How often a session has to be heard of that nothing else is asked of; nil where hearing it is enough.
+    var keepalivePause: Duration? { get }
+
+    /// Sends a request. What is said to it arrives as all else.
+    func send(_ request: JanusRequest) async throws
+
+    /// Hears what comes of a session by itself.
+    func follow(session: UInt64)
+
+    /// Ends it.
+    func close()
+}

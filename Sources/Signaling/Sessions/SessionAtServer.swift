@@ -1,0 +1,39 @@
+internal import RTCShareSDP
+internal import RTCShareWireFormat
+
+/// A session as a server has it: what a connection's two ends have to tell each other goes through it.
+protocol SessionAtServer: Sendable {
+    /// What the server says of it by itself, in order; one reader.
+    var notices: AsyncStream<SessionNotice> { get }
+
+    /// Asks for another way. Until there is one, media go on as they did.
+    func restart() async -> SessionRestart
+
+    /// Tells the server of a candidate.
+    func tell(_ candidate: CandidateAttribute, mid: String, ufrag: String) async
+
+    /// Tells the server the end. Its refusal changes nothing.
+    func end() async
+}
+
+/// What a server says of a session by itself.
+enum SessionNotice: Sendable {
+    /// So many packets did not come through.
+    case losses(Int)
+    /// The server takes no more than this.
+    case limited(DataRate)
+    /// It is over.
+    case ended(any Error)
+}
+
+/// What became of it that another way was asked for.
+enum SessionRestart: Sendable {
+    /// The server takes part: it is looked for.
+    case begun
+    /// The server takes no part in it.
+    case refused
+    /// The server knows of no such session.
+    case gone
+    /// The server could not be asked.
+    case unreachable
+}
