@@ -23,11 +23,13 @@ public enum JanusID: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension JanusID: Codable {
+    /// Reads a number or a text.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         self = try (try? container.decode(UInt64.self)).map { .number($0) } ?? .name(container.decode(String.self))
     }
 
+    /// Writes a number or a text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

@@ -93,7 +93,7 @@ def serve(options, sessions, path, location=None, port=0, patched=204):
                 # Relative to the endpoint, whose last segment it takes the place of (RFC 3986 section 5.3).
                 ("Location", f"sessions/{key}?of=alice"),
                 ("ETag", '"first"'),
-                *[("Link", link) for link in LINKS],
+                *[("Link", link) for link in getattr(options, "link", None) or LINKS],
             ], answer.encode())  # fmt: skip
 
         def key(self):

@@ -55,6 +55,7 @@ def main():
     parser.add_argument("--redirect", action="store_true")
     parser.add_argument("--bind", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--link", action="append", help="what a Link header says, for the usual")
     parser.add_argument("--tls", nargs=2, metavar=("CERTIFICATE", "KEY"))
     options = parser.parse_args()
     block_signals()

@@ -16,7 +16,7 @@ final class JanusServer {
         return modules == nil ? "janus' plugins are not where Debian has them" : nil
     }()
 
-    private static let executable = URL(fileURLWithPath: "/usr/bin/janus")
+    static let executable = URL(fileURLWithPath: "/usr/bin/janus")
     /// Where its plugins and transports are, of whatever architecture.
     private static let modules: URL? = {
         let places = ["/usr/lib/x86_64-linux-gnu/janus", "/usr/lib/aarch64-linux-gnu/janus", "/usr/lib/janus"]
@@ -48,7 +48,7 @@ final class JanusServer {
         let configuration = try TemporaryFolder()
         self.configuration = configuration
         ports = (try Self.freePort(), try Self.freePort())
-        try Self.write(rooms, secret, ports, to: configuration)
+        try Self.write(rooms, secret: secret, ports: ports, to: configuration)
         program = try Self.run(configuration, in: folder)
         try await untilReady()
     }
@@ -104,18 +104,23 @@ final class JanusServer {
     }
 
     private func untilReady() async throws {
-        try await program.wait(for: "Janus", timeout: .seconds(30)) {
-            program.standardOutput.contains("HTTP transport timer started")
-                && program.standardOutput.contains("WebSockets thread started")
-        }
+        try await program.wait(for: "Janus", timeout: .seconds(30)) { Self.isReady(program) }
+    }
+
+    /// Whether a Janus that was started can be asked.
+    static func isReady(_ program: RunningProgram) -> Bool {
+        program.standardOutput.contains("HTTP transport timer started")
+            && program.standardOutput.contains("WebSockets thread started")
     }
 
     private static func run(_ configuration: TemporaryFolder, in folder: TemporaryFolder) throws -> RunningProgram {
         try RunningProgram(executable, ["--configs-folder", configuration.url.path, "--disable-colors"], in: folder)
     }
 
-    private static func write(
-        _ rooms: [Room], _ secret: String?, _ ports: (http: UInt16, webSocket: UInt16), to folder: TemporaryFolder
+    /// Writes the configuration of one that listens at these ports of an address.
+    static func write(
+        _ rooms: [Room], secret: String? = nil, ports: (http: UInt16, webSocket: UInt16),
+        address: String = "127.0.0.1", to folder: TemporaryFolder
     ) throws {
         let modules = try #require(modules)
         func names(_ kind: String) -> String {
@@ -134,10 +139,10 @@ final class JanusServer {
             transports: { disable = "\(names(unusedTransports.joined(separator: " ")))" }
             """, to: "janus.jcfg")
         _ = try folder.write(
-            "general: { json = \"compact\" base_path = \"/janus\" http = true port = \(ports.http) ip = \"127.0.0.1\" }\n",
+            "general: { json = \"compact\" base_path = \"/janus\" http = true port = \(ports.http) ip = \"\(address)\" }\n",
             to: "janus.transport.http.jcfg")
         _ = try folder.write(
-            "general: { json = \"compact\" ws = true ws_port = \(ports.webSocket) ws_ip = \"127.0.0.1\" }\n",
+            "general: { json = \"compact\" ws = true ws_port = \(ports.webSocket) ws_ip = \"\(address)\" }\n",
             to: "janus.transport.websockets.jcfg")
         let sections = rooms.map { "room-\($0.id): {\n\($0.settings.joined(separator: "\n"))\n}" }
         _ = try folder.write(sections.joined(separator: "\n"), to: "janus.plugin.videoroom.jcfg")
