@@ -258,7 +258,9 @@ let package = Package(
                 "Capture", "ContentShare", "Locks", "Media", "NetworkRuntime", "PeerConnection", "SDP", "Signaling",
                 "WireFormat",
             ], ["TestSupport", logging, nioCore, nioHTTP, nioPosix, nioWebSocket]),
-        tests("RecordingTests", ["AudioCoding", "Media", "RTP", "Recording", "VideoCoding", "WireFormat"]),
+        tests(
+            "RecordingTests",
+            ["AudioCoding", "Locks", "Media", "NetworkRuntime", "RTP", "Recording", "VideoCoding", "WireFormat"]),
         tests("STUNTests", ["Cryptography", "STUN", "WireFormat"]),
         tests("SecureTransportTests", ["COpenSSL", "CSRTP", "SecureTransport", "WireFormat"]),
         tests("VideoCodingTests", ["CPNG", "CVPX", "CYUV", "Locks", "Media", "VideoCoding"]),

@@ -12,16 +12,38 @@ final class FilmFile: Sendable {
 
     private static let ending = "webm"
 
-    /// Makes the file; `activity` is what goes on without it.
-    init(path: String, activity: String) throws(CommandFailure) {
-        do {
-            recorder = try WebMRecorder(path: path) { error in
+    /// Makes the file; `activity` is what goes on without it. Where the file is there already and `isNumbered`, the film has
+    /// the next free number in its name: FILE-2.webm.
+    init(path: String, activity: String, isNumbered: Bool = false) throws(CommandFailure) {
+        do throws(MediaFileError) {
+            recorder = try Self.makeRecorder(path: path, isNumbered: isNumbered) { error in
                 Terminal.shared.say(
                     "The recording has ended, \(activity) goes on: \(error). What was recorded is kept.")
             }
         } catch {
             throw CommandFailure(explaining: error)
         }
+        guard recorder.path != path else { return }
+        Terminal.shared.say("\(path) is there already: this film is \(recorder.path)")
+    }
+
+    private static func makeRecorder(
+        path: String, isNumbered: Bool, onFailure: @escaping @Sendable (MediaFileError) -> Void
+    ) throws(MediaFileError) -> WebMRecorder {
+        var number = 1
+        while true {
+            do throws(MediaFileError) {
+                return try WebMRecorder(path: numbered(path, number), onFailure: onFailure)
+            } catch .alreadyExists where isNumbered {
+                number += 1
+            }
+        }
+    }
+
+    /// The path of the film with this number among those of one name.
+    private static func numbered(_ path: String, _ number: Int) -> String {
+        guard number > 1, let dot = path.lastIndex(of: ".") else { return path }
+        return "\(path[..<dot])-\(number)\(path[dot...])"
     }
 
     /// Whether a path names a film.

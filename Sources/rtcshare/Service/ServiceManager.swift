@@ -5,6 +5,11 @@ internal import RTCShareWireFormat
 /// The service manager that started this process, where one did: it learns when the work has begun, and how it stands
 /// (sd_notify(3)).
 enum ServiceManager {
+    /// Whether one started this process.
+    static var isPresent: Bool { socketPath != nil }
+
+    private static var socketPath: String? { ProcessInfo.processInfo.environment["NOTIFY_SOCKET"] }
+
     /// The work has begun.
     static func ready() { send("READY=1") }
 
@@ -25,8 +30,7 @@ enum ServiceManager {
     }
 
     private static func send(_ state: String) {
-        guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"] else { return }
-        notify(state, at: path)
+        if let socketPath { notify(state, at: socketPath) }
     }
 
     /// Sends one datagram to the socket, whose path begins with `/`, or with `@` in the abstract namespace. That nobody

@@ -45,6 +45,8 @@ struct SystemdUnit {
             "", "[Service]", "Type=notify", "ExecStart=\(command)",
             "WorkingDirectory=\(Self.specifiersEscaped(folder))",
         ]
+        // A desktop asks its person what to share, who may be away.
+        if needsScreen { lines.append("TimeoutStartSec=infinity") }
         if let environmentFile { lines.append("EnvironmentFile=\(Self.specifiersEscaped(environmentFile))") }
         lines += [
             "Restart=\(restart.rawValue)", "RestartSec=5", "RestartPreventExitStatus=\(hopeless)",

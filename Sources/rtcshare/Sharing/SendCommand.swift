@@ -235,7 +235,7 @@ struct SharingOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             Record what is sent as a film, without encoding it again: the content and its sound, your own picture and voice. \
-            The file must not be there yet.
+            The file must not be there yet; a service that is started again goes on with FILE-2.webm.
             """, valueName: "file.webm"), completion: .file(extensions: ["webm"]))
     var record: String?
 
@@ -297,10 +297,11 @@ struct SharingOptions: ParsableArguments {
         )
     }
 
-    /// Makes the film that is asked for.
+    /// Makes the film that is asked for. A service that is started again can ask nobody for another name, and what it
+    /// recorded before is kept.
     func openFilm() throws(CommandFailure) -> FilmFile? {
         guard let record else { return nil }
-        return try FilmFile(path: record, activity: "the share")
+        return try FilmFile(path: record, activity: "the share", isNumbered: ServiceManager.isPresent)
     }
 
     /// The tokens that a source takes; nil where it takes none.

@@ -29,6 +29,8 @@ struct Share {
         case place(SharePlaces.Occurrence)
         case shareStopped(ContentShareStatus)
         case sourceEnded((any Error)?)
+        /// The same, told by the source itself, whether or not anybody takes its pictures.
+        case sourceFailed(CaptureSourceError)
         /// Something beside the content has ended; with an error where that was not asked for.
         case besideEnded(String, CaptureSourceError?)
         case interrupted
@@ -222,6 +224,10 @@ struct Share {
                 if await control.hasOtherSource { continue }
                 if let error { throw error }
                 return Terminal.shared.say("Done: the source has ended.")
+            case .sourceFailed(let error):
+                // Where pictures are taken, those before the end are sent first: ``sourceEnded`` follows them.
+                let isHeard = await control.isAnyConnected
+                if await !control.hasOtherSource, !isHeard, options.record == nil { throw error }
             case .second:
                 let reports = await reports(control)
                 try write(reports, to: statistics)

@@ -79,7 +79,7 @@ actor ShareControl {
         self.options = options
         self.inviting = inviting
         self.events = events
-        captureReporter = CaptureReporter(sources.content)
+        captureReporter = CaptureReporter(sources.content) { events.yield(.sourceFailed($0)) }
         camera = ShareCamera(
             sources.camera, specification: sources.cameraSpecification, in: room, events: events)
         sound = sources.contentSound
@@ -378,7 +378,7 @@ actor ShareControl {
             throw error
         }
         sources.content = opened.source
-        captureReporter = CaptureReporter(opened.source)
+        captureReporter = CaptureReporter(opened.source) { [events] in events.yield(.sourceFailed($0)) }
         sources.contentSpecification = opened.specification
         if case .held? = pause, keptSource == nil {
             // Its end would be that of what is shared.

@@ -3,6 +3,7 @@ internal import RTCShareAudioCoding
 internal import RTCShareCapture
 internal import RTCShareCaptureBroadcast
 internal import RTCShareContentShare
+internal import RTCShareMedia
 internal import RTCShareNetworkRuntime
 internal import RTCSharePeerConnection
 internal import RTCSharePlayback
@@ -22,6 +23,8 @@ extension CommandFailure {
         case let error as ICEServerError: self.init(error.status, error.words(naming: \.words))
         case let error as SpecificationError: self.init(.usage, error.description)
         case let error as CaptureError: self.init(error.status, error.words(naming: \.words))
+        case let error as CaptureSourceError:
+            self.init(error.kind == .systemFailure ? .unavailable : .internalError, error.description)
         case let error as HandoverError: self.init(.badInput, error.description)
         case let error as BroadcastError: self.init(error.status, error.description)
         case let error as AudioFileError: self.init(error.status, error.description)

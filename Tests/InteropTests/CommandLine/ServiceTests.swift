@@ -44,6 +44,7 @@ extension Interop {
             #expect(lines.contains("Restart=always"))
             #expect(lines.contains("RestartPreventExitStatus=64 65 66 73 77"))
             #expect(lines.contains("PartOf=graphical-session.target"))
+            #expect(lines.contains("TimeoutStartSec=infinity"))
             #expect(lines.contains("LimitCORE=0"))
         }
 
@@ -119,6 +120,98 @@ extension Interop {
                 #expect(verified.status == 0, "\(verified.standardError)")
                 #expect(!verified.standardError.contains(unit.lastPathComponent), "\(verified.standardError)")
             }
+        }
+
+        @Test(
+            "The unit shares the screen of a Wayland session, is there again after a crash, and ends with the session",
+            .timeLimit(.minutes(3)),
+            .enabled(if: UserManager.missing == nil, "needs \(UserManager.missing ?? "nothing")"))
+        func waylandSession() async throws {
+            let folder = try TemporaryFolder()
+            let manager = try await UserManager(in: folder)
+            let share = try Share(environment: manager.environment, in: folder)
+            let unit = try await share.run([
+                "unit", "serve", "--source", "display", "--listen", "127.0.0.1:0", "--token-file", "link.token",
+                "--record", "film.webm",
+            ])
+            try #require(unit.status == 0, "\(unit.standardError)")
+            let token = String(repeating: "a1", count: 16)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: try folder.write(token + "\n", to: "link.token").path)
+            let log = folder.file("service.log").path
+            try manager.install(
+                unit.standardOutput, name: "rtcshare-serve",
+                changes: "[Service]\nRestartSec=100ms\nStandardOutput=append:\(log)\nStandardError=append:\(log)\n")
+            try await manager.control("daemon-reload")
+            try await manager.control("enable", "rtcshare-serve")
+            #expect(try await manager.control("is-active", "rtcshare-serve") == "inactive")
+
+            // Nobody starts the unit but the session.
+            try await manager.control("start", "sway")
+            let says = { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
+            do {
+                try await manager.wait(for: "active", from: "is-active", "rtcshare-serve")
+            } catch {
+                Issue.record("\(error): \(says())")
+                return
+            }
+            try await Self.expectScreen("first", of: manager, share, token: token)
+
+            try await manager.control("kill", "--signal", "KILL", "rtcshare-serve")
+            try await manager.wait(for: "1", from: "show", "--property", "NRestarts", "--value", "rtcshare-serve")
+            try await manager.wait(for: "active", from: "is-active", "rtcshare-serve")
+            try await Self.expectScreen("second", of: manager, share, token: token)
+            #expect(says().contains("film.webm is there already: this film is film-2.webm"), "\(says())")
+
+            try await manager.control("stop", "sway-session.target")
+            try await manager.wait(for: "inactive", from: "is-active", "rtcshare-serve")
+            #expect(says().contains("Recorded"), "\(says())")
+            for film in ["film.webm", "film-2.webm"] {
+                let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(film).path)
+                #expect((attributes[.size] as? Int ?? 0) > 10_000, "\(film)")
+            }
+        }
+
+        /// Expects that who has the link of the service sees what is on the screen.
+        private static func expectScreen(
+            _ name: String, of manager: UserManager, _ share: Share, token: String
+        ) async throws {
+            let links = try await manager.run(share.rtcshare, ["link"])
+            try #require(links.status == 0, "\(links.standardError)")
+            let link = String(try #require(links.standardOutput.split(separator: "\n").first))
+            #expect(link.hasSuffix("#\(token)"))
+            let viewed = try await share.run(["view", link, "--snapshot", "\(name).png", "--duration", "3"])
+            try #require(viewed.status == 0, "\(viewed.standardError)")
+            let shown = try await manager.run(
+                try #require(RunningProgram.find("grim")), ["\(name)-screen.png"],
+                more: ["WAYLAND_DISPLAY": "wayland-1"])
+            try #require(shown.status == 0, "\(shown.standardError)")
+            let similarity = try await Peers.similarity(
+                share.folder.file("\(name)-screen.png"), share.folder.file("\(name).png"), in: share.folder)
+            #expect(similarity > 0.95)
+        }
+
+        @Test(
+            "A service that is started again numbers its films, and keeps those of before",
+            arguments: [("film.webm", "film-3.webm"), ("my.film.WEBM", "my.film-3.WEBM")])
+        func filmsOfAService(name: String, third: String) async throws {
+            let folder = try TemporaryFolder()
+            let second = third.replacingOccurrences(of: "-3", with: "-2")
+            for (text, file) in [("mine", name), ("mine too", second)] { _ = try folder.write(text, to: file) }
+            let share = try Share(
+                environment: Interop.CommandLineTests.environment(folder).merging([
+                    "NOTIFY_SOCKET": folder.file("notify").path
+                ]) { $1 }, in: folder)
+            let outcome = try await share.run([
+                "serve", "--source", "test:320x180@10", "--listen", "127.0.0.1:0", "--no-control", "--duration", "1",
+                "--record", name,
+            ])
+            #expect(outcome.status == 0, "\(outcome.standardError)")
+            #expect(outcome.standardError.contains("\(name) is there already: this film is \(third)"))
+            #expect(try String(contentsOf: folder.file(name), encoding: .utf8) == "mine")
+            #expect(try String(contentsOf: folder.file(second), encoding: .utf8) == "mine too")
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(third).path)
+            #expect((attributes[.size] as? Int ?? 0) > 1000)
         }
 
         @Test("What goes to the journal is told from what goes elsewhere")

@@ -1,5 +1,7 @@
 import Foundation
 import RTCShareCapture
+import RTCShareMedia
+import RTCShareVideoCoding
 import Testing
 
 extension Interop {
@@ -53,6 +55,9 @@ extension Interop {
             let second = try await begin()
             defer { [second.viewer, second.sender].forEach { $0.stop() } }
             try await wait(second.sender, for: "as soon as something on the screen changes")
+            // For longer than a source may be silent.
+            try await Task.sleep(for: .seconds(6))
+            #expect(second.sender.isRunning, "\(second.sender.standardError)")
             try desktop.start("foot", Self.movingText)
             try await wait(second.sender, for: "Goes on.")
             try await wait(second.viewer, for: "1280x720")
@@ -92,6 +97,24 @@ extension Interop {
             try await wait(other, for: "1280x720")
         }
 
+        @Test("A compositor that is killed ends a share that nobody looks at, too")
+        func lossWithoutViewers() async throws {
+            let folder = try TemporaryFolder()
+            let desktop = try await WaylandDesktop(.sway, in: folder)
+            try desktop.start("foot", Self.movingText)
+            let served = try await ServedShare(source: "display", environment: desktop.environment, in: folder)
+            defer { served.stop() }
+            let viewer = try served.view(["--no-window"])
+            defer { viewer.stop() }
+            try await wait(viewer, for: "1280x720")
+            viewer.interrupt()
+            try await served.wait(for: "nobody", until: \.isEmpty)
+            desktop.compositor?.stop()
+            let outcome = try await served.program.outcome(timeout: .seconds(20))
+            #expect(outcome.status == 69, "\(outcome.standardError)")
+            #expect(outcome.standardError.contains("who gave the pictures is gone"))
+        }
+
         @Test("What a desktop offers is listed and examined; its XWayland gives windows, and never its screen")
         func listing() async throws {
             let folder = try TemporaryFolder()
@@ -125,6 +148,34 @@ extension Interop {
                 return text.hasSuffix("\n")
             }
             return try #require(Int(text.dropFirst().dropLast()))
+        }
+
+        @Test("The window of view is Wayland's on sway, and shows what is shared")
+        func window() async throws {
+            let folder = try TemporaryFolder()
+            let desktop = try await WaylandDesktop(.sway, in: folder)
+            let picture = TestPattern.render(frame: 7, size: PixelSize(width: 1280, height: 720))
+            let film = try Y4MWriter(path: folder.file("still.y4m").path, size: picture.size, framesPerSecond: 5)
+            for _ in 0..<5 { try film.write(picture) }
+            try film.close()
+            try PNGWriter.write(picture, to: folder.file("still.png").path)
+            let served = try await ServedShare(["--max-bitrate", "6000"], source: "file:still.y4m:loop", in: folder)
+            defer { served.stop() }
+            let viewer = try desktop.start(
+                served.share.rtcshare.path, ["view", served.link], more: ["PULSE_SERVER": "unix:/nonexistent"])
+            try await wait(viewer, for: "Keys in the window")
+            var similarity = 0.0
+            for attempt in 0..<20 where similarity < 0.97 {
+                let seen = try await desktop.screenshot("seen-\(attempt).png")
+                similarity = try await Peers.similarity(folder.file("still.png"), seen, in: folder)
+            }
+            #expect(similarity >= 0.97)
+            let windows = try await desktop.tell("--type", "get_tree")
+            #expect(windows.contains("\"alice - rtcshare\"") && windows.contains("xdg_shell"))
+            // As its person closes it.
+            try await desktop.tell("[app_id=rtcshare]", "kill")
+            let outcome = try await viewer.outcome(timeout: .seconds(20))
+            #expect(outcome.status == 0, "\(outcome.standardError)")
         }
 
         @Test("GNOME asks its person once: a yes is remembered, a no is no failure, and the pointer is in the picture")

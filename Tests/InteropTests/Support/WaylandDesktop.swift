@@ -128,14 +128,16 @@ final class WaylandDesktop {
         return started
     }
 
-    /// Has sway do something.
-    func tell(_ words: String...) async throws {
+    /// Has sway do something, and returns what it says.
+    @discardableResult
+    func tell(_ words: String...) async throws -> String {
         let socket = try #require(
             try FileManager.default.contentsOfDirectory(atPath: run.path).first { $0.hasPrefix("sway-ipc") })
         let program = try start(
             "swaymsg", words, more: ["SWAYSOCK": run.appendingPathComponent(socket).path], asSomebody: true)
         let outcome = try await program.outcome(timeout: .seconds(20))
         try #require(outcome.status == 0, "swaymsg: \(outcome.standardError)")
+        return outcome.standardOutput
     }
 
     /// Moves the pointer of a GNOME desktop, and clicks.

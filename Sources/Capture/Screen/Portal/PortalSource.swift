@@ -141,7 +141,8 @@ final class ScreenCast: Sendable {
             let isAwaited = pictures.size == nil && now - begin > Self.firstPicturePatience
             pausedSince = pictures.size != nil && stream.isPaused ? pausedSince ?? now : nil
             let isHeld = pausedSince.map { now - $0 > Self.holdPatience } ?? false
-            reporter.setMuted(isHeld)
+            // Who waits for a first picture of a screen that stands still is no source that is silent.
+            reporter.setMuted(isHeld || isAwaited)
             reporter.report(isAwaited ? .awaitingPicture : isHeld ? .heldByDesktop : nil, size: pictures.size, now: now)
             guard broadcaster.hasSinks else {
                 signal.rest(for: Self.restInterval) { !broadcaster.hasSinks }

@@ -3,18 +3,26 @@ internal import RTCShareCaptureBroadcast
 internal import RTCShareLocks
 internal import RTCShareMedia
 
-/// Tells the person at the terminal what happens to the source of a share.
+/// Tells the person at the terminal what happens to the source of a share, and the share that it has failed.
 final class CaptureReporter: CaptureSourceObserver, BroadcastObserver {
     private let present = Locked<CaptureInterruption?>(nil)
 
     /// What the source stands still for, or where it is; nil where it goes on.
     var interruption: CaptureInterruption? { present.withLock { $0 } }
 
-    init(_ source: any CaptureSource) {
+    private let onFailure: @Sendable (CaptureSourceError) -> Void
+
+    init(_ source: any CaptureSource, onFailure: @escaping @Sendable (CaptureSourceError) -> Void) {
+        self.onFailure = onFailure
         source.add(observer: self)
         guard let broadcast = source as? BroadcastSource else { return }
         broadcast.add(broadcastObserver: self)
         Terminal.shared.say("Waiting for a broadcast at \(broadcast.endpoint).")
+    }
+
+    func captureDidFail(error: CaptureSourceError) {
+        // A frame that was left out is no end.
+        if error.kind != .invalidFrame { onFailure(error) }
     }
 
     func captureWasInterrupted(by interruption: CaptureInterruption) {

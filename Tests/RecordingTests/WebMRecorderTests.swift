@@ -1,0 +1,171 @@
+import Dispatch
+import Foundation
+import RTCShareLocks
+import RTCShareMedia
+import RTCShareNetworkRuntime
+import RTCShareVideoCoding
+import RTCShareWireFormat
+import Testing
+
+@testable import RTCShareRecording
+
+struct WebMRecorderTests {
+    private let folder: TestFolder
+    private let path: String
+    /// All media come an hour from now: the recorder's own timer finds nothing that is due, and its end writes all.
+    private let start = Duration.nanoseconds(MonotonicClock.now.nanoseconds) + .seconds(3600)
+
+    init() throws {
+        folder = try TestFolder()
+        path = folder.path("film.webm")
+    }
+
+    private func times(_ milliseconds: Int) -> MediaTimes {
+        let time = start + .milliseconds(milliseconds)
+        return MediaTimes(media: time, capture: time, arrival: time + .milliseconds(5))
+    }
+
+    private func fileExists() -> Bool { FileManager.default.fileExists(atPath: path) }
+
+    @Test("Each picture and each sound of each sender is a track with its name")
+    func tracks() throws {
+        let recorder = try WebMRecorder(path: path) { Issue.record("\($0)") }
+        let (alice, bob) = (recorder.addSource(), recorder.addSource())
+        let content = alice.picture(name: "alice#content", isMain: true) {}
+        let sound = alice.sound(name: "alice#content", isMain: true)
+        let face = bob.picture(name: "bob", isMain: false) {}
+        for number in 0..<50 {
+            content(number == 0 ? Samples.keyFrame(tag: 1) : Samples.interFrame(tag: 1), times(100 * number))
+            face(number == 0 ? Samples.keyFrame(tag: 2) : Samples.interFrame(tag: 2), times(100 * number))
+            for part in 0..<5 { sound(Samples.packet(tag: 3), times(100 * number + 20 * part)) }
+        }
+        try recorder.close()
+        let film = try WebMFile(path: path)
+        #expect(film.tracks.map(\.name).sorted() == ["alice#content", "alice#content", "bob"])
+        #expect(film.tracks.filter(\.isDefault).map(\.name) == ["alice#content", "alice#content"])
+        for (name, codec, tag, count) in [
+            ("alice#content", "V_VP8", 1, 50), ("bob", "V_VP8", 2, 50), ("alice#content", "A_OPUS", 3, 250),
+        ] {
+            let track = try #require(film.tracks.first { $0.name == name && $0.codec == codec })
+            let blocks = film.blocks(of: track.number)
+            #expect(blocks.count == count && blocks.allSatisfy { $0.data.last == UInt8(tag) }, "\(name), \(codec)")
+        }
+        #expect(recorder.duration >= .milliseconds(4900) && recorder.duration <= .milliseconds(5100))
+    }
+
+    @Test("A film in which nothing is, is removed, and its end can be asked for twice")
+    func nothing() throws {
+        let recorder = try WebMRecorder(path: path) { Issue.record("\($0)") }
+        #expect(fileExists())
+        _ = recorder.addSource().picture(name: "alice", isMain: true) {}
+        try recorder.close()
+        try recorder.close()
+        #expect(!fileExists() && recorder.duration == .zero)
+    }
+
+    @Test("A file that is there already is left as it is")
+    func existingFile() throws {
+        try Data("mine".utf8).write(to: URL(filePath: path))
+        #expect(throws: MediaFileError.alreadyExists(path: path)) { _ = try WebMRecorder(path: path) }
+        #expect(try String(contentsOf: URL(filePath: path), encoding: .utf8) == "mine")
+    }
+
+    @Test("After its end a recorder takes nothing, and says so to whoever feeds it")
+    func end() throws {
+        let recorder = try WebMRecorder(path: path) { Issue.record("\($0)") }
+        let endings = Locked<[String]>([])
+        recorder.onEnd { endings.withLock { $0.append("before") } }
+        let picture = recorder.addSource().picture(name: "alice", isMain: true) {}
+        picture(Samples.keyFrame(), times(0))
+        picture(Samples.interFrame(), times(100))
+        #expect(recorder.isOpen && endings.withLock(\.isEmpty))
+        try recorder.close()
+        #expect(!recorder.isOpen && endings.withLock { $0 } == ["before"])
+        recorder.onEnd { endings.withLock { $0.append("after") } }
+        #expect(endings.withLock { $0 } == ["before", "after"])
+        let written = try Data(contentsOf: URL(filePath: path))
+        picture(Samples.keyFrame(), times(200))
+        // What was asked of the queue before is done once the queue has done this.
+        try recorder.close()
+        #expect(try Data(contentsOf: URL(filePath: path)) == written)
+    }
+
+    /// Gives a picture a key frame and the frames of twelve seconds, at the last of which another place to seek to is due.
+    private func fill(_ picture: (([UInt8], MediaTimes) -> Void)) {
+        picture(Samples.keyFrame(), times(0))
+        for number in 1...300 { picture(Samples.interFrame(tag: number), times(40 * number)) }
+    }
+
+    @Test("A key frame is asked for once, where a place to seek to is due, and frames before the first are left out")
+    func keyFrameRequests() throws {
+        let recorder = try WebMRecorder(path: path)
+        let requests = Locked(0)
+        let picture = recorder.addSource().picture(name: "alice", isMain: true) { requests.withLock { $0 += 1 } }
+        picture(Samples.interFrame(tag: 9), times(-40))
+        fill(picture)
+        try recorder.close()
+        #expect(requests.withLock { $0 } == 1)
+        let blocks = try WebMFile(path: path).blocks
+        #expect(blocks.count == 301 && blocks.first?.isKeyFrame == true)
+    }
+
+    @Test("Where the disk is too slow the film ends, once, and what came before is kept")
+    func slowDisk() throws {
+        let failures = Locked<[MediaFileError]>([])
+        let recorder = try WebMRecorder(path: path) { failure in failures.withLock { $0.append(failure) } }
+        let ended = Locked(false)
+        recorder.onEnd { ended.withLock { $0 = true } }
+        // The disk: the queue stands still while somebody is told that a key frame is due.
+        let (isWaiting, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let picture = recorder.addSource().picture(name: "alice", isMain: true) {
+            isWaiting.signal()
+            goesOn.wait()
+        }
+        fill(picture)
+        isWaiting.wait()
+        let padding = [UInt8](repeating: 7, count: 8 << 20)
+        for number in 1...7 { picture(Samples.interFrame() + padding, times(12_000 + 40 * number)) }
+        #expect(failures.withLock(\.isEmpty) && recorder.isOpen)
+        for number in 8...10 { picture(Samples.interFrame() + padding, times(12_000 + 40 * number)) }
+        let reason = MediaFileError.cannotWrite(path: path, reason: "the disk is too slow, record to another")
+        #expect(failures.withLock { $0 } == [reason] && ended.withLock { $0 } && !recorder.isOpen)
+        goesOn.signal()
+        #expect(throws: reason) { try recorder.close() }
+        #expect(failures.withLock(\.count) == 1)
+        let film = try WebMFile(path: path)
+        #expect(film.blocks.count >= 308 && film.blocks.first?.isKeyFrame == true)
+    }
+
+    @Test("A film of ten minutes is as long, and has a place to seek to for each of its key frames")
+    func longFilm() throws {
+        let recorder = try WebMRecorder(path: path) { Issue.record("\($0)") }
+        let source = recorder.addSource()
+        let picture = source.picture(name: "alice", isMain: true) {}
+        let sound = source.sound(name: "alice", isMain: true)
+        for block in 0..<(600 * 50) {
+            if block % 10 == 0 {
+                let isKeyFrame = block % 500 == 0
+                picture(
+                    isKeyFrame ? Samples.keyFrame(tag: block) : Samples.interFrame(tag: block), times(20 * block))
+            }
+            sound(Samples.packet(tag: block), times(20 * block))
+        }
+        try recorder.close()
+        #expect(recorder.duration >= .milliseconds(599_800) && recorder.duration <= .milliseconds(600_200))
+        let film = try WebMFile(path: path)
+        #expect(film.leadsRight && abs(film.milliseconds - 600_000) <= 200)
+        let track = try #require(film.tracks.first { $0.codec == "V_VP8" }).number
+        let blocks = film.blocks(of: track)
+        #expect(
+            blocks.count == 3000
+                && zip(blocks, blocks.dropFirst()).allSatisfy { $1.milliseconds - $0.milliseconds == 200 })
+        #expect(film.cues.filter { $0.track == track }.map(\.milliseconds) == (0..<60).map { 10_000 * $0 })
+        for cue in film.cues {
+            let cluster = try #require(film.clusters.first { $0.offset == cue.clusterOffset })
+            #expect(
+                cluster.blocks.contains {
+                    $0.track == cue.track && $0.isKeyFrame && $0.milliseconds == cue.milliseconds
+                })
+        }
+    }
+}
