@@ -29,27 +29,17 @@ final class JanusWebSocket: JanusTransport {
     static func open(_ url: WebAddress, on eventLoopGroup: MultiThreadedEventLoopGroup) async throws -> JanusWebSocket {
         let (arrivals, continuation) = AsyncThrowingStream.makeStream(of: JanusMessage.self)
         do {
-            let channel = try await ClientBootstrap(group: eventLoopGroup)
+            let upgraded = try await ClientBootstrap(group: eventLoopGroup)
                 .connectTimeout(connectTime)
                 .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-                .channelInitializer { channel in
+                .connect(host: url.hostName, port: url.port) { channel in
+                    // All of it before the connection is there: what fails with it fails the upgrade.
                     channel.eventLoop.makeCompletedFuture {
-                        guard url.isSecure else { return }
-                        let roots = ProcessInfo.processInfo.environment["SSL_CERT_FILE"]
-                        let context = try TLSContext(trusting: roots?.isEmpty == false ? roots : nil)
-                        let connection = try TLSConnection(
-                            to: url.hostName, isAddress: IPAddress(url.hostName) != nil, context)
-                        try channel.pipeline.syncOperations.addHandler(TLSHandler(connection))
+                        if url.isSecure { try channel.pipeline.syncOperations.addHandler(security(to: url)) }
+                        return try upgrade(channel, url, continuation)
                     }
                 }
-                .connect(host: url.hostName, port: url.port).get()
-            do {
-                try await upgrade(channel, url, continuation)
-            } catch {
-                try? await channel.close()
-                throw error
-            }
-            return JanusWebSocket(channel, arrivals)
+            return JanusWebSocket(try await upgraded.get(), arrivals)
         } catch let error as JanusError {
             throw error
         } catch TLSError.untrusted {
@@ -60,6 +50,13 @@ final class JanusWebSocket: JanusTransport {
         }
     }
 
+    private static func security(to url: WebAddress) throws(TLSError) -> TLSHandler {
+        let roots = ProcessInfo.processInfo.environment["SSL_CERT_FILE"]
+        let context = try TLSContext(trusting: roots?.isEmpty == false ? roots : nil)
+        return TLSHandler(
+            try TLSConnection(to: url.hostName, isAddress: IPAddress(url.hostName) != nil, context))
+    }
+
     private static func reason(of error: any Error) -> String {
         switch error {
         case TLSError.notTLS: "what answers there does not speak TLS"
@@ -67,12 +64,12 @@ final class JanusWebSocket: JanusTransport {
         }
     }
 
-    /// Has the connection become a WebSocket.
+    /// Has the connection become a WebSocket, which the future gives.
     private static func upgrade(
         _ channel: any Channel, _ url: WebAddress,
         _ continuation: AsyncThrowingStream<JanusMessage, any Error>.Continuation
-    ) async throws {
-        let upgrader = NIOTypedWebSocketClientUpgrader<Void>(maxFrameSize: mostMessageBytes) { channel, _ in
+    ) throws -> EventLoopFuture<any Channel> {
+        let upgrader = NIOTypedWebSocketClientUpgrader<any Channel>(maxFrameSize: mostMessageBytes) { channel, _ in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
                 try pipeline.addHandler(
@@ -80,23 +77,20 @@ final class JanusWebSocket: JanusTransport {
                         minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 256,
                         maxAccumulatedFrameSize: mostMessageBytes))
                 try pipeline.addHandler(JanusFrameHandler(continuation))
+                return channel
             }
         }
         var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: url.requestTarget)
         head.headers.add(name: "Host", value: url.authority)
         head.headers.add(name: "Sec-WebSocket-Protocol", value: subprotocol)
-        let request = head
-        try await channel.eventLoop.flatSubmit {
-            let configuration = NIOTypedHTTPClientUpgradeConfiguration<Void>(
-                upgradeRequestHead: request, upgraders: [upgrader],
-                notUpgradingCompletionHandler: { channel in
-                    channel.eventLoop.makeFailedFuture(JanusError.noJanus(status: nil, sentence: nil))
-                })
-            return channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
-                    configuration: .init(upgradeConfiguration: configuration))
-            }.flatMap { $0 }
-        }.get()
+        let configuration = NIOTypedHTTPClientUpgradeConfiguration<any Channel>(
+            upgradeRequestHead: head, upgraders: [upgrader],
+            notUpgradingCompletionHandler: { channel in
+                channel.close(promise: nil)
+                return channel.eventLoop.makeFailedFuture(JanusError.noJanus(status: nil, sentence: nil))
+            })
+        return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
+            configuration: .init(upgradeConfiguration: configuration))
     }
 
     func send(_ request: JanusRequest) async throws {

@@ -27,6 +27,9 @@ actor PublishedSession {
     /// Whether the server takes part in restarts, as far as that is known.
     private var takesRestarts = true
     private var reason: (any Error)?
+    /// Whether the server may say more by itself.
+    private var hearsServer = true
+    private var isLeaving = false
     /// What the server missed that nobody was told of yet, and when somebody was last.
     private var untold = 0
     private var lastTold: ContinuousClock.Instant?
@@ -35,6 +38,8 @@ actor PublishedSession {
     private static let mostWaiting = 1024
     /// Between two tries to ask the server for another way.
     private static let mendingPause = Duration.seconds(2)
+    /// How long a server's word of why it ended something may take.
+    private static let wordTime = Duration.seconds(2)
     /// Between two words of losses: Janus has one each second.
     private static let lossesPause = Duration.seconds(30)
 
@@ -61,6 +66,7 @@ actor PublishedSession {
         }
         let noticing = Task { [weak self, atServer] in
             for await notice in atServer.notices { await self?.server(says: notice) }
+            await self?.serverSaysNoMore()
         }
         followers = [following, noticing]
         do {
@@ -75,6 +81,7 @@ actor PublishedSession {
 
     /// Tells the server the end, as far as it can be reached, and leaves the room.
     func leave() async {
+        isLeaving = true
         mending?.cancel()
         await atServer.end()
         await viewer.session.leave()
@@ -99,11 +106,22 @@ actor PublishedSession {
         case .found(let candidate, let mid, let ufrag): await atServer.tell(candidate, mid: mid, ufrag: ufrag)
         case .ended(let error):
             mending?.cancel()
+            if error == nil { await hearWhy() }
             let isLost = (error as? ConnectionError) == .lost
             continuation.yield(.ended(reason ?? (isLost ? reasons.lost : error)))
             continuation.finish()
         }
     }
+
+    /// A goodbye over the way of the media may be here before the server's word of why.
+    private func hearWhy() async {
+        let deadline = ContinuousClock.now + Self.wordTime
+        while reason == nil, hearsServer, !isLeaving, ContinuousClock.now < deadline {
+            guard (try? await Task.sleep(for: .milliseconds(20))) != nil else { return }
+        }
+    }
+
+    private func serverSaysNoMore() { hearsServer = false }
 
     private func server(says notice: SessionNotice) async {
         switch notice {

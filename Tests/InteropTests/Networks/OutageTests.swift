@@ -6,7 +6,7 @@ extension Interop.NetworkTests {
     @Suite(.serialized)
     struct OutageTests {
         /// Consent to send expires after 30 seconds (RFC 7675 §5.1).
-        private static let outage = Duration.seconds(35)
+        private static let outage = Duration.seconds(31)
         private static let whip = "http://\(TestNetwork.serverV4):8000/live/whip"
         private static let janusPorts: (http: UInt16, webSocket: UInt16) = (8088, 8188)
 
