@@ -17,30 +17,30 @@ func offerThroughServers() async throws -> String {
 }
 
 // snippet:candidates
-final class CandidateTeller: AttendeeSessionObserver {
-    let tell: @Sendable (_ candidate: String, _ mid: String?, _ ufrag: String?) -> Void
+final class CandidateSender: AttendeeSessionObserver {
+    let send: @Sendable (_ candidate: String, _ mid: String?, _ ufrag: String?) -> Void
 
-    init(tell: @escaping @Sendable (_ candidate: String, _ mid: String?, _ ufrag: String?) -> Void) {
-        self.tell = tell
+    init(send: @escaping @Sendable (_ candidate: String, _ mid: String?, _ ufrag: String?) -> Void) {
+        self.send = send
     }
 
     func sessionDidFind(_ candidate: CandidateAttribute, mid: String, ufrag: String) {
-        tell(candidate.description, mid, ufrag)
+        send(candidate.description, mid, ufrag)
     }
 
-    func sessionDidFindAllCandidates() { tell("", nil, nil) }
+    func sessionDidFindAllCandidates() { send("", nil, nil) }
 }
 // end
 
 func trickle(
     _ configuration: Connection.Configuration, _ exchange: (String) async throws -> String,
-    candidates: AsyncStream<(line: String, mid: String?, ufrag: String?)>, teller: CandidateTeller
+    candidates: AsyncStream<(line: String, mid: String?, ufrag: String?)>, sender: CandidateSender
 ) async throws {
     // snippet:trickle
     var configuration = configuration
     configuration.trickles = true
     let session = try await AttendeeSession.offering(as: AttendeeID("alice"), configuration: configuration)
-    session.add(observer: teller)
+    session.add(observer: sender)
 
     let offer = try await session.connection.createOffer()
     async let gathering: Void = session.connection.gather()

@@ -14,7 +14,7 @@ public final class DisplayLink: Sendable {
     }
 
     /// Ticks a second.
-    public let framesPerSecond: Double
+    package let framesPerSecond: Double
     private let action: @Sendable (Tick) -> Void
     private let willBegin: @Sendable () -> Void
     private let didEnd: @Sendable () -> Void
@@ -27,7 +27,7 @@ public final class DisplayLink: Sendable {
 
     /// A link that calls `action`, once it is started, `framesPerSecond` times a second: one of
     /// `CaptureFormat.frameRates`.
-    public convenience init(framesPerSecond: Double, action: @escaping @Sendable (Tick) -> Void) throws(CaptureError) {
+    package convenience init(framesPerSecond: Double, action: @escaping @Sendable (Tick) -> Void) throws(CaptureError) {
         try self.init(framesPerSecond: framesPerSecond, willBegin: {}, didEnd: {}, action: action)
     }
 
@@ -44,10 +44,10 @@ public final class DisplayLink: Sendable {
     }
 
     /// Ticks that were left out since the link was made.
-    public var ticksSkipped: Int { skipped.count.load(ordering: .relaxed) }
+    package var ticksSkipped: Int { skipped.count.load(ordering: .relaxed) }
 
     /// Begins with tick 0; where it is running, does nothing.
-    public func start() throws(CaptureError) {
+    package func start() throws(CaptureError) {
         let (rate, skipped, action, willBegin, didEnd) = (framesPerSecond, skipped, action, willBegin, didEnd)
         try thread.start { signal in
             willBegin()
@@ -65,5 +65,5 @@ public final class DisplayLink: Sendable {
     }
 
     /// Ends it, and returns when the closure runs no more, unless it is the closure that asks.
-    public func stop() { thread.stop() }
+    package func stop() { thread.stop() }
 }

@@ -34,7 +34,7 @@ public actor AttendeeSession {
     private var outcome: Result<Void, any Error>?
     private var waiters: [Int: CheckedContinuation<Void, any Error>] = [:]
     private var waits = 0
-    /// The session that this one has met by ``connect(to:)``, or that has met this one.
+    /// The session that this one was connected to by ``connect(to:)``, and the one that connected to this one.
     private weak var viewer: AttendeeSession?
     private weak var presenter: AttendeeSession?
     /// The content of other attendees, in whose name this one shares.
@@ -194,20 +194,20 @@ public actor AttendeeSession {
 
     // MARK: The connection
 
-    /// Has this session meet one that views, where both are in one process: offers, and takes its answer. Again, it
-    /// offers what has changed since; where there is nothing to send on any more, the offer finds another way.
+    /// Connects this session to one that views, where both are in one process: makes an offer, and takes the answer. Called
+    /// again, it offers what has changed since; where there is nothing to send on any more, the offer finds another way.
     ///
     /// From then on, when either connection has lost its way, this session offers another one by itself.
     public func connect(to viewer: AttendeeSession) async throws {
         self.viewer = viewer
-        await viewer.isMet(by: self)
+        await viewer.setPresenter(self)
         if await isPathLost(to: viewer) { await connection.restartICE() }
         let offer = try await connection.makeOffer()
         let answer = try await viewer.connection.answer(offer: offer)
         try await connection.accept(answer: answer, to: offer)
     }
 
-    private func isMet(by presenter: AttendeeSession) {
+    private func setPresenter(_ presenter: AttendeeSession) {
         self.presenter = presenter
     }
 
@@ -216,7 +216,7 @@ public actor AttendeeSession {
         return await viewer.connection.needsRestart
     }
 
-    /// Finds another way to the session that this one has met, if it has met one in this process.
+    /// Finds another way to the session at the other end, where that is in this process.
     private func reconnect() async {
         guard !isEnding else { return }
         if let presenter { return await presenter.reconnect() }
@@ -262,7 +262,7 @@ public actor AttendeeSession {
         return sounds.complete(tiles.complete(own.complete(report, of: connection)))
     }
 
-    private func handle(_ event: PeerConnection.Event) async {
+    private func handle(_ event: ConnectionEvent) async {
         switch event {
         case .connected:
             isConnected = true
@@ -284,9 +284,6 @@ public actor AttendeeSession {
         case .localCandidate(let candidate, let mid, let ufrag):
             observers.forEach { $0.sessionDidFind(candidate, mid: mid, ufrag: ufrag) }
         case .localCandidatesEnded: observers.forEach { $0.sessionDidFindAllCandidates() }
-        // Those who send and receive hear of it themselves.
-        case .keyFrameRequested, .lossReported, .targetBitrateChanged, .feedbackStopped: return
-        case .remoteMediaChanged, .frame, .sound, .activityChanged: return
         case .gatheringComplete, .serverFailed: return
         }
     }
@@ -324,7 +321,7 @@ public protocol AttendeeSessionObserver: AnyObject, Sendable {
     /// The peer answers again.
     func sessionDidReconnect()
     /// There is nothing to send on any more. Another way may be found: have ``AttendeeSession/connection`` restart ICE,
-    /// offer, and take the peer's answer. Sessions that met by ``AttendeeSession/connect(to:)`` do so by themselves.
+    /// offer, and take the peer's answer. Sessions that were connected by ``AttendeeSession/connect(to:)`` do so by themselves.
     func sessionNeedsRestart()
     /// A candidate that the peer is to be told, where both sides trickle.
     func sessionDidFind(_ candidate: CandidateAttribute, mid: String, ufrag: String)

@@ -63,7 +63,7 @@ package struct Agent: Sendable {
     var outage: Outage?
     /// Where media goes; kept, as it is asked for with every packet.
     var path: MediaPath?
-    private var transmits: [Transmit] = []
+    var transmits: [Transmit] = []
     private var events: [AgentEvent] = []
 
     /// An agent that knows no candidate yet. `generator` must be cryptographically strong: transaction identifiers and
@@ -146,45 +146,6 @@ package struct Agent: Sendable {
         return isTaken
     }
 
-    /// Whether the peer has shown, by an authentic message from `source` to one of our bases, that it is there.
-    package func isProven(_ source: TransportAddress, at base: TransportAddress) -> Bool {
-        checklist.pairs.contains { pair in
-            pair.base == base && pair.remote.address == source
-                && (pair.latestRequest != nil || pair.latestResponse != nil)
-        } || incoming.hasEarly(from: source, to: base)
-    }
-
-    /// Says that the system could not send from `base` to `destination`, as where there is no route, or that a stream
-    /// could not be opened or ended: the pair fails, a STUN or TURN server is given up.
-    package mutating func transmitFailed(
-        base: TransportAddress, destination: TransportAddress, over transport: TransportProtocol = .udp, now: Instant
-    ) {
-        guard isActive else { return }
-        asked.relays.transportFailed(at: base, to: destination, over: transport, now: now)
-        if transport == .udp { failTransactions(base: base, destination: destination) }
-        if transport == .udp, let index = checklist.index(base: base, remote: destination),
-            checklist.pairs[index].id != checklist.selected
-        {
-            checklist.fail(index, as: .unreachable)
-        }
-        if transport == .tcp { streamFailed(from: base, to: destination) }
-        advance(now: now)
-    }
-
-    private mutating func failTransactions(base: TransportAddress, destination: TransportAddress) {
-        for transaction in transactions.between(base, destination) {
-            if case .gather(let order) = transaction.purpose { finishGather(order, as: .unreachable) }
-            // Consent runs out by itself: a route can come back.
-            if case .consent = transaction.purpose { continue }
-            transactions[transaction.id] = nil
-        }
-    }
-
-    /// The next datagram to send.
-    package mutating func pollTransmit() -> Transmit? {
-        transmits.takeFirst()
-    }
-
     /// The next thing that happened.
     package mutating func pollEvent() -> AgentEvent? {
         events.takeFirst()
@@ -194,41 +155,6 @@ package struct Agent: Sendable {
     package mutating func close(now: Instant) {
         guard state != .closed else { return }
         stop(.closed, now: now)
-    }
-
-    /// The pair to send media on, in the states connected and disconnected.
-    package var selectedPair: SelectedPair? {
-        guard let index = checklist.selectedIndex else { return nil }
-        let pair = checklist.pairs[index]
-        return SelectedPair(id: pair.id, local: pair.local, remote: pair.remote, isNominated: pair.isNominated)
-    }
-
-    /// Whether there is a ``selectedPair``, without a copy of it.
-    package var hasSelectedPair: Bool { checklist.selectedIndex != nil }
-
-    /// The newest round trip on the selected pair; nil before one was measured.
-    package var selectedRoundTripTime: Duration? {
-        guard let index = checklist.selectedIndex else { return nil }
-        return checklist.pairs[index].statistics.currentRoundTripTime
-    }
-
-    /// What the round trip on the selected pair does not exceed; nil before a check of it was answered.
-    package var selectedRoundTripBound: Duration? {
-        checklist.selectedIndex.flatMap { checklist.pairs[$0].roundTripBound }
-    }
-
-    /// Every pair with its fate, best first.
-    package func pairReports() -> [PairReport] {
-        checklist.pairs.sorted { $0.priority > $1.priority }.map { pair in
-            PairReport(
-                id: pair.id, local: pair.local, remote: pair.remote, state: pair.state, nominated: pair.isNominated,
-                priority: pair.priority, fate: pair.fate, statistics: pair.statistics)
-        }
-    }
-
-    /// What each STUN and TURN server answered to each base.
-    package func serverReports() -> [ServerReport] {
-        asked.reports
     }
 
     var isActive: Bool { state != .failed && state != .closed }
@@ -262,26 +188,6 @@ package struct Agent: Sendable {
         }
         if hasCheckToSend, let opens = checklist.paceOpens { deadlines.append(opens) }
         return deadlines.min()
-    }
-
-    /// Sends from a base, whatever its route.
-    mutating func send(_ bytes: [UInt8], from base: TransportAddress, to destination: TransportAddress) {
-        switch locals.base(at: base)?.route {
-        case .socket: queue(Transmit(base: base, destination: destination, bytes: bytes))
-        case .stream(let socket):
-            guard let framed = RFC4571Framer.framed(bytes) else { return }
-            queue(Transmit(base: socket, destination: destination, bytes: framed, transport: .tcp))
-        case .relay(let index): relay(bytes, to: destination, through: index)
-        case nil: return
-        }
-    }
-
-    mutating func queue(_ transmit: Transmit) {
-        guard transmits.count < limits.transmits else {
-            statistics.overLimit += 1
-            return
-        }
-        transmits.append(transmit)
     }
 
     mutating func emit(_ event: AgentEvent) {

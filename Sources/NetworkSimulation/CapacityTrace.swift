@@ -1,41 +1,41 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// What a bottleneck carries over time: a rate from each step on, the first of them from the beginning of time.
-public struct CapacityTrace: Hashable, Sendable {
+package struct CapacityTrace: Hashable, Sendable {
     /// A rate and when it begins.
-    public struct Step: Hashable, Sendable {
+    package struct Step: Hashable, Sendable {
         /// When the rate begins.
-        public let start: Instant
+        package let start: Instant
         /// The rate.
-        public let rate: DataRate
+        package let rate: DataRate
 
         /// A rate from `start` on.
-        public init(from start: Instant, rate: DataRate) {
+        package init(from start: Instant, rate: DataRate) {
             self.start = start
             self.rate = rate
         }
     }
 
     /// The steps by their start; never empty.
-    public let steps: [Step]
+    package let steps: [Step]
 
     /// One rate for all time.
-    public init(constant rate: DataRate) {
+    package init(constant rate: DataRate) {
         steps = [Step(from: Instant(nanoseconds: .min), rate: rate)]
     }
 
     /// A rate until the first of `steps`, which may be in any order.
-    public init(initially rate: DataRate, steps: [Step]) {
+    package init(initially rate: DataRate, steps: [Step]) {
         self.steps =
             [Step(from: Instant(nanoseconds: .min), rate: rate)] + steps.sorted { $0.start < $1.start }
     }
 
     /// The rate at an instant.
-    public func rate(at instant: Instant) -> DataRate { steps[index(at: instant)].rate }
+    package func rate(at instant: Instant) -> DataRate { steps[index(at: instant)].rate }
 
     /// When the last bit of `byteCount` bytes has passed that begin to pass at `start`. While nothing passes it waits;
     /// past the last step a rate of zero counts as one bit a second.
-    public func departure(ofBytes byteCount: Int, from start: Instant) -> Instant {
+    package func departure(ofBytes byteCount: Int, from start: Instant) -> Instant {
         var (index, now) = (index(at: start), start)
         var bits = Double(byteCount) * 8
         while index + 1 < steps.count {
@@ -51,7 +51,7 @@ public struct CapacityTrace: Hashable, Sendable {
     }
 
     /// The bytes that pass between two instants, at the most; the start may not be the beginning of time.
-    public func byteCount(from start: Instant, to end: Instant) -> Double {
+    package func byteCount(from start: Instant, to end: Instant) -> Double {
         var (index, now, bits) = (index(at: start), start, 0.0)
         while now < end {
             let next = index + 1 < steps.count ? min(end, steps[index + 1].start) : end

@@ -1,4 +1,4 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// Flows of several paths through one bottleneck each way: the network of RFC 8867 §4.1.
 ///
@@ -6,36 +6,36 @@ public import RTCShareWireFormat
 ///     left ends ◀── each flow's delay, jitter, loss ◀── backward bottleneck ◀── right ends
 ///
 /// The same seed and the same sends give the same deliveries.
-public struct Dumbbell<Payload: Sendable>: Sendable {
+package struct Dumbbell<Payload: Sendable>: Sendable {
     /// Which way a packet goes.
-    public enum Direction: Hashable, Sendable, CaseIterable {
+    package enum Direction: Hashable, Sendable, CaseIterable {
         /// From a left end to a right one.
         case forward
         /// From a right end to a left one.
         case backward
 
         /// The other way.
-        public var opposite: Direction { self == .forward ? .backward : .forward }
+        package var opposite: Direction { self == .forward ? .backward : .forward }
     }
 
     /// What one flow's packets meet beside the bottlenecks.
-    public struct Path: Hashable, Sendable {
+    package struct Path: Hashable, Sendable {
         /// How long an undisturbed packet is under way, each way.
-        public var delay: Duration
+        package var delay: Duration
         /// The standard deviation of what is added to `delay`: the size of a number of the normal distribution, cut at
         /// three deviations (RFC 8868 §4.5.1). It reorders nothing.
-        public var jitter: Duration
+        package var jitter: Duration
         /// The share of forward packets that vanish after the bottleneck, 0...1.
-        public var forwardLoss: Double
+        package var forwardLoss: Double
         /// The share of backward packets that vanish after the bottleneck, 0...1.
-        public var backwardLoss: Double
+        package var backwardLoss: Double
 
         /// How many packets in a row vanish, in the mean: 1 where each has the same chance, more for bursts (Gilbert's
         /// model, whose bad state loses everything). The share that vanishes in all stays what it is.
-        public var lossBurst: Double
+        package var lossBurst: Double
 
         /// A path; without jitter and loss where nothing is said.
-        public init(
+        package init(
             delay: Duration, jitter: Duration = .zero, forwardLoss: Double = 0, backwardLoss: Double = 0,
             lossBurst: Double = 1
         ) {
@@ -55,7 +55,7 @@ public struct Dumbbell<Payload: Sendable>: Sendable {
     }
 
     /// What becomes of a packet that was sent.
-    public enum Fate: Hashable, Sendable {
+    package enum Fate: Hashable, Sendable {
         /// It arrives, after it waited this long at the bottleneck.
         case delivered(queueingDelay: Duration)
         /// It passes the bottleneck after this wait, and vanishes by chance.
@@ -65,23 +65,23 @@ public struct Dumbbell<Payload: Sendable>: Sendable {
     }
 
     /// A packet at the end that it was sent to.
-    public struct Delivery: Sendable {
+    package struct Delivery: Sendable {
         /// The flow that it is of.
-        public let flow: Int
+        package let flow: Int
         /// Which way it went.
-        public let direction: Direction
+        package let direction: Direction
         /// Its bytes on the wire.
-        public let size: Int
+        package let size: Int
         /// When it arrived.
-        public let arrival: Instant
+        package let arrival: Instant
         /// The packet.
-        public let payload: Payload
+        package let payload: Payload
     }
 
     /// The bottleneck from the left ends to the right ones.
-    public private(set) var forward: Bottleneck
+    package private(set) var forward: Bottleneck
     /// The bottleneck from the right ends to the left ones.
-    public private(set) var backward: Bottleneck
+    package private(set) var backward: Bottleneck
     private let paths: [Path]
     private var latest: [[Instant?]]
     /// Whether the last packet of each flow and direction vanished.
@@ -90,7 +90,7 @@ public struct Dumbbell<Payload: Sendable>: Sendable {
     private var transits = ArrivalQueue<(flow: Int, direction: Direction, size: Int, payload: Payload)>()
 
     /// A network with a path for each flow, numbered from 0.
-    public init(forward: Bottleneck, backward: Bottleneck, paths: [Path], seed: UInt64) {
+    package init(forward: Bottleneck, backward: Bottleneck, paths: [Path], seed: UInt64) {
         self.forward = forward
         self.backward = backward
         self.paths = paths
@@ -100,14 +100,14 @@ public struct Dumbbell<Payload: Sendable>: Sendable {
     }
 
     /// When the next packet arrives; nil while none is under way.
-    public var nextArrival: Instant? { transits.nextArrival }
+    package var nextArrival: Instant? { transits.nextArrival }
 
     /// The bottleneck of a direction.
-    public func bottleneck(_ direction: Direction) -> Bottleneck { direction == .forward ? forward : backward }
+    package func bottleneck(_ direction: Direction) -> Bottleneck { direction == .forward ? forward : backward }
 
     /// Gives the network a packet that has `size` bytes on the wire, and says what will become of it.
     @discardableResult
-    public mutating func send(_ payload: Payload, size: Int, flow: Int, _ direction: Direction, now: Instant) -> Fate {
+    package mutating func send(_ payload: Payload, size: Int, flow: Int, _ direction: Direction, now: Instant) -> Fate {
         let path = paths[flow]
         // Each packet draws the same count of numbers whatever becomes of it.
         let side = direction == .forward ? 0 : 1
@@ -127,7 +127,7 @@ public struct Dumbbell<Payload: Sendable>: Sendable {
     }
 
     /// The packet that arrived first, if one has by `now`.
-    public mutating func poll(now: Instant) -> Delivery? {
+    package mutating func poll(now: Instant) -> Delivery? {
         guard let (arrival, element) = transits.pop(now: now) else { return nil }
         return Delivery(
             flow: element.flow, direction: element.direction, size: element.size, arrival: arrival,

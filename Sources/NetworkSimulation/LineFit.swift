@@ -5,16 +5,16 @@
 /// What the other explains is taken out of both first (Frisch and Waugh), and the line goes through what is left. The
 /// error of the slope takes into account that neighbouring values are alike: where each follows from the one before, with
 /// a correlation of r, n of them say as much as n (1 − r) / (1 + r) that do not.
-public struct LineFit: Sendable {
+package struct LineFit: Sendable {
     /// How much the value grows in one unit of time.
-    public let slope: Double
+    package let slope: Double
     /// The standard error of the slope; infinite where there are too few values to tell.
-    public let slopeError: Double
+    package let slopeError: Double
     /// The middle of the times, and of the values.
-    public let middle: (time: Double, value: Double)
+    package let middle: (time: Double, value: Double)
 
     /// The fit of `values` at `times`, with the `other` of each moment. As many of each; nil of none.
-    public init?(times: [Double], values: [Double], other: [Double]) {
+    package init?(times: [Double], values: [Double], other: [Double]) {
         guard !times.isEmpty, times.count == values.count, times.count == other.count else { return nil }
         middle = (times.mean, values.mean)
         let time = Self.residuals(of: times, by: other)
@@ -39,7 +39,7 @@ public struct LineFit: Sendable {
     }
 
     /// The line at a time, where the other is as it was in the mean.
-    public func value(at time: Double) -> Double { middle.value + slope * (time - middle.time) }
+    package func value(at time: Double) -> Double { middle.value + slope * (time - middle.time) }
 
     /// What is left of `values` once a line over `other` is taken out, around zero.
     private static func residuals(of values: [Double], by other: [Double]) -> [Double] {

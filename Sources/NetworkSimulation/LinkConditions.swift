@@ -1,28 +1,28 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// What a link does to the packets that cross it.
-public struct LinkConditions: Hashable, Sendable {
+package struct LinkConditions: Hashable, Sendable {
     /// The share of packets that vanish, 0...1.
-    public var loss: Double
+    package var loss: Double
     /// How long an undisturbed packet is under way.
-    public var delay: Duration
+    package var delay: Duration
     /// The most that is added to `delay`, evenly spread. Jitter alone reorders nothing.
-    public var jitter: Duration
+    package var jitter: Duration
     /// The share of packets held back by `reorderingDelay`, so that later ones overtake them, 0...1.
-    public var reordering: Double
+    package var reordering: Double
     /// How long a reordered packet is held back.
-    public var reorderingDelay: Duration
+    package var reorderingDelay: Duration
     /// The share of packets that arrive twice, 0...1.
-    public var duplication: Double
+    package var duplication: Double
     /// What the bottleneck carries; nil for no bottleneck.
-    public var rate: DataRate?
+    package var rate: DataRate?
     /// The bytes that wait before the bottleneck; a packet that does not fit is dropped.
-    public var queueLimit: Int
+    package var queueLimit: Int
     /// The longest wait before the bottleneck; a packet that would wait longer is dropped.
-    public var queueTimeLimit: Duration
+    package var queueTimeLimit: Duration
 
     /// Conditions; a perfect link where nothing is said.
-    public init(
+    package init(
         loss: Double = 0, delay: Duration = .zero, jitter: Duration = .zero, reordering: Double = 0,
         reorderingDelay: Duration = .milliseconds(15), duplication: Double = 0, rate: DataRate? = nil,
         queueLimit: Int = .max, queueTimeLimit: Duration = .seconds(3600)

@@ -1,11 +1,11 @@
 internal import Glibc
 
 /// Random numbers that a seed repeats exactly (xoshiro256**, its state filled by SplitMix64).
-public struct SeededGenerator: RandomNumberGenerator, Sendable {
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: (UInt64, UInt64, UInt64, UInt64)
 
     /// The generator of this seed.
-    public init(seed: UInt64) {
+    package init(seed: UInt64) {
         var mix = seed
         func next() -> UInt64 {
             mix &+= 0x9E37_79B9_7F4A_7C15
@@ -18,7 +18,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     }
 
     /// 64 random bits.
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         let result = Self.rotate(state.1 &* 5, by: 7) &* 9
         let shifted = state.1 << 17
         state.2 ^= state.0
@@ -31,23 +31,23 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     }
 
     /// A number in 0..<1, of 53 random bits.
-    public mutating func fraction() -> Double {
+    package mutating func fraction() -> Double {
         Double(next() >> 11) * 0x1p-53
     }
 
     /// True with this probability.
-    public mutating func chance(_ probability: Double) -> Bool {
+    package mutating func chance(_ probability: Double) -> Bool {
         fraction() < probability
     }
 
     /// A number of the normal distribution with mean 0 and deviation 1 (Box and Muller); it takes two draws.
-    public mutating func normal() -> Double {
+    package mutating func normal() -> Double {
         let (radius, angle) = ((-2 * log(1 - fraction())).squareRoot(), 2 * Double.pi * fraction())
         return radius * cos(angle)
     }
 
     /// A number of the exponential distribution with this mean.
-    public mutating func exponential(mean: Double) -> Double {
+    package mutating func exponential(mean: Double) -> Double {
         -mean * log(1 - fraction())
     }
 

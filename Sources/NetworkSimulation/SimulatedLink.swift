@@ -1,47 +1,47 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// One direction of a network in virtual time. The same seed and the same sends give the same deliveries.
 ///
 /// Every packet draws the same count of random numbers whatever becomes of it, so that conditions changed between two
 /// runs disturb no other decision.
-public struct SimulatedLink<Payload: Sendable>: Sendable {
+package struct SimulatedLink<Payload: Sendable>: Sendable {
     /// What became of the packets so far.
-    public struct Counters: Hashable, Sendable {
+    package struct Counters: Hashable, Sendable {
         /// Packets given to ``SimulatedLink/send(_:size:now:)``.
-        public var sent = 0
+        package var sent = 0
         /// Packets taken from ``SimulatedLink/poll(now:)``, second copies among them.
-        public var delivered = 0
+        package var delivered = 0
         /// Packets that vanished by chance.
-        public var lost = 0
+        package var lost = 0
         /// Packets that the bottleneck's queue had no room for.
-        public var overflowed = 0
+        package var overflowed = 0
         /// Packets held back for others to overtake.
-        public var reordered = 0
+        package var reordered = 0
         /// Second copies made.
-        public var duplicated = 0
+        package var duplicated = 0
         /// Bytes given to ``SimulatedLink/send(_:size:now:)``.
-        public var bytesSent = 0
+        package var bytesSent = 0
         /// Bytes taken from ``SimulatedLink/poll(now:)``.
-        public var bytesDelivered = 0
+        package var bytesDelivered = 0
     }
 
     /// What the link does to packets sent from now on.
-    public var conditions: LinkConditions
+    package var conditions: LinkConditions
     /// What became of the packets so far.
-    public private(set) var counters = Counters()
+    package private(set) var counters = Counters()
     private var generator: SeededGenerator
     private var transits = ArrivalQueue<(size: Int, payload: Payload)>()
     private var bottleneckFree: Instant?
     private var lastInOrder: Instant?
 
     /// A link with these conditions whose chances come from `seed`.
-    public init(_ conditions: LinkConditions = LinkConditions(), seed: UInt64) {
+    package init(_ conditions: LinkConditions = LinkConditions(), seed: UInt64) {
         self.conditions = conditions
         generator = SeededGenerator(seed: seed)
     }
 
     /// Gives the link a packet of `size` bytes.
-    public mutating func send(_ payload: Payload, size: Int, now: Instant) {
+    package mutating func send(_ payload: Payload, size: Int, now: Instant) {
         let isLost = generator.chance(conditions.loss)
         let isReordered = generator.chance(conditions.reordering)
         let isDuplicated = generator.chance(conditions.duplication)
@@ -75,20 +75,20 @@ public struct SimulatedLink<Payload: Sendable>: Sendable {
     }
 
     /// When the next packet arrives; nil while none is under way.
-    public var nextArrival: Instant? { transits.nextArrival }
+    package var nextArrival: Instant? { transits.nextArrival }
 
     /// Packets under way.
-    public var packetsInFlight: Int { transits.count }
+    package var packetsInFlight: Int { transits.count }
 
     /// The packets that have arrived by `now`, in the order of arrival.
-    public mutating func poll(now: Instant) -> [Payload] {
+    package mutating func poll(now: Instant) -> [Payload] {
         var arrived: [Payload] = []
         while let next = pollFirst(now: now) { arrived.append(next) }
         return arrived
     }
 
     /// The packet that arrived first, if one has by `now`.
-    public mutating func pollFirst(now: Instant) -> Payload? {
+    package mutating func pollFirst(now: Instant) -> Payload? {
         guard let first = transits.pop(now: now) else { return nil }
         counters.delivered += 1
         counters.bytesDelivered += first.element.size
@@ -111,10 +111,10 @@ public struct SimulatedLink<Payload: Sendable>: Sendable {
 
 extension SimulatedLink where Payload == Datagram {
     /// The bytes of an IPv4 and a UDP header, which the bottleneck carries as well.
-    public static var headerOverhead: Int { 28 }
+    package static var headerOverhead: Int { 28 }
 
     /// Gives the link a datagram; it weighs its bytes and the headers of IPv4 and UDP.
-    public mutating func send(_ datagram: Datagram, now: Instant) {
+    package mutating func send(_ datagram: Datagram, now: Instant) {
         send(datagram, size: datagram.bytes.count + Self.headerOverhead, now: now)
     }
 }

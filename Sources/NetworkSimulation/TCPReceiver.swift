@@ -1,16 +1,16 @@
 /// The other end of a modelled TCP connection: answers each segment at once (RFC 5681 §4.2), and says which came past a
 /// gap.
-public struct TCPReceiver: Sendable {
+package struct TCPReceiver: Sendable {
     /// The first segment that has not come.
-    public private(set) var next = 0
+    package private(set) var next = 0
     /// What came past gaps, in order.
     private var later: [Range<Int>] = []
 
     /// A receiver that has nothing yet.
-    public init() {}
+    package init() {}
 
     /// Takes a segment and answers it.
-    public mutating func receive(_ segment: TCPSender.Segment) -> TCPSender.Acknowledgement {
+    package mutating func receive(_ segment: TCPSender.Segment) -> TCPSender.Acknowledgement {
         var block: Range<Int>?
         if segment.number == next {
             next += 1

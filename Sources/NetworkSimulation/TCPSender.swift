@@ -1,4 +1,4 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// One end of a modelled TCP connection: sends segments of equal size as its window allows.
 ///
@@ -6,30 +6,30 @@ public import RTCShareWireFormat
 /// retransmission timer as RFC 6298 has it but, as in Linux, 200 ms above the round trip at the least instead of a
 /// second in all, and the window of NewReno or of CUBIC. There is no handshake, no receive window and no pacing. It does no I/O: segments are taken out
 /// (``pollSegment(now:)``), acknowledgements are given in, time comes with each input.
-public struct TCPSender: Sendable {
+package struct TCPSender: Sendable {
     /// What a segment has in bytes on the wire, IPv4 and TCP headers included.
-    public static let segmentByteCount = 1500
+    package static let segmentByteCount = 1500
     /// What a segment carries in bytes.
-    public static let segmentPayloadByteCount = 1448
+    package static let segmentPayloadByteCount = 1448
     /// What an acknowledgement has in bytes on the wire.
-    public static let acknowledgementByteCount = 64
+    package static let acknowledgementByteCount = 64
 
     /// A segment on its way.
-    public struct Segment: Hashable, Sendable {
+    package struct Segment: Hashable, Sendable {
         /// Its place in the stream, in segments.
-        public let number: Int
+        package let number: Int
         /// When it was sent, which the receiver gives back (RFC 7323 §3).
-        public let timestamp: Instant
+        package let timestamp: Instant
     }
 
     /// What the receiver says of what has come.
-    public struct Acknowledgement: Hashable, Sendable {
+    package struct Acknowledgement: Hashable, Sendable {
         /// The first segment that has not come.
-        public let next: Int
+        package let next: Int
         /// The segments around the one that is answered, where there are gaps before it (RFC 2018).
-        public let block: Range<Int>?
+        package let block: Range<Int>?
         /// The timestamp of the segment that is answered.
-        public let echo: Instant
+        package let echo: Instant
     }
 
     private struct Outstanding: Sendable {
@@ -40,15 +40,15 @@ public struct TCPSender: Sendable {
     }
 
     /// The first segment that is not known to have come.
-    public private(set) var acknowledged = 0
+    package private(set) var acknowledged = 0
     /// The segments that may be under way at once.
-    public var window: Double { control.window }
+    package var window: Double { control.window }
     /// How often the retransmission timer ran out.
-    public private(set) var timeouts = 0
+    package private(set) var timeouts = 0
     /// How often loss was seen by acknowledgements, once a window.
-    public private(set) var fastRetransmits = 0
+    package private(set) var fastRetransmits = 0
     /// Segments sent again.
-    public private(set) var repetitions = 0
+    package private(set) var repetitions = 0
 
     private let segmentCount: Int?
     private var control: TCPWindow
@@ -63,21 +63,21 @@ public struct TCPSender: Sendable {
     private var timer: Instant?
 
     /// A connection that has this many bytes to send, or without end.
-    public init(_ control: TCPCongestionControl, byteCount: Int? = nil) {
+    package init(_ control: TCPCongestionControl, byteCount: Int? = nil) {
         self.control = TCPWindow(control)
         segmentCount = byteCount.map { max(1, ($0 + Self.segmentPayloadByteCount - 1) / Self.segmentPayloadByteCount) }
     }
 
     /// Whether all has come.
-    public var isFinished: Bool { acknowledged == segmentCount }
+    package var isFinished: Bool { acknowledged == segmentCount }
 
     /// When ``handleTimeout(now:)`` is next due.
-    public var nextDeadline: Instant? { timer }
+    package var nextDeadline: Instant? { timer }
 
     private var next: Int { acknowledged + outstanding.count }
 
     /// The next segment that may leave now, or nil.
-    public mutating func pollSegment(now: Instant) -> Segment? {
+    package mutating func pollSegment(now: Instant) -> Segment? {
         guard segmentsInFlight < Int(control.window) else { return nil }
         if let index = outstanding.firstIndex(where: { $0.isLost && !$0.hasArrived && !$0.wasRepeated }) {
             outstanding[index].wasRepeated = true
@@ -96,7 +96,7 @@ public struct TCPSender: Sendable {
     }
 
     /// Takes an acknowledgement.
-    public mutating func receive(_ acknowledgement: Acknowledgement, now: Instant) {
+    package mutating func receive(_ acknowledgement: Acknowledgement, now: Instant) {
         measure(now - acknowledgement.echo)
         newestDelivery = max(newestDelivery ?? acknowledgement.echo, acknowledgement.echo)
         for number in acknowledgement.block ?? 0..<0 where number >= acknowledged && number < next {
@@ -123,7 +123,7 @@ public struct TCPSender: Sendable {
     }
 
     /// Does what is due.
-    public mutating func handleTimeout(now: Instant) {
+    package mutating func handleTimeout(now: Instant) {
         guard let due = timer, due <= now else { return }
         guard !outstanding.isEmpty else {
             timer = nil

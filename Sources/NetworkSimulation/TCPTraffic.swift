@@ -1,9 +1,9 @@
-public import RTCShareWireFormat
+package import RTCShareWireFormat
 
 /// What one competing user of TCP does, with both ends of its connections.
-public struct TCPTraffic: Sendable {
+package struct TCPTraffic: Sendable {
     /// What it sends.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// One transfer without end.
         case bulk
         /// Files of evenly spread size, each in a connection of its own, with pauses of exponential length between them
@@ -12,14 +12,14 @@ public struct TCPTraffic: Sendable {
     }
 
     /// What crosses the network.
-    public enum Packet: Hashable, Sendable {
+    package enum Packet: Hashable, Sendable {
         /// From the sender.
         case segment(TCPSender.Segment, connection: Int)
         /// From the receiver.
         case acknowledgement(TCPSender.Acknowledgement, connection: Int)
 
         /// Whether it goes the way of the data.
-        public var isData: Bool {
+        package var isData: Bool {
             switch self {
             case .segment: true
             case .acknowledgement: false
@@ -27,17 +27,17 @@ public struct TCPTraffic: Sendable {
         }
 
         /// Bytes on the wire.
-        public var byteCount: Int {
+        package var byteCount: Int {
             isData ? TCPSender.segmentByteCount : TCPSender.acknowledgementByteCount
         }
     }
 
     /// Files that have come whole.
-    public private(set) var filesFinished = 0
+    package private(set) var filesFinished = 0
     /// Segments that were sent again, in all connections.
-    public var repetitions: Int { earlierRepetitions + (sender?.repetitions ?? 0) }
+    package var repetitions: Int { earlierRepetitions + (sender?.repetitions ?? 0) }
     /// How often a retransmission timer ran out, in all connections.
-    public var timeouts: Int { earlierTimeouts + (sender?.timeouts ?? 0) }
+    package var timeouts: Int { earlierTimeouts + (sender?.timeouts ?? 0) }
 
     private let kind: Kind
     private let control: TCPCongestionControl
@@ -52,7 +52,7 @@ public struct TCPTraffic: Sendable {
     private var earlierTimeouts = 0
 
     /// A user who is there from `start` to `end`.
-    public init(_ kind: Kind, _ control: TCPCongestionControl, start: Instant, end: Instant, seed: UInt64) {
+    package init(_ kind: Kind, _ control: TCPCongestionControl, start: Instant, end: Instant, seed: UInt64) {
         self.kind = kind
         self.control = control
         self.end = end
@@ -64,7 +64,7 @@ public struct TCPTraffic: Sendable {
     }
 
     /// When ``handleTimeout(now:)`` is next due.
-    public var nextDeadline: Instant? {
+    package var nextDeadline: Instant? {
         switch (sender?.nextDeadline, nextFile) {
         case (let timer?, let file?): min(timer, file)
         case (let timer, let file): timer ?? file
@@ -72,14 +72,14 @@ public struct TCPTraffic: Sendable {
     }
 
     /// The next packet that is to leave now.
-    public mutating func poll(now: Instant) -> Packet? {
+    package mutating func poll(now: Instant) -> Packet? {
         if !answers.isEmpty { return answers.removeFirst() }
         guard now < end, let segment = sender?.pollSegment(now: now) else { return nil }
         return .segment(segment, connection: connection)
     }
 
     /// Takes a packet that arrived.
-    public mutating func receive(_ packet: Packet, now: Instant) {
+    package mutating func receive(_ packet: Packet, now: Instant) {
         switch packet {
         case .segment(let segment, connection):
             answers.append(.acknowledgement(receiver.receive(segment), connection: connection))
@@ -91,7 +91,7 @@ public struct TCPTraffic: Sendable {
     }
 
     /// Does what is due.
-    public mutating func handleTimeout(now: Instant) {
+    package mutating func handleTimeout(now: Instant) {
         if now >= end {
             endConnection()
             nextFile = nil

@@ -2,7 +2,7 @@ internal import Glibc
 internal import RTCShareWireFormat
 
 /// How a TCP connection's window moves.
-public enum TCPCongestionControl: String, Hashable, Sendable, CaseIterable {
+package enum TCPCongestionControl: String, Hashable, Sendable, CaseIterable {
     /// RFC 5681: one segment more a round trip, half of them after a loss.
     case newReno
     /// RFC 9438, what most systems use by default.

@@ -1,37 +1,37 @@
 /// Pictures that came to a viewer's screen, beside the changes of the screen that they are of: how smooth, how late.
 ///
 /// Times are in seconds, of one clock.
-public struct ViewedPictures: Sendable {
+package struct ViewedPictures: Sendable {
     /// A picture on the viewer's screen.
-    public struct Picture: Hashable, Sendable {
+    package struct Picture: Hashable, Sendable {
         /// When it came there.
-        public let time: Double
+        package let time: Double
         /// The last change that it shows; nil where it does not tell.
-        public let tick: Int?
+        package let tick: Int?
 
         /// A picture that came at a time, and shows a change and those before it.
-        public init(time: Double, tick: Int?) {
+        package init(time: Double, tick: Int?) {
             self.time = time
             self.tick = tick
         }
     }
 
     /// From one picture to the next.
-    public struct Gap: Hashable, Sendable {
+    package struct Gap: Hashable, Sendable {
         /// When the earlier picture came.
-        public let start: Double
+        package let start: Double
         /// When the later one did.
-        public let end: Double
+        package let end: Double
         /// Whether the receiver would count it in `freezeCount` (W3C webrtc-stats).
-        public let isFreeze: Bool
+        package let isFreeze: Bool
         /// When the sender's screen showed something that the earlier picture does not; nil where it did not until the
         /// later one came.
-        public let changed: Double?
+        package let changed: Double?
 
         /// In seconds.
-        public var duration: Double { end - start }
+        package var duration: Double { end - start }
         /// How long the viewer looked at a picture that was no longer true: a screen at rest needs no pictures.
-        public var stall: Double { changed.map { end - $0 } ?? 0 }
+        package var stall: Double { changed.map { end - $0 } ?? 0 }
     }
 
     /// The last of so many intervals make the mean, and with fewer than the least there is no freeze: as libwebrtc does
@@ -42,18 +42,18 @@ public struct ViewedPictures: Sendable {
     static let leastIncrease = 0.150
 
     /// In the order in which they came.
-    public let pictures: [Picture]
+    package let pictures: [Picture]
     /// When each change was on the sender's screen; the first is what was there at the start.
-    public let drawn: [Double]
+    package let drawn: [Double]
 
     /// What came, and what was drawn.
-    public init(pictures: [Picture], drawn: [Double]) {
+    package init(pictures: [Picture], drawn: [Double]) {
         self.pictures = pictures
         self.drawn = drawn
     }
 
     /// All gaps, in their order.
-    public var gaps: [Gap] {
+    package var gaps: [Gap] {
         var intervals: [Double] = []
         var shown = 0
         return zip(pictures, pictures.dropFirst()).map { earlier, later in
@@ -73,7 +73,7 @@ public struct ViewedPictures: Sendable {
 
     /// How long each change took to the first picture that shows it or a later one, the first change left out; nil for
     /// those that none shows.
-    public var delays: [Double?] {
+    package var delays: [Double?] {
         var position = 0
         return drawn.indices.dropFirst().map { tick in
             while position < pictures.count, pictures[position].tick.map({ $0 < tick }) ?? true { position += 1 }
@@ -82,7 +82,7 @@ public struct ViewedPictures: Sendable {
     }
 
     /// The last change that the sender's screen showed at a time.
-    public func tick(at time: Double) -> Int {
+    package func tick(at time: Double) -> Int {
         // The first change after that time, by halves.
         var (low, high) = (0, drawn.count)
         while low < high {

@@ -86,7 +86,6 @@ extension PeerConnection {
         if path.isThere, let due = transport.nextDeadline { deadline = min(deadline, due) }
         for index in outbound.indices where outbound[index].isActive {
             if let due = outbound[index].nextReport { deadline = min(deadline, due) }
-            if let due = outbound[index].video?.keyFrameRequests.deadline { deadline = min(deadline, due) }
         }
         if canSend, let due = bandwidth.pacer.nextDeadline(now: now) { deadline = min(deadline, due) }
         if let due = bandwidth.estimator.nextDeadline {
@@ -109,7 +108,7 @@ extension PeerConnection {
         if !receivers.media.isEmpty, let trip = ice.agent.selectedRoundTripTime { receivers.setRoundTripTime(trip) }
         receivers.poll(isConnected: progress == .connected, now: now, into: &events)
         queueControl(now: now)
-        pollKeyFrameRequests(now: now)
+        passOnKeyFrameRequests()
         followBandwidth(now: now)
     }
 

@@ -16,9 +16,9 @@ extension PeerConnection {
         if frame.isKeyFrame { outbound[media].video?.keyFrameRequests.keyFrameWasSent() }
         if outbound[media].video?.enqueue(frame, as: media, to: &bandwidth.pacer, now: now) != true {
             counts.framesDropped += 1
-            outbound[media].video?.keyFrameRequests.request()
+            outbound[media].video?.keyFrameRequests.frameWasRefused()
         }
-        pollKeyFrameRequests(now: now)
+        passOnKeyFrameRequests()
         // A frame may fill the queue, and its encoder is to know before the next. What the estimator has to do is done on
         // the occasion, or a timer would have to ring for it.
         followBandwidth(now: now)
@@ -34,9 +34,9 @@ extension PeerConnection {
         outbound[media].audio?.enqueue(frame, as: media, to: &bandwidth.pacer, now: now)
     }
 
-    /// Passes on what asks for key frames, where its time has come.
-    mutating func pollKeyFrameRequests(now: Instant) {
-        for index in outbound.indices where outbound[index].video?.keyFrameRequests.poll(now: now) == true {
+    /// Passes on what asks for key frames.
+    mutating func passOnKeyFrameRequests() {
+        for index in outbound.indices where outbound[index].video?.keyFrameRequests.take() == true {
             events.append(.keyFrameRequested(media: index))
         }
     }
@@ -54,7 +54,7 @@ extension PeerConnection {
     package mutating func pollTransmit(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
         if let own = pollAgent(into: memory) { return own }
         guard path.isThere, let way = ice.agent.nextMediaPath(), let packet = memory.inside(way.envelope) else {
-            return progress == .ended ? pollFarewell(into: memory, now: now) : nil
+            return progress == .ended ? pollGoodbye(into: memory, now: now) : nil
         }
         if path.note(way) { bandwidth.allocation.isDue = true }
         while let keys = transport.outbound, let datagram = control.poll() {
@@ -66,7 +66,7 @@ extension PeerConnection {
             guard let length = counted(packet.copy(datagram)) else { continue }
             return transmission(length, in: memory, on: way)
         }
-        guard progress != .ended else { return pollFarewell(into: memory, now: now) }
+        guard progress != .ended else { return pollGoodbye(into: memory, now: now) }
         guard canSend else { return nil }
         while let next = bandwidth.pacer.pop(now: now) {
             guard mayLeave(next, now: now) else {
@@ -121,7 +121,7 @@ extension PeerConnection {
     }
 
     /// Once all goodbyes have left, relayed addresses are given back.
-    private mutating func pollFarewell(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
+    private mutating func pollGoodbye(into memory: UnsafeMutableRawBufferPointer, now: Instant) -> Transmission? {
         ice.agent.close(now: now)
         return pollAgent(into: memory)
     }

@@ -19,7 +19,7 @@ struct ReconnectionTests {
 
     /// Whose address goes: the one who offers, or the one who answers.
     @Test(
-        "Who has met another in this process finds the way back by itself when an address goes",
+        "Who was connected to another in this process finds the way back by itself when an address goes",
         arguments: [true, false])
     func reconnectsByItself(
         isPresenters: Bool

@@ -39,15 +39,15 @@ struct CueIndexTests {
         let capacity = 16
         var index = CueIndex(capacity: capacity)
         var room = [UInt8](repeating: 0, count: index.byteCount)
-        func apply(_ patch: CueIndex.Patch) {
-            room.replaceSubrange(patch.offset..<patch.offset + patch.bytes.count, with: patch.bytes)
+        func apply(_ write: CueIndex.Write) {
+            room.replaceSubrange(write.offset..<write.offset + write.bytes.count, with: write.bytes)
         }
         apply(index.empty)
         #expect(try read(room).isEmpty)
         for number in 0..<100 {
-            for patch in index.add(track: 1, milliseconds: 1000 * number, clusterPosition: 500 * number) {
-                #expect(patch.bytes.count == 9 || patch.bytes.count % 32 == 0 && patch.offset % 32 == 0)
-                apply(patch)
+            for write in index.add(track: 1, milliseconds: 1000 * number, clusterPosition: 500 * number) {
+                #expect(write.bytes.count == 9 || write.bytes.count % 32 == 0 && write.offset % 32 == 0)
+                apply(write)
                 let cues = try read(room)
                 // What is new comes last, in one piece with nothing before it.
                 #expect(cues.allSatisfy { $0.track == 1 && $0.milliseconds <= 1000 * number })

@@ -1,4 +1,4 @@
-public import RTCShareMedia
+package import RTCShareMedia
 
 extension TestPattern {
     static let counterCellCount = 32
@@ -19,7 +19,7 @@ extension TestPattern {
     /// The cells are 32 equal columns of the picture's upper sixteenth. From the left: one white, one black, 24 bits
     /// of the number from the highest (white is 1), 6 bits of CRC-6 (x^6 + x + 1, begun with all ones) over those.
     /// Each is judged by the mean luma of its middle, against the middle between the first two.
-    public static func readCounter(from buffer: any VideoFrameBuffer) -> Int? {
+    package static func readCounter(from buffer: any VideoFrameBuffer) -> Int? {
         let (width, height) = (buffer.size.width, buffer.size.height)
         // Two columns and two rows of a cell are needed for there to be a middle.
         guard width >= 2 * counterCellCount, height >= 32 else { return nil }

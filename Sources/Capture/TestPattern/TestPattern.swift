@@ -1,5 +1,5 @@
 import RTCShareCYUV
-public import RTCShareMedia
+package import RTCShareMedia
 
 /// A moving picture that a machine can check: frame N is a pure function of N, the size and the rate.
 ///
@@ -10,18 +10,18 @@ public import RTCShareMedia
 ///   is N frames after a whole second. ``BeepSource`` beeps then.
 ///
 /// The still part is drawn once; a frame is a copy of it with the moving parts drawn over.
-public struct TestPattern: Sendable {
+package struct TestPattern: Sendable {
     /// Columns and rows, both even.
-    public let size: PixelSize
+    package let size: PixelSize
     /// Frames a second.
-    public let framesPerSecond: Double
+    package let framesPerSecond: Double
     private let layout: Layout
     private let background: PixelBuffer
     private let ticker: PixelBuffer
 
     /// The pattern of a size that ``problem(with:)`` has nothing against; any other is drawn at the nearest that is. The
     /// rate decides in which frames it flashes; nonsense is taken as 30.
-    public init(size: PixelSize, framesPerSecond: Double = 30) {
+    package init(size: PixelSize, framesPerSecond: Double = 30) {
         let width = min(max(size.width & ~1, Self.widths.lowerBound), Self.widths.upperBound)
         let height = min(max(size.height & ~1, Self.heights.lowerBound), Self.heights.upperBound)
         self.size = PixelSize(width: width, height: height)
@@ -35,7 +35,7 @@ public struct TestPattern: Sendable {
     static let heights = 96...4320
 
     /// What stands against drawing a pattern of this size, in words; nil where nothing does.
-    public static func problem(with size: PixelSize) -> String? {
+    package static func problem(with size: PixelSize) -> String? {
         guard widths.contains(size.width), heights.contains(size.height) else {
             return "\(size) is not between \(widths.lowerBound)x\(heights.lowerBound) "
                 + "and \(widths.upperBound)x\(heights.upperBound)"
@@ -47,13 +47,13 @@ public struct TestPattern: Sendable {
     }
 
     /// Frame `frame` of the pattern of `size`, as I420.
-    public static func render(frame: Int, size: PixelSize, framesPerSecond: Double = 30) -> PixelBuffer {
+    package static func render(frame: Int, size: PixelSize, framesPerSecond: Double = 30) -> PixelBuffer {
         TestPattern(size: size, framesPerSecond: framesPerSecond).render(frame: frame)
     }
 
     /// Whether the square in the corner is white in frame `frame`: where that is due less than 100 ms after a whole
     /// second.
-    public func isFlash(frame: Int) -> Bool {
+    package func isFlash(frame: Int) -> Bool {
         let second = 1e9
         // In the nanoseconds that the source's schedule has, so that both say the same of a frame on the edge.
         let time = TickSchedule.nanoseconds(to: frame, framesPerSecond: framesPerSecond)
@@ -62,7 +62,7 @@ public struct TestPattern: Sendable {
     }
 
     /// Frame `frame`, as I420. The counter shows its lower 24 bits.
-    public func render(frame: Int) -> PixelBuffer {
+    package func render(frame: Int) -> PixelBuffer {
         PixelBuffer(size: size, format: .i420) { planes, strides in
             draw(frame: frame, planes: planes, strides: strides)
         }
@@ -239,18 +239,19 @@ extension TestPattern {
         }
     }
 
-    /// Patches of lines one and two pixels wide, low in where the square moves, on the left of what flashes.
+    /// Two squares of lines one and two pixels wide, low in where the square moves, on the left of what flashes: the one
+    /// of upright lines, the other of level ones.
     private static func drawHatches(_ layout: Layout, _ canvas: borrowing Canvas) {
         let area = layout.squareArea
         let room = layout.flash.x - area.x
         let side = min(64, room / 2 - 2, area.size.height / 2)
         guard side >= 4 else { return }
-        for (patch, period) in [2, 4].enumerated() {
-            let left = layout.flash.x - (patch + 1) * (side + 2)
+        for (index, period) in [2, 4].enumerated() {
+            let left = layout.flash.x - (index + 1) * (side + 2)
             let top = area.y + area.size.height - side - 2
             canvas.fill(left, top, side, side, .white)
             for offset in stride(from: 0, to: side - period / 2, by: period) {
-                if patch == 0 {
+                if index == 0 {
                     canvas.fill(left + offset, top, period / 2, side, .black)
                 } else {
                     canvas.fill(left, top + offset, side, period / 2, .black)

@@ -6,7 +6,7 @@ import RTCShareMedia
 ///
 ///     listening sockets ─▶ token? ─▶ hello? ─▶ the extension ─▶ newest picture ─▶ sinks, once they have a use for it
 ///
-/// Whoever says something that can't be is let go, and nobody else notices.
+/// A client whose bytes are malformed is disconnected; the others are not affected.
 final class BroadcastReceiver {
     /// Somebody who has connected.
     private final class Client {

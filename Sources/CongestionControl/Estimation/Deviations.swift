@@ -5,44 +5,42 @@ package struct Deviations: OptionSet, Hashable, Sendable {
 
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The loss-based estimate counts once it is ready, not with the first receiver report after that.
-    package static let earlyLoss = Deviations(rawValue: 1 << 0)
     /// While loss does not bind, the delay-based estimate counts at once, not with the next interval of 250 ms.
-    package static let promptDelay = Deviations(rawValue: 1 << 1)
+    package static let promptDelay = Deviations(rawValue: 1 << 0)
     /// The congestion window lowers the rate, not the encoder's frame rate alone.
-    package static let window = Deviations(rawValue: 1 << 2)
+    package static let window = Deviations(rawValue: 1 << 1)
     /// While more is under way than the window holds, the estimate is held to what has just arrived.
-    package static let arrivalsBound = Deviations(rawValue: 1 << 3)
+    package static let arrivalsBound = Deviations(rawValue: 1 << 2)
     /// A cut starts from what has just arrived where that is more than the mean over a second.
-    package static let burstCut = Deviations(rawValue: 1 << 4)
+    package static let burstCut = Deviations(rawValue: 1 << 3)
     /// Large pictures leave as fast as the path was seen to carry them.
-    package static let burstRate = Deviations(rawValue: 1 << 5)
+    package static let burstRate = Deviations(rawValue: 1 << 4)
     /// By receiver reports alone the rate grows by half each second until the first loss or queue.
-    package static let reportGrowth = Deviations(rawValue: 1 << 6)
+    package static let reportGrowth = Deviations(rawValue: 1 << 5)
     /// The delay-based estimate falls while feedback or the network is away, and a probe follows once it is back.
-    package static let returnProbe = Deviations(rawValue: 1 << 7)
+    package static let returnProbe = Deviations(rawValue: 1 << 6)
     /// A path that proved wider than when it was last full is probed every two seconds.
-    package static let capacitySearch = Deviations(rawValue: 1 << 8)
+    package static let capacitySearch = Deviations(rawValue: 1 << 7)
     /// A probe that left slower than it was to never lowers the estimate.
-    package static let starvedProbes = Deviations(rawValue: 1 << 9)
+    package static let starvedProbes = Deviations(rawValue: 1 << 8)
     /// Time alone, without a packet, shows that the application is the limit.
-    package static let silentLimit = Deviations(rawValue: 1 << 10)
+    package static let silentLimit = Deviations(rawValue: 1 << 9)
     /// An estimate that nothing has tested for a while is used in part.
-    package static let confidence = Deviations(rawValue: 1 << 11)
+    package static let confidence = Deviations(rawValue: 1 << 10)
     /// Growth near the capacity is three times as fast.
-    package static let fastGrowth = Deviations(rawValue: 1 << 12)
+    package static let fastGrowth = Deviations(rawValue: 1 << 11)
     /// The delay-based estimate is cut only where packets were seen to wait.
-    package static let queueCut = Deviations(rawValue: 1 << 13)
+    package static let queueCut = Deviations(rawValue: 1 << 12)
     /// What a path loses without a queue is not taken for congestion.
-    package static let backgroundLoss = Deviations(rawValue: 1 << 14)
+    package static let backgroundLoss = Deviations(rawValue: 1 << 13)
     /// Beside flows that fill the queue the rate is what TCP would send.
-    package static let competingRate = Deviations(rawValue: 1 << 15)
+    package static let competingRate = Deviations(rawValue: 1 << 14)
     /// What was given up at a burst of somebody else is taken back.
-    package static let foreignBurst = Deviations(rawValue: 1 << 16)
+    package static let foreignBurst = Deviations(rawValue: 1 << 15)
 
     /// The names that benchmarks have for them, in the order of the article.
     package static let named: KeyValuePairs<String, Deviations> = [
-        "early-loss": .earlyLoss, "prompt-delay": .promptDelay, "window": .window, "arrivals-bound": .arrivalsBound,
+        "prompt-delay": .promptDelay, "window": .window, "arrivals-bound": .arrivalsBound,
         "burst-cut": .burstCut, "burst-rate": .burstRate, "report-growth": .reportGrowth,
         "return-probe": .returnProbe, "capacity-search": .capacitySearch,
         "starved-probes": .starvedProbes, "silent-limit": .silentLimit, "confidence": .confidence,

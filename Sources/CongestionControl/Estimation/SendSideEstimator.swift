@@ -3,10 +3,9 @@ internal import RTCShareWireFormat
 /// Puts the bounds together: the delay-based and the loss-based estimate, what the receiver estimates, and the missing of
 /// any answer; and where there is no transport-wide feedback, the loss that receiver reports tell.
 ///
-/// Source: libwebrtc, `goog_cc/send_side_bandwidth_estimation`. Deviations: the loss-based estimate counts as soon as it
-/// is ready, where libwebrtc waits for a receiver report (`Deviations.earlyLoss`); while it does not bind, the delay-based
-/// one is followed at once, not with the next interval (`Deviations.promptDelay`); by reports alone the rate grows by half
-/// each second until the first loss or the first queue, where libwebrtc grows by 8 percent from the first
+/// Source: libwebrtc, `goog_cc/send_side_bandwidth_estimation`. Deviations: while the loss-based estimate does not bind, the
+/// delay-based one is followed at once, not with the next interval (`Deviations.promptDelay`); by reports alone the rate grows
+/// by half each second until the first loss or the first queue, where libwebrtc grows by 8 percent from the first
 /// (`Deviations.reportGrowth`); no separate stable target.
 struct SendSideEstimator: Sendable {
     /// What the first loss reports are not yet held against.
@@ -156,7 +155,7 @@ struct SendSideEstimator: Sendable {
                 return
             }
         }
-        if lossBased.isReady, deviations.contains(.earlyLoss) || lastReport != nil {
+        if lossBased.isReady, lastReport != nil {
             // Once it is ready it stays so: nobody asks for the lowest targets any more.
             followLossBased()
             return

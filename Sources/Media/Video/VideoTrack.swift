@@ -10,6 +10,8 @@ public final class VideoTrack: VideoSource {
     public let id: String
     /// Where the frames come from.
     public let source: any VideoSource
+    /// The track's own sinks, beside its source's: what they are given has this track's output format and is black where it is
+    /// switched off, and another track of the same source differs in both.
     private let broadcaster: VideoBroadcaster
     private let state: Locked<State>
     private let adapter = Locked(VideoFrameAdapter())

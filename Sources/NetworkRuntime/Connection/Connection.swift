@@ -85,9 +85,8 @@ public actor Connection {
         public init() {}
     }
 
-    /// How the connection goes, in order: all but what is of its senders alone, and what comes as ``media``. One reader; of
-    /// what is a state and was not read in time, the newest is kept.
-    package nonisolated let events: AsyncStream<PeerConnection.Event>
+    /// How the connection goes, in order. One reader; of what is a state and was not read in time, the newest is kept.
+    package nonisolated let events: AsyncStream<ConnectionEvent>
 
     /// What the peer sends, in order: frames and sound, whether they come, which media there are, and that it is over. One
     /// reader; of what it is slow to read some seconds are kept.
@@ -145,8 +144,8 @@ public actor Connection {
         endpoints: [TransportAddress]? = nil
     ) async throws {
         eventLoop = configuration.sharedPort?.eventLoop ?? (configuration.eventLoopGroup ?? .singleton).next()
-        events = pendingEvents.stream
-        media = pendingMedia.stream
+        events = pendingEvents.stream(ConnectionEvent.init)
+        media = pendingMedia.stream { $0 }
         logger = configuration.logger
         self.configuration = configuration
         var peerConfiguration = configuration.peer
@@ -203,9 +202,9 @@ public actor Connection {
         }
     }
 
-    /// Whoever lets go of a connection without ``close()`` leaves nothing open either.
+    /// Releases what a connection holds that was let go of without ``close()``.
     deinit {
-        // The timer is the loop's: it rings once more, and finds nobody to wake.
+        // The timer is the event loop's. It fires once more, and its weak reference is nil by then.
         for resolution in resolutions.values { resolution.cancel() }
         monitor?.stop()
         pendingEvents.finish()

@@ -21,10 +21,13 @@ final class ConnectionEvents: Sendable {
 
     private let state = Locked(State())
 
-    /// What happened, in order, until the connection is closed.
-    var stream: AsyncStream<PeerConnection.Event> {
+    /// What happened, in order, until the connection is closed: that of which `convert` makes something.
+    func stream<Event>(_ convert: @escaping @Sendable (PeerConnection.Event) -> Event?) -> AsyncStream<Event> {
         AsyncStream { [self] in
-            await next()
+            while let event = await next() {
+                if let converted = convert(event) { return converted }
+            }
+            return nil
         } onCancel: { [self] in
             finish()
         }

@@ -14,7 +14,7 @@ final class Encoding: Sendable {
     private let input = Locked(Input())
 
     private struct Input {
-        var current: TrackInlet?
+        var current: TrackSink?
         var isRetired = false
     }
 
@@ -43,7 +43,7 @@ final class Encoding: Sendable {
     /// Encodes another track's pictures, or none. Of the one before nothing comes after this.
     func show(_ track: VideoTrack?, sourceCanWait: Bool, muteDidChange: @escaping @Sendable (Bool) -> Void) {
         let new = track.map {
-            TrackInlet(track: $0, encoder: encoder, sourceCanWait: sourceCanWait, muteDidChange: muteDidChange)
+            TrackSink(track: $0, encoder: encoder, sourceCanWait: sourceCanWait, muteDidChange: muteDidChange)
         }
         let previous = input.withLock { input in
             guard !input.isRetired else { return input.current }
@@ -51,7 +51,7 @@ final class Encoding: Sendable {
             return input.current
         }
         previous?.end()
-        // What the track before showed is nobody's business any more, whoever asks for a key frame.
+        // A key frame that is asked for from now on does not show the track before.
         encoder.forgetPicture()
         packetizer.awaitFirstFrame(of: track)
         // Its end may have come meanwhile.
@@ -70,7 +70,7 @@ final class Encoding: Sendable {
 }
 
 /// Stands between one track and an encoder, and lets nothing through once another track took its place.
-private final class TrackInlet: VideoSink {
+private final class TrackSink: VideoSink {
     let track: VideoTrack
     private let encoder: VideoEncoderThread
     private let sourceCanWait: Bool

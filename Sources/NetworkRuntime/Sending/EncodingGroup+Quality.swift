@@ -51,7 +51,7 @@ extension EncodingGroup {
     func rate(among members: [SenderState], now: Duration) -> DataRate? {
         let all = Self.present(members).filter { $0.rate != nil }
         let judged = all.filter { !$0.isWithheld && now >= $0.place.since + Self.trial }
-        // Who is alone, or new like all others, is who there is to go by.
+        // Where all are new, their rates are all that is known.
         return (judged.isEmpty ? all : judged).compactMap(\.rate).min()
     }
 

@@ -57,7 +57,7 @@ struct EncodingGroup<Sender: Hashable> {
     mutating func remove(_ sender: Sender, now: Duration) {
         keyFrames.remove(sender)
         guard senders.removeValue(forKey: sender)?.isActive == true else { return }
-        // Who is left may be who there is to go by.
+        // The qualities and rates of those who are left may have depended on it.
         move(now: now)
     }
 
@@ -94,9 +94,11 @@ struct EncodingGroup<Sender: Hashable> {
         for sender in senders.keys { hurryKeyFrame(for: sender, now: now) }
     }
 
-    /// Somebody needs a key frame: who is left out gets one with what it is sent next.
+    /// Somebody needs a key frame: who is left out gets one with what it is sent next. One that is about to be made answers
+    /// who asks meanwhile, and is not asked for anew.
     mutating func keyFrameRequested(by sender: Sender, now: Duration) {
         guard let state = senders[sender], state.isActive, !state.isWithheld else { return }
+        if let next = nextKeyFrames[encoding(of: state)], next <= now { return }
         makeKeyFrame(for: sender, .request, now: now)
     }
 
@@ -214,7 +216,8 @@ struct EncodingGroup<Sender: Hashable> {
             let place = place(for: sender, now: now)
             senders[sender]?.place = place
             join(sender, .request, now: now)
-            // Those who held back all hold back but themselves, now that somebody is there who does not wait.
+            // Where all queues were full the encoder waited and nobody was left out; the one who joins has room, so that the
+            // others are left out now.
             withhold(in: encoding(of: sender) ?? 0, now: now)
         }
         return true

@@ -12,6 +12,14 @@ internal import RTCShareWireFormat
 ///      │                                   and it answers
 ///      └── excluded, or refused by a description (from each)
 ///
+/// Beside that, whatever its phase, its peer answers or it is away:
+///
+///             nothing was heard of what left
+///     answers ──────────────────────────────▶ isAway    nobody goes by its path or its queue, and once withheld it
+///        ▲                                      │       stays so: no key frame is made for it
+///        └──────────────────────────────────────┘
+///                    something was again                with that, who was withheld and has room awaits a key frame
+///
 /// A sender that has ended, with its connection or by being removed, has no state any more.
 struct SenderState {
     enum Phase: Hashable {

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Logging
+package import Logging
 internal import NIOCore
 internal import RTCShareLocks
 package import RTCShareMedia
@@ -74,6 +74,7 @@ package final class VideoSendPipeline: Sendable {
     }
 
     private let state: Locked<State>
+    private let logger: Logger
     /// Held while encodings are brought to the present track; never within ``state``.
     private let showing = Locked(Showing())
     private let continuation: AsyncStream<Event>.Continuation
@@ -81,10 +82,13 @@ package final class VideoSendPipeline: Sendable {
     package let events: AsyncStream<Event>
 
     /// A pipeline without a track. Where a path has less than all that is sent there would use, `priority` says who goes
-    /// first.
+    /// first. What is to be said of the encoder goes to the logger of a viewer's connection, and to `logger` while there is no
+    /// viewer.
     package init(
-        settings: VideoEncoderThread.Settings, priority: BitratePriority = .medium
+        settings: VideoEncoderThread.Settings, priority: BitratePriority = .medium,
+        logger: Logger = Logger(label: "rtcshare.sending")
     ) throws(VideoCodingError) {
+        self.logger = logger
         // Who reads late, or never, has missed what is long past.
         (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(32))
         state = Locked(State(group: EncodingGroup(wanted: settings, priority: priority)))
@@ -106,8 +110,7 @@ package final class VideoSendPipeline: Sendable {
             switch event {
             case .failed(let error): continuation.yield(.failed(error))
             case .drifted:
-                let sender = self?.state.withLock { $0.group.senders.keys.first }
-                sender?.connection.logger.warning(
+                self?.presentLogger.warning(
                     "viewers had another picture than the encoder went on from, by a partial update: a key frame follows"
                 )
             // The others hear of it too.
@@ -115,6 +118,9 @@ package final class VideoSendPipeline: Sendable {
             }
         }
     }
+
+    /// Where it is said what happens to the encoders: with no viewer a recorder may be who takes what they make.
+    private var presentLogger: Logger { state.withLock { $0.group.senders.keys.first }?.connection.logger ?? logger }
 
     // MARK: The track
 

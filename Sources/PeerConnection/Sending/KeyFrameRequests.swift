@@ -1,39 +1,35 @@
-internal import RTCShareWireFormat
-
-/// Gathers what asks for a key frame, so that one answers all who wait: PLI, FIR, and a first frame that can't be
-/// decoded.
+/// Gathers what asks for a key frame until that is passed on, so that what comes in one datagram is one request: PLI, FIR,
+/// and a frame that the peer can't decode.
 ///
-/// Receivers repeat a request while a key frame is under way, and each key frame costs as much as many other frames. A
-/// request within ``interval`` of the one before is kept, not lost (a repeated FIR is no new one): it is passed on when
-/// the interval is over, unless a key frame was sent since.
+/// Nothing is spaced here. Receivers repeat a request while a key frame is under way, and each key frame costs as much as
+/// many other frames: whoever makes them has to say when the next one is due.
 struct KeyFrameRequests: Sendable {
-    /// The shortest time between two requests that are passed on.
-    static var interval: Duration { .milliseconds(300) }
-
-    private var latest: Instant?
     private var isWaiting = false
+    /// Whether a request was passed on since the last key frame.
+    private var isAwaited = false
 
     /// Somebody needs a key frame.
     mutating func request() {
         isWaiting = true
     }
 
+    /// A frame was refused that only a key frame makes decodable. While one is awaited anyway, that says nothing new: the
+    /// frames that were on their way before it are refused one after the other.
+    mutating func frameWasRefused() {
+        if !isAwaited { isWaiting = true }
+    }
+
     /// A key frame was given to the sender: it answers all who asked before.
     mutating func keyFrameWasSent() {
         isWaiting = false
+        isAwaited = false
     }
 
-    /// When a request that waits is to be passed on.
-    var deadline: Instant? {
-        guard isWaiting else { return nil }
-        return latest?.advanced(by: Self.interval) ?? Instant(nanoseconds: 0)
-    }
-
-    /// Whether the encoder is to be asked now.
-    mutating func poll(now: Instant) -> Bool {
-        guard let deadline, deadline <= now else { return false }
+    /// Whether the encoder is to be asked now; it is then not to be asked again for the same.
+    mutating func take() -> Bool {
+        guard isWaiting else { return false }
         isWaiting = false
-        latest = now
+        isAwaited = true
         return true
     }
 }

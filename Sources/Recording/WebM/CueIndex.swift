@@ -5,7 +5,7 @@
 /// film of three hours, with a place each ten seconds, has all of them, one of a day one each eighty seconds.
 struct CueIndex {
     /// Bytes to be written in the index's room.
-    struct Patch: Hashable {
+    struct Write: Hashable {
         let offset: Int
         let bytes: [UInt8]
     }
@@ -29,27 +29,27 @@ struct CueIndex {
     var byteCount: Int { capacity * Self.slot }
 
     /// What the room holds before the first place.
-    var empty: Patch { nothing(from: 0) }
+    var empty: Write { nothing(from: 0) }
 
     /// Adds a place: where a track can be begun to be played, at a time, the cluster of it standing so far into the segment.
     /// - Returns: what is to be written, in this order.
-    mutating func add(track: Int, milliseconds: Int, clusterPosition: Int) -> [Patch] {
-        var patches: [Patch] = []
+    mutating func add(track: Int, milliseconds: Int, clusterPosition: Int) -> [Write] {
+        var writes: [Write] = []
         if places.count == capacity {
             places = places.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element)
             // Until what is behind them is gone too, some stand twice, which is no harm.
-            patches.append(Patch(offset: 0, bytes: places.flatMap(Self.bytes)))
-            patches.append(nothing(from: places.count))
+            writes.append(Write(offset: 0, bytes: places.flatMap(Self.bytes)))
+            writes.append(nothing(from: places.count))
         }
         let place = Place(track: track, milliseconds: milliseconds, clusterPosition: clusterPosition)
         places.append(place)
         // Until the place is written, this is within the nothing that was there before.
-        if places.count < capacity { patches.append(nothing(from: places.count)) }
-        return patches + [Patch(offset: (places.count - 1) * Self.slot, bytes: Self.bytes(of: place))]
+        if places.count < capacity { writes.append(nothing(from: places.count)) }
+        return writes + [Write(offset: (places.count - 1) * Self.slot, bytes: Self.bytes(of: place))]
     }
 
-    private func nothing(from index: Int) -> Patch {
-        Patch(
+    private func nothing(from index: Int) -> Write {
+        Write(
             offset: index * Self.slot, bytes: EBML.voidHead(byteCount: (capacity - index) * Self.slot))
     }
 

@@ -115,15 +115,15 @@ final class WebMWriter {
     }
 
     /// What is to be written to the index for the first block of a cluster.
-    private func cue(for track: Int, in cluster: WebMCluster) -> [CueIndex.Patch] {
+    private func cue(for track: Int, in cluster: WebMCluster) -> [CueIndex.Write] {
         if let last = lastCues[track], cluster.milliseconds < last + Self.shortestCueInterval { return [] }
         lastCues[track] = cluster.milliseconds
         return cues.add(
             track: track, milliseconds: cluster.milliseconds, clusterPosition: cluster.offset - layout.segmentOffset)
     }
 
-    private func apply(_ patches: [CueIndex.Patch]) throws(MediaFileError) {
-        for patch in patches { try file.overwrite(patch.bytes, at: layout.cuesOffset + patch.offset) }
+    private func apply(_ writes: [CueIndex.Write]) throws(MediaFileError) {
+        for write in writes { try file.overwrite(write.bytes, at: layout.cuesOffset + write.offset) }
     }
 
     private func writeDuration(_ blocks: [WebMBlock]) throws(MediaFileError) {

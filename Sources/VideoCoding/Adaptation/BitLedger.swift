@@ -61,8 +61,7 @@ struct BitLedger {
         time = max(time ?? now, now)
         let held = min(max(duration(of: debt) - Self.slack, .zero), elapsed)
         let most = max(credit, 0) + bits(in: elapsed - held)
-        let atOnce = min(
-            Double(burstRate.bitsPerSecond) * (Self.burst / .seconds(1)), bits(in: Self.longestBurstCredit))
+        let atOnce = min(burstBits(in: Self.burst), bits(in: Self.longestBurstCredit))
         credit = min(credit + bits(in: elapsed), most, max(usualCredit, atOnce))
         credit = max(credit, -bits(in: Self.longestOverdraft))
         debt = max(debt - bits(in: elapsed), 0)
@@ -73,7 +72,8 @@ struct BitLedger {
     mutating func spend(byteCount: Int, isChange: Bool) {
         let isLarge = duration(of: Double(byteCount) * 8) > Self.slack
         debt += Double(byteCount) * 8
-        // One at a time: pictures that are all large are fewer.
+        // One loan at a time: where all pictures are large, each waits for the one before to be paid for, and there are
+        // fewer of them.
         if isLarge, loan == 0 { loan = max(debt - bits(in: Self.slack), 0) }
         limitDebt()
         if isChange { credit -= Double(byteCount) * 8 }
@@ -106,6 +106,9 @@ struct BitLedger {
 
     /// The bits that the bitrate carries in so long.
     func bits(in duration: Duration) -> Double { Double(bitrate.bitsPerSecond) * (duration / .seconds(1)) }
+
+    /// The bits of one large picture that leave in so long; none where it is not known how fast one does.
+    func burstBits(in duration: Duration) -> Double { Double(burstRate.bitsPerSecond) * (duration / .seconds(1)) }
 
     /// The time that so many bits take at the bitrate.
     func duration(of bits: Double) -> Duration {

@@ -113,7 +113,7 @@ struct DriftCheck {
             do throws(VideoCodingError) {
                 try sample.decoder.follow(frame.data)
             } catch {
-                // What a decoder does not take is as bad as what it takes for something else.
+                // A frame that a decoder refuses is drift, as one is that it decodes to another picture.
                 return true
             }
             sample.rest -= frame.size.macroblocks

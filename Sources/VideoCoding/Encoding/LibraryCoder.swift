@@ -70,19 +70,20 @@ struct LibraryCoder {
     /// A key frame that keeps to its limit: as fine as that allows, and where the coarsest quantizer that is wanted would
     /// take far more, blurred. What is blurred is sharpened by the frames that follow.
     mutating func encodeKeyFrame(
-        of picture: any PixelPlanes, timestamp: Duration, time: (ticks: Int, duration: Int), flags: Int
+        of picture: any PixelPlanes, ledger: BitLedger, timestamp: Duration, time: (ticks: Int, duration: Int),
+        flags: Int
     ) throws(VideoCodingError) -> Packet? {
         lastChangeAt = timestamp
         sharpening = nil
         try context.use(nil)
-        var attempt = try attemptKeyFrame(of: picture)
+        var attempt = try attemptKeyFrame(of: picture, ledger)
         guard var packet = try encode(attempt, time: time, flags: flags) else { return nil }
         if Double(packet.data.count * 8) > attempt.limit * Self.largestExcess,
             attempt.quantizer < Self.coarsestQuantizer
         {
             // Nobody gets it: it is made once more, by what is known of it now. Presentation times have to grow; one tick is
             // no time.
-            attempt = try attemptKeyFrame(of: picture)
+            attempt = try attemptKeyFrame(of: picture, ledger)
             packet = try encode(attempt, time: (time.ticks + 1, time.duration), flags: flags) ?? packet
         }
         if attempt.isBlurred { sharpening = try PictureSharpening(of: picture, blurred: attempt.picture) }
@@ -131,28 +132,30 @@ struct LibraryCoder {
         let isBlurred: Bool
     }
 
-    private mutating func attemptKeyFrame(of picture: any PixelPlanes) throws(VideoCodingError) -> Attempt {
+    private mutating func attemptKeyFrame(
+        of picture: any PixelPlanes, _ ledger: BitLedger
+    ) throws(VideoCodingError) -> Attempt {
         let content = QuantizerControl.Picture(kind: .keyFrame, activity: try PictureActivity.sum(of: picture))
         let range = configuration.minimumQuantizer...configuration.maximumQuantizer
-        let limit = bits(configuration.keyFrameLimit)
+        let limit = ledger.bits(in: configuration.keyFrameLimit)
+        let most = Self.mostKeyFrameBits(ledger)
         let quantizer = control.quantizer(for: content, bits: limit, in: range)
-        if control.bits(content, at: quantizer) <= mostKeyFrameBits {
-            return Attempt(
-                picture: picture, content: content, quantizer: quantizer, limit: mostKeyFrameBits, isBlurred: false)
+        if control.bits(content, at: quantizer) <= most {
+            return Attempt(picture: picture, content: content, quantizer: quantizer, limit: most, isBlurred: false)
         }
         guard canBlur else {
             return Attempt(
                 picture: picture, content: content, quantizer: Self.coarsestQuantizer, limit: limit, isBlurred: false)
         }
-        let blurred = try blurred(picture, as: .keyFrame)
+        let blurred = try blurred(picture, as: .keyFrame, ledger)
         return Attempt(
             picture: blurred.picture, content: blurred.content, quantizer: Self.coarsestQuantizer,
-            limit: bits(Self.longestBlurred), isBlurred: true)
+            limit: ledger.bits(in: Self.longestBlurred), isBlurred: true)
     }
 
     /// The picture, blurred until it takes little enough at the coarsest quantizer.
     private mutating func blurred(
-        _ picture: any PixelPlanes, as kind: QuantizerControl.Picture.Kind
+        _ picture: any PixelPlanes, as kind: QuantizerControl.Picture.Kind, _ ledger: BitLedger
     ) throws(VideoCodingError) -> (picture: any PixelPlanes, content: QuantizerControl.Picture) {
         var result = picture
         var content = QuantizerControl.Picture(kind: kind, activity: 0)
@@ -161,7 +164,8 @@ struct LibraryCoder {
             guard size.width >= 2, size.height >= 2 else { break }
             result = try converter.convert(try converter.convert(picture, to: size), to: picture.size)
             content = QuantizerControl.Picture(kind: kind, activity: try PictureActivity.sum(of: result))
-            guard control.bits(content, at: Self.coarsestQuantizer) > bits(Self.longestBlurred) else { break }
+            let bits = control.bits(content, at: Self.coarsestQuantizer)
+            guard bits > ledger.bits(in: Self.longestBlurred) else { break }
         }
         return (result, content)
     }
@@ -203,12 +207,12 @@ struct LibraryCoder {
         }
         let content = QuantizerControl.Picture(
             kind: isNewPage ? .page : .following, activity: try PictureActivity.sum(of: picture, in: map))
-        let share = bits(.seconds(1 / configuration.framesPerSecond)) * weight
+        let share = ledger.bits(in: .seconds(1 / configuration.framesPerSecond)) * weight
         let allowance = control.allowance(share: share, for: content.kind, from: ledger)
         if isNewPage, canBlur, let map,
-            control.bits(content, at: range.upperBound) > max(bits(Self.longestPicture), allowance)
+            control.bits(content, at: range.upperBound) > max(ledger.bits(in: Self.longestPicture), allowance)
         {
-            return try encodeBlurred(picture, in: map, time: time, flags: flags)
+            return try encodeBlurred(picture, in: map, ledger, time: time, flags: flags)
         }
         // Of pictures that follow each other, one that happens to be simple is no reason for a far finer one.
         let finest =
@@ -219,9 +223,10 @@ struct LibraryCoder {
 
     /// A page that is new and would take long at the coarsest quantizer is seen at once, blurred, and then sharpened.
     private mutating func encodeBlurred(
-        _ picture: any PixelPlanes, in map: MacroblockMap, time: (ticks: Int, duration: Int), flags: Int
+        _ picture: any PixelPlanes, in map: MacroblockMap, _ ledger: BitLedger, time: (ticks: Int, duration: Int),
+        flags: Int
     ) throws(VideoCodingError) -> Packet? {
-        let blurred = try blurred(picture, as: .page).picture
+        let blurred = try blurred(picture, as: .page, ledger).picture
         // What did not change is not blurred.
         let mixed = try StandingPicture(size: picture.size)
         var drawn = MacroblockMap(size: picture.size)
@@ -235,11 +240,8 @@ struct LibraryCoder {
     }
 
     /// The most bits of a key frame that is not blurred: it is there later than a blurred one, and long before that is sharp.
-    private var mostKeyFrameBits: Double {
-        let atOnce = Double(configuration.burstRate.bitsPerSecond) * (Self.longestDeparture / .seconds(1))
-        return max(bits(Self.longestPicture), min(atOnce, bits(Self.longestKeyFrame)))
+    private static func mostKeyFrameBits(_ ledger: BitLedger) -> Double {
+        let atOnce = min(ledger.burstBits(in: longestDeparture), ledger.bits(in: longestKeyFrame))
+        return max(ledger.bits(in: longestPicture), atOnce)
     }
-
-    /// What may be sent in so long.
-    private func bits(_ time: Duration) -> Double { Double(configuration.bitrate.bitsPerSecond) * (time / .seconds(1)) }
 }

@@ -129,7 +129,8 @@ package final class VP8Encoder {
         let flags = step.flags | (followsScroll ? Self.onlyLastPicture : 0)
         let packet =
             if wantsKeyFrame {
-                try library.encodeKeyFrame(of: picture, timestamp: timestamp, time: time, flags: flags)
+                try library.encodeKeyFrame(
+                    of: picture, ledger: ledger, timestamp: timestamp, time: time, flags: flags)
             } else {
                 try library.encodeInterFrame(
                     of: picture, changed: changed, quality: quality, weight: sequence.weight(of: step),

@@ -6,8 +6,8 @@ internal import Glibc
 /// What is new comes with each picture anew while something scrolls, so that a picture has a share of the bitrate; what
 /// moves once has more.
 struct PartialUpdateRate {
-    /// What a picture may take, in time at the bitrate, that is the first for a while.
-    static let burst = Duration.milliseconds(80)
+    /// A picture may take what the bitrate carries since the one before, and no more than in this time.
+    static let longestInterval = Duration.milliseconds(80)
     /// What is owed as a rule when a picture comes: less would be bits that nobody uses, more delay.
     static let usualDebt = Duration.milliseconds(5)
     /// Of the bitrate, what is used: the rest is for what was foreseen too low.
@@ -23,16 +23,17 @@ struct PartialUpdateRate {
     private(set) var factor = 0.35
     private var usualNovelty: Double?
     private var lastPicture: Duration?
-    private var interval = Self.burst
+    private var interval = Self.longestInterval
 
     /// What a picture may take in which so much is new.
     mutating func allowance(novelty: Int, from ledger: BitLedger, timestamp: Duration) -> Int {
         let rest = lastPicture.map { timestamp - $0 } ?? Self.rest
         lastPicture = timestamp
         if rest >= Self.rest, ledger.debt == 0 { usualNovelty = nil }
-        let passed = min(rest, Self.burst)
+        let passed = min(rest, Self.longestInterval)
         // What comes after a rest may be the first of many: how soon they come the second tells.
-        interval = interval == Self.burst || passed == Self.burst ? passed : interval + (passed - interval) * 0.2
+        let isFirst = interval == Self.longestInterval || passed == Self.longestInterval
+        interval = isFirst ? passed : interval + (passed - interval) * 0.2
         let usual = usualNovelty ?? Double(novelty)
         usualNovelty = usual + (Double(novelty) - usual) * 0.1
         // Three new lines are no coarser than one.

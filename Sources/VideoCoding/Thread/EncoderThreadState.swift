@@ -266,7 +266,7 @@ extension EncoderThreadState {
     }
 
     /// Notes a frame that goes before the one of its picture.
-    mutating func countLeading(_ frame: EncodedVideoFrame) {
+    mutating func countPreceding(_ frame: EncodedVideoFrame) {
         statistics.framesEncoded += 1
         statistics.partialUpdatesEncoded += frame.isPartialUpdate ? 1 : 0
         statistics.bytesEncoded += frame.data.count

@@ -76,7 +76,7 @@ struct EncoderThreadWorker {
             let converted = monotonicNow()
             let timestamp =
                 isNew ? timestamps.next(timestamp: source.timestamp, now: begin) : timestamps.again(now: begin)
-            let (leading, outcome) = try encoder.encode(timestamp: timestamp, asKeyFrame: asKeyFrame, order: order)
+            let (preceding, outcome) = try encoder.encode(timestamp: timestamp, asKeyFrame: asKeyFrame, order: order)
             let end = monotonicNow()
             encoder.took(end - converted, outcome)
             let isWanted = monitor.update { state in
@@ -89,7 +89,7 @@ struct EncoderThreadWorker {
                     return false
                 }
                 state.saw(newShare: isNew ? encoder.newShare : nil, now: begin)
-                for frame in leading { state.countLeading(frame) }
+                for frame in preceding { state.countPreceding(frame) }
                 state.count(
                     outcome, ledger: encoder.ledger, isRepetition: !isNew, fullSize: order.sizes(for: source).full,
                     begin: begin, end: end)
@@ -97,7 +97,7 @@ struct EncoderThreadWorker {
                 return true
             }
             guard isWanted else { return }
-            for frame in leading { onFrame(frame) }
+            for frame in preceding { onFrame(frame) }
             if case .encoded(let frame) = outcome { onFrame(frame) }
             monitor.update { $0.isDelivering = false }
             lookForDrift()

@@ -58,10 +58,10 @@ struct FrameEncoder {
         picture = current
     }
 
-    /// Encodes what was taken. `leading` are frames that go before the one of the outcome: what moved.
+    /// Encodes what was taken. `preceding` are frames that go before the one of the outcome: what moved.
     mutating func encode(
         timestamp: Duration, asKeyFrame: Bool, order: EncodingOrder
-    ) throws(VideoCodingError) -> (leading: [EncodedVideoFrame], outcome: VP8Encoder.Outcome) {
+    ) throws(VideoCodingError) -> (preceding: [EncodedVideoFrame], outcome: VP8Encoder.Outcome) {
         guard let picture, let source else { throw .emptyPicture }
         let rotation = order.settings.turnsPictures ? VideoRotation.upright : source.rotation
         let moved = order.hint == .motion ? nil : try findScrolls(in: picture)
@@ -69,7 +69,7 @@ struct FrameEncoder {
         newShare = moved.map { MacroblockMap(size: picture.size, cells: $0.remaining).share } ?? changed.share
         if !asKeyFrame, let moved {
             let encoder = try prepare(order, size: picture.size, timestamp: timestamp)
-            let encoded: (leading: [EncodedVideoFrame], outcome: VP8Encoder.Outcome)?
+            let encoded: (preceding: [EncodedVideoFrame], outcome: VP8Encoder.Outcome)?
             do throws(VideoCodingError) {
                 encoded = try encoder.encode(
                     picture, after: moved, timestamp: timestamp, rotation: rotation, ledger: order.ledger)

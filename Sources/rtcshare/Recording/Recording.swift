@@ -59,7 +59,7 @@ final class Recording: Sendable {
             state.sounds.append(recording)
             return recording
         }
-        return SoundInlet { [weak self] frame in self?.enqueue { try recording.value.write(frame) } }
+        return RecordingSink { [weak self] frame in self?.enqueue { try recording.value.write(frame) } }
     }
 
     /// Writes what waits, and closes the files.
@@ -132,7 +132,7 @@ final class Recording: Sendable {
 }
 
 /// Gives what it takes to the recording's queue.
-private final class SoundInlet: AudioSink {
+private final class RecordingSink: AudioSink {
     private let take: @Sendable (AudioFrame) -> Void
 
     init(_ take: @escaping @Sendable (AudioFrame) -> Void) {

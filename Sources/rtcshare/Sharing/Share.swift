@@ -32,7 +32,7 @@ struct Share {
         /// The same, told by the source itself, whether or not anybody takes its pictures.
         case sourceFailed(CaptureSourceError)
         /// Something beside the content has ended; with an error where that was not asked for.
-        case besideEnded(String, CaptureSourceError?)
+        case otherSourceEnded(String, CaptureSourceError?)
         case interrupted
         case stopRequested
         case sessionRemoved
@@ -90,7 +90,7 @@ struct Share {
         let (occurrences, continuation) = AsyncStream.makeStream(of: Occurrence.self)
         let listener = ContentListener(continuation)
         room.contentShare.add(observer: listener)
-        let beside = listenBeside(continuation)
+        let soundListeners = listenToSounds(continuation)
         let control = ShareControl(
             room: room, sources: sources, options: options, inviting: inviting, server: server, places: places,
             film: film,
@@ -110,13 +110,13 @@ struct Share {
         } catch {
             await finish(control, server, statistics)
             await socket?.close()
-            // Of the two the share's end is the news.
+            // The error that ended the share is thrown, not one of closing the film.
             try? film?.close()
             throw error
         }
         await socket?.close()
         try film?.close()
-        withExtendedLifetime((listener, beside)) {}
+        withExtendedLifetime((listener, soundListeners)) {}
     }
 
     /// Has the share end when its duration is over.
@@ -131,11 +131,11 @@ struct Share {
     /// How often what viewers, sources and encodings left is given back to the system while the share runs.
     private static let secondsBetweenTrims = 60
 
-    private func listenBeside(_ continuation: AsyncStream<Occurrence>.Continuation) -> [BesideListener] {
+    private func listenToSounds(_ continuation: AsyncStream<Occurrence>.Continuation) -> [OtherSourceListener] {
         let sounds =
             sources.audio.map { ("sound", $0) } + [sources.microphone].compactMap { $0 }.map { ("microphone", $0) }
         let listeners = sounds.map { name, source in
-            let listener = BesideListener(name: name, continuation)
+            let listener = OtherSourceListener(name: name, continuation)
             source.add(observer: listener)
             return listener
         }
@@ -209,9 +209,9 @@ struct Share {
                 // The viewers' leaving tells the rest.
                 case .ok, .replaced, .closedByPeer, .connectionFailed: continue
                 }
-            case .besideEnded(let name, let error?):
+            case .otherSourceEnded(let name, let error?):
                 Terminal.shared.say("The \(name) is gone, the share goes on without it: \(error)")
-            case .besideEnded(let name, nil):
+            case .otherSourceEnded(let name, nil):
                 Terminal.shared.say("The \(name) has ended, the share goes on without it.")
             case .interrupted, .stopRequested:
                 if !wasConnected { try consume() }
@@ -329,7 +329,7 @@ private final class ContentListener: ContentShareObserver {
 }
 
 /// Hears of the end of a sound or a camera, which ends no share.
-final class BesideListener: CaptureSourceObserver {
+final class OtherSourceListener: CaptureSourceObserver {
     private let name: String
     private let continuation: AsyncStream<Share.Occurrence>.Continuation
 
@@ -338,11 +338,11 @@ final class BesideListener: CaptureSourceObserver {
         self.continuation = continuation
     }
 
-    func captureDidStop() { continuation.yield(.besideEnded(name, nil)) }
+    func captureDidStop() { continuation.yield(.otherSourceEnded(name, nil)) }
 
     func captureDidFail(error: CaptureSourceError) {
         // A frame that was left out is no end.
-        if error.kind != .invalidFrame { continuation.yield(.besideEnded(name, error)) }
+        if error.kind != .invalidFrame { continuation.yield(.otherSourceEnded(name, error)) }
     }
 }
 

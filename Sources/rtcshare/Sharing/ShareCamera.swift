@@ -97,11 +97,11 @@ final class ShareCamera {
 
 /// Tells the person at the terminal what happens to the camera, and the share when it ends, which is no end of the share.
 private final class CameraListener: CaptureSourceObserver {
-    private let ended: BesideListener
+    private let ended: OtherSourceListener
     private let present = Locked<CaptureInterruption?>(nil)
 
     init(_ events: AsyncStream<Share.Occurrence>.Continuation) {
-        ended = BesideListener(name: "camera", events)
+        ended = OtherSourceListener(name: "camera", events)
     }
 
     /// What the camera stands still for; nil where it goes on.

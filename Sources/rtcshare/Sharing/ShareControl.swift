@@ -258,7 +258,7 @@ actor ShareControl {
         }
     }
 
-    /// Says what was done where the share runs: whoever sits there did not ask for it there.
+    /// Prints what a request changed at the terminal of the share: it was made in another one.
     private func tellTerminal(of request: ControlRequest) {
         let words: String? =
             switch request {

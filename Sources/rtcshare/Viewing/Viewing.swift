@@ -100,7 +100,7 @@ final class Viewing: Sendable {
             try await follow(duration: duration)
         } catch {
             await finish(watchers)
-            // What was seen before the failure is kept; the failure is the news.
+            // What was seen before the failure is kept; the failure is thrown, not an error of keeping it.
             try? keep()
             throw error
         }

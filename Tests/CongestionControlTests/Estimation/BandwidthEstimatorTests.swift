@@ -98,7 +98,8 @@ import Testing
 
     @Test(
         "Where the maximum bounds the rate and not the path, large pictures leave faster one after the other",
-        arguments: [(100_000, 40_000...80_000), (10_000, 6250...9000), (2000, 0...5500)])
+        // Of a path that they fill a quarter more is tried now and then.
+        arguments: [(100_000, 40_000...80_000), (10_000, 6250...12_500), (2000, 0...5500)])
     func largePictures(capacity: Int, pacing: ClosedRange<Int>) {
         var flow = ControlledFlow(
             LinkConditions(delay: .milliseconds(10), rate: .kilobitsPerSecond(capacity)),

@@ -1,10 +1,11 @@
-import RTCShareCongestionControl
 import RTCShareRTP
 import RTCShareWireFormat
 import TestSupport
 
+@testable import RTCShareCongestionControl
+
 /// A sender with a pacer, a source that follows the target, a link each way and a receiver that gives transport-wide
-/// feedback, in virtual time: what the estimator is tested against.
+/// feedback, and a receiver report each second, in virtual time: what the estimator is tested against.
 struct ControlledFlow: ~Copyable {
     private struct Packet: Sendable {
         var number: TransportSequenceNumber
@@ -40,6 +41,10 @@ struct ControlledFlow: ~Copyable {
     private var nextNumber = 0
     private var nextFrame: Instant
     private var nextFeedback: Instant
+    private var nextReport: Instant
+    /// What arrived up to the last report, and since.
+    private var arrived = (reported: 0, highest: 0, count: 0)
+    private var reports: [(arrival: Instant, report: LossReport, packets: Int)] = []
     private var sentTimes: [Int: (time: Instant, size: Int)] = [:]
     private var pacerDebt = 0.0
     private var paddingBudget = 0.0
@@ -53,6 +58,7 @@ struct ControlledFlow: ~Copyable {
         self.backward = SimulatedLink(backward ?? LinkConditions(delay: conditions.delay), seed: seed &+ 1)
         nextFrame = now
         nextFeedback = now
+        nextReport = now.advanced(by: .seconds(1))
         estimator = BandwidthEstimator(configuration: configuration)
         estimator.networkAvailable(now: now)
     }
@@ -153,6 +159,8 @@ struct ControlledFlow: ~Copyable {
             guard let packet = sentTimes.removeValue(forKey: number) else { continue }
             longestDelay = max(longestDelay, arrival - packet.time)
             bytesArrived += packet.size
+            arrived.highest = max(arrived.highest, number + 1)
+            arrived.count += 1
             let wireNumber = TransportSequenceNumber(UInt16(truncatingIfNeeded: number))
             arrivals.append(.init(sequenceNumber: wireNumber, instant: arrival))
         }
@@ -165,9 +173,27 @@ struct ControlledFlow: ~Copyable {
             }
             arrivals = []
         }
+        if nextReport <= now { report() }
+        while let first = reports.first, first.arrival <= now {
+            reports.removeFirst()
+            estimator.receive(first.report, packets: first.packets, now: now)
+        }
         for feedback in backward.poll(now: now) {
             estimator.receive(tracker.receive(feedback), now: now)
             estimator.setRoundTripTime(forward.conditions.delay + backward.conditions.delay, now: now)
         }
+    }
+
+    /// The receiver reports what it lost since it last did.
+    private mutating func report() {
+        nextReport = now.advanced(by: .seconds(1))
+        let expected = arrived.highest - arrived.reported
+        guard givesFeedback, expected > 0 else { return }
+        let lost = max(expected - arrived.count, 0)
+        let report = LossReport(
+            fractionLost: Double(lost) / Double(expected), packetsLost: lost, extendedHighestSequenceNumber: 0,
+            jitter: .zero, roundTripTime: nil)
+        reports.append((now.advanced(by: backward.conditions.delay), report, expected))
+        arrived = (arrived.highest, arrived.highest, 0)
     }
 }

@@ -140,9 +140,9 @@ import Testing
     func eventStream() async {
         let events = ConnectionEvents()
         _ = events.append(.connected)
-        var iterator = events.stream.makeAsyncIterator()
+        var iterator = events.stream { $0 }.makeAsyncIterator()
         #expect(await iterator.next().map { "\($0)" } == "connected")
-        let reading = Task { [stream = events.stream] in
+        let reading = Task { [stream = events.stream { $0 }] in
             var read: [String] = []
             for await event in stream { read.append("\(event)") }
             return read
@@ -155,7 +155,7 @@ import Testing
         #expect(read == ["disconnected", "closedByPeer"])
 
         let others = ConnectionEvents()
-        let waiting = Task { [stream = others.stream] in
+        let waiting = Task { [stream = others.stream { $0 }] in
             for await _ in stream {}
         }
         waiting.cancel()

@@ -120,7 +120,7 @@ extension Connection {
         await waitUntil { peer.ice.agent.selectedPair?.isNominated == true }
     }
 
-    nonisolated func hears(_ isMeant: (PeerConnection.Event) -> Bool) async {
+    nonisolated func hears(_ isMeant: (ConnectionEvent) -> Bool) async {
         for await event in events where isMeant(event) { return }
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import RTCShareMedia
 import TestSupport
 import Testing
@@ -35,16 +36,26 @@ private struct TwoDecoders {
 
 @Suite(
     "Two decoders", .enabled(if: FFmpegLibrary.installed != nil, "libavcodec59 is not installed"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(30)))
 struct TwoDecodersTests {
     /// Kinds of frames: whether ours, what of the picture they say.
     private enum Kind: String, CaseIterable {
         case changes, rest, scrollAndNew, scrollAlone, library, libraryAfterScroll, keyFrame
     }
 
+    /// Random shares: of what size, how many pictures, by which seed. `RTCSHARE_PICTURES` and `RTCSHARE_SEED` in the
+    /// environment have one of 1920×1080 in their place, as long and as different as is wanted.
+    private static let sequences: [(width: Int, height: Int, pictures: Int, seed: UInt64)] = {
+        let environment = ProcessInfo.processInfo.environment
+        let pictures = environment["RTCSHARE_PICTURES"].flatMap { Int($0) }
+        let seed = environment["RTCSHARE_SEED"].flatMap { UInt64($0) }
+        guard pictures == nil, seed == nil else { return [(1920, 1080, pictures ?? 160, seed ?? 1)] }
+        return [(1920, 1080, 160, 1), (3840, 2160, 60, 2), (1366, 766, 120, 3)]
+    }()
+
     @Test(
         "libvpx's decoder and FFmpeg's show exactly what the encoder goes on from, by every kind of frame, after losses too",
-        arguments: [(1920, 1080, 160, 1), (3840, 2160, 60, 2), (1366, 766, 120, 3)])
+        arguments: sequences)
     func agreement(width: Int, height: Int, pictures: Int, seed: UInt64) throws {
         let size = PixelSize(width: width, height: height)
         var state = EncoderThreadState(
@@ -56,12 +67,12 @@ struct TwoDecodersTests {
             state.begin(new: true, now: picture.time)
             let order = state.order(isNew: true)
             try encoder.take(picture.frame, order: order)
-            let (leading, outcome) = try encoder.encode(
+            let (preceding, outcome) = try encoder.encode(
                 timestamp: picture.time, asKeyFrame: picture.wantsKeyFrame, order: order)
-            var frames = leading
+            var frames = preceding
             if case .encoded(let last) = outcome { frames.append(last) }
             for (index, frame) in frames.enumerated() {
-                kinds[kind(of: frame, leads: index < leading.count, picture.change), default: 0] += 1
+                kinds[kind(of: frame, precedes: index < preceding.count, picture.change), default: 0] += 1
             }
             guard picture.isSeen else { continue }
             let judges = TwoDecoders(try #require(encoder.encoder), libvpx: libvpx, ffmpeg: ffmpeg)
@@ -73,9 +84,9 @@ struct TwoDecodersTests {
         }
     }
 
-    private func kind(of frame: EncodedVideoFrame, leads: Bool, _ change: WindowScreen.Change) -> Kind {
+    private func kind(of frame: EncodedVideoFrame, precedes: Bool, _ change: WindowScreen.Change) -> Kind {
         if frame.isKeyFrame { return .keyFrame }
-        if leads { return .scrollAlone }
+        if precedes { return .scrollAlone }
         if frame.isScroll { return frame.isPartialUpdate ? .scrollAndNew : .libraryAfterScroll }
         guard frame.isPartialUpdate else { return .library }
         return change == .nothing ? .rest : .changes

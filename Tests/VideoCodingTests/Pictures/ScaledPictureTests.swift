@@ -197,7 +197,7 @@ struct FrameEncoderScalingTests {
                 damage: blinks ? [PixelRectangle(x: 320, y: 300, size: PixelSize(width: 8, height: 11))] : [])
             try encoder.take(frame, order: order)
             let made = try encoder.encode(timestamp: frame.timestamp, asKeyFrame: false, order: order)
-            for frame in made.leading { seen = try decoder.decode(frame.data) }
+            for frame in made.preceding { seen = try decoder.decode(frame.data) }
             guard case .encoded(let frame) = made.outcome else { continue }
             seen = try decoder.decode(frame.data)
             #expect(frame.size == size)
@@ -223,7 +223,7 @@ struct FrameEncoderScalingTests {
                     order: order)
                 let made = try encoder.encode(
                     timestamp: .milliseconds(index * 660 + round * 33), asKeyFrame: false, order: order)
-                for frame in made.leading { seen = try decoder.decode(frame.data) }
+                for frame in made.preceding { seen = try decoder.decode(frame.data) }
                 if case .encoded(let frame) = made.outcome { seen = try decoder.decode(frame.data) }
             }
             let expected = try VideoConverter().convert(text, to: size)

@@ -165,13 +165,13 @@ struct EncodedShare {
         try encoder.take(waiting, order: order)
         waiting = nil
         let sizes = order.sizes(for: VideoFrame(buffer: shown, timestamp: now))
-        let (leading, outcome) = try encoder.encode(timestamp: lastTimestamp, asKeyFrame: asKeyFrame, order: order)
+        let (preceding, outcome) = try encoder.encode(timestamp: lastTimestamp, asKeyFrame: asKeyFrame, order: order)
         // In virtual time it takes what it usually does.
         encoder.took(nil, outcome)
         state.saw(newShare: isNew ? encoder.newShare : nil, now: now)
-        for frame in leading {
+        for frame in preceding {
             if let decoder { seen = try decoder.decode(frame.data) }
-            state.countLeading(frame)
+            state.countPreceding(frame)
             seconds[seconds.count - 1].bits += frame.data.count * 8
         }
         if case .encoded(let frame) = outcome {
