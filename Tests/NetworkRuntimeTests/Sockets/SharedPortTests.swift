@@ -330,18 +330,24 @@ private final class Relay {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        // Over TCP, where it listens last, a connection tells when it is there.
+        // Which of the two it opens first is chance on a busy machine.
         while process.isRunning {
-            let channel = try? await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .connect(host: "127.0.0.1", port: port).get()
-            guard let channel else {
-                try await Task.sleep(for: .milliseconds(10))
-                continue
-            }
-            try? await channel.close()
-            return
+            if Self.isOpen(port, in: "udp"), Self.isOpen(port, in: "tcp") { return }
+            try await Task.sleep(for: .milliseconds(10))
         }
         Issue.record("coturn ended with status \(process.terminationStatus)")
+    }
+
+    /// Whether a socket of this machine has a port, by the kernel's table.
+    private static func isOpen(_ port: Int, in table: String) -> Bool {
+        let digits = String(port, radix: 16, uppercase: true)
+        let place = ":" + String(repeating: "0", count: 4 - digits.count) + digits + " "
+        let text = try? String(contentsOfFile: "/proc/net/\(table)", encoding: .utf8)
+        return text?.split(separator: "\n").contains { line in
+            // The local address is the first of two; a connection that is over has one as well.
+            line.split(separator: ":", maxSplits: 1).last?.prefix(20).contains(place) == true
+                && (table == "udp" || line.contains(" 0A "))
+        } ?? false
     }
 
     func stop() {
