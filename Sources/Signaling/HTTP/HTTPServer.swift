@@ -59,7 +59,7 @@ struct HTTPServer: Sendable {
         let bootstrap = ServerBootstrap(group: eventLoopGroup)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelOption(.socketOption(.init(rawValue: TCP_NODELAY)), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer(prepare)
         var channels: [any Channel] = []
         var port = port

@@ -67,6 +67,25 @@ extension Interop {
             try await share.ask("admit", "\(id)", status: 64)
         }
 
+        @Test("A link is served by who is not root, whom the system refuses more")
+        func withoutPrivileges() async throws {
+            let folder = try TemporaryFolder()
+            let share = try Share(environment: CommandLineTests.environment(folder), in: folder)
+            let command = [
+                share.rtcshare.path, "serve", "--source", "test:320x180@10", "--listen", "127.0.0.1:0", "--no-control",
+            ]
+            let alone = getuid() == 0 ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : ["env"]
+            let serving = try RunningProgram(
+                try #require(RunningProgram.find(alone[0])), alone.dropFirst() + command,
+                environment: share.environment,
+                in: folder)
+            defer { serving.stop() }
+            try await serving.wait(for: "the link", timeout: .seconds(30)) { serving.standardOutput.hasSuffix("\n") }
+            let link = String(try #require(serving.standardOutput.split(separator: "\n").first))
+            let viewed = try await share.run(["view", link, "--no-window", "--duration", "1"])
+            #expect(viewed.status == 0 && viewed.standardError.contains("320x180"), "\(viewed.standardError)")
+        }
+
         @Test("The link is printed again; that of a subgroup leads there alone")
         func links() async throws {
             let folder = try TemporaryFolder()
