@@ -236,9 +236,9 @@ package struct BandwidthEstimator: ~Copyable, Sendable {
         sendSide.setRoundTripTime(time)
     }
 
-    /// Takes what the receiver says it can take altogether (REMB, draft-alvestrand-rmcat-remb-03). It holds until another is
-    /// said: servers repeat theirs every few seconds, and only while something comes.
-    package mutating func setRemoteEstimate(_ rate: DataRate, now: Instant) {
+    /// Takes what the receiver says it can take altogether (REMB, draft-alvestrand-rmcat-remb-03); nil where it says nothing
+    /// any more.
+    package mutating func setRemoteEstimate(_ rate: DataRate?, now: Instant) {
         guard rate != sendSide.remoteLimit else { return }
         sendSide.setRemoteLimit(rate)
         update(now: now)

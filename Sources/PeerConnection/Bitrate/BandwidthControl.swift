@@ -13,6 +13,8 @@ struct BandwidthControl: ~Copyable {
     var transportSequenceNumber = TransportSequenceNumber(1)
     /// What has left, for the peer's feedback.
     private(set) var sentPackets = TransportFeedbackTracker()
+    /// When the receiver last said what it can take altogether (REMB).
+    private var remoteEstimateArrival: Instant?
     /// The pacer's rates as it was told them.
     private var paced: (target: DataRate, pacing: DataRate, padding: DataRate)?
     /// What packets that receivers missed have lately taken.
@@ -61,6 +63,7 @@ struct BandwidthControl: ~Copyable {
     }
 
     mutating func receive(_ estimate: ReceiverEstimatedMaximumBitrate, now: Instant) {
+        remoteEstimateArrival = now
         estimator.setRemoteEstimate(estimate.bitrate, now: now)
     }
 
@@ -103,6 +106,9 @@ struct BandwidthControl: ~Copyable {
         return isSilent
     }
 
+    /// How long what a receiver said says anything: three times the five seconds in which Janus repeats it, as others do each
+    /// second.
+    private static let remoteEstimateAge = Duration.seconds(15)
     /// Five times what feedback takes between two, on the slowest path that a screen is watched over.
     private static let longestSilence = Duration.milliseconds(500)
 
@@ -120,6 +126,10 @@ struct BandwidthControl: ~Copyable {
 
     /// Does what is due in the estimator. `roundTripTime`: where the peer's reports have not told it.
     mutating func process(roundTripTime: Duration?, now: Instant) {
+        if let arrival = remoteEstimateArrival, now - arrival > Self.remoteEstimateAge {
+            remoteEstimateArrival = nil
+            estimator.setRemoteEstimate(nil, now: now)
+        }
         if let roundTripTime { estimator.setRoundTripTime(roundTripTime, now: now) }
         estimator.process(now: now)
         measureRetransmissions(now: now)

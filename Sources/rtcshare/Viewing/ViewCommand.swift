@@ -143,18 +143,11 @@ struct ViewCommand: AsyncParsableCommand {
         let player = try await WHEPPlayer(
             url: url, token: try token(), as: AttendeeID("viewer"), configuration: configuration)
         ProcessArguments.hideFragment(of: url)
-        let viewing = try viewing(player.session)
-        let interruption = Interruption()
-        do {
-            try await viewing.run(duration: duration, interruption: interruption) {
-                try await player.start()
-                if stats != "-" { StandardStreams.closeOutput() }
-            }
-        } catch {
+        try await watch(player.session) {
+            try await player.start()
+        } leave: {
             await player.leave()
-            throw error
         }
-        await player.leave()
     }
 
     /// Watches what is published in a room.
@@ -163,19 +156,30 @@ struct ViewCommand: AsyncParsableCommand {
             url: url, room: JanusID(room.room ?? ""), publishers: publisher, credentials: try room.credentials(),
             as: AttendeeID("viewer"), configuration: configuration)
         ProcessArguments.hideQuery(of: url)
-        let viewing = try viewing(player.session)
+        try await watch(player.session) {
+            try await player.start()
+        } leave: {
+            await player.leave()
+        }
+        if let reason = await player.reason { throw reason }
+    }
+
+    /// Watches what comes over a session that needs nobody's answer.
+    private func watch(
+        _ session: AttendeeSession, start: () async throws -> Void, leave: () async -> Void
+    ) async throws {
+        let viewing = try viewing(session)
         let interruption = Interruption()
         do {
             try await viewing.run(duration: duration, interruption: interruption) {
-                try await player.start()
+                try await start()
                 if stats != "-" { StandardStreams.closeOutput() }
             }
         } catch {
-            await player.leave()
+            await leave()
             throw error
         }
-        await player.leave()
-        if let reason = await player.reason { throw reason }
+        await leave()
     }
 
     private func token() throws -> AccessToken? {
