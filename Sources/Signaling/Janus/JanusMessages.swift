@@ -2,7 +2,9 @@ internal import FoundationEssentials
 
 /// What names a room or somebody in it: a number, or a text where Janus was set up with `string_ids`.
 public enum JanusID: Hashable, Sendable, CustomStringConvertible {
+    /// As rooms have it by default.
     case number(UInt64)
+    /// As they have it with `string_ids`.
     case name(String)
 
     /// What a person writes: digits alone are a number.
