@@ -184,7 +184,8 @@ extension Interop {
             let requests = text.matches(of: /"pliCount":([0-9]+)/).compactMap { Int($0.1) }.max()
             // Each that joins has the server ask.
             #expect(try #require(requests) >= 20)
-            #expect(try #require(keyFrames) <= 20, "\(keyFrames ?? 0) key frames for \(requests ?? 0) requests")
+            print("\(keyFrames ?? 0) key frames for \(requests ?? 0) requests")
+            #expect(try #require(keyFrames) <= requests.map { $0 / 2 } ?? 0)
         }
 
         @Test("What a room takes at most is said, and kept to; what is asked for is taken")
@@ -278,9 +279,7 @@ extension Interop {
             }
             _ = try await server.ask(["request": "destroy", "room": 5, "secret": "adminpwd"])
             try await second.wait(for: "the news", timeout: .seconds(20)) {
-                // The next try may be over, too.
                 second.standardError.contains("the room was ended. Trying again in")
-                    || second.standardError.contains("No such room (5)")
             }
             #expect(try await viewing.outcome(timeout: .seconds(20)).timedOut == false)
             second.interrupt()
